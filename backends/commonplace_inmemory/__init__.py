@@ -1,0 +1,1 @@
+"""A store in memory: for tests, trials, and as the model other stores are compared with."""

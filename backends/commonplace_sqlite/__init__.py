@@ -1,0 +1,1 @@
+"""The default backend: chunks and keyword index in one SQLite file."""

@@ -1,0 +1,1 @@
+"""The configuration: read, checked, merged and explained."""

@@ -1,0 +1,50 @@
+"""Deadlines: how long a call may take, handed down instead of per-layer timeouts."""
+
+from __future__ import annotations
+
+import time
+from math import inf
+from typing import TYPE_CHECKING
+
+from commonplace.errors import DeadlineExceededError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["NEVER", "Deadline"]
+
+
+class Deadline:
+    """A point in monotonic time.
+
+    Made once where a call enters and passed to everything that can wait. The clock is injected so
+    that tests need no sleep.
+    """
+
+    __slots__ = ("_at", "_clock")
+
+    def __init__(self, at: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._at = at
+        self._clock = clock
+
+    @classmethod
+    def after(cls, seconds: float, clock: Callable[[], float] = time.monotonic) -> Deadline:
+        """A deadline ``seconds`` from now."""
+        return cls(clock() + seconds, clock)
+
+    def remaining(self) -> float:
+        """Seconds left, never below 0; infinite for :data:`NEVER`."""
+        return max(0.0, self._at - self._clock()) if self._at != inf else inf
+
+    @property
+    def expired(self) -> bool:
+        """Whether no time is left."""
+        return self.remaining() <= 0
+
+    def check(self, what: str) -> None:
+        """Raise :class:`DeadlineExceededError`, naming ``what``, if no time is left."""
+        if self.expired:
+            raise DeadlineExceededError(f"{what} took longer than it was given")
+
+
+NEVER = Deadline(inf)

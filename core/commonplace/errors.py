@@ -1,0 +1,137 @@
+"""The tree of errors: what each means for a chain of parts that can stand in for one another.
+
+::
+
+    CommonplaceError
+     ├─ UnavailableError            a part cannot work now: try the next one
+     │    ├─ DeadlineExceededError  it took too long
+     │    ├─ IndexUnavailableError  the derived index cannot be read or written
+     │    │    ├─ IndexBusyError        another process holds the writer lease
+     │    │    ├─ IndexCorruptError     the file is damaged or not ours
+     │    │    ├─ IndexNewerError       a newer version wrote it; left untouched
+     │    │    └─ IndexReadOnlyError    it can be read, not written
+     │    └─ PluginUnavailableError a plugin is not installed, or failed to load
+     ├─ DeclinedError               a healthy part cannot answer *this* honestly: try the next one
+     └─ CallerError                 the caller is wrong: stop, no part could do better
+          ├─ ConfigError            every fault of a configuration at once
+          ├─ PathNotAllowedError    one answer for all that memory may not read
+          ├─ NoteNotFoundError      an allowed path where there is no note
+          ├─ PluginConflictError    two plugins claim one id
+          └─ WorkspaceError         the workspace is missing or not a folder
+
+Nothing below :class:`CallerError` may be swallowed by a fallback, and no empty result stands
+for any of these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonplace.model.settings import Fault
+
+__all__ = [
+    "CallerError",
+    "CommonplaceError",
+    "ConfigError",
+    "DeadlineExceededError",
+    "DeclinedError",
+    "IndexBusyError",
+    "IndexCorruptError",
+    "IndexNewerError",
+    "IndexReadOnlyError",
+    "IndexUnavailableError",
+    "NoteNotFoundError",
+    "PathNotAllowedError",
+    "PluginConflictError",
+    "PluginUnavailableError",
+    "UnavailableError",
+    "WorkspaceError",
+]
+
+
+class CommonplaceError(Exception):
+    """Root of all errors that commonplace raises on purpose.
+
+    ``str(error)`` is one line for a person: what is wrong. ``mend`` is one line on how to put it
+    right, or ``""`` where there is nothing to be done.
+    """
+
+    def __init__(self, message: str, *, mend: str = "") -> None:
+        super().__init__(message)
+        self.mend = mend
+
+
+class UnavailableError(CommonplaceError):
+    """A part cannot work now; a chain tries the next one and counts it against this one."""
+
+
+class DeadlineExceededError(UnavailableError):
+    """The time allowed for a call ran out."""
+
+
+class IndexUnavailableError(UnavailableError):
+    """The derived index cannot be read or written; the notes are not touched."""
+
+
+class IndexBusyError(IndexUnavailableError):
+    """Another process holds the writer lease and did not let go in time."""
+
+
+class IndexCorruptError(IndexUnavailableError):
+    """The index file is damaged, cut short, or was not written by us."""
+
+
+class IndexNewerError(IndexUnavailableError):
+    """A newer version of commonplace wrote the index; it is left as it is."""
+
+
+class IndexReadOnlyError(IndexUnavailableError):
+    """The index can be read but not written."""
+
+
+class PluginUnavailableError(UnavailableError):
+    """A plugin that was asked for is not installed, is switched off, or failed to load."""
+
+
+class DeclinedError(CommonplaceError):
+    """A healthy part cannot answer this honestly; a chain tries the next one, counting nothing."""
+
+
+class CallerError(CommonplaceError):
+    """The caller is wrong; every part would have to refuse."""
+
+
+class ConfigError(CallerError):
+    """A configuration is wrong.
+
+    ``faults`` holds all of them, not the first: each with file, line, key path and message.
+    """
+
+    def __init__(self, message: str, *, faults: Sequence[Fault] = (), mend: str = "") -> None:
+        super().__init__(message, mend=mend)
+        self.faults = tuple(faults)
+
+
+class PathNotAllowedError(CallerError):
+    """Memory may not read this path. The words are the same for every reason: no oracle."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "path not allowed: memory reads MEMORY.md, memory/**/*.md and configured extra paths",
+            mend="pass a path as it stands in a search result, such as memory/2026-01-31.md",
+        )
+
+
+class NoteNotFoundError(CallerError):
+    """The path is one that memory may read, but no note is there."""
+
+
+class PluginConflictError(CallerError):
+    """Two plugins claim the same id."""
+
+
+class WorkspaceError(CallerError):
+    """The workspace is missing, or is not a folder."""

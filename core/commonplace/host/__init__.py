@@ -1,0 +1,1 @@
+"""The plugin host: what exists, what is loaded, what failed."""

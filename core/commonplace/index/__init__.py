@@ -1,0 +1,1 @@
+"""An engine made of a chunker, an analyser and any store."""

@@ -1,0 +1,1 @@
+"""Values that cross the borders between parts: frozen, typed, and free of behaviour."""

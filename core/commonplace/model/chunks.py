@@ -1,0 +1,101 @@
+"""Chunks: runs of lines of a document, the unit of retrieval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from commonplace.model.documents import Stamp, Trust
+
+__all__ = [
+    "AnalysedChunk",
+    "Change",
+    "Chunk",
+    "DeleteDocument",
+    "PutDocument",
+    "Terms",
+    "TouchDocument",
+]
+
+
+@frozen
+class Chunk:
+    """A contiguous piece of a document.
+
+    Lines are 1-based and inclusive. ``text`` is a contiguous piece of those lines (all of them,
+    unless one line alone is longer than a chunk may be). ``heading`` is the path of headings the
+    piece stands under, outermost first, without the marks.
+    """
+
+    start_line: int
+    end_line: int
+    text: str
+    heading: tuple[str, ...] = ()
+
+
+@frozen
+class Terms:
+    """The analysed form of a chunk: tokens joined by single spaces, ready for any keyword index.
+
+    ``body`` the words of the text in their order; ``head`` those of heading path and file name;
+    ``extra`` parts of identifiers, compounds and single characters of scripts without spaces.
+    A token holds no white space. Stores index the three as columns of one record.
+    """
+
+    body: str
+    head: str = ""
+    extra: str = ""
+
+
+@frozen
+class AnalysedChunk:
+    """A chunk with its terms, as a store keeps it.
+
+    ``digest`` is the SHA-256, as hex, of exactly the text an embedding would be made of (heading
+    path, a blank line, text): equal digests share a vector whatever file they stand in.
+    """
+
+    chunk: Chunk
+    terms: Terms
+    digest: str
+
+
+@frozen
+class PutDocument:
+    """Insert a document, or replace it with all its chunks.
+
+    ``recipe`` names how the document became its chunks (source, chunker, analyser and their
+    parameters, hashed): a document whose recipe differs from today's is made again. ``day`` is an
+    ISO date or ``None``.
+    """
+
+    source: str
+    path: str
+    digest: str
+    stamp: Stamp
+    recipe: str
+    day: str | None
+    trust: Trust
+    chunks: tuple[AnalysedChunk, ...]
+
+
+@frozen
+class DeleteDocument:
+    """Forget a document and its chunks."""
+
+    source: str
+    path: str
+
+
+@frozen
+class TouchDocument:
+    """Renew the stamp of a document whose text is as it was."""
+
+    source: str
+    path: str
+    stamp: Stamp
+
+
+Change = PutDocument | DeleteDocument | TouchDocument

@@ -1,0 +1,75 @@
+"""Documents: where they are, and what a source found of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from datetime import date
+
+__all__ = ["Document", "DocumentRef", "RootFailure", "ScanReport", "Stamp", "Trust"]
+
+Trust = Literal["memory", "session", "external"]
+"""Who wrote a text: the agent's own notes, a conversation, or somebody else's files."""
+
+Stamp = tuple[int, int, int, int]
+"""What ``stat`` says of a file: size in bytes, mtime_ns, ctime_ns, inode."""
+
+
+@frozen
+class DocumentRef:
+    """A document as a scan saw it, before anything was read.
+
+    ``path`` is the name it is stored and cited under: relative to the workspace where that is
+    possible, with forward slashes. ``(source, path)`` identifies a document. ``location`` is for
+    the source alone (for files: the absolute path). ``stamp`` changes whenever the text may have.
+    """
+
+    source: str
+    path: str
+    location: str
+    stamp: Stamp
+
+
+@frozen
+class Document:
+    """One document as text.
+
+    ``digest`` is the SHA-256 of the bytes it was read from, as hex. ``day`` is the date the
+    document speaks of, taken from its path, or ``None`` for evergreen notes. ``line_map``, where
+    present, gives for each line of ``text`` the 1-based line of the file it came from (for
+    transcripts, whose lines are not the file's).
+    """
+
+    ref: DocumentRef
+    text: str
+    digest: str
+    day: date | None = None
+    trust: Trust = "memory"
+    line_map: tuple[int, ...] | None = None
+
+
+@frozen
+class RootFailure:
+    """A root that could not be scanned to its end: its documents are hidden, never deleted."""
+
+    root: str
+    reason: str
+
+
+@frozen
+class ScanReport:
+    """What a source found.
+
+    ``complete_roots`` and ``failed_roots`` name path prefixes of stored paths: a document that is
+    no longer found is forgotten only if its path lies under a complete root and under no failed
+    one (see :func:`commonplace.index.changes.plan_changes`). ``""`` is the prefix of everything.
+    ``skipped_symlinks`` counts the links that were refused. ``present`` is how many roots exist.
+    """
+
+    documents: tuple[DocumentRef, ...]
+    complete_roots: tuple[str, ...]
+    failed_roots: tuple[RootFailure, ...] = ()
+    skipped_symlinks: int = 0

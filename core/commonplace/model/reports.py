@@ -1,0 +1,100 @@
+"""Reports of maintenance, and of a memory's whole condition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from commonplace.model.documents import RootFailure
+    from commonplace.model.search import Fallback
+
+__all__ = ["NoteText", "Progress", "ProgressCallback", "Status", "SyncReport"]
+
+
+@frozen
+class Progress:
+    """How far a long piece of work is; ``total`` is 0 while unknown."""
+
+    label: str
+    completed: int
+    total: int
+
+
+ProgressCallback = Callable[[Progress], None]
+
+
+@frozen
+class SyncReport:
+    """What a sync did: counts of documents, and what it had to leave.
+
+    ``remaining`` counts changed documents that were left for later because time ran out.
+    ``unreadable`` are (path, reason) of files that could not be read; their old entries stay.
+    ``opened`` counts files whose bytes were read. ``seconds`` is wall time.
+    """
+
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    chunks_written: int = 0
+    opened: int = 0
+    remaining: int = 0
+    unreadable: tuple[tuple[str, str], ...] = ()
+    failed_roots: tuple[RootFailure, ...] = ()
+    skipped_symlinks: int = 0
+    rebuilt: bool = False
+    seconds: float = 0.0
+
+    @property
+    def changed(self) -> bool:
+        """Whether the index is other than before."""
+        return bool(self.added or self.updated or self.removed or self.rebuilt)
+
+
+@frozen
+class Status:
+    """The condition of one agent's memory, for people, scripts and agents.
+
+    ``backend`` is who serves. ``stale`` counts files that changed since they were indexed, -1 when
+    the tree was not looked at. ``db_path`` and ``db_bytes`` are of the derived index. ``notices``
+    are one-line words on everything that is not as it should be or was mended, each with its
+    reason; ``problems`` are what a deep check found.
+    """
+
+    agent: str
+    workspace: str
+    backend: str
+    available: bool
+    requested_provider: str
+    provider: str | None
+    model: str | None
+    search_mode: str
+    sources: tuple[str, ...]
+    extra_paths: tuple[str, ...]
+    files: int
+    chunks: int
+    source_counts: tuple[tuple[str, int, int], ...]
+    db_path: str
+    db_bytes: int
+    stale: int
+    writable: bool
+    config_files: tuple[str, ...] = ()
+    failed_roots: tuple[RootFailure, ...] = ()
+    skipped_symlinks: int = 0
+    fallback: Fallback | None = None
+    notices: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@frozen
+class NoteText:
+    """Lines of a note: ``start_line`` is the 1-based line of the first; ``total_lines`` of all."""
+
+    path: str
+    text: str
+    start_line: int
+    end_line: int
+    total_lines: int

@@ -1,0 +1,213 @@
+"""Queries and answers on the way through the pipeline."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from attrs import field, frozen
+
+__all__ = [
+    "Arm",
+    "ArmKind",
+    "ArmScore",
+    "Candidate",
+    "ChunkId",
+    "Explanation",
+    "Fallback",
+    "Found",
+    "Hit",
+    "KeywordQuery",
+    "Phrase",
+    "Query",
+    "SearchResult",
+    "Step",
+    "StoredChunk",
+    "Where",
+]
+
+ChunkId = int | str
+"""A store's own name of a chunk: stable while the document is not replaced, opaque to others."""
+
+Phrase = tuple[str, ...]
+"""Tokens that must stand side by side, in this order, in one column (one token: anywhere)."""
+
+ArmKind = Literal["bm25", "cosine", "rank", "opaque"]
+"""The kind of an arm's raw scores.
+
+``bm25``: 0 to infinity, more is better. ``cosine``: -1 to 1. ``rank``: only the order counts.
+``opaque``: an engine's own ranking, kept as it is unless a ranker is asked for by name.
+"""
+
+
+@frozen
+class Where:
+    """What a search is restricted to; a document must pass every filter that is set.
+
+    ``paths`` are globs on the stored path, of which one must match (``*`` does not cross ``/``,
+    ``**`` does; a pattern without wildcards matches the path itself and everything under it).
+    ``after`` and ``before`` are ISO dates, inclusive; only dated documents pass them.
+    """
+
+    sources: frozenset[str] | None = None
+    paths: tuple[str, ...] = ()
+    after: str | None = None
+    before: str | None = None
+
+
+@frozen
+class KeywordQuery:
+    """An analysed query, for any keyword index.
+
+    A chunk matches if it has every phrase of ``must``, none of ``must_not``, and at least one
+    token of ``should`` (the host puts the tokens of ``must`` into ``should`` too). Its score is
+    BM25 over ``should``; a token that stands twice counts twice. With ``should`` empty nothing
+    matches. ``neighbours`` are pairs of query words that stood side by side, for the second pass.
+    """
+
+    should: tuple[str, ...] = ()
+    must: tuple[Phrase, ...] = ()
+    must_not: tuple[Phrase, ...] = ()
+    neighbours: tuple[tuple[str, str], ...] = ()
+
+
+@frozen
+class Query:
+    """What a manager is asked: the words as typed, and their analysis made once by the host."""
+
+    text: str
+    keyword: KeywordQuery
+
+
+@frozen
+class StoredChunk:
+    """A chunk as a store gives it back. ``body`` is the ``body`` of its :class:`Terms`."""
+
+    id: ChunkId
+    source: str
+    path: str
+    start_line: int
+    end_line: int
+    text: str
+    heading: tuple[str, ...] = ()
+    day: str | None = None
+    trust: str = "memory"
+    body: str = ""
+
+
+@frozen
+class Found:
+    """A chunk and what one arm thinks of it; ``score`` is of the arm's kind, more is better."""
+
+    chunk: StoredChunk
+    score: float
+
+
+@frozen
+class Arm:
+    """One ranked list, best first.
+
+    ``exact`` is False where the list may miss a chunk that belongs in it. ``provider`` and
+    ``model`` name who made the query's embedding, for arms that have one.
+    """
+
+    name: str
+    kind: ArmKind
+    found: tuple[Found, ...]
+    exact: bool = True
+    provider: str | None = None
+    model: str | None = None
+
+
+@frozen
+class ArmScore:
+    """What an arm said of a hit: its raw score, and its 1-based rank there."""
+
+    arm: str
+    kind: ArmKind
+    raw: float
+    rank: int
+
+
+@frozen
+class Step:
+    """What a ranker did to a hit's score, or why it did nothing."""
+
+    ranker: str
+    before: float
+    after: float
+    note: str = ""
+
+
+@frozen
+class Explanation:
+    """Why a hit scores what it scores: the last step's ``after`` is the score."""
+
+    arms: tuple[ArmScore, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+
+@frozen
+class Candidate:
+    """A chunk on its way through the rankers. ``score`` is 0..1 once a ``fuse`` ranker has run."""
+
+    chunk: StoredChunk
+    score: float
+    explain: Explanation
+
+
+@frozen
+class Hit:
+    """A ranked, cited piece of memory.
+
+    ``path`` and the 1-based inclusive lines say where it stands, ``score`` is 0..1, ``snippet``
+    at most 700 characters around the match. ``highlights`` are (start, end) offsets into
+    ``snippet`` of the words that matched. ``trust`` says whose text it is: text from memory is
+    data, never instructions.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    score: float
+    snippet: str
+    source: str
+    heading: tuple[str, ...] = ()
+    trust: str = "memory"
+    highlights: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+    explain: Explanation = field(default=Explanation(), repr=False)
+
+    @property
+    def citation(self) -> str:
+        """``path#L3-L9``, or ``path#L3`` for a single line."""
+        lines = f"#L{self.start_line}"
+        if self.end_line != self.start_line:
+            lines += f"-L{self.end_line}"
+        return self.path + lines
+
+
+@frozen
+class Fallback:
+    """That another part answered than ``part``, and why, since ``since`` (epoch seconds)."""
+
+    part: str
+    reason: str
+    since: float
+
+
+@frozen
+class SearchResult:
+    """The answer to a search, and who gave it.
+
+    ``backend`` served it; ``provider`` and ``model`` made the query's embedding (``None``: keyword
+    only). ``fallback`` says from which part it fell back and why (``None``: it did not).
+    ``stale`` counts files known to have changed that the answer does not know yet. ``notes`` are
+    words for the user about this answer.
+    """
+
+    hits: tuple[Hit, ...]
+    backend: str
+    provider: str | None = None
+    model: str | None = None
+    fallback: Fallback | None = None
+    stale: int = 0
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,55 @@
+"""What a store says of itself and of what it holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from commonplace.model.documents import Stamp
+
+__all__ = ["Build", "StoreHealth", "StoredDocument"]
+
+
+@frozen
+class StoredDocument:
+    """A document as a store remembers it, for finding out what has changed."""
+
+    source: str
+    path: str
+    digest: str
+    stamp: Stamp
+    recipe: str
+
+
+@frozen
+class Build:
+    """One whole index inside a store: ``live`` is searched, ``filling`` is being made beside it.
+
+    ``identity`` names what cannot be changed document by document (schema, tokenizer).
+    """
+
+    id: int
+    identity: str
+    state: Literal["live", "filling"]
+
+
+@frozen
+class StoreHealth:
+    """Counts of the live build, and what is wrong.
+
+    ``location`` is a path or URI for people (``""``: nowhere). ``size`` is bytes on disk.
+    ``notices`` are lines about what the store mended or cannot do (set aside a damaged file, is
+    read-only, ...); ``problems`` are findings of a deep check that were not mended.
+    """
+
+    location: str
+    documents: int
+    chunks: int
+    size: int = 0
+    writable: bool = True
+    documents_by_source: tuple[tuple[str, int], ...] = ()
+    chunks_by_source: tuple[tuple[str, int], ...] = ()
+    notices: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()

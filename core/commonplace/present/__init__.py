@@ -1,0 +1,1 @@
+"""From ranked candidates to what a person or an agent reads."""

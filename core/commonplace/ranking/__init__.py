@@ -1,0 +1,1 @@
+"""The ranking pipeline that runs after any engine."""

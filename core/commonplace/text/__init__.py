@@ -1,0 +1,1 @@
+"""From raw text to the terms of a keyword index, with offsets kept."""

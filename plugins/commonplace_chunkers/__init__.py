@@ -1,0 +1,1 @@
+"""The built-in chunkers: by Markdown structure, and by lines."""

@@ -1,0 +1,1 @@
+"""The built-in source: the notes of a workspace."""

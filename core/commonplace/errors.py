@@ -16,6 +16,7 @@
           ├─ ConfigError            every fault of a configuration at once
           ├─ PathNotAllowedError    one answer for all that memory may not read
           ├─ NoteNotFoundError      an allowed path where there is no note
+          ├─ MemoryDisabledError    the configuration switched memory off
           ├─ PluginConflictError    two plugins claim one id
           └─ WorkspaceError         the workspace is missing or not a folder
 
@@ -43,6 +44,7 @@ __all__ = [
     "IndexNewerError",
     "IndexReadOnlyError",
     "IndexUnavailableError",
+    "MemoryDisabledError",
     "NoteNotFoundError",
     "PathNotAllowedError",
     "PluginConflictError",
@@ -127,6 +129,10 @@ class PathNotAllowedError(CallerError):
 
 class NoteNotFoundError(CallerError):
     """The path is one that memory may read, but no note is there."""
+
+
+class MemoryDisabledError(CallerError):
+    """The configuration switched memory off."""
 
 
 class PluginConflictError(CallerError):

@@ -215,7 +215,6 @@ class ManagerContext:
 class ManagerHealth:
     """What a manager says of itself; ``store`` for managers that keep a store of ours."""
 
-    backend: str
     available: bool
     reason: str = ""
     store: StoreHealth | None = None
@@ -240,14 +239,22 @@ class MemoryManager(Protocol):
         self,
         *,
         force: bool = False,
+        at_most: int | None = None,
         deadline: Deadline,
         progress: ProgressCallback | None = None,
         wait: float = 30.0,
     ) -> SyncReport:
         """Bring the index up to the files, stopping cleanly at ``deadline``.
 
-        ``force`` makes everything anew. ``wait`` is how many seconds to wait for another writer.
+        ``force`` makes everything anew. With ``at_most``, nothing is done where more documents
+        than that have changed: they are only counted, in ``remaining``. ``wait`` is how many
+        seconds to wait for another writer. Raises
+        :class:`~commonplace.errors.UnavailableError` where nothing can be written.
         """
+        ...
+
+    def pending(self) -> SyncReport:
+        """What :meth:`maintain` would find to do, by looking alone; ``remaining`` counts it."""
         ...
 
     def health(self, *, deep: bool = False) -> ManagerHealth:

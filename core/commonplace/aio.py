@@ -1,0 +1,91 @@
+"""The same memory for asyncio: each verb one hop to a thread away."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING
+
+from commonplace.memory import Memory
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+
+    from commonplace.model.reports import NoteText, ProgressCallback, Status, SyncReport
+    from commonplace.model.search import SearchResult
+
+__all__ = ["AsyncMemory"]
+
+
+class AsyncMemory:
+    """See :class:`~commonplace.memory.Memory`, whose verbs and errors these are.
+
+    ``progress`` callbacks run in the worker thread.
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+
+    @classmethod
+    async def open(
+        cls,
+        *,
+        workspace: str | os.PathLike[str] | None = None,
+        agent: str | None = None,
+        config: str | os.PathLike[str] | Mapping[str, object] | None = None,
+    ) -> AsyncMemory:
+        """Open a memory; see :meth:`Memory.open <commonplace.memory.Memory.open>`."""
+        opening = partial(Memory.open, workspace=workspace, agent=agent, config=config)
+        return cls(await asyncio.to_thread(opening))
+
+    async def __aenter__(self) -> AsyncMemory:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def sync(
+        self, *, force: bool = False, progress: ProgressCallback | None = None
+    ) -> SyncReport:
+        """Bring the index up to the files."""
+        return await asyncio.to_thread(self.memory.sync, force=force, progress=progress)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        max_results: int | None = None,
+        min_score: float | None = None,
+        sources: Sequence[str] | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> SearchResult:
+        """The best pieces of memory for ``query``."""
+        return await asyncio.to_thread(
+            self.memory.search,
+            query,
+            max_results=max_results,
+            min_score=min_score,
+            sources=sources,
+            progress=progress,
+        )
+
+    async def get(
+        self, path: str, *, start: int | None = None, lines: int | None = None
+    ) -> NoteText:
+        """Lines of a note."""
+        return await asyncio.to_thread(self.memory.get, path, start=start, lines=lines)
+
+    async def status(self, *, deep: bool = False) -> Status:
+        """The condition of this memory."""
+        return await asyncio.to_thread(self.memory.status, deep=deep)
+
+    async def close(self) -> None:
+        """Let go of everything."""
+        await asyncio.to_thread(self.memory.close)

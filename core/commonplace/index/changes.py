@@ -1,0 +1,103 @@
+"""What has changed between the files and the index, found by comparing stamps alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from commonplace.model.documents import DocumentRef, ScanReport, Stamp
+    from commonplace.model.store import StoredDocument
+
+__all__ = ["UNSETTLED", "Plan", "SourceScan", "plan_changes", "settled_stamp"]
+
+UNSETTLED: Stamp = (-1, -1, -1, -1)
+"""A stamp no file has: whoever carries it is read again at the next sync."""
+
+_FINE_WINDOW_NS = 50_000_000
+_COARSE_WINDOW_NS = 2_000_000_000
+
+
+@frozen(eq=False)
+class SourceScan:
+    """A source's scan, with the recipe its documents would be made by today."""
+
+    source: str
+    report: ScanReport
+    recipe: str
+
+
+@frozen(eq=False)
+class Plan:
+    """``read`` may have changed; ``gone`` are certainly no longer there; the rest is as it was."""
+
+    read: tuple[tuple[DocumentRef, StoredDocument | None], ...]
+    gone: tuple[StoredDocument, ...]
+    unchanged: int
+    hidden: int
+
+    @property
+    def size(self) -> int:
+        """How many documents need work."""
+        return len(self.read) + len(self.gone)
+
+
+def plan_changes(stored: Iterable[StoredDocument], scans: Sequence[SourceScan]) -> Plan:
+    """Compare what the index holds with what the sources found.
+
+    A document that is no longer found is ``gone`` only if its path lies under a root that was
+    scanned to its end, and under none that failed. A source that was not scanned at all (its
+    plugin is missing, say) hides its documents: they are neither gone nor unchanged.
+    """
+    known: dict[str, dict[str, StoredDocument]] = {scan.source: {} for scan in scans}
+    hidden = 0
+    for document in stored:
+        of_source = known.get(document.source)
+        if of_source is None:
+            hidden += 1
+        else:
+            of_source[document.path] = document
+
+    read: list[tuple[DocumentRef, StoredDocument | None]] = []
+    gone: list[StoredDocument] = []
+    unchanged = 0
+    for scan in scans:
+        of_source, recipe = known[scan.source], scan.recipe
+        for ref in scan.report.documents:
+            old = of_source.pop(ref.path, None)
+            if old is not None and old.stamp == ref.stamp and old.recipe == recipe:
+                unchanged += 1
+            else:
+                read.append((ref, old))
+        for document in of_source.values():
+            if _was_looked_for(document.path, scan.report):
+                gone.append(document)
+            else:
+                hidden += 1
+    return Plan(read=tuple(read), gone=tuple(gone), unchanged=unchanged, hidden=hidden)
+
+
+def _was_looked_for(path: str, report: ScanReport) -> bool:
+    if any(_under(path, failure.root) for failure in report.failed_roots):
+        return False
+    return any(_under(path, root) for root in report.complete_roots)
+
+
+def _under(path: str, root: str) -> bool:
+    return not root or path == root or path.startswith(root if root.endswith("/") else root + "/")
+
+
+def settled_stamp(stamp: Stamp, now_ns: int) -> Stamp:
+    """``stamp``, or :data:`UNSETTLED` if the file may change again without the stamp showing it.
+
+    This is git's racy rule: a file written in the same tick of the file system's clock in which we
+    read it can be written once more and keep its times. The tick is a few milliseconds, two
+    seconds where times have no fraction. Such a file is simply read again at the next sync.
+    """
+    _, mtime_ns, ctime_ns, _ = stamp
+    coarse = mtime_ns % 1_000_000_000 == 0 and ctime_ns % 1_000_000_000 == 0
+    window = _COARSE_WINDOW_NS if coarse else _FINE_WINDOW_NS
+    return UNSETTLED if max(mtime_ns, ctime_ns) > now_ns - window else stamp

@@ -1,0 +1,54 @@
+"""From a document as read to a document as stored."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from commonplace.model.chunks import AnalysedChunk, PutDocument
+from commonplace.text.analyse import title_of
+
+if TYPE_CHECKING:
+    from commonplace.model.chunks import Chunk
+    from commonplace.model.documents import Document, Stamp
+    from commonplace.spec import Chunker
+    from commonplace.text.analyse import Analyser
+
+__all__ = ["analyse_document", "embedding_text"]
+
+
+def analyse_document(
+    document: Document, *, chunker: Chunker, analyser: Analyser, recipe: str, stamp: Stamp
+) -> PutDocument:
+    """Cut ``document`` into chunks, analyse each, and put all into the form stores take."""
+    ref = document.ref
+    title = title_of(ref.path)
+    return PutDocument(
+        source=ref.source,
+        path=ref.path,
+        digest=document.digest,
+        stamp=stamp,
+        recipe=recipe,
+        day=document.day.isoformat() if document.day else None,
+        trust=document.trust,
+        chunks=tuple(
+            AnalysedChunk(
+                chunk=chunk,
+                terms=analyser.chunk(chunk.text, heading=chunk.heading, title=title),
+                digest=_digest(embedding_text(chunk)),
+            )
+            for chunk in chunker.chunk(document)
+        ),
+    )
+
+
+def embedding_text(chunk: Chunk) -> str:
+    """What an embedding of ``chunk`` is made of: its heading path, a blank line, its text.
+
+    The path of the file is left out, so that moving a file costs no embedding.
+    """
+    return f"{' > '.join(chunk.heading)}\n\n{chunk.text}" if chunk.heading else chunk.text
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,64 @@
+"""Freshness at search time: index what little has changed, count the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from commonplace.deadline import NEVER, Deadline
+from commonplace.errors import IndexBusyError, IndexUnavailableError
+
+if TYPE_CHECKING:
+    from commonplace.model.reports import ProgressCallback, SyncReport
+    from commonplace.spec import MemoryManager
+
+__all__ = ["Freshness", "freshen"]
+
+_INLINE_DOCUMENTS = 20
+_INLINE_SECONDS = 0.2
+
+
+@frozen
+class Freshness:
+    """How many documents the index does not know yet, and words about it for the user."""
+
+    stale: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) -> Freshness:
+    """Bring the index up to the files if that is quick, or if there is no index yet.
+
+    Up to 20 changed documents are indexed within about 200 ms. More are counted and left: a search
+    never waits for them. An index that knows nothing is built whole, since it could answer nothing.
+    A failure to write is said, and the search goes on with what is there.
+    """
+    try:
+        report = manager.maintain(
+            at_most=_INLINE_DOCUMENTS, deadline=Deadline.after(_INLINE_SECONDS), wait=0
+        )
+        if report.remaining and not report.unchanged and not report.changed:
+            report = manager.maintain(deadline=NEVER, progress=progress)
+    except IndexUnavailableError as error:
+        report = manager.pending()
+        if isinstance(error, IndexBusyError) and report.remaining and not report.unchanged:
+            # Another process is building the first index just now: wait for it, within bounds.
+            report = manager.maintain(deadline=NEVER, progress=progress)
+        elif report.remaining:
+            return Freshness(
+                report.remaining, (*_words(report), f"changed notes are not indexed: {error}")
+            )
+    return Freshness(report.remaining, _words(report))
+
+
+def _words(report: SyncReport) -> tuple[str, ...]:
+    notes = [f"{failed.root or 'notes'}: {failed.reason}" for failed in report.failed_roots]
+    notes += [f"{path} could not be read: {reason}" for path, reason in report.unreadable]
+    if report.remaining:
+        notes.append(
+            f"{report.remaining} changed notes are not in this answer yet: run `commonplace index`"
+        )
+    elif not report.failed_roots and not (report.unchanged or report.added or report.updated):
+        notes.append("there are no notes yet: write MEMORY.md or memory/*.md")
+    return tuple(notes)

@@ -1,0 +1,187 @@
+"""The engine of chunker, analyser and store: searched by keyword, kept up to the files."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from commonplace.errors import UnavailableError
+from commonplace.index.changes import SourceScan, plan_changes
+from commonplace.index.keyword import keyword_arm
+from commonplace.index.recipe import build_identity, recipe_of
+from commonplace.model.reports import Progress, SyncReport
+from commonplace.spec import ManagerHealth
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from commonplace.deadline import Deadline
+    from commonplace.index.changes import Plan
+    from commonplace.model.reports import ProgressCallback
+    from commonplace.model.search import Arm, Query, Where
+    from commonplace.model.store import Build
+    from commonplace.spec import Chunker, Source, Store
+    from commonplace.text.analyse import Analyser
+
+__all__ = ["IndexedMemoryManager"]
+
+
+class IndexedMemoryManager:
+    """A :class:`~commonplace.spec.MemoryManager` over any :class:`~commonplace.spec.Store`."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        sources: Sequence[Source],
+        chunker: Chunker,
+        analyser: Analyser,
+        clock_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self._store = store
+        self._sources = {source.id: source for source in sources}
+        self._chunker = chunker
+        self._analyser = analyser
+        self._clock_ns = clock_ns
+        self._syncing = threading.Lock()
+
+    def search(
+        self, query: Query, *, where: Where, limit: int, deadline: Deadline
+    ) -> tuple[Arm, ...]:
+        """One arm, ``keyword``."""
+        return (
+            keyword_arm(self._store, query.keyword, where=where, limit=limit, deadline=deadline),
+        )
+
+    def pending(self) -> SyncReport:
+        """Compare stamps and count; no file is opened, nothing is written."""
+        scans = self._scan()
+        live = _live(self._store)
+        plan = plan_changes(self._store.documents(live) if live else (), scans)
+        return _with_scans(SyncReport(unchanged=plan.unchanged, remaining=plan.size), scans)
+
+    def maintain(
+        self,
+        *,
+        force: bool = False,
+        at_most: int | None = None,
+        deadline: Deadline,
+        progress: ProgressCallback | None = None,
+        wait: float = 30.0,
+    ) -> SyncReport:
+        """Index what has changed; a rebuild is filled beside the live build, then activated."""
+        started = time.monotonic()
+        with self._syncing:
+            scans = self._scan()
+            report = self._look(scans, force=force, at_most=at_most)
+            if report is None:
+                if progress is not None:
+                    total = sum(len(scan.report.documents) for scan in scans)
+                    progress(Progress("Looking for notes", total, total))
+                with self._store.writer(wait=wait):
+                    report = self._write(scans, force=force, deadline=deadline, progress=progress)
+        return evolve(_with_scans(report, scans), seconds=time.monotonic() - started)
+
+    def health(self, *, deep: bool = False) -> ManagerHealth:
+        """The store's health, or why it has none."""
+        try:
+            return ManagerHealth(available=True, store=self._store.health(deep=deep))
+        except UnavailableError as error:
+            return ManagerHealth(available=False, reason=str(error))
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+
+    def _scan(self) -> list[SourceScan]:
+        return [
+            SourceScan(
+                source=source.id,
+                report=source.scan(),
+                recipe=recipe_of(source, self._chunker.fingerprint, self._analyser),
+            )
+            for source in self._sources.values()
+        ]
+
+    def _look(
+        self, scans: list[SourceScan], *, force: bool, at_most: int | None
+    ) -> SyncReport | None:
+        """The report if there is nothing to write, or too much; without taking the lease."""
+        live = _live(self._store)
+        if force or live is None or live.identity != build_identity(self._analyser):
+            if at_most is None:
+                return None
+            size = sum(len(scan.report.documents) for scan in scans)
+            return SyncReport(remaining=size) if size > at_most or live is not None else None
+        plan = plan_changes(self._store.documents(live), scans)
+        if plan.size and (at_most is None or plan.size <= at_most):
+            return None
+        return SyncReport(unchanged=plan.unchanged, remaining=plan.size)
+
+    def _write(
+        self,
+        scans: list[SourceScan],
+        *,
+        force: bool,
+        deadline: Deadline,
+        progress: ProgressCallback | None,
+    ) -> SyncReport:
+        # Imported here: a search that finds nothing new to index does not pay for it.
+        from commonplace.index.indexer import Indexer
+
+        target, rebuilding = self._target(force=force)
+        # Planned again under the lease: another process may have done the work meanwhile.
+        plan = plan_changes(self._store.documents(target), scans)
+        indexer = Indexer(
+            store=self._store,
+            sources=self._sources,
+            chunker=self._chunker,
+            analyser=self._analyser,
+            clock_ns=self._clock_ns,
+        )
+        report = indexer.apply(target, plan, scans, deadline=deadline, progress=progress)
+        if not rebuilding:
+            return report
+        if report.remaining or report.unreadable or self._would_lose(plan, scans):
+            # The live build still answers for what cannot be read just now; keep it.
+            return report
+        self._store.activate(target)
+        return evolve(report, rebuilt=True)
+
+    def _target(self, *, force: bool) -> tuple[Build, bool]:
+        """The build to write to, and whether it must be activated when it is complete."""
+        identity = build_identity(self._analyser)
+        live = _live(self._store)
+        if live is None:
+            # Nothing to keep answering meanwhile: what is indexed is searchable batch by batch.
+            build = self._store.open_build(identity)
+            self._store.activate(build)
+            return evolve(build, state="live"), False
+        if live.identity != identity:
+            return self._store.open_build(identity), True
+        if force:
+            for build in self._store.builds():
+                if build.state == "filling":
+                    self._store.drop(build)
+            return self._store.open_build(identity), True
+        return live, False
+
+    def _would_lose(self, plan: Plan, scans: list[SourceScan]) -> bool:
+        """Whether activating would drop documents that are hidden, not deleted, just now."""
+        live = _live(self._store)
+        return bool(live and plan_changes(self._store.documents(live), scans).hidden > plan.hidden)
+
+
+def _live(store: Store) -> Build | None:
+    return next((build for build in store.builds() if build.state == "live"), None)
+
+
+def _with_scans(report: SyncReport, scans: list[SourceScan]) -> SyncReport:
+    return evolve(
+        report,
+        failed_roots=tuple(failure for scan in scans for failure in scan.report.failed_roots),
+        skipped_symlinks=sum(scan.report.skipped_symlinks for scan in scans),
+    )

@@ -1,0 +1,234 @@
+"""The public face: one agent's memory, opened, kept up to its files, searched, read."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from commonplace.assembly import analyser_of, make_engine, make_sources
+from commonplace.deadline import NEVER
+from commonplace.errors import CommonplaceError, MemoryDisabledError, WorkspaceError
+from commonplace.model.search import Fallback, SearchResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+
+    from commonplace.assembly import Engine
+    from commonplace.config import Settings
+    from commonplace.host.host import PluginHost
+    from commonplace.model.reports import NoteText, ProgressCallback, Status, SyncReport
+    from commonplace.searching import Searcher
+
+__all__ = ["Memory"]
+
+
+class Memory:
+    """The memory of one agent in one workspace.
+
+    Open it with :meth:`open`, use it as a context manager or close it. Threads may share it.
+    Opening is cheap: the index is opened by the first call that needs it.
+    """
+
+    def __init__(
+        self, settings: Settings, host: PluginHost, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.settings = settings
+        self.host = host
+        self._clock = clock
+        self._analyser = analyser_of(settings)
+        self._sources, self._source_notices = make_sources(host, settings)
+        self._opening = threading.Lock()
+        self._engine: Engine | None = None
+        self._engine_since = 0.0
+        self._searcher: Searcher | None = None
+
+    @classmethod
+    def open(
+        cls,
+        *,
+        workspace: str | os.PathLike[str] | None = None,
+        agent: str | None = None,
+        config: str | os.PathLike[str] | Mapping[str, object] | None = None,
+        env: Mapping[str, str] | None = None,
+        host: PluginHost | None = None,
+    ) -> Memory:
+        """The memory of ``agent`` in ``workspace``, as ``config`` (a file or a mapping) says.
+
+        What is not given comes from the environment, configuration files and defaults; see
+        ``docs/configuration.md``. ``env`` replaces ``os.environ``; ``host`` replaces the
+        installed plugins.
+
+        Raises :class:`~commonplace.errors.ConfigError` with all faults of a configuration,
+        :class:`~commonplace.errors.WorkspaceError`, and
+        :class:`~commonplace.errors.MemoryDisabledError` where memory is switched off.
+        """
+        from commonplace.config import load_settings
+        from commonplace.host.host import PluginHost
+
+        env = os.environ if env is None else env
+        settings = load_settings(
+            workspace=os.fspath(workspace) if workspace is not None else None,
+            agent=agent,
+            config=config,
+            env=env,
+        )
+        if not settings.search.enabled or settings.slot == "none":
+            raise MemoryDisabledError(
+                "memory search is switched off by the configuration",
+                mend="set memorySearch.enabled to true and plugins.slots.memory to memory-core",
+            )
+        _check_workspace(settings.workspace)
+        return cls(settings, host or PluginHost(cache_dir=settings.cache_dir, env=env))
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def sync(self, *, force: bool = False, progress: ProgressCallback | None = None) -> SyncReport:
+        """Bring the index up to the files; ``force`` makes it anew beside the old one.
+
+        Raises :class:`~commonplace.errors.UnavailableError` where the index cannot be written.
+        """
+        engine = self._serving()
+        return engine.manager.maintain(force=force, deadline=NEVER, progress=progress)
+
+    def search(
+        self,
+        query: str,
+        *,
+        max_results: int | None = None,
+        min_score: float | None = None,
+        sources: Sequence[str] | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> SearchResult:
+        """The best pieces of memory for ``query``, best first.
+
+        ``query`` is a question or words, in any language. ``"quoted phrases"`` must be there,
+        ``-word`` must not; ``path:memory/projects``, ``after:2026-01-31``, ``before:2026-02`` and
+        ``source:memory`` restrict. ``max_results`` and ``min_score`` default to the keys
+        ``query.maxResults`` and ``query.minScore``. An empty index is built first, telling
+        ``progress``; a few changed files are indexed on the way, more are counted in ``stale``.
+
+        Raises :class:`~commonplace.errors.UnavailableError` if no part can answer: no hits always
+        means that nothing was found.
+        """
+        from commonplace.index.freshness import Freshness, freshen
+
+        limit = self.settings.search.query.max_results if max_results is None else max_results
+        if limit < 1:
+            raise ValueError("max_results must be at least 1")
+        engine = self._serving()
+        fresh = Freshness()
+        if self.settings.search.sync.on_search:
+            fresh = freshen(engine.manager, progress)
+        hits = self._searching().search(
+            engine.manager,
+            query,
+            limit=limit,
+            min_score=min_score,
+            sources=sources,
+            now=self._clock(),
+        )
+        notes = fresh.notes
+        if hits is None:
+            notes = ("the query has no words to search for", *notes)
+        return SearchResult(
+            hits=hits or (),
+            backend=engine.backend,
+            fallback=self._fallback(engine),
+            stale=fresh.stale,
+            notes=notes,
+        )
+
+    def get(self, path: str, *, start: int | None = None, lines: int | None = None) -> NoteText:
+        """``lines`` lines of a note from line ``start`` (1-based); all of it by default.
+
+        Read from the file itself, so never stale. Raises
+        :class:`~commonplace.errors.PathNotAllowedError` for anything but ``MEMORY.md``,
+        ``memory.md``, ``memory/**/*.md`` and Markdown of configured extra paths, and
+        :class:`~commonplace.errors.NoteNotFoundError` where no such note exists.
+        """
+        from commonplace.files.lines import read_lines
+        from commonplace.files.roots import Roots
+
+        roots = Roots(self.settings.workspace, self.settings.search.extra_paths)
+        return read_lines(roots, path, start=start, lines=lines)
+
+    def status(self, *, deep: bool = False) -> Status:
+        """The condition of this memory; a part that is unwell is described, never raised.
+
+        ``deep`` also checks the index against itself, which may take long.
+        """
+        from commonplace.status import status_of
+
+        engine: Engine | CommonplaceError
+        try:
+            engine = self._serving()
+            fallback = self._fallback(engine)
+        except CommonplaceError as error:
+            engine, fallback = error, None
+        return status_of(
+            self.settings,
+            engine,
+            fallback=fallback,
+            notices=(*self.settings.warnings, *self._source_notices),
+            plugins=self.host.plugins(),
+            deep=deep,
+        )
+
+    def close(self) -> None:
+        """Let go of everything; closing twice is fine."""
+        with self._opening:
+            engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.manager.close()
+
+    def _serving(self) -> Engine:
+        with self._opening:
+            if self._engine is None:
+                self._engine = make_engine(self.host, self.settings, self._sources, self._analyser)
+                self._engine_since = self._clock()
+            return self._engine
+
+    def _searching(self) -> Searcher:
+        with self._opening:
+            if self._searcher is None:
+                from commonplace.ranking.chain import make_chain
+                from commonplace.searching import Searcher
+
+                search = self.settings.search
+                rankers = make_chain(
+                    self.host, profile=search.ranking.profile, chain=search.ranking.chain
+                )
+                self._searcher = Searcher(search, self._analyser, rankers)
+            return self._searcher
+
+    def _fallback(self, engine: Engine) -> Fallback | None:
+        if not engine.passed:
+            return None
+        part, reason = engine.passed[0]
+        return Fallback(part, reason, self._engine_since)
+
+
+def _check_workspace(workspace: str) -> None:
+    if os.path.isdir(workspace):
+        return
+    if os.path.exists(workspace):
+        raise WorkspaceError(
+            f"the workspace {workspace} is not a folder",
+            mend="pass the folder that holds MEMORY.md and memory/ with --workspace",
+        )
+    raise WorkspaceError(
+        f"the workspace {workspace} does not exist",
+        mend=f"create it (mkdir -p {workspace}/memory) or pass another one with --workspace",
+    )

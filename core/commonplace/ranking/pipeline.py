@@ -1,0 +1,77 @@
+"""The pipeline: arms become candidates, which pass the rankers stage by stage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from commonplace.model.search import ArmScore, Candidate, Explanation, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonplace.model.search import Arm, ChunkId
+    from commonplace.spec import RankContext, Ranker
+
+__all__ = ["candidates_of", "rank"]
+
+_STAGES = ("fuse", "adjust", "select")
+
+
+def candidates_of(arms: Sequence[Arm]) -> list[Candidate]:
+    """The union of the arms' hits by chunk, each with what every arm said of it.
+
+    In order of first appearance, arm by arm; scores are 0 until a ``fuse`` ranker has run.
+    """
+    found: dict[ChunkId, Candidate] = {}
+    for arm in arms:
+        for rank_, item in enumerate(arm.found, 1):
+            said = ArmScore(arm.name, arm.kind, item.score, rank_)
+            known = found.get(item.chunk.id)
+            if known is None:
+                found[item.chunk.id] = Candidate(item.chunk, 0.0, Explanation(arms=(said,)))
+            else:
+                explain = evolve(known.explain, arms=(*known.explain.arms, said))
+                found[item.chunk.id] = evolve(known, explain=explain)
+    return list(found.values())
+
+
+def rank(
+    hits: Sequence[Candidate], rankers: Sequence[Ranker], context: RankContext
+) -> list[Candidate]:
+    """Run ``rankers`` in the order of their stages, and within a stage as they are given.
+
+    A ranker whose need is not met is skipped, and each hit says so. Before ``select`` the hits are
+    sorted by score; equal ones by source, path and line, so that the order is always the same.
+    """
+    ranked = list(hits)
+    for stage in _STAGES:
+        if stage == "select":
+            ranked.sort(key=_by_score)
+        for ranker in rankers:
+            if ranker.stage != stage:
+                continue
+            missing = _missing(ranker, context)
+            if missing:
+                note = f"skipped: needs {', '.join(missing)}"
+                ranked = [with_step(hit, ranker.id, hit.score, note) for hit in ranked]
+            else:
+                ranked = list(ranker.rank(ranked, context))
+    return ranked
+
+
+def with_step(hit: Candidate, ranker: str, score: float, note: str = "") -> Candidate:
+    """``hit`` with a new score, and the step that gave it."""
+    step = Step(ranker, hit.score, score, note)
+    explain = evolve(hit.explain, steps=(*hit.explain.steps, step))
+    return evolve(hit, score=score, explain=explain)
+
+
+def _missing(ranker: Ranker, context: RankContext) -> list[str]:
+    has = {"dates": True, "vectors": context.vectors is not None}
+    return sorted(need for need in ranker.needs if not has.get(need, False))
+
+
+def _by_score(hit: Candidate) -> tuple[float, str, str, int]:
+    return (-hit.score, hit.chunk.source, hit.chunk.path, hit.chunk.start_line)

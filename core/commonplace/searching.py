@@ -1,0 +1,82 @@
+"""One search from the words typed to the hits shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from commonplace.deadline import Deadline
+from commonplace.model.search import Query
+from commonplace.present.present import above, hits_of
+from commonplace.ranking.pipeline import candidates_of, rank
+from commonplace.spec import RankContext
+from commonplace.text.query import parse_query
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonplace.config import SearchSettings
+    from commonplace.model.search import Hit, Where
+    from commonplace.spec import MemoryManager, Ranker
+    from commonplace.text.analyse import Analyser
+
+__all__ = ["Searcher"]
+
+_CANDIDATES_AT_MOST = 200
+_SECONDS = 30.0
+
+
+class Searcher:
+    """Analyses a query once, asks a manager, ranks and presents what it answers."""
+
+    def __init__(
+        self, settings: SearchSettings, analyser: Analyser, rankers: Sequence[Ranker]
+    ) -> None:
+        self._settings = settings
+        self._analyser = analyser
+        self._rankers = rankers
+
+    def search(
+        self,
+        manager: MemoryManager,
+        text: str,
+        *,
+        limit: int,
+        min_score: float | None,
+        sources: Sequence[str] | None,
+        now: float,
+    ) -> tuple[Hit, ...] | None:
+        """The hits, best first, or ``None`` if ``text`` has no words to search for."""
+        parsed = parse_query(text)
+        query = Query(text=text, keyword=self._analyser.query(parsed))
+        if not query.keyword.should:
+            return None
+        wide = min(_CANDIDATES_AT_MOST, limit * self._settings.query.hybrid.candidate_multiplier)
+        arms = manager.search(
+            query,
+            where=_narrowed(parsed.where, sources),
+            limit=max(limit, wide),
+            deadline=Deadline.after(_SECONDS),
+        )
+        profile = self._settings.ranking.profile
+        ranked = rank(
+            candidates_of(arms),
+            self._rankers,
+            RankContext(query=query, now=now, limit=limit, profile=profile),
+        )
+        passed = above(
+            ranked,
+            configured=self._settings.query.min_score,
+            asked=min_score,
+            compat=profile == "compat",
+        )
+        return hits_of(passed, query.keyword, self._analyser, limit=limit)
+
+
+def _narrowed(where: Where, sources: Sequence[str] | None) -> Where:
+    """``where``, and of its sources only those the call asks for."""
+    if sources is None:
+        return where
+    asked = frozenset(sources)
+    return evolve(where, sources=asked if where.sources is None else where.sources & asked)

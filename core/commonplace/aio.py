@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from commonplace.memory import Memory
 
@@ -40,7 +40,7 @@ class AsyncMemory:
         opening = partial(Memory.open, workspace=workspace, agent=agent, config=config)
         return cls(await asyncio.to_thread(opening))
 
-    async def __aenter__(self) -> AsyncMemory:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from commonplace.assembly import analyser_of, make_engine, make_sources
 from commonplace.deadline import NEVER
@@ -83,7 +83,7 @@ class Memory:
         _check_workspace(settings.workspace)
         return cls(settings, host or PluginHost(cache_dir=settings.cache_dir, env=env))
 
-    def __enter__(self) -> Memory:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -1,0 +1,119 @@
+"""What a plan says of every way in which files and index can differ."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.index.changes import UNSETTLED, Plan, SourceScan, plan_changes, settled_stamp
+from commonplace.model.documents import DocumentRef, RootFailure, ScanReport, Stamp
+from commonplace.model.store import StoredDocument
+
+STAMP: Stamp = (10, 1_000_000_001, 1_000_000_002, 7)
+
+
+def ref(path: str, stamp: Stamp = STAMP) -> DocumentRef:
+    return DocumentRef("memory", path, "/w/" + path, stamp)
+
+
+def stored(path: str, stamp: Stamp = STAMP, recipe: str = "r") -> StoredDocument:
+    return StoredDocument("memory", path, "digest", stamp, recipe)
+
+
+def scan(
+    *refs: DocumentRef, complete: tuple[str, ...] = ("",), failed: tuple[str, ...] = ()
+) -> SourceScan:
+    failures = tuple(RootFailure(root, "unreadable") for root in failed)
+    return SourceScan("memory", ScanReport(refs, complete, failures), "r")
+
+
+def test_equal_stamp_and_recipe_is_unchanged() -> None:
+    plan = plan_changes([stored("a.md")], [scan(ref("a.md"))])
+    assert (plan.size, plan.unchanged) == (0, 1)
+
+
+def test_any_part_of_the_stamp_makes_it_read() -> None:
+    for part in range(4):
+        changed = list(STAMP)
+        changed[part] += 1
+        other: Stamp = (changed[0], changed[1], changed[2], changed[3])
+        plan = plan_changes([stored("a.md")], [scan(ref("a.md", other))])
+        assert [found.path for found, _ in plan.read] == ["a.md"]
+
+
+def test_another_recipe_makes_it_read() -> None:
+    plan = plan_changes([stored("a.md", recipe="old")], [scan(ref("a.md"))])
+    assert [found.path for found, _ in plan.read] == ["a.md"]
+
+
+def test_gone_under_a_complete_root_is_forgotten() -> None:
+    plan = plan_changes([stored("memory/a.md")], [scan(complete=("memory/",))])
+    assert [document.path for document in plan.gone] == ["memory/a.md"]
+
+
+def test_gone_under_a_failed_root_is_hidden() -> None:
+    plan = plan_changes([stored("memory/x/a.md")], [scan(failed=("memory/x",))])
+    assert (plan.gone, plan.hidden) == ((), 1)
+
+
+def test_a_prefix_is_a_folder_and_not_a_run_of_letters() -> None:
+    plan = plan_changes([stored("memory/xy/a.md")], [scan(failed=("memory/x",))])
+    assert [document.path for document in plan.gone] == ["memory/xy/a.md"]
+
+
+def test_gone_where_nobody_looked_is_hidden() -> None:
+    plan = plan_changes([stored("../notes/a.md")], [scan(complete=("memory/", "MEMORY.md"))])
+    assert (plan.gone, plan.hidden) == ((), 1)
+
+
+def test_a_source_that_was_not_scanned_hides_its_documents() -> None:
+    plan = plan_changes([StoredDocument("sessions", "s", "d", STAMP, "r")], [scan()])
+    assert (plan.gone, plan.hidden) == ((), 1)
+
+
+paths = st.sampled_from(["MEMORY.md", "memory/a.md", "memory/x/b.md", "memory/x/c.md", "../e.md"])
+stamps = st.sampled_from([STAMP, (11, 1, 1, 1)])
+
+
+@given(
+    st.dictionaries(paths, stamps),
+    st.dictionaries(paths, stamps),
+    st.sets(st.sampled_from(["", "memory/x", "MEMORY.md"])),
+)
+def test_every_document_has_one_fate(
+    index: dict[str, Stamp], tree: dict[str, Stamp], failed: set[str]
+) -> None:
+    plan = plan_changes(
+        [stored(path, stamp) for path, stamp in index.items()],
+        [scan(*(ref(p, s) for p, s in tree.items()), failed=tuple(failed))],
+    )
+    read = {found.path for found, _ in plan.read}
+    gone = {document.path for document in plan.gone}
+    assert read == {path for path, stamp in tree.items() if index.get(path) != stamp}
+    assert gone <= set(index) - set(tree)
+    assert plan.unchanged == len(tree) - len(read)
+    assert plan.unchanged + len(gone) + plan.hidden + len(read & set(index)) == len(index)
+    if "" in failed:
+        assert not gone
+
+
+def test_plan_size_counts_work() -> None:
+    assert Plan(read=((ref("a"), None),), gone=(stored("b"),), unchanged=5, hidden=3).size == 2
+
+
+def test_a_stamp_of_long_ago_is_settled() -> None:
+    assert settled_stamp(STAMP, now_ns=10_000_000_000) == STAMP
+
+
+def test_a_stamp_of_this_moment_is_not() -> None:
+    assert settled_stamp((1, 5_000_000_001, 1, 1), now_ns=5_000_000_005) == UNSETTLED
+
+
+def test_whole_seconds_are_distrusted_for_two() -> None:
+    whole = (1, 5_000_000_000, 5_000_000_000, 1)
+    assert settled_stamp(whole, now_ns=6_900_000_000) == UNSETTLED
+    assert settled_stamp(whole, now_ns=7_100_000_000) == whole
+
+
+def test_a_file_from_the_future_is_never_settled() -> None:
+    assert settled_stamp((1, 9_000_000_001, 1, 1), now_ns=5_000_000_000) == UNSETTLED

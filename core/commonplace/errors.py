@@ -10,6 +10,7 @@
      │    │    ├─ IndexCorruptError     the file is damaged or not ours
      │    │    ├─ IndexNewerError       a newer version wrote it; left untouched
      │    │    └─ IndexReadOnlyError    it can be read, not written
+     │    ├─ ProviderError          an embedding provider did not give vectors
      │    └─ PluginUnavailableError a plugin is not installed, or failed to load
      ├─ DeclinedError               a healthy part cannot answer *this* honestly: try the next one
      └─ CallerError                 the caller is wrong: stop, no part could do better
@@ -26,7 +27,7 @@ for any of these.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,7 @@ __all__ = [
     "PathNotAllowedError",
     "PluginConflictError",
     "PluginUnavailableError",
+    "ProviderError",
     "UnavailableError",
     "WorkspaceError",
 ]
@@ -96,6 +98,48 @@ class IndexReadOnlyError(IndexUnavailableError):
 
 class PluginUnavailableError(UnavailableError):
     """A plugin that was asked for is not installed, is switched off, or failed to load."""
+
+
+ProviderErrorKind = Literal[
+    "auth",
+    "quota",
+    "rate_limit",
+    "too_large",
+    "bad_request",
+    "not_found",
+    "unavailable",
+    "timeout",
+    "protocol",
+]
+"""What went wrong with an embedding request; only ``rate_limit``, ``unavailable`` and ``timeout``
+may pass by themselves, and ``too_large`` may pass in halves."""
+
+
+class ProviderError(UnavailableError):
+    """An embedding provider did not give vectors.
+
+    ``retry_after`` are seconds the server asked to be left alone, ``status`` is the HTTP status
+    and ``request_id`` the server's own name of the request, where there are any. The message never
+    holds a key.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        provider: str,
+        kind: ProviderErrorKind,
+        status: int | None = None,
+        retry_after: float | None = None,
+        request_id: str | None = None,
+        mend: str = "",
+    ) -> None:
+        super().__init__(message, mend=mend)
+        self.provider = provider
+        self.kind: ProviderErrorKind = kind
+        self.status = status
+        self.retry_after = retry_after
+        self.request_id = request_id
 
 
 class DeclinedError(CommonplaceError):

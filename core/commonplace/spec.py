@@ -13,14 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import pluggy
-from attrs import frozen
+from attrs import field, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from commonplace.deadline import Deadline
     from commonplace.model.chunks import Change, Chunk
@@ -32,12 +29,13 @@ if TYPE_CHECKING:
         Candidate,
         ChunkId,
         KeywordQuery,
+        Nearest,
         Query,
         SearchResult,
         StoredChunk,
         Where,
     )
-    from commonplace.model.store import Build, StoredDocument, StoreHealth
+    from commonplace.model.store import Build, SpaceInfo, StoredDocument, StoreHealth
 
 __all__ = [
     "GROUP",
@@ -166,30 +164,46 @@ class Store(Protocol):
 class VectorStore(Store, Protocol):
     """A store that also keeps vectors (capability ``vectors``).
 
-    A *space* is a string naming where vectors are comparable (provider, model, fingerprint,
-    dimensions). Several live side by side; no answer ever mixes two.
+    A vector is ``4 * dims`` bytes: float32, little-endian, of unit length. A *space* is the string
+    that names where vectors are comparable; several live side by side in a build, each with its
+    own coverage, and no answer ever mixes two. Vectors belong to chunk digests: chunks with equal
+    text share one, and a vector goes when the last chunk of its digest goes.
     """
+
+    def spaces(self) -> tuple[SpaceInfo, ...]:
+        """The spaces of the live build, with how many of its chunks each covers."""
+        ...
 
     def missing_vectors(self, build: Build, space: str) -> Iterable[tuple[str, str]]:
         """(digest, text to embed) of chunks without a vector in ``space``, each digest once."""
         ...
 
     def put_vectors(
-        self, build: Build, space: str, items: Mapping[str, NDArray[np.float32]]
+        self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
     ) -> None:
-        """Attach unit vectors, shape (dims,), by chunk digest, in one transaction."""
+        """Attach vectors by chunk digest, all in one transaction; unknown digests are left out.
+
+        Raises ``ValueError`` if a vector has another length than ``4 * dims``, or if ``space``
+        already holds vectors of other dimensions.
+        """
+        ...
+
+    def drop_space(self, space: str) -> None:
+        """Forget all vectors of ``space``."""
         ...
 
     def nearest(
-        self,
-        space: str,
-        vector: NDArray[np.float32],
-        *,
-        where: Where,
-        limit: int,
-        deadline: Deadline,
-    ) -> list[tuple[ChunkId, float]]:
-        """The best ``limit`` chunks by cosine similarity (-1..1) to unit ``vector``, best first."""
+        self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
+    ) -> Nearest:
+        """The best ``limit`` chunks of the live build by cosine similarity to ``vector``.
+
+        Filters are resolved before the search. Equal scores are ordered by source, path and place
+        in the document. Raises ``ValueError`` if ``vector`` has other dimensions than ``space``.
+        """
+        ...
+
+    def vectors(self, space: str, ids: Collection[ChunkId]) -> Mapping[ChunkId, bytes]:
+        """The vectors of these chunks, where there are any (for rankers that compare hits)."""
         ...
 
 
@@ -341,42 +355,87 @@ class Chunker(Protocol):
 
 @frozen
 class ProviderContext:
-    """What a provider's factory is given: the model asked for (``""``: its default)."""
+    """What a provider's factory is given.
+
+    ``model`` is the one asked for (``""``: the provider's default), ``dims`` the length of vectors
+    asked for (``None``: the model's own). ``base_url``, ``api_key`` and ``headers`` are of the
+    configuration's ``remote`` section, ``api_key`` found wherever keys are looked for; ``options``
+    are the rest of that section and of ``local``, as read. ``state_dir`` may keep derived files.
+    ``transport`` replaces the network in tests (an ``httpx.BaseTransport``).
+    """
 
     model: str = ""
-    config: Any = None
+    dims: int | None = None
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(factory=dict, repr=False)
+    query_prefix: str | None = None
+    document_prefix: str | None = None
+    options: Mapping[str, Any] = field(factory=dict, repr=False)
+    state_dir: str = ""
+    cache_dir: str = ""
+    transport: Any = None
+    config: Any = field(default=None, repr=False)
 
 
 @frozen
 class Limits:
-    """The most one request may hold; ``None`` is no limit known."""
+    """The most one request may hold; ``None`` is no limit known.
+
+    ``tokens`` counts a whole request, ``item_tokens`` one text; both are compared with an estimate
+    (see :func:`commonplace.embedding.packing.estimate_tokens`). ``bytes`` is of UTF-8 text.
+    """
 
     items: int | None = None
     tokens: int | None = None
     bytes: int | None = None
-    tokens_per_item: int | None = None
+    item_tokens: int | None = None
 
 
 class EmbeddingProvider(Protocol):
-    """Turns texts into vectors. Splitting, batching, caching, retries and checks are the host's."""
+    """Turns texts into vectors.
+
+    Splitting, packing, caching, retries, deadlines, normalising and checking are the host's: an
+    author makes one request and tells what went wrong with a
+    :class:`~commonplace.errors.ProviderError` of the right ``kind``. ``embed`` may be called from
+    several threads at once, unless ``concurrency`` is 1.
+    """
+
+    @property
+    def model(self) -> str:
+        """The model that answers, as it is shown."""
+        ...
 
     @property
     def limits(self) -> Limits:
         """The most one call of ``embed`` may hold."""
         ...
 
+    @property
+    def concurrency(self) -> int:
+        """How many calls may run at once, at the most."""
+        ...
+
     def fingerprint(self) -> str:
-        """Changes whenever the vectors of any text would; made without a network call."""
+        """Everything that decides a vector, without a network call and without a secret.
+
+        Provider family, endpoint's origin, model or series, dims, prompt forms. Two providers with
+        equal fingerprints may share vectors; whatever changes vectors must change it.
+        """
         ...
 
     def embed(
         self, texts: Sequence[str], *, purpose: Literal["query", "document"], deadline: Deadline
-    ) -> NDArray[np.float32]:
-        """Shape (len(texts), dims), in the order of ``texts``; need not be normalised."""
+    ) -> Sequence[Sequence[float]]:
+        """One vector a text, in the order of ``texts``; need not be normalised.
+
+        ``texts`` is never empty, and holds no blank text. Any sequences of floats will do (lists,
+        ``array('f')``, rows of numpy).
+        """
         ...
 
     def close(self) -> None:
-        """Let go of connections and children."""
+        """Let go of connections and children; closing twice is fine."""
         ...
 
 

@@ -56,7 +56,9 @@ class PluginInfo:
     """An entry point, and what became of it.
 
     ``name`` is ``kind.id``. ``state`` is ``available`` (not loaded: nobody asked), ``loaded``,
-    ``disabled`` or ``failed``; ``error`` and ``traceback`` say why it failed.
+    ``disabled`` or ``failed``; ``error`` and ``traceback`` say why it failed, ``mend`` how to put it
+    right. ``summary``, ``capabilities``, ``hooks`` (all that its module answers) and ``notices`` (of
+    what is not as it should be, but hurts nobody) are known of loaded plugins only.
     """
 
     name: str
@@ -67,3 +69,7 @@ class PluginInfo:
     summary: str = ""
     error: str = ""
     traceback: str = field(default="", repr=False)
+    mend: str = ""
+    capabilities: frozenset[str] = frozenset()
+    hooks: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ __all__ = [
     "Found",
     "Hit",
     "KeywordQuery",
+    "Nearest",
     "Phrase",
     "Query",
     "SearchResult",
@@ -116,6 +117,19 @@ class Arm:
     exact: bool = True
     provider: str | None = None
     model: str | None = None
+
+
+@frozen
+class Nearest:
+    """Chunks by cosine similarity (-1..1), best first.
+
+    ``exact`` is True where it is proved that no other chunk of the space belongs in the list.
+    ``plan`` names how it was found, for explanations.
+    """
+
+    found: tuple[tuple[ChunkId, float], ...]
+    exact: bool
+    plan: str = ""
 
 
 @frozen

@@ -9,7 +9,7 @@ from attrs import frozen
 if TYPE_CHECKING:
     from commonplace.model.documents import Stamp
 
-__all__ = ["Build", "StoreHealth", "StoredDocument"]
+__all__ = ["Build", "SpaceInfo", "StoreHealth", "StoredDocument"]
 
 
 @frozen
@@ -53,3 +53,13 @@ class StoreHealth:
     chunks_by_source: tuple[tuple[str, int], ...] = ()
     notices: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+
+
+@frozen
+class SpaceInfo:
+    """A space of vectors in the live build: ``covered`` of ``chunks`` chunks have a vector."""
+
+    space: str
+    dims: int
+    covered: int
+    chunks: int

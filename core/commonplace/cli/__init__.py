@@ -1,1 +1,55 @@
-"""The command line."""
+"""The command line: from a list of arguments to an exit code.
+
+0: done. 1: it failed, and standard error says why. 2: the command line cannot be understood.
+130: interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; ``None`` is that of this process."""
+    if argv is None:
+        _settle_in()
+        argv = sys.argv[1:]
+    try:
+        from commonplace.cli.dispatch import dispatch
+
+        code = dispatch(argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads us has seen enough. Nothing more may be written, not even by the interpreter's
+        # own flush at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        sys.stderr.write("\ncommonplace: interrupted; nothing is lost, the same command goes on\n")
+        return 130
+    except Exception as error:
+        if os.environ.get("COMMONPLACE_DEBUG"):
+            raise
+        from commonplace.cli.failure import report
+
+        return report(error, argv)
+    return code
+
+
+def _settle_in() -> None:
+    """Make this process ours."""
+    import gc
+
+    # Start-up makes many objects that stay and hardly any garbage: at the usual threshold the
+    # collector would look through all of them a dozen times.
+    gc.set_threshold(50_000, 20, 20)
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the terminal cannot show must not end the program.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

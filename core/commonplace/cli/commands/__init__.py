@@ -1,0 +1,1 @@
+"""The commands that come with commonplace, one module each."""

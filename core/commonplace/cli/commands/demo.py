@@ -1,0 +1,157 @@
+"""``commonplace demo``: see it work, on notes that come with it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from commonplace.cli.words import count
+from commonplace.errors import WorkspaceError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from commonplace.cli.context import Context
+    from commonplace.model.reports import SyncReport
+    from commonplace.model.search import SearchResult
+
+__all__ = ["create"]
+
+_RESULTS = 2
+
+
+class DemoCommand:
+    """Indexes a sample workspace in a temporary place and searches it."""
+
+    name = "demo"
+    summary = "Try it on sample notes: copy them to a temporary place, index them, search them"
+    examples = ("commonplace demo", "commonplace demo --into ./demo")
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add what it takes."""
+        parser.add_argument(
+            "--into",
+            metavar="DIR",
+            help="put it there, into a new or empty folder, instead of a temporary place",
+        )
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Copy, index, search three times, and say what to try next."""
+        from commonplace.sample import SEARCHES, copy_workspace
+
+        # Kept: what is suggested at the end is to be tried on these very notes.
+        folder = _folder(args.into)
+        workspace = os.path.join(folder, "workspace")
+        notes = copy_workspace(workspace)
+        config = _write_config(folder, workspace)
+        with context.open_memory(workspace=workspace, config=config) as memory:
+            with context.progress() as progress:
+                report = memory.sync(progress=progress)
+            found = [(query, memory.search(query, max_results=_RESULTS)) for query in SEARCHES]
+        if context.json:
+            _emit(context, folder, config, report, found)
+            return 0
+        style = context.style
+        context.line(
+            f"Copied {count(notes, 'note')} to {style.place(workspace)} "
+            f"and indexed them in {report.seconds:.2f} s."
+        )
+        for query, result in found:
+            context.line()
+            context.line(style.strong(f"commonplace search {_quoted(query)}"))
+            context.line()
+            _show(context, result)
+        _what_next(context, folder, config)
+        return 0
+
+
+def _folder(into: str | None) -> str:
+    if into is None:
+        from tempfile import mkdtemp
+
+        return mkdtemp(prefix="commonplace-demo-")
+    folder = os.path.abspath(into)
+    os.makedirs(folder, exist_ok=True)
+    if os.listdir(folder):
+        raise WorkspaceError(f"{folder} is not empty", mend="name a folder that does not exist yet")
+    return folder
+
+
+def _write_config(folder: str, workspace: str) -> str:
+    from json import dumps
+
+    path = os.path.join(folder, "commonplace.json5")
+    index = os.path.join(folder, "index.sqlite")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(
+            "// The configuration of the demo: everything it needs lies in this folder.\n"
+            "{\n"
+            "  agents: {\n"
+            "    defaults: {\n"
+            f"      workspace: {dumps(workspace)},\n"
+            f"      memorySearch: {{ store: {{ path: {dumps(index)} }} }},\n"
+            "    },\n"
+            "  },\n"
+            "}\n"
+        )
+    return path
+
+
+def _emit(
+    context: Context,
+    folder: str,
+    config: str,
+    report: SyncReport,
+    found: list[tuple[str, SearchResult]],
+) -> None:
+    from commonplace.cli.hits import result_json
+
+    context.emit(
+        {
+            "folder": folder,
+            "config": config,
+            "index": report,
+            "searches": [
+                {"query": query, **result_json(result, explain=False)} for query, result in found
+            ],
+        }
+    )
+
+
+def _show(context: Context, result: SearchResult) -> None:
+    if context.pretty:
+        from commonplace.cli.pretty import pretty_hits
+
+        context.out.write(pretty_hits(result, context.style))
+    else:
+        from commonplace.cli.hits import plain_hits
+
+        context.out.write(plain_hits(result, explain=False))
+
+
+def _what_next(context: Context, folder: str, config: str) -> None:
+    option = f"--config {_quoted(config)}"
+    for line in (
+        "Now you, on the same notes:",
+        f'  commonplace search {option} "who has the spare key?"',
+        f'  commonplace search {option} --explain "函館の見積書はいつまで"',
+        f"  commonplace get {option} memory/2026-10-07.md --from 5 --lines 8",
+        f"  commonplace status {option}",
+        "",
+        "and on your own (a folder with MEMORY.md or memory/*.md in it):",
+        '  commonplace search --workspace DIR "what did we decide about backups?"',
+        "",
+        f"All of the demo is in {folder}; delete it when you have seen enough.",
+    ):
+        context.line(line)
+
+
+def _quoted(text: str) -> str:
+    """``text`` as one word of a shell; in double quotes where it can be, as people write it."""
+    from shlex import quote
+
+    safe = quote(text)
+    return safe if safe == text or set('"$`\\!') & set(text) else f'"{text}"'
+
+
+create = DemoCommand

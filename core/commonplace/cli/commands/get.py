@@ -1,0 +1,63 @@
+"""``commonplace get``: read a note, or some lines of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.cli.parser import positive_int
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from commonplace.cli.context import Context
+
+__all__ = ["create"]
+
+
+class GetCommand:
+    """Prints a note as it stands in its file."""
+
+    name = "get"
+    summary = "Print a note, or some lines of it"
+    examples = (
+        "commonplace get MEMORY.md",
+        "commonplace get memory/2026-10-07.md --from 5 --lines 20",
+    )
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add what it takes."""
+        parser.add_argument("path", metavar="PATH", help="as it stands in a search result")
+        parser.add_argument(
+            "--from",
+            dest="start",
+            metavar="N",
+            type=positive_int,
+            help="first line to print, counted from 1",
+        )
+        parser.add_argument(
+            "--lines", metavar="N", type=positive_int, help="how many lines (default: all)"
+        )
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Read it from its file, so that it is never stale."""
+        with context.open_memory() as memory:
+            note = memory.get(args.path, start=args.start, lines=args.lines)
+        if context.json:
+            context.emit(note)
+            return 0
+        text = note.text
+        if context.pretty:
+            from commonplace.cli.terminal import printable
+
+            text = printable(text)
+        context.out.write(text if not text or text.endswith("\n") else text + "\n")
+        if note.start_line > note.total_lines:
+            context.note(f"{note.path} has {note.total_lines} lines")
+        elif note.end_line < note.total_lines:
+            context.note(
+                f"{note.path}: lines {note.start_line} to {note.end_line} of {note.total_lines}"
+            )
+        return 0
+
+
+create = GetCommand

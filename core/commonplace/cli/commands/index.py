@@ -1,0 +1,79 @@
+"""``commonplace index``: bring the index up to the notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.cli.words import count
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from commonplace.cli.context import Context
+    from commonplace.model.reports import SyncReport
+
+__all__ = ["create", "warnings_of"]
+
+
+class IndexCommand:
+    """Indexes what has changed since the last time."""
+
+    name = "index"
+    summary = "Bring the index up to the notes"
+    examples = ("commonplace index --workspace ~/notes", "commonplace index --force --json")
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add what it takes."""
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="make the whole index anew, beside the old one, which answers meanwhile",
+        )
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Sync, and say what was done."""
+        with context.open_memory() as memory:
+            with context.progress() as progress:
+                report = memory.sync(force=args.force, progress=progress)
+            agent = memory.settings.agent
+        if context.json:
+            context.emit(report)
+            return 0
+        context.line(f"Memory index updated ({agent}).")
+        context.line(_summary(report))
+        for warning in warnings_of(report):
+            context.note(warning)
+        return 0
+
+
+def _summary(report: SyncReport) -> str:
+    parts = [
+        f"{number} {word}"
+        for number, word in (
+            (report.added, "added"),
+            (report.updated, "updated"),
+            (report.removed, "removed"),
+            (report.unchanged, "unchanged"),
+        )
+        if number
+    ]
+    notes = ", ".join(parts) or "none found"
+    chunks = count(report.chunks_written, "chunk")
+    return f"notes: {notes}; {chunks} written in {report.seconds:.2f} s"
+
+
+def warnings_of(report: SyncReport) -> list[str]:
+    """What a sync had to leave, one line each."""
+    lines = [f"{path} could not be read: {reason}" for path, reason in report.unreadable]
+    lines += [
+        f"{failure.root or 'the workspace'} could not be scanned: {failure.reason}"
+        for failure in report.failed_roots
+    ]
+    if report.skipped_symlinks:
+        lines.append(f"{count(report.skipped_symlinks, 'symbolic link')} not followed")
+    if report.remaining:
+        lines.append(f"{count(report.remaining, 'note')} left for the next run")
+    return lines
+
+
+create = IndexCommand

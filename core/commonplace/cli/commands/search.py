@@ -1,0 +1,85 @@
+"""``commonplace search``: ask the notes a question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.cli.parser import UsageError, positive_int, unit_interval
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from commonplace.cli.context import Context
+
+__all__ = ["create"]
+
+
+class SearchCommand:
+    """Prints the best pieces of memory, each with its path and lines."""
+
+    name = "search"
+    summary = "Search the notes with a question or words, in any language"
+    examples = (
+        'commonplace search "why did we move to the small server?"',
+        "commonplace search '\"connection refused\" after:2026-10-01 -staging' --max-results 3",
+        "commonplace search ERR_TIMEOUT path:memory/projects --json",
+    )
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add what it takes."""
+        parser.add_argument(
+            "words",
+            metavar="QUERY",
+            nargs="*",
+            help='what to look for; narrow it by "a phrase", -word, path:, after:, before: ...',
+        )
+        parser.add_argument("--query", metavar="QUERY", help="the same as an option; it wins")
+        parser.add_argument(
+            "-n",
+            "--max-results",
+            metavar="N",
+            type=positive_int,
+            help="how many results at most (default: query.maxResults, 6)",
+        )
+        parser.add_argument(
+            "--min-score",
+            metavar="X",
+            type=unit_interval,
+            help="leave out what scores less, 0 to 1 (default: query.minScore)",
+        )
+        parser.add_argument("--explain", action="store_true", help="show how each score came about")
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Search, and print what was found."""
+        query: str = args.query if args.query is not None else " ".join(args.words)
+        if not query.strip():
+            raise UsageError("what shall be searched for?", hint=self.examples[0])
+        with context.open_memory() as memory:
+            with context.progress() as progress:
+                result = memory.search(
+                    query,
+                    max_results=args.max_results,
+                    min_score=args.min_score,
+                    progress=progress,
+                )
+            if context.json:
+                from commonplace.cli.hits import result_json
+
+                context.emit(result_json(result, explain=args.explain))
+            elif context.pretty:
+                from commonplace.cli.pretty import pretty_hits
+
+                context.out.write(pretty_hits(result, context.style, explain=args.explain))
+            else:
+                from commonplace.cli.hits import plain_hits
+
+                context.out.write(plain_hits(result, explain=args.explain))
+            if not context.json:
+                from commonplace.cli.hits import notes_on
+
+                for note in notes_on(result):
+                    context.note(note)
+        return 0
+
+
+create = SearchCommand

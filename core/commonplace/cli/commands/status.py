@@ -1,0 +1,128 @@
+"""``commonplace status``: the condition of a memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+
+    from commonplace.cli.context import Context
+    from commonplace.model.reports import Status
+
+__all__ = ["create"]
+
+
+class StatusCommand:
+    """Says what is indexed, who answers, and what is not as it should be."""
+
+    name = "status"
+    summary = "Show what is indexed, who answers, and what is not as it should be"
+    examples = ("commonplace status", "commonplace status --deep --json")
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add what it takes."""
+        parser.add_argument(
+            "--deep",
+            action="store_true",
+            help="also check the index against itself; 1 is returned if it has problems",
+        )
+        parser.add_argument(
+            "--index", action="store_true", help="bring the index up first; implies --deep"
+        )
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Gather it from all parts."""
+        deep = args.deep or args.index
+        with context.open_memory() as memory, context.progress() as progress:
+            if args.index:
+                memory.sync(progress=progress)
+            if deep:
+                progress.say("Checking the index")
+            status = memory.status(deep=deep)
+        if context.json:
+            context.emit(_status_json(status))
+        else:
+            _show(status, context)
+        return 1 if status.problems else 0
+
+
+def _status_json(status: Status) -> dict[str, object]:
+    """Under the names of the original where it has one."""
+    return {
+        "agentId": status.agent,
+        "workspaceDir": status.workspace,
+        "backend": status.backend,
+        "available": status.available,
+        "requestedProvider": status.requested_provider,
+        "provider": status.provider,
+        "model": status.model,
+        "searchMode": status.search_mode,
+        "sources": status.sources,
+        "extraPaths": status.extra_paths,
+        "files": status.files,
+        "chunks": status.chunks,
+        "sourceCounts": [
+            {"source": source, "files": files, "chunks": chunks}
+            for source, files, chunks in status.source_counts
+        ],
+        "dirty": status.stale > 0,
+        "stale": status.stale,
+        "dbPath": status.db_path,
+        "dbBytes": status.db_bytes,
+        "writable": status.writable,
+        "configFiles": status.config_files,
+        "failedRoots": status.failed_roots,
+        "skippedSymlinks": status.skipped_symlinks,
+        "fallback": status.fallback,
+        "notices": status.notices,
+        "problems": status.problems,
+    }
+
+
+def _show(status: Status, context: Context) -> None:
+    from commonplace.cli.terminal import printable
+    from commonplace.cli.words import columns
+
+    style = context.style
+    context.line(style.strong(f"Memory of {status.agent}"))
+    rows = [(f"  {label}", printable(value)) for label, value in _facts(status)]
+    for line in columns(rows):
+        context.line(line)
+    for notice in status.notices:
+        context.line(f"  {style.warning('note:')} {printable(notice)}")
+    for problem in status.problems:
+        context.line(f"  {style.bad('problem:')} {printable(problem)}")
+
+
+def _facts(status: Status) -> Iterator[tuple[str, str]]:
+    from commonplace.cli.words import count, size
+
+    yield "Workspace", status.workspace
+    yield "Backend", status.backend + ("" if status.available else " (not available)")
+    yield "Search", status.search_mode
+    provider = status.provider or "none"
+    yield "Provider", f"{provider} (requested: {status.requested_provider})"
+    if status.model:
+        yield "Model", status.model
+    yield "Indexed", f"{count(status.files, 'note')}, {count(status.chunks, 'chunk')}"
+    if len(status.source_counts) > 1:
+        for source, files, chunks in status.source_counts:
+            yield f"  {source}", f"{count(files, 'note')}, {count(chunks, 'chunk')}"
+    yield "Changed since", "unknown" if status.stale < 0 else count(status.stale, "note")
+    yield "Sources", ", ".join(status.sources)
+    if status.extra_paths:
+        yield "Extra paths", ", ".join(status.extra_paths)
+    where = f"{status.db_path} ({size(status.db_bytes)})" if status.db_path else "in memory"
+    yield "Index", where + ("" if status.writable else ", cannot be written")
+    yield "Configuration", ", ".join(status.config_files) or "defaults"
+    for failure in status.failed_roots:
+        yield "Not scanned", f"{failure.root or 'the workspace'}: {failure.reason}"
+    if status.skipped_symlinks:
+        yield "Not followed", count(status.skipped_symlinks, "symbolic link")
+    if status.fallback:
+        yield "Fallback", f"in place of {status.fallback.part}: {status.fallback.reason}"
+
+
+create = StatusCommand

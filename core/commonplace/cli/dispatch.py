@@ -1,0 +1,101 @@
+"""Finds the command that is asked for, and runs it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from commonplace.cli.parser import PROGRAM, UsageError, command_parser, suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonplace.cli.command import Command
+
+__all__ = ["BUILTIN", "builtin_command", "dispatch"]
+
+BUILTIN = ("demo", "index", "search", "get", "status", "doctor", "config", "plugins", "eval")
+"""The commands that come with commonplace, each in a module of its own, in the order of help."""
+
+_COMMON_WITH_VALUE = ("--workspace", "--config", "--agent")
+
+
+def dispatch(argv: Sequence[str]) -> int:
+    """Run the command line ``argv`` and return its exit code.
+
+    Raises :class:`~commonplace.cli.parser.UsageError` if it cannot be understood, and whatever
+    the command raises.
+    """
+    common, rest = _split_common(argv)
+    name = rest[0] if rest else ""
+    if name == "--version":
+        from commonplace._version import __version__
+
+        sys.stdout.write(f"{PROGRAM} {__version__}\n")
+        return 0
+    if name in {"help", "-h", "--help"}:
+        if rest[1:]:
+            return _run(_find(rest[1]), ["--help"])
+        sys.stdout.write(_overview())
+        return 0
+    if not name:
+        sys.stderr.write(_overview())
+        return 2
+    if name.startswith("-"):
+        raise UsageError(f"unknown option {name}", hint=f"{PROGRAM} --help shows what there is")
+    return _run(_find(name), [*common, *rest[1:]])
+
+
+def _run(command: Command, arguments: Sequence[str]) -> int:
+    parser = command_parser(command)
+    try:
+        args = parser.parse_args(arguments)
+    except SystemExit:  # the one way out that argparse takes by itself, after --help
+        return 0
+    from commonplace.cli.context import Context
+
+    return command.run(args, Context(args))
+
+
+def _split_common(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The options that every command takes and that stand before the command, and the rest."""
+    common: list[str] = []
+    rest = list(argv)
+    while rest:
+        option, joined, _ = rest[0].partition("=")
+        if rest[0] == "--json" or (option in _COMMON_WITH_VALUE and joined):
+            common.append(rest.pop(0))
+        elif option in _COMMON_WITH_VALUE and len(rest) > 1:
+            common += [rest.pop(0), rest.pop(0)]
+        else:
+            break
+    return common, rest
+
+
+def builtin_command(name: str) -> Command:
+    """One of :data:`BUILTIN`; nothing but its own module is imported."""
+    command: Command = import_module(f"commonplace.cli.commands.{name}").create()
+    return command
+
+
+def _find(name: str) -> Command:
+    if name in BUILTIN:
+        return builtin_command(name)
+    from commonplace.cli.extra import plugin_command, plugin_command_names
+
+    names = plugin_command_names(os.environ)
+    if name in names:
+        return plugin_command(name, os.environ)
+    near = suggest(name, (*BUILTIN, *names))
+    raise UsageError(
+        f"there is no command {name!r}",
+        hint=f"did you mean {PROGRAM} {near}?" if near else f"{PROGRAM} --help shows what there is",
+    )
+
+
+def _overview() -> str:
+    from commonplace.cli.overview import overview
+
+    return overview(os.environ)

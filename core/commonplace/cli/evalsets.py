@@ -1,0 +1,107 @@
+"""Reads sets of queries whose relevant lines are known."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from commonplace.errors import CallerError
+from commonplace.evaluation import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["EvalQuery", "EvalSet", "find_sets"]
+
+_FILE = "queries.jsonl"
+_LAYOUT = "a set is a folder with a queries.jsonl and a workspace/ beside it"
+
+
+@frozen
+class EvalQuery:
+    """A query and the lines that answer it."""
+
+    id: str
+    text: str
+    relevant: tuple[Span, ...]
+    category: str
+
+
+@frozen
+class EvalSet:
+    """Queries on one workspace. ``name`` is that of the whole set, of which this may be a part."""
+
+    name: str
+    part: str
+    workspace: str
+    queries: tuple[EvalQuery, ...]
+
+    @property
+    def title(self) -> str:
+        """Name and part."""
+        return f"{self.name}/{self.part}" if self.part else self.name
+
+
+def find_sets(path: str) -> list[EvalSet]:
+    """All sets at or below ``path`` (a folder, or a file of queries), ordered by path.
+
+    Raises :class:`~commonplace.errors.CallerError` if there is none, or one is malformed.
+    """
+    if os.path.isfile(path):
+        folder = os.path.dirname(os.path.abspath(path))
+        return [_read_set(path, os.path.basename(folder), "")]
+    top = os.path.basename(os.path.abspath(path))
+    sets = []
+    for folder in _folders(path):
+        parts = os.path.relpath(folder, path).split(os.sep)
+        name, rest = (top, []) if parts == ["."] else (parts[0], parts[1:])
+        sets.append(_read_set(os.path.join(folder, _FILE), name, "/".join(rest)))
+    if not sets:
+        raise CallerError(f"{path}: no queries.jsonl there or below", mend=_LAYOUT)
+    return sets
+
+
+def _folders(path: str) -> Iterator[str]:
+    for folder, children, names in os.walk(path):
+        children.sort()
+        if _FILE in names:
+            children.clear()
+            yield folder
+
+
+def _read_set(path: str, name: str, part: str) -> EvalSet:
+    workspace = os.path.join(os.path.dirname(os.path.abspath(path)), "workspace")
+    if not os.path.isdir(workspace):
+        raise CallerError(f"{path}: there is no workspace/ beside it", mend=_LAYOUT)
+    queries = []
+    with open(path, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                try:
+                    queries.append(_read_query(json.loads(line)))
+                except (ValueError, KeyError, TypeError) as error:
+                    raise CallerError(
+                        f"{path}:{number}: not a query: {type(error).__name__}: {error}",
+                        mend="a line is {id, query, relevant: [{path, startLine, endLine}], ...}",
+                    ) from error
+    if not queries:
+        raise CallerError(f"{path}: there are no queries in it", mend=_LAYOUT)
+    return EvalSet(name, part, workspace, tuple(queries))
+
+
+def _read_query(facts: dict[str, Any]) -> EvalQuery:
+    relevant = tuple(
+        Span(str(span["path"]), int(span["startLine"]), int(span["endLine"]))
+        for span in facts["relevant"]
+    )
+    if not relevant:
+        raise ValueError("nothing is relevant to it")
+    return EvalQuery(
+        id=str(facts["id"]),
+        text=str(facts["query"]),
+        relevant=relevant,
+        category=str(facts.get("category", "-")),
+    )

@@ -1,0 +1,58 @@
+"""Errors as a person or a script wants to read them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from commonplace.cli.parser import PROGRAM, UsageError
+from commonplace.errors import CommonplaceError, ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["report", "wants_json"]
+
+
+def wants_json(argv: Sequence[str]) -> bool:
+    """Whether ``argv`` asks for JSON, found out without understanding the rest of it."""
+    options = argv[: argv.index("--")] if "--" in argv else argv
+    return "--json" in options
+
+
+def report(error: Exception, argv: Sequence[str]) -> int:
+    """Say what went wrong and how to mend it; the exit code is returned."""
+    kind, message, mend = _explain(error)
+    if wants_json(argv):
+        from commonplace.cli.jsonify import dumps
+
+        facts: dict[str, object] = {"type": kind, "message": message, "mend": mend}
+        if isinstance(error, ConfigError):
+            facts["faults"] = error.faults
+        sys.stdout.write(dumps({"error": facts}, sys.stdout.encoding) + "\n")
+        sys.stdout.flush()
+    else:
+        lines = [f"{PROGRAM}: {message}"]
+        if isinstance(error, ConfigError):
+            lines += [f"  {fault}" for fault in error.faults if str(fault) not in message]
+        if mend:
+            lines.append(f"  mend: {mend}")
+        sys.stderr.write("\n".join(lines) + "\n")
+    return 2 if isinstance(error, UsageError) else 1
+
+
+def _explain(error: Exception) -> tuple[str, str, str]:
+    kind = type(error).__name__
+    if isinstance(error, CommonplaceError):
+        return kind, str(error), error.mend
+    if isinstance(error, UsageError):
+        return kind, str(error), error.hint
+    if isinstance(error, OSError):
+        reason = error.strerror or kind
+        message = f"{error.filename}: {reason}" if error.filename else reason
+        return kind, message, ""
+    return (
+        kind,
+        f"this is a mistake in {PROGRAM}: {kind}: {error}",
+        "run it again with COMMONPLACE_DEBUG=1 for the traceback to report",
+    )

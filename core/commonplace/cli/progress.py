@@ -1,0 +1,136 @@
+"""Shows on a terminal how far a long piece of work is."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Self, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from commonplace.model.reports import Progress
+
+__all__ = ["ProgressLine"]
+
+_PATIENCE = 0.5  # seconds in silence: what is done by then needs no bar
+_REDRAW = 0.1  # seconds between two drawings
+
+
+class ProgressLine:
+    """A callback for progress, and a context manager that wipes the line away at the end.
+
+    Silent where ``stream`` is no terminal. Drawn by rich if that is installed, else as one line of
+    text. ``clock`` gives seconds.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        env: Mapping[str, str],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stream = stream
+        self._clock = clock
+        self._visible = stream.isatty() and env.get("TERM") != "dumb"
+        self._started = clock()
+        self._drawn: float | None = None
+        self._bar: _RichBar | _TextBar | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __call__(self, progress: Progress) -> None:
+        """Show ``progress``, if anybody is looking and it is time to."""
+        if not self._visible:
+            return
+        now = self._clock()
+        if now - self._started < _PATIENCE:
+            return
+        if self._drawn is not None and now - self._drawn < _REDRAW:
+            return
+        self._drawn = now
+        if self._bar is None:
+            self._bar = _bar(self._stream)
+        self._bar.draw(progress)
+
+    def say(self, label: str) -> None:
+        """Show at once that ``label``, which cannot tell how far it is, is being done."""
+        if self._visible and self._bar is None:
+            self._bar = _TextBar(self._stream)
+            self._bar.write(label + " ...")
+
+    def close(self) -> None:
+        """Wipe it away; what comes next starts on a clean line."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def _bar(stream: TextIO) -> _RichBar | _TextBar:
+    try:
+        return _RichBar(stream)
+    except ImportError:
+        return _TextBar(stream)
+
+
+class _TextBar:
+    """One line, drawn over and over."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def draw(self, progress: Progress) -> None:
+        if progress.total:
+            share = f"{progress.completed}/{progress.total}"
+            share += f" ({100 * progress.completed // progress.total} %)"
+        else:
+            share = str(progress.completed)
+        self.write(f"{progress.label} {share}")
+
+    def write(self, text: str) -> None:
+        self._stream.write(f"\r{text}\x1b[K")
+        self._stream.flush()
+
+    def close(self) -> None:
+        self._stream.write("\r\x1b[K")
+        self._stream.flush()
+
+
+class _RichBar:
+    """A bar with the time that is left, by rich."""
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+        from rich.progress import Progress as RichProgress
+
+        self._progress = RichProgress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(file=stream, force_terminal=True),
+            transient=True,
+        )
+        self._tasks: dict[str, Any] = {}
+        self._progress.start()
+
+    def draw(self, progress: Progress) -> None:
+        total = progress.total or None
+        if progress.label not in self._tasks:
+            self._tasks[progress.label] = self._progress.add_task(progress.label, total=total)
+        self._progress.update(
+            self._tasks[progress.label], completed=progress.completed, total=total
+        )
+
+    def close(self) -> None:
+        self._progress.stop()

@@ -1,0 +1,90 @@
+"""Writes the reference page of the command line: ``python -m commonplace.cli.reference``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from commonplace.cli.dispatch import BUILTIN, builtin_command
+from commonplace.cli.parser import PROGRAM, Parser, add_common
+
+if TYPE_CHECKING:
+    from argparse import Action
+    from collections.abc import Iterator
+
+    from commonplace.cli.command import Command
+
+__all__ = ["reference"]
+
+_HEAD = f"""\
+# The command line
+
+<!-- Written by `python -m commonplace.cli.reference > docs/cli.md`; edit the commands instead. -->
+
+`{PROGRAM} COMMAND [arguments]`; `{PROGRAM} COMMAND --help` shows what a command takes.
+
+- Results go to standard output, everything else to standard error.
+- Exit codes: `0` done, `1` failed, `2` the command line cannot be understood, `130` interrupted.
+- On a terminal the output is laid out and coloured (not if `NO_COLOR` is set); in a pipe it is
+  plain. A bar on standard error shows long work, on a terminal only.
+- With `--json` a failure is an object too: `{{"error": {{"type", "message", "mend"}}}}`. Where memory
+  is switched off by the configuration the answer is `{{"disabled": true}}` and the exit code `0`.
+- `COMMONPLACE_DEBUG=1` shows the traceback of any failure.
+- Plugins can bring more commands; `{PROGRAM} --help` lists them.
+"""
+
+
+class _Recorder(Parser):
+    """Remembers the arguments that are added."""
+
+    def __init__(self) -> None:
+        self.recorded: list[Action] = []
+        super().__init__(add_help=False)
+
+    def add_argument(self, *names: Any, **facts: Any) -> Action:
+        """Add and remember it."""
+        action = super().add_argument(*names, **facts)
+        self.recorded.append(action)
+        return action
+
+
+def reference() -> str:
+    """The page as Markdown."""
+    common = _Recorder()
+    add_common(common)
+    lines = [_HEAD, "Every command takes:", "", *map(_item, common.recorded)]
+    for name in BUILTIN:
+        lines += ["", *_section(builtin_command(name))]
+    return "\n".join(lines) + "\n"
+
+
+def _section(command: Command) -> Iterator[str]:
+    recorder = _Recorder()
+    command.configure(recorder)
+    yield f"## {PROGRAM} {command.name}"
+    yield ""
+    yield f"{command.summary}."
+    yield ""
+    if recorder.recorded:
+        yield from map(_item, recorder.recorded)
+        yield ""
+    yield "```console"
+    for example in command.examples:
+        yield f"$ {example}"
+    yield "```"
+
+
+def _item(action: Action) -> str:
+    value = action.metavar or ""
+    if action.choices is not None:
+        value = "|".join(action.choices)
+    if not action.option_strings:
+        return f"- `{value or action.dest}`: {action.help}"
+    names = ", ".join(
+        f"`{name} {value}`" if value else f"`{name}`" for name in action.option_strings
+    )
+    return f"- {names}: {action.help}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())

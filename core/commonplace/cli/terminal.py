@@ -1,0 +1,158 @@
+"""Text for a terminal: width, colour and harmlessness."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TextIO
+from unicodedata import category, east_asian_width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["Style", "cells", "fit", "highlighted", "pad", "printable", "style_of", "wrap"]
+
+# A note must not be able to move the cursor, set the title or answer in the user's name. Each
+# character is replaced by exactly one, so that offsets into the text stay true.
+_HARMLESS = (
+    dict.fromkeys([*range(0x20), 0x7F, *range(0x80, 0xA0)], "\ufffd")
+    | {0x09: " ", 0x0A: "\n", 0x0D: " "}
+    | dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
+)
+
+
+class Style:
+    """Decorates text, or leaves it alone where ``colour`` is off. ``width`` is in cells."""
+
+    __slots__ = ("colour", "width")
+
+    def __init__(self, *, colour: bool, width: int = 80) -> None:
+        self.colour = colour
+        self.width = width
+
+    def _paint(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and text else text
+
+    def strong(self, text: str) -> str:
+        """What the eye should find first."""
+        return self._paint("1", text)
+
+    def faint(self, text: str) -> str:
+        """What the eye may skip."""
+        return self._paint("2", text)
+
+    def match(self, text: str) -> str:
+        """A word that was searched for."""
+        return self._paint("1;33", text)
+
+    def place(self, text: str) -> str:
+        """A path."""
+        return self._paint("36", text)
+
+    def good(self, text: str) -> str:
+        """All is well."""
+        return self._paint("32", text)
+
+    def warning(self, text: str) -> str:
+        """Could be better."""
+        return self._paint("33", text)
+
+    def bad(self, text: str) -> str:
+        """Something is wrong."""
+        return self._paint("31", text)
+
+
+def style_of(stream: TextIO, env: Mapping[str, str]) -> Style:
+    """How ``stream`` may be decorated: colours on a terminal, unless ``NO_COLOR`` is set."""
+    terminal = stream.isatty()
+    colour = terminal and not env.get("NO_COLOR") and env.get("TERM") != "dumb"
+    columns = env.get("COLUMNS", "")
+    width = int(columns) if columns.isdigit() else 0
+    if terminal and not width:
+        try:
+            width = os.get_terminal_size(stream.fileno()).columns
+        except (OSError, ValueError):
+            width = 0
+    return Style(colour=colour, width=max(30, width or 80))
+
+
+def printable(text: str) -> str:
+    """``text`` without characters that steer a terminal; as long as before."""
+    return text.translate(_HARMLESS)
+
+
+def cells(text: str) -> int:
+    """How many columns ``text`` takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(_cells(char) for char in text)
+
+
+def _cells(char: str) -> int:
+    if category(char) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if east_asian_width(char) in "WF" else 1
+
+
+def pad(text: str, width: int) -> str:
+    """``text`` filled up with blanks to ``width`` cells."""
+    return text + " " * max(0, width - cells(text))
+
+
+def fit(text: str, width: int) -> str:
+    """``text`` cut to ``width`` cells, with an ellipsis where something is missing."""
+    if cells(text) <= width:
+        return text
+    used = 0
+    for place, char in enumerate(text):
+        used += _cells(char)
+        if used > width - 1:
+            return text[:place] + "…"
+    return text
+
+
+def wrap(text: str, width: int) -> Iterator[tuple[int, int]]:
+    """Start and end offsets of the lines that ``text`` takes when it is ``width`` cells wide.
+
+    Lines break at line ends, else after the last blank that fits, else where the width is used up.
+    """
+    start = 0
+    for line in text.split("\n"):
+        end = start + len(line)
+        yield from _wrap_line(text, start, end, width)
+        start = end + 1
+
+
+def _wrap_line(text: str, start: int, end: int, width: int) -> Iterator[tuple[int, int]]:
+    begin, blank, used = start, -1, 0
+    place = start
+    while place < end:
+        used += _cells(text[place])
+        if used > width and place > begin:
+            if text[place] == " ":
+                stop, following = place, place + 1
+            elif blank > begin:
+                stop, following = blank, blank + 1
+            else:
+                stop, following = place, place
+            yield begin, stop
+            begin, blank, used, place = following, -1, 0, following
+            continue
+        if text[place] == " ":
+            blank = place
+        place += 1
+    if begin < end or begin == start:
+        yield begin, end
+
+
+def highlighted(
+    text: str, start: int, end: int, spans: Sequence[tuple[int, int]], style: Style
+) -> str:
+    """``text[start:end]`` with the parts inside ``spans`` shown as matches."""
+    parts, place = [], start
+    for first, last in sorted(spans):
+        begin, stop = max(first, place), min(last, end)
+        if begin < stop:
+            parts += [text[place:begin], style.match(text[begin:stop])]
+            place = stop
+    parts.append(text[place:end])
+    return "".join(parts)

@@ -1,0 +1,91 @@
+"""Progress on a terminal."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from commonplace.cli.progress import ProgressLine
+from commonplace.model.reports import Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def without_rich(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(sys.modules):
+        if name.partition(".")[0] == "rich":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "rich", None)
+
+
+@pytest.mark.usefixtures("without_rich")
+def test_one_line_is_drawn_over_and_over_and_wiped_away() -> None:
+    stream, clock = Terminal(), Clock()
+    with ProgressLine(stream, {}, clock=clock) as progress:
+        clock.now += 1
+        progress(Progress("Indexing", 1, 4))
+        clock.now += 1
+        progress(Progress("Indexing", 2, 4))
+        progress(Progress("Indexing", 3, 4))  # too soon to be worth drawing
+    assert stream.getvalue() == ("\rIndexing 1/4 (25 %)\x1b[K\rIndexing 2/4 (50 %)\x1b[K\r\x1b[K")
+
+
+@pytest.mark.usefixtures("without_rich")
+def test_an_unknown_total_is_not_made_up() -> None:
+    stream, clock = Terminal(), Clock()
+    with ProgressLine(stream, {}, clock=clock) as progress:
+        clock.now += 1
+        progress(Progress("Looking", 7, 0))
+    assert stream.getvalue().startswith("\rLooking 7\x1b[K")
+
+
+def test_what_is_done_at_once_shows_nothing() -> None:
+    stream, clock = Terminal(), Clock()
+    with ProgressLine(stream, {}, clock=clock) as progress:
+        progress(Progress("Indexing", 1, 1))
+    assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize(
+    ("stream", "env"), [(io.StringIO(), {}), (Terminal(), {"TERM": "dumb"})], ids=["pipe", "dumb"]
+)
+def test_nothing_in_pipes_or_on_dumb_terminals(stream: io.StringIO, env: dict[str, str]) -> None:
+    clock = Clock()
+    with ProgressLine(stream, env, clock=clock) as progress:
+        progress.say("Checking")
+        clock.now += 9
+        progress(Progress("Indexing", 1, 4))
+    assert stream.getvalue() == ""
+
+
+def test_work_that_cannot_tell_how_far_it_is_says_what_it_does() -> None:
+    stream = Terminal()
+    with ProgressLine(stream, {}) as progress:
+        progress.say("Checking the index")
+    assert stream.getvalue() == "\rChecking the index ...\x1b[K\r\x1b[K"
+
+
+def test_rich_draws_a_bar() -> None:
+    pytest.importorskip("rich")
+    stream, clock = Terminal(), Clock()
+    with ProgressLine(stream, {}, clock=clock) as progress:
+        clock.now += 1
+        progress(Progress("Indexing", 1, 4))
+        clock.now += 1
+        progress(Progress("Indexing", 3, 4))
+    assert "Indexing" in stream.getvalue()
+    assert "3/4" in stream.getvalue()

@@ -1,1 +1,63 @@
-"""Conformance tests for the authors of plugins."""
+"""Conformance tests for the authors of plugins.
+
+A store is checked by a class of a few lines, which pytest collects like any other::
+
+    from commonplace.testing import StoreConformance
+
+    class TestMyStore(StoreConformance):
+        def open_store(self, directory):
+            return MyStore(f"{directory}/index")
+
+Every law is a test of its own, and its docstring says what is asked. What a store does not declare
+in its ``capabilities`` is skipped, or has to be refused.
+
+This package needs pytest and hypothesis: ``pip install 'commonplace[testing]'``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+for _library in ("hypothesis", "pytest"):
+    if find_spec(_library) is None:
+        raise ImportError(
+            f"commonplace.testing needs {_library}: pip install 'commonplace[testing]'",
+            name=_library,
+        )
+
+if TYPE_CHECKING:
+    from commonplace.testing.builders import make_chunk, make_put
+    from commonplace.testing.driving import live_build, publish, search, write
+    from commonplace.testing.store import StoreConformance
+
+__all__ = [
+    "StoreConformance",
+    "live_build",
+    "make_chunk",
+    "make_put",
+    "publish",
+    "search",
+    "write",
+]
+
+_HOME = {
+    "StoreConformance": "store",
+    "live_build": "driving",
+    "make_chunk": "builders",
+    "make_put": "builders",
+    "publish": "driving",
+    "search": "driving",
+    "write": "driving",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'commonplace.testing' has no attribute {name!r}")
+    import pytest
+
+    # Before the laws are imported, so that a broken one shows the values it compared.
+    pytest.register_assert_rewrite("commonplace.testing.store", "commonplace.testing.machine")
+    return getattr(import_module(f"commonplace.testing.{_HOME[name]}"), name)

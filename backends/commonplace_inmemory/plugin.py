@@ -1,0 +1,43 @@
+"""Offers the in-memory store to the host, under the id ``inmemory``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.errors import PluginUnavailableError
+from commonplace.model.plugins import Registration
+from commonplace.spec import hookimpl
+
+if TYPE_CHECKING:
+    from commonplace.spec import Registry, Store, StoreContext
+
+__all__ = ["commonplace_register_stores", "make_store"]
+
+
+def make_store(context: StoreContext) -> Store:
+    """An empty store that lives as long as the process; ``context.path`` is not used.
+
+    Raises :class:`~commonplace.errors.PluginUnavailableError` where ``context.tokenizer`` is set:
+    this store has no tokenizers and would find nothing in raw text.
+    """
+    if context.tokenizer is not None:
+        raise PluginUnavailableError(
+            f"the in-memory store has no tokenizer {context.tokenizer!r}: it takes analysed terms",
+            mend="leave the tokenizer unset, or use the builtin backend",
+        )
+    from commonplace_inmemory.store import InMemoryStore
+
+    return InMemoryStore()
+
+
+@hookimpl
+def commonplace_register_stores(registry: Registry) -> None:
+    """Offer the store; it is never chosen automatically, for it forgets."""
+    registry.add(
+        Registration(
+            id="inmemory",
+            summary="chunks and keyword index in memory, gone when the process ends",
+            factory=make_store,
+            capabilities=frozenset({"keyword", "phrases"}),
+        )
+    )

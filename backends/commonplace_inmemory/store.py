@@ -1,0 +1,193 @@
+"""The in-memory store: the shortest one that keeps every promise of a store."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from itertools import count
+from typing import TYPE_CHECKING
+
+from attrs import evolve, frozen
+
+from commonplace.errors import IndexUnavailableError
+from commonplace.model.search import StoredChunk
+from commonplace.model.store import Build, StoredDocument, StoreHealth
+from commonplace_inmemory.index import EMPTY, Index, apply, search
+from commonplace_inmemory.lease import Lease
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from contextlib import AbstractContextManager
+
+    from commonplace.deadline import Deadline
+    from commonplace.model.chunks import Change
+    from commonplace.model.search import ChunkId, KeywordQuery, Where
+    from commonplace_inmemory.index import Row
+
+__all__ = ["InMemoryStore"]
+
+
+@frozen
+class _Held:
+    """A build and what it holds now."""
+
+    build: Build
+    index: Index
+
+
+class InMemoryStore:
+    """Keeps everything in this object; see :class:`commonplace.spec.Store`.
+
+    A build's contents are a value. A change makes the next value and then swaps it in, so that a
+    change which fails leaves no trace, and a search goes on with the value it began with. Ids of
+    builds and chunks are never given twice.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lease = Lease()
+        self._builds: dict[int, _Held] = {}
+        self._build_ids = count(1)
+        self._chunk_ids = count(1)
+        self._closed = False
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """Keyword queries, with phrases; nothing outlives the process."""
+        return frozenset({"keyword", "phrases"})
+
+    def writer(self, *, wait: float) -> AbstractContextManager[None]:
+        """Hold the lease of this object; there is no other process that could want it."""
+        self._snapshot()
+        return self._lease.held(wait)
+
+    def builds(self) -> tuple[Build, ...]:
+        """All builds, the older first."""
+        return tuple(held.build for held in self._snapshot().values())
+
+    def open_build(self, identity: str) -> Build:
+        """The unfinished build of this identity, or a new empty one."""
+        self._lease.check()
+        builds = self._snapshot()
+        for held in list(builds.values()):
+            if held.build.state == "filling":
+                if held.build.identity == identity:
+                    return held.build
+                del builds[held.build.id]
+        build = Build(next(self._build_ids), identity, "filling")
+        self._swap(builds | {build.id: _Held(build, EMPTY)})
+        return build
+
+    def activate(self, build: Build) -> None:
+        """Make ``build`` the live one and the only one."""
+        self._lease.check()
+        held = self._held(build)
+        self._swap({build.id: _Held(evolve(held.build, state="live"), held.index)})
+
+    def drop(self, build: Build) -> None:
+        """Delete a build; one that is gone already stays gone."""
+        self._lease.check()
+        builds = self._snapshot()
+        builds.pop(build.id, None)
+        self._swap(builds)
+
+    def documents(self, build: Build | None = None) -> Iterable[StoredDocument]:
+        """What ``build`` or the live one holds."""
+        index = self._live() if build is None else self._held(build).index
+        return [
+            StoredDocument(
+                entry.document.source,
+                entry.document.path,
+                entry.document.digest,
+                entry.stamp,
+                entry.document.recipe,
+            )
+            for entry in index.documents.values()
+        ]
+
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        """Apply all of ``changes`` or none."""
+        self._lease.check()
+        held = self._held(build)
+        index = apply(held.index, changes, self._chunk_ids.__next__)
+        self._swap(self._snapshot() | {build.id: _Held(held.build, index)})
+
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> list[tuple[ChunkId, float]]:
+        """The best matches in the live build, by looking at every chunk."""
+        index = self._live()
+        deadline.check("the keyword search")
+        return list(search(index, query, where=where, limit=limit, deadline=deadline))
+
+    def fetch(self, ids: Sequence[ChunkId]) -> list[StoredChunk]:
+        """The chunks of ``ids`` in the live build, in that order."""
+        rows: dict[ChunkId, Row] = {row.id: row for row in self._live().rows()}
+        return [_stored(rows[id_]) for id_ in ids if id_ in rows]
+
+    def health(self, *, deep: bool = False) -> StoreHealth:
+        """Counts; there is nothing that a deep check could find."""
+        del deep
+        entries = self._live().documents.values()
+        documents = Counter(entry.document.source for entry in entries)
+        chunks = Counter(dict.fromkeys(documents, 0))
+        for entry in entries:
+            chunks[entry.document.source] += len(entry.rows)
+        return StoreHealth(
+            location="",
+            documents=documents.total(),
+            chunks=chunks.total(),
+            documents_by_source=tuple(sorted(documents.items())),
+            chunks_by_source=tuple(sorted(chunks.items())),
+            notices=("kept in memory only: gone when the process ends",),
+        )
+
+    def close(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._closed = True
+            self._builds = {}
+
+    def _snapshot(self) -> dict[int, _Held]:
+        with self._lock:
+            self._check_open()
+            return dict(self._builds)
+
+    def _swap(self, builds: dict[int, _Held]) -> None:
+        with self._lock:
+            self._check_open()
+            self._builds = builds
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise IndexUnavailableError("the store is closed", mend="open it again")
+
+    def _live(self) -> Index:
+        for held in self._snapshot().values():
+            if held.build.state == "live":
+                return held.index
+        return EMPTY
+
+    def _held(self, build: Build) -> _Held:
+        held = self._snapshot().get(build.id)
+        if held is None:
+            raise IndexUnavailableError(
+                f"there is no build {build.id} ({build.identity})", mend="open a build again"
+            )
+        return held
+
+
+def _stored(row: Row) -> StoredChunk:
+    chunk = row.analysed.chunk
+    return StoredChunk(
+        id=row.id,
+        source=row.document.source,
+        path=row.document.path,
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+        text=chunk.text,
+        heading=chunk.heading,
+        day=row.document.day,
+        trust=row.document.trust,
+        body=row.analysed.terms.body,
+    )

@@ -1,0 +1,34 @@
+"""The laws of stores, by subject; ``StoreConformance`` is all of them."""
+
+from __future__ import annotations
+
+from commonplace.testing.store.building import BuildLaws
+from commonplace.testing.store.documents import DocumentLaws
+from commonplace.testing.store.fetching import FetchLaws
+from commonplace.testing.store.leasing import LeaseLaws
+from commonplace.testing.store.lifetime import LifetimeLaws
+from commonplace.testing.store.matching import MatchLaws
+from commonplace.testing.store.persisting import PersistenceLaws
+from commonplace.testing.store.scoring import ScoreLaws
+
+__all__ = ["StoreConformance"]
+
+
+class StoreConformance(
+    DocumentLaws,
+    BuildLaws,
+    MatchLaws,
+    ScoreLaws,
+    FetchLaws,
+    LeaseLaws,
+    LifetimeLaws,
+    PersistenceLaws,
+):
+    """All that a store promises: subclass it, name the class ``Test...``, define ``open_store``.
+
+    ``open_store(directory)`` opens the store that lives in ``directory``, an empty folder at first.
+    It is called again with the same folder for stores that declare ``persistent``, and then has to
+    find there what the last one left. What it opens is closed by the test.
+
+    ``settings`` are Hypothesis's, for stores that are slow to open or to be tested harder.
+    """

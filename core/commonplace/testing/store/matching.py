@@ -1,0 +1,219 @@
+"""Laws about which chunks a search finds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from attrs import evolve
+from hypothesis import strategies as st
+
+from commonplace.errors import DeclinedError
+from commonplace.model.search import KeywordQuery, Where
+from commonplace.testing.builders import make_chunk, make_put
+from commonplace.testing.driving import ALL, EVERYWHERE, places, publish, search, words
+from commonplace.testing.naive import matching
+from commonplace.testing.store.law import StoreLaws, law
+from commonplace.testing.strategies import (
+    HOSTILE_PATHS,
+    HOSTILE_TOKENS,
+    corpora,
+    puts,
+    queries,
+    vocabularies,
+    wheres,
+)
+
+if TYPE_CHECKING:
+    from commonplace.model.chunks import PutDocument
+    from commonplace.spec import Store
+
+__all__ = ["MatchLaws"]
+
+
+class MatchLaws(StoreLaws):
+    """The set of chunks that ``keyword`` answers with."""
+
+    @law("keyword", corpus=corpora(), query=queries(longest_phrase=1), where=wheres())
+    def test_a_search_finds_all_that_match_and_nothing_else(
+        self, store: Store, corpus: list[PutDocument], query: KeywordQuery, where: Where
+    ) -> None:
+        """A chunk is found, once, if and only if it matches.
+
+        It has a token of ``should``, every token of ``must`` and none of ``must_not``, and its
+        document passes the filters.
+        """
+        publish(store, *corpus)
+        assert _places(store, query, where) == _expected(corpus, query, where)
+
+    @law("keyword", "phrases", corpus=corpora(), query=queries(), where=wheres())
+    def test_phrases_match_side_by_side_in_one_column(
+        self, store: Store, corpus: list[PutDocument], query: KeywordQuery, where: Where
+    ) -> None:
+        """As above with phrases.
+
+        Their tokens stand next to each other, in order, in one column of one chunk.
+        """
+        publish(store, *corpus)
+        assert _places(store, query, where) == _expected(corpus, query, where)
+
+    @law("keyword", "phrases")
+    def test_a_phrase_does_not_reach_from_one_column_into_the_next(self, store: Store) -> None:
+        """``ant bee`` is not where ``ant`` ends the body and ``bee`` begins another column."""
+        apart = make_chunk("ant", head="bee", extra="bee", line=1)
+        together = make_chunk("cat", extra="ant bee", line=2)
+        publish(store, make_put("a.md", apart, together))
+        query = KeywordQuery(should=("ant", "bee"), must=(("ant", "bee"),))
+        assert _places(store, query) == [("memory", "a.md", 2)]
+        query = KeywordQuery(should=("ant", "bee"), must_not=(("ant", "bee"),))
+        assert _places(store, query) == [("memory", "a.md", 1)]
+
+    @law("keyword")
+    def test_undeclared_phrases_are_declined(self, store: Store) -> None:
+        """A store without ``phrases`` raises ``DeclinedError`` for several tokens in a row.
+
+        Wanted or unwanted: it does not answer as if they had not been asked for. A phrase of one
+        token needs no such capability.
+        """
+        if "phrases" in store.capabilities:
+            pytest.skip("the store declares phrases")
+        publish(store, make_put("a.md", "ant bee"))
+        for refused in (
+            KeywordQuery(should=("ant",), must=(("ant", "bee"),)),
+            KeywordQuery(should=("ant",), must_not=(("bee", "ant"),)),
+        ):
+            with pytest.raises(DeclinedError):
+                search(store, refused)
+
+    @law("keyword", corpus=corpora(), unwanted=st.booleans())
+    def test_nothing_asked_is_nothing_found(
+        self,
+        store: Store,
+        corpus: list[PutDocument],
+        unwanted: bool,  # noqa: FBT001
+    ) -> None:
+        """With ``should`` empty nothing matches, whatever else the query says."""
+        publish(store, *corpus)
+        other = (("ant",),)
+        query = KeywordQuery(must_not=other) if unwanted else KeywordQuery(must=other)
+        assert search(store, query) == []
+
+    @law("keyword", data=st.data(), vocabulary=vocabularies())
+    def test_tokens_are_never_syntax(
+        self, store: Store, data: st.DataObject, vocabulary: list[str]
+    ) -> None:
+        """A token is matched as it is, whatever characters it is made of.
+
+        Quotes, operators, wildcards, control characters, marks, any script.
+        """
+        corpus = data.draw(corpora(vocabulary), label="corpus")
+        query = data.draw(queries(vocabulary, longest_phrase=1), label="query")
+        publish(store, *corpus)
+        assert _places(store, query) == _expected(corpus, query)
+
+    @law("keyword")
+    def test_each_hostile_token_finds_itself_alone(self, store: Store) -> None:
+        """A document for each of the hostile tokens: each finds its own."""
+        publish(
+            store,
+            *(
+                make_put(f"{number:03}.md", make_chunk("text", body=token))
+                for number, token in enumerate(HOSTILE_TOKENS)
+            ),
+        )
+        for number, token in enumerate(HOSTILE_TOKENS):
+            assert _places(store, words(token)) == [("memory", f"{number:03}.md", 1)], repr(token)
+
+    @law("keyword")
+    def test_a_long_query_is_answered(self, store: Store) -> None:
+        """Hundreds of tokens are a query like any other."""
+        many = tuple(f"ant{number}" for number in range(500))
+        publish(store, make_put("a.md", " ".join(many)), make_put("b.md", "ant499"))
+        assert len(search(store, words(*many))) == 2
+        query = KeywordQuery(should=many, must=tuple((token,) for token in many))
+        assert _places(store, query) == [("memory", "a.md", 1)]
+        query = KeywordQuery(should=many, must_not=tuple((token,) for token in many[:-1]))
+        assert _places(store, query) == [("memory", "b.md", 1)]
+
+    @law("keyword", corpus=corpora(max_size=12), where=wheres(), limit=st.integers(1, 5))
+    def test_filters_come_before_ranking(
+        self, store: Store, corpus: list[PutDocument], where: Where, limit: int
+    ) -> None:
+        """``limit`` matches come back if that many pass the filters.
+
+        It does not matter how many better ones do not pass; they are the best of those that do.
+        """
+        publish(store, *corpus)
+        every = search(store, words("ant", "bee"), where)
+        assert search(store, words("ant", "bee"), where, limit) == every[:limit]
+
+    @law("keyword")
+    def test_a_filter_looks_past_better_matches(self, store: Store) -> None:
+        """One dated note is found behind hundreds that match better and do not pass."""
+        crowd = [make_put(f"crowd/{number}.md", "ant ant ant") for number in range(300)]
+        lone = make_put("lone/note.md", "ant bee cat dog", source="sessions", day="2026-01-31")
+        publish(store, *crowd, lone)
+        for where in (
+            Where(sources=frozenset({"sessions"})),
+            Where(paths=("lone",)),
+            Where(paths=("*/note.md",)),
+            Where(after="2026-01-31"),
+            Where(before="2026-01-31"),
+            Where(sources=frozenset({"sessions"}), paths=("lone/**",), after="2025-01-01"),
+        ):
+            assert _places(store, words("ant"), where, 1) == [("sessions", "lone/note.md", 1)]
+
+    @law("keyword", corpus=corpora(max_size=4))
+    def test_a_filter_that_nothing_passes_finds_nothing(
+        self, store: Store, corpus: list[PutDocument]
+    ) -> None:
+        """An empty set of sources is a filter too; only ``None`` is none."""
+        publish(store, *corpus, make_put("a.md", "ant", day="2026-01-31"))
+        for where in (
+            Where(sources=frozenset()),
+            Where(sources=frozenset({"nowhere"})),
+            Where(paths=("nowhere",)),
+            Where(after="2026-02-01", before="2026-01-31"),
+        ):
+            assert search(store, words("ant"), where) == []
+
+    @law("keyword", put=puts())
+    def test_dates_are_inclusive_and_only_for_the_dated(
+        self, store: Store, put: PutDocument
+    ) -> None:
+        """A document of the very day passes; one without a day passes no date."""
+        dated = make_put("dated.md", "ant", day="2026-01-31")
+        publish(store, evolve(put, day=None), dated)
+        query = words("ant", "bee", "cat", "dog")
+        for where in (
+            Where(after="2026-01-31"),
+            Where(before="2026-01-31"),
+            Where(after="2026-01-31", before="2026-01-31"),
+        ):
+            assert _places(store, query, where) == [("memory", "dated.md", 1)]
+        for where in (Where(after="2026-02-01"), Where(before="2026-01-30")):
+            assert search(store, query, where) == []
+
+    @law("keyword")
+    def test_hostile_paths_can_be_asked_for(self, store: Store) -> None:
+        """A filter by a path finds what a glob of those characters matches.
+
+        Nothing is syntax but the glob's own.
+        """
+        corpus = [make_put(path, "ant") for path in HOSTILE_PATHS]
+        publish(store, *corpus)
+        for path in HOSTILE_PATHS:
+            where = Where(paths=(path,))
+            assert _places(store, words("ant"), where) == _expected(corpus, words("ant"), where)
+
+
+def _places(
+    store: Store, query: KeywordQuery, where: Where = EVERYWHERE, limit: int = ALL
+) -> list[tuple[str, str, int]]:
+    return sorted(places(store, search(store, query, where, limit)))
+
+
+def _expected(
+    corpus: list[PutDocument], query: KeywordQuery, where: Where = EVERYWHERE
+) -> list[tuple[str, str, int]]:
+    return sorted(matching({(put.source, put.path): put for put in corpus}, query, where))

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+import pytest
+
+import commonplace_inmemory.plugin
+from commonplace.errors import PluginUnavailableError
+from commonplace.spec import GROUP, Hooks, StoreContext
+
+if TYPE_CHECKING:
+    from commonplace.model.plugins import Registration
+
+
+class Collector:
+    def __init__(self) -> None:
+        self.registrations: list[Registration[Any]] = []
+
+    def add(self, registration: Registration[Any]) -> None:
+        self.registrations.append(registration)
+
+
+@pytest.fixture
+def registration() -> Registration[Any]:
+    manager = pluggy.PluginManager(GROUP)
+    manager.add_hookspecs(Hooks)
+    manager.register(commonplace_inmemory.plugin)
+    manager.check_pending()
+    collector = Collector()
+    manager.hook.commonplace_register_stores(registry=collector)
+    (registration,) = collector.registrations
+    return registration
+
+
+def test_the_store_is_offered_by_its_id(registration: Registration[Any]) -> None:
+    assert registration.id == "inmemory"
+
+
+def test_it_is_never_chosen_automatically(registration: Registration[Any]) -> None:
+    assert registration.priority is None
+
+
+def test_what_is_registered_is_what_the_store_declares(registration: Registration[Any]) -> None:
+    store = registration.factory(StoreContext(path="nowhere"))
+    assert store.capabilities == registration.capabilities
+
+
+@pytest.mark.parametrize("tokenizer", ["unicode61", "trigram"])
+def test_raw_text_is_refused(registration: Registration[Any], tokenizer: str) -> None:
+    with pytest.raises(PluginUnavailableError, match=tokenizer) as caught:
+        registration.factory(StoreContext(path="nowhere", tokenizer=tokenizer))
+    assert caught.value.mend

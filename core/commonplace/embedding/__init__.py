@@ -1,0 +1,1 @@
+"""From texts to checked vectors: packing, retrying, caching, choosing who makes them."""

@@ -1,0 +1,188 @@
+"""The embedding cache: vectors by the exact text they were made of, in a file of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import apsw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+__all__ = ["EmbeddingCache", "text_digest"]
+
+T = TypeVar("T")
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS embedding (
+    fingerprint TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    vector BLOB NOT NULL,
+    used_at INTEGER NOT NULL,
+    PRIMARY KEY (fingerprint, digest)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS embedding_by_use ON embedding (used_at);
+"""
+_GROUP = 400
+_VERSION = 1
+
+
+def text_digest(text: str) -> bytes:
+    """The SHA-256 of exactly the text that is sent, prompt prefix included."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+class EmbeddingCache:
+    """Vectors keyed by (fingerprint, :func:`text_digest`); shared by backends, agents, processes.
+
+    Purely an accelerator: whatever goes wrong with its file, it then answers that it knows nothing
+    and keeps nothing, and says why in :attr:`trouble`. ``max_entries`` bounds it (``None``: no
+    bound); the least recently used entries go first, reading counts as use.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        max_entries: int | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.path = path
+        self.trouble = ""
+        self._max_entries = max_entries
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._connection: apsw.Connection | None = None
+        self._closed = False
+
+    def get(self, fingerprint: str, digests: Collection[bytes]) -> dict[bytes, bytes]:
+        """The vectors that are known, by digest."""
+        wanted = list(dict.fromkeys(digests))
+
+        def read(connection: apsw.Connection) -> dict[bytes, bytes]:
+            found: dict[bytes, bytes] = {}
+            for begin in range(0, len(wanted), _GROUP):
+                group = wanted[begin : begin + _GROUP]
+                marks = ",".join("?" * len(group))
+                sql = f"SELECT digest, vector FROM embedding WHERE fingerprint = ? AND digest IN ({marks})"  # noqa: S608, E501 - only marks
+                rows: Any = connection.execute(sql, (fingerprint, *group))
+                found |= dict(rows)
+            if found and self._max_entries is not None:
+                self._touch(connection, fingerprint, list(found))
+            return found
+
+        return self._guarded(read, {})
+
+    def put(self, fingerprint: str, vectors: Mapping[bytes, bytes]) -> None:
+        """Keep ``vectors`` by digest, and drop the least recently used beyond the bound."""
+        now = self._now()
+
+        def write(connection: apsw.Connection) -> None:
+            with connection:
+                connection.executemany(
+                    "INSERT OR REPLACE INTO embedding VALUES (?, ?, ?, ?)",
+                    [(fingerprint, digest, vector, now) for digest, vector in vectors.items()],
+                )
+                self._evict(connection)
+
+        if vectors:
+            self._guarded(write, None)
+
+    def count(self) -> int:
+        """How many vectors it holds; 0 too where its file cannot be read."""
+        return self._guarded(
+            lambda connection: int(connection.execute("SELECT count(*) FROM embedding").get), 0
+        )
+
+    def close(self) -> None:
+        """Let go of the file; closing twice is fine."""
+        with self._lock:
+            self._closed = True
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _touch(self, connection: apsw.Connection, fingerprint: str, digests: list[bytes]) -> None:
+        # A read-only file still answers; its order of use then stays as it was.
+        with contextlib.suppress(apsw.ReadOnlyError, apsw.BusyError), connection:
+            connection.executemany(
+                "UPDATE embedding SET used_at = ? WHERE fingerprint = ? AND digest = ?",
+                [(self._now(), fingerprint, digest) for digest in digests],
+            )
+
+    def _evict(self, connection: apsw.Connection) -> None:
+        if self._max_entries is None:
+            return
+        surplus = connection.execute("SELECT count(*) FROM embedding").get - self._max_entries
+        if surplus > 0:
+            connection.execute(
+                "DELETE FROM embedding WHERE (fingerprint, digest) IN "
+                "(SELECT fingerprint, digest FROM embedding ORDER BY used_at, digest LIMIT ?)",
+                (surplus,),
+            )
+
+    def _now(self) -> int:
+        return int(self._clock() * 1000)
+
+    def _guarded(self, work: Callable[[apsw.Connection], T], otherwise: T) -> T:
+        """What ``work`` gives; a failure of the file becomes :attr:`trouble`."""
+        with self._lock:
+            try:
+                connection = self._connected()
+                result = otherwise if connection is None else work(connection)
+            except (apsw.NotADBError, apsw.CorruptError) as error:
+                # Disposable by design: a damaged cache is thrown away, and filled anew.
+                self._say(error)
+                self._discard()
+                return otherwise
+            except (apsw.Error, OSError) as error:
+                self._say(error)
+                return otherwise
+            self.trouble = ""
+            return result
+
+    def _connected(self) -> apsw.Connection | None:
+        if self._closed:
+            return None
+        if self._connection is None:
+            self._connection = _open(self.path)
+        return self._connection
+
+    def _say(self, error: Exception) -> None:
+        self.trouble = f"the embedding cache {self.path} is not used: {error}"
+
+    def _discard(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        for suffix in ("", "-wal", "-shm"):
+            with contextlib.suppress(OSError):
+                os.unlink(self.path + suffix)
+
+
+def _open(path: str) -> apsw.Connection:
+    if path != ":memory:":
+        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        with contextlib.suppress(OSError):  # made first, so that nobody else may ever read it
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    try:
+        connection = apsw.Connection(path)
+    except apsw.CantOpenError:
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        connection.set_busy_timeout(2000)
+        if not connection.readonly("main"):
+            connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+            version = connection.execute("PRAGMA user_version").get
+            if version != _VERSION:
+                connection.execute("DROP TABLE IF EXISTS embedding")
+            connection.execute(f"{_SCHEMA}; PRAGMA user_version = {_VERSION}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection

@@ -1,0 +1,159 @@
+"""Filling a build's missing vectors: from the cache first, then request by request."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from commonplace.embedding.cache import text_digest
+from commonplace.embedding.link import space_name, space_of
+from commonplace.embedding.service import cache_key
+from commonplace.errors import UnavailableError
+from commonplace.model.reports import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from commonplace.deadline import Deadline
+    from commonplace.embedding.link import ProviderLink
+    from commonplace.embedding.service import EmbeddingService
+    from commonplace.model.reports import ProgressCallback
+    from commonplace.model.store import Build
+    from commonplace.spec import VectorStore
+
+__all__ = ["Filled", "fill_vectors"]
+
+_GROUP = 2000
+
+
+@frozen
+class Filled:
+    """What was done: ``embedded`` by requests, ``cached`` without; ``cut`` texts were shortened.
+
+    ``missing`` chunks' texts still have no vector, for ``reason`` if that is a failure.
+    """
+
+    provider: str = ""
+    embedded: int = 0
+    cached: int = 0
+    cut: int = 0
+    requests: int = 0
+    missing: int = 0
+    reason: str = ""
+
+
+def fill_vectors(
+    service: EmbeddingService,
+    store: VectorStore,
+    build: Build,
+    *,
+    deadline: Deadline,
+    progress: ProgressCallback | None = None,
+    wait: float = 30.0,
+) -> Filled:
+    """Embed what has no vector yet with the first provider.
+
+    If it fails before it ever embedded anything, the fallback takes its place. If it fails later
+    nothing is embedded anew with another: its space keeps its vectors, and the texts that have
+    none wait. Every finished request is kept at once, in cache and store. Never raises for a
+    provider that fails; the report says why.
+    """
+    report = Filled()
+    for link in service.links:
+        try:
+            known = space_of(link.fingerprint(), store.spaces())
+            report = _Filling(service, link, store, build, wait).run(deadline, progress)
+        except UnavailableError as error:
+            report = Filled(link.id, reason=str(error))
+            known = None
+        if not report.reason or report.embedded or (known is not None and known.covered):
+            break
+    return report
+
+
+class _Filling:
+    """One link's filling of one build."""
+
+    def __init__(
+        self,
+        service: EmbeddingService,
+        link: ProviderLink,
+        store: VectorStore,
+        build: Build,
+        wait: float,
+    ) -> None:
+        self._cache = service.cache
+        self._link = link
+        self._store = store
+        self._build = build
+        self._wait = wait
+        self._fingerprint = link.fingerprint()
+        self._key = cache_key(self._fingerprint, "document")
+        known = space_of(self._fingerprint, store.spaces())
+        self._dims = known.dims if known is not None else None
+        self._embedded = self._cached = self._cut = 0
+
+    def run(self, deadline: Deadline, progress: ProgressCallback | None) -> Filled:
+        space = space_name(self._fingerprint, self._dims or 0)
+        missing = [
+            item for item in self._store.missing_vectors(self._build, space) if item[1].strip()
+        ]
+        before = self._link.requests
+        reason = ""
+        try:
+            for group in _groups(missing, _GROUP):
+                for _ in self._group(group, deadline):
+                    if progress is not None:
+                        progress(Progress("Embedding notes", self._done, len(missing)))
+        except UnavailableError as error:
+            reason = str(error)
+        return Filled(
+            provider=self._link.id,
+            embedded=self._embedded,
+            cached=self._cached,
+            cut=self._cut,
+            requests=self._link.requests - before,
+            missing=len(missing) - self._done,
+            reason=reason,
+        )
+
+    @property
+    def _done(self) -> int:
+        return self._embedded + self._cached
+
+    def _group(self, group: Sequence[tuple[str, str]], deadline: Deadline) -> Iterator[None]:
+        digests = {digest: text_digest(text) for digest, text in group}
+        cached = self._cache.get(self._key, digests.values()) if self._cache else {}
+        self._put({d: cached[of] for d, of in digests.items() if of in cached})
+        self._cached += sum(of in cached for of in digests.values())
+        yield
+        rest = [item for item in group if digests[item[0]] not in cached]
+        texts = [text for _, text in rest]
+        with self._link.watched():
+            for result in self._link.runner().many(texts, dims=self._dims, deadline=deadline):
+                vectors = {
+                    rest[i][0]: v for i, v in zip(result.indices, result.vectors, strict=True)
+                }
+                if self._cache is not None:
+                    self._cache.put(self._key, {digests[d]: v for d, v in vectors.items()})
+                self._put(vectors)
+                self._embedded += len(vectors)
+                self._cut += len(result.cut)
+                yield
+
+    def _put(self, vectors: dict[str, bytes]) -> None:
+        if not vectors:
+            return
+        if self._dims is None:
+            self._dims = len(next(iter(vectors.values()))) // 4
+        space = space_name(self._fingerprint, self._dims)
+        with self._store.writer(wait=self._wait):
+            self._store.put_vectors(self._build, space, self._dims, vectors)
+
+
+def _groups(items: Iterable[tuple[str, str]], size: int) -> Iterator[Sequence[tuple[str, str]]]:
+    rest = iter(items)
+    while group := list(islice(rest, size)):
+        yield group

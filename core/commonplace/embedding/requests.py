@@ -1,0 +1,140 @@
+"""Many texts through one provider: packed, at once, halved where too large, retried, checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from attrs import frozen
+
+from commonplace.embedding.packing import cut_to_fit, pack
+from commonplace.embedding.retry import RetryPolicy, with_retries
+from commonplace.embedding.vectors import checked
+from commonplace.errors import DeadlineExceededError, ProviderError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Future
+
+    from commonplace.deadline import Deadline
+    from commonplace.spec import EmbeddingProvider
+
+__all__ = ["Embedded", "RequestRunner"]
+
+Purpose = Literal["query", "document"]
+_SHORTEST_CUT = 16
+
+
+@frozen
+class Embedded:
+    """The vectors of a run of texts: ``indices`` into what was asked, ``cut`` those shortened."""
+
+    indices: tuple[int, ...]
+    vectors: tuple[bytes, ...]
+    cut: tuple[int, ...] = ()
+
+
+class RequestRunner:
+    """Drives one provider. ``requests`` counts what was sent, retries included."""
+
+    def __init__(
+        self,
+        name: str,
+        provider: EmbeddingProvider,
+        *,
+        policy: RetryPolicy | None = None,
+        concurrency: int = 4,
+    ) -> None:
+        self.name = name
+        self.provider = provider
+        self.requests = 0
+        self._policy = policy or RetryPolicy()
+        self._concurrency = max(1, min(concurrency, provider.concurrency))
+
+    def one(self, text: str, *, purpose: Purpose, deadline: Deadline) -> bytes:
+        """The vector of one text."""
+        return self._run((0,), [text], purpose, None, deadline).vectors[0]
+
+    def many(
+        self, texts: Sequence[str], *, dims: int | None, deadline: Deadline
+    ) -> Iterator[Embedded]:
+        """The vectors of documents, request by request as each finishes, in any order.
+
+        Several requests run at once. ``dims`` is how long vectors must be, if that is known. After
+        an error no new request begins; those under way are waited for and given, then it is raised.
+        """
+        from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+
+        runs = pack(texts, self.provider.limits)
+        failure: BaseException | None = None
+        with ThreadPoolExecutor(self._concurrency, thread_name_prefix="embed") as pool:
+            under_way: set[Future[Embedded]] = set()
+            try:
+                while True:
+                    while failure is None and len(under_way) < self._concurrency:
+                        run = next(runs, None)
+                        if run is None:
+                            break
+                        held = [texts[index] for index in run]
+                        under_way.add(
+                            pool.submit(self._run, tuple(run), held, "document", dims, deadline)
+                        )
+                    if not under_way:
+                        break
+                    done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        error = future.exception()
+                        if error is None:
+                            yield future.result()
+                        else:
+                            failure = failure or error
+            finally:
+                for future in under_way:
+                    future.cancel()
+        if failure is not None:
+            raise failure
+
+    def _run(
+        self,
+        indices: tuple[int, ...],
+        texts: Sequence[str],
+        purpose: Purpose,
+        dims: int | None,
+        deadline: Deadline,
+    ) -> Embedded:
+        """One request; in halves, down to one text and then a shorter one, if it is too large."""
+        limits = self.provider.limits
+        sent = [cut_to_fit(text, limits) for text in texts]
+        cut = tuple(i for i, text, whole in zip(indices, sent, texts, strict=True) if text != whole)
+        try:
+            vectors = self._send(sent, purpose, dims, deadline)
+        except ProviderError as error:
+            if error.kind != "too_large":
+                raise
+            if len(texts) > 1:
+                middle = len(texts) // 2
+                first = self._run(indices[:middle], texts[:middle], purpose, dims, deadline)
+                second = self._run(indices[middle:], texts[middle:], purpose, dims, deadline)
+                return Embedded(
+                    first.indices + second.indices,
+                    first.vectors + second.vectors,
+                    first.cut + second.cut,
+                )
+            if len(sent[0]) <= _SHORTEST_CUT:
+                raise
+            shorter = sent[0][: len(sent[0]) // 2]
+            half = self._run(indices, [shorter], purpose, dims, deadline)
+            return Embedded(indices, half.vectors, indices)
+        return Embedded(indices, tuple(vectors), cut)
+
+    def _send(
+        self, texts: list[str], purpose: Purpose, dims: int | None, deadline: Deadline
+    ) -> list[bytes]:
+        def call() -> list[bytes]:
+            self.requests += 1
+            vectors = self.provider.embed(texts, purpose=purpose, deadline=deadline)
+            return checked(vectors, count=len(texts), dims=dims, provider=self.name)
+
+        try:
+            return with_retries(call, self._policy, deadline=deadline)
+        except DeadlineExceededError as error:
+            raise ProviderError(str(error), provider=self.name, kind="timeout") from error

@@ -1,0 +1,76 @@
+"""Checked unit vectors as bytes, whatever form they came in, with or without numpy."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from math import isfinite, sqrt
+from operator import mul
+from typing import TYPE_CHECKING
+
+from commonplace.errors import ProviderError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["checked", "dims_of", "floats"]
+
+_TINY = 1e-10
+
+
+def checked(
+    vectors: Sequence[Sequence[float]], *, count: int, dims: int | None, provider: str
+) -> list[bytes]:
+    """``vectors`` as unit vectors, float32 little-endian; refused where they cannot be right.
+
+    ``count`` is how many there must be, ``dims`` how long (``None``: all alike). Raises
+    :class:`~commonplace.errors.ProviderError` of kind ``protocol`` for a wrong count, an empty
+    vector, unequal lengths, numbers that are not finite, and vectors of length zero.
+    """
+    if len(vectors) != count:
+        raise _wrong(provider, f"{len(vectors)} vectors came back for {count} texts")
+    result = []
+    for vector in vectors:
+        packed = _unit(vector, provider)
+        dims = len(packed) // 4 if dims is None else dims
+        if len(packed) != 4 * dims:
+            raise _wrong(
+                provider, f"a vector has {len(packed) // 4} dimensions where {dims} were expected"
+            )
+        result.append(packed)
+    return result
+
+
+def dims_of(vector: bytes) -> int:
+    """How many dimensions a packed vector has."""
+    return len(vector) // 4
+
+
+def floats(vector: bytes) -> array[float]:
+    """A packed vector as ``array('f')``."""
+    unpacked = array("f", vector)
+    if sys.byteorder == "big":
+        unpacked.byteswap()
+    return unpacked
+
+
+def _unit(vector: Sequence[float], provider: str) -> bytes:
+    values = [float(value) for value in vector]
+    if not values:
+        raise _wrong(provider, "an empty vector came back")
+    largest = max(map(abs, values))
+    if not isfinite(largest) or not all(map(isfinite, values)):
+        raise _wrong(provider, "a vector came back with a number that is not finite")
+    if largest < _TINY:
+        raise _wrong(provider, "a vector of length zero came back")
+    # Scaled first: squares of large numbers would overflow, of small ones vanish.
+    scaled = [value / largest for value in values]
+    norm = sqrt(sum(map(mul, scaled, scaled)))
+    packed = array("f", [value / norm for value in scaled])
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()
+
+
+def _wrong(provider: str, what: str) -> ProviderError:
+    return ProviderError(f"{provider}: {what}", provider=provider, kind="protocol")

@@ -1,0 +1,93 @@
+"""The embedding cache keeps what it is given, within its bound, and never fails its caller."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.embedding.cache import EmbeddingCache, text_digest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+A, B, C = (text_digest(text) for text in "abc")
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+def test_what_was_put_is_got_by_another_handle(tmp_path: Path) -> None:
+    path = str(tmp_path / "deep" / "embeddings.sqlite")
+    one = EmbeddingCache(path)
+    one.put("f", {A: b"1111"})
+    one.close()
+    other = EmbeddingCache(path)
+    assert other.get("f", [A, B]) == {A: b"1111"}
+    assert other.get("another fingerprint", [A]) == {}
+    other.close()
+
+
+def test_only_its_owner_may_read_it(tmp_path: Path) -> None:
+    path = str(tmp_path / "deep" / "embeddings.sqlite")
+    cache = EmbeddingCache(path)
+    cache.put("f", {A: b"1111"})
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode) == 0o700
+    cache.close()
+
+
+def test_the_least_recently_used_goes_first_and_reading_is_use(tmp_path: Path) -> None:
+    cache = EmbeddingCache(str(tmp_path / "e.sqlite"), max_entries=2, clock=Clock())
+    cache.put("f", {A: b"1111"})
+    cache.put("f", {B: b"2222"})
+    assert cache.get("f", [A])
+    cache.put("f", {C: b"3333"})
+    assert set(cache.get("f", [A, B, C])) == {A, C}
+    assert cache.count() == 2
+    cache.close()
+
+
+def test_a_damaged_file_is_thrown_away_and_filled_anew(tmp_path: Path) -> None:
+    path = tmp_path / "e.sqlite"
+    path.write_bytes(b"this is no database, and long enough to be read as one" * 100)
+    cache = EmbeddingCache(str(path))
+    assert cache.get("f", [A]) == {}
+    assert "is not used" in cache.trouble
+    cache.put("f", {A: b"1111"})
+    assert cache.get("f", [A]) == {A: b"1111"}
+    assert cache.trouble == ""
+    cache.close()
+
+
+def test_a_place_where_nothing_can_be_kept_is_said_and_survived(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    cache = EmbeddingCache(str(tmp_path / "file" / "e.sqlite"))
+    cache.put("f", {A: b"1111"})
+    assert cache.get("f", [A]) == {}
+    assert "is not used" in cache.trouble
+    cache.close()
+
+
+def test_a_closed_cache_knows_nothing(tmp_path: Path) -> None:
+    cache = EmbeddingCache(str(tmp_path / "e.sqlite"))
+    cache.put("f", {A: b"1111"})
+    cache.close()
+    cache.close()
+    assert cache.get("f", [A]) == {}
+
+
+@given(st.dictionaries(st.binary(min_size=32, max_size=32), st.binary(min_size=4, max_size=8)))
+def test_any_number_of_vectors_comes_back(vectors: dict[bytes, bytes]) -> None:
+    cache = EmbeddingCache(":memory:")
+    cache.put("f", vectors)
+    assert cache.get("f", list(vectors)) == vectors
+    cache.close()

@@ -41,6 +41,7 @@ __all__ = [
     "GROUP",
     "Chunker",
     "ChunkerContext",
+    "ConfiguredPath",
     "EmbeddingProvider",
     "Hooks",
     "Limits",
@@ -283,6 +284,20 @@ class MemoryManager(Protocol):
 # --- sources and chunkers -----------------------------------------------------------------------
 
 
+class ConfiguredPath(Protocol):
+    """A file or folder that the configuration names beside the workspace's own."""
+
+    @property
+    def path(self) -> str:
+        """Absolute or relative to the workspace; may leave it by ``..``, or begin with ``~``."""
+        ...
+
+    @property
+    def pattern(self) -> str | None:
+        """A glob below ``path``, where that is a folder; ``None`` wants all Markdown in it."""
+        ...
+
+
 @frozen
 class SourceContext:
     """What a source's factory is given. ``workspace`` is absolute; ``extra_paths`` as configured.
@@ -292,7 +307,7 @@ class SourceContext:
 
     workspace: str
     agent: str
-    extra_paths: tuple[str, ...] = ()
+    extra_paths: tuple[str | ConfiguredPath, ...] = ()
     state_dirs: tuple[str, ...] = ()
     config: Any = None
 

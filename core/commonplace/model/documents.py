@@ -66,7 +66,7 @@ class ScanReport:
     ``complete_roots`` and ``failed_roots`` name path prefixes of stored paths: a document that is
     no longer found is forgotten only if its path lies under a complete root and under no failed
     one (see :func:`commonplace.index.changes.plan_changes`). ``""`` is the prefix of everything.
-    ``skipped_symlinks`` counts the links that were refused. ``present`` is how many roots exist.
+    ``skipped_symlinks`` counts the links that were refused.
     """
 
     documents: tuple[DocumentRef, ...]

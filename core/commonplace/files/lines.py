@@ -1,0 +1,68 @@
+"""Lines of a note, read from the file itself."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from commonplace.errors import NoteNotFoundError, UnavailableError, WorkspaceError
+from commonplace.files.confine import resolve, split_citation
+from commonplace.files.reading import decode, read_bytes
+from commonplace.model.reports import NoteText
+
+if TYPE_CHECKING:
+    from commonplace.files.roots import Roots
+
+__all__ = ["cut_lines", "read_lines"]
+
+
+def read_lines(
+    roots: Roots, path: str, start: int | None = None, lines: int | None = None
+) -> NoteText:
+    r"""``lines`` lines of the note at ``path`` from the 1-based line ``start``; all by default.
+
+    ``path`` is as in :func:`commonplace.files.confine.resolve`, or a citation (``path#L3-L9``)
+    whose lines count where none are given. ``start`` and ``lines`` below 1 are taken as 1. Lines
+    end at ``\n`` or ``\r\n``; the text keeps them as they stand in the file, without the one after
+    the last line. Past the end the text is empty and ``end_line`` is below ``start_line``.
+
+    Raises :class:`~commonplace.errors.PathNotAllowedError` for everything memory may not read,
+    :class:`~commonplace.errors.NoteNotFoundError` where an allowed path has no note,
+    :class:`~commonplace.errors.WorkspaceError` where the workspace is gone, and
+    :class:`~commonplace.errors.UnavailableError` where the file cannot be read now.
+    """
+    path, cited_first, cited_last = split_citation(path)
+    if start is None and lines is None and cited_first is not None and cited_last is not None:
+        start, lines = cited_first, cited_last - max(1, cited_first) + 1
+    root, relative = resolve(roots, path)
+    stored = roots.stored_below(root, relative)
+    try:
+        data, _ = read_bytes(root, relative)
+    except FileNotFoundError:
+        if not os.path.isdir(roots.workspace):
+            raise WorkspaceError(
+                "the workspace is missing or not a folder", mend=f"make {roots.workspace}"
+            ) from None
+        raise NoteNotFoundError(
+            f"there is no note {stored}", mend="search for it: search results name their notes"
+        ) from None
+    except OSError as error:
+        raise UnavailableError(
+            f"{stored} cannot be read: {error.strerror or error}",
+            mend="see that this user may read the file, and that its disk is well",
+        ) from error
+    return cut_lines(stored, decode(data), start, lines)
+
+
+def cut_lines(path: str, text: str, start: int | None, lines: int | None) -> NoteText:
+    """``lines`` lines of ``text`` from line ``start``, as :func:`read_lines` gives them."""
+    total = text.count("\n") + (not text.endswith("\n") and text != "")
+    first = max(1, start or 1)
+    last = total if lines is None else min(total, first + max(1, lines) - 1)
+    if first > last:
+        return NoteText(path, "", first, first - 1, total)
+    # Splitting no further than the last line wanted keeps long notes cheap.
+    pieces = text.split("\n", last)[first - 1 : last]
+    if last < total or text.endswith("\n"):
+        pieces[-1] = pieces[-1].removesuffix("\r")
+    return NoteText(path, "\n".join(pieces), first, last, total)

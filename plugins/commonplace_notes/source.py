@@ -1,0 +1,61 @@
+"""The source ``memory``: Markdown files below the allowed roots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.errors import PathNotAllowedError
+from commonplace.files.roots import Roots
+from commonplace.files.scan import scan
+from commonplace.model.documents import Document, DocumentRef
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from commonplace.model.documents import ScanReport
+    from commonplace.spec import ConfiguredPath
+
+__all__ = ["NotesSource"]
+
+
+class NotesSource:
+    """The notes of ``workspace``, and the Markdown of ``extra_paths`` beside them.
+
+    Extra paths are as :class:`~commonplace.files.roots.Roots` takes them. What is found by them is
+    trusted as ``external``, also inside the workspace: only ``MEMORY.md``, ``memory.md`` and
+    ``memory/`` are the agent's own.
+    """
+
+    id = "memory"
+    version = "1"
+
+    def __init__(self, workspace: str, extra_paths: Iterable[str | ConfiguredPath] = ()) -> None:
+        self.roots = Roots(workspace, extra_paths)
+
+    def scan(self) -> ScanReport:
+        """All notes there are; see :mod:`commonplace.files.scan` for what counts as deleted."""
+        return scan(self.roots, source=self.id)
+
+    def read(self, ref: DocumentRef) -> Document | None:
+        """The note, or ``None`` where it is gone, or has become a link or no regular file.
+
+        Raises ``OSError`` if it is there and cannot be read.
+        """
+        from hashlib import sha256
+
+        from commonplace.files.confine import resolve
+        from commonplace.files.days import day_of
+        from commonplace.files.reading import decode, read_bytes
+
+        try:
+            root, relative = resolve(self.roots, ref.path)
+            data, stamp = read_bytes(root, relative)
+        except (FileNotFoundError, PathNotAllowedError):
+            return None
+        return Document(
+            ref=DocumentRef(self.id, ref.path, ref.location, stamp),
+            text=decode(data),
+            digest=sha256(data).hexdigest(),
+            day=day_of(ref.path),
+            trust="memory" if root.own else "external",
+        )

@@ -10,7 +10,7 @@ from commonplace.model.reports import Status, SyncReport
 if TYPE_CHECKING:
     from commonplace.assembly import Engine
     from commonplace.config import Settings
-    from commonplace.model.plugins import PluginInfo
+    from commonplace.model.plugin_info import PluginInfo
     from commonplace.model.search import Fallback
     from commonplace.model.store import StoreHealth
 

@@ -1,15 +1,15 @@
-"""What a plugin says of itself, and what the host knows about it."""
+"""What a plugin says of itself."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from attrs import field, frozen
+from attrs import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["PluginInfo", "Probe", "Registration"]
+__all__ = ["Probe", "Registration"]
 
 T = TypeVar("T")
 
@@ -49,27 +49,3 @@ class Registration(Generic[T]):
     capabilities: frozenset[str] = frozenset()
     probe: Callable[[], Probe] = _available
     extra: str | None = None
-
-
-@frozen
-class PluginInfo:
-    """An entry point, and what became of it.
-
-    ``name`` is ``kind.id``. ``state`` is ``available`` (not loaded: nobody asked), ``loaded``,
-    ``disabled`` or ``failed``; ``error`` and ``traceback`` say why it failed, ``mend`` how to put it
-    right. ``summary``, ``capabilities``, ``hooks`` (all that its module answers) and ``notices`` (of
-    what is not as it should be, but hurts nobody) are known of loaded plugins only.
-    """
-
-    name: str
-    module: str
-    distribution: str
-    version: str
-    state: str
-    summary: str = ""
-    error: str = ""
-    traceback: str = field(default="", repr=False)
-    mend: str = ""
-    capabilities: frozenset[str] = frozenset()
-    hooks: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()

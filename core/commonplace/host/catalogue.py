@@ -1,0 +1,109 @@
+"""Who offers what by its entry point, once switches and conflicts are accounted for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.errors import PluginConflictError, PluginUnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from commonplace.host.entrypoints import EntryPoint
+
+__all__ = ["DISABLE", "ONLY", "Catalogue"]
+
+ONLY = "COMMONPLACE_PLUGINS"
+DISABLE = "COMMONPLACE_DISABLE_PLUGINS"
+
+
+class Catalogue:
+    """Entry points, looked up by kind and id.
+
+    ``env`` may hold ``COMMONPLACE_PLUGINS`` (only these) and ``COMMONPLACE_DISABLE_PLUGINS`` (all
+    but these): names of entry points (``ranker.mmr``) or of distributions, separated by commas. An
+    empty value is as good as none.
+    """
+
+    def __init__(self, entries: Sequence[EntryPoint], env: Mapping[str, str]) -> None:
+        self.entries = tuple(entries)
+        self._only = _names(env.get(ONLY, ""))
+        self._disabled = _names(env.get(DISABLE, ""))
+        self._switched_on: dict[str, list[EntryPoint]] = {}
+        for entry in self.entries:
+            if not self.switched_off(entry):
+                self._switched_on.setdefault(entry.name, []).append(entry)
+
+    def switched_off(self, entry: EntryPoint) -> str:
+        """The variable that switches ``entry`` off, or ``""``."""
+        if self._only and not _named(entry, self._only):
+            return ONLY
+        return DISABLE if self._disabled and _named(entry, self._disabled) else ""
+
+    def ids(self, kind: str) -> tuple[str, ...]:
+        """The ids of ``kind`` that one entry point offers, in alphabetical order."""
+        return tuple(sorted(entry.id for entry in self.of_kind(kind)))
+
+    def of_kind(self, kind: str) -> tuple[EntryPoint, ...]:
+        """The entry points of ``kind`` that are on, well formed and without a rival."""
+        return tuple(
+            entries[0]
+            for entries in self._switched_on.values()
+            if len(entries) == 1 and entries[0].kind == kind and not entries[0].fault
+        )
+
+    def of_module(self, kind: str, module: str) -> tuple[EntryPoint, ...]:
+        """All entry points of ``kind`` that name ``module``, even those that are off."""
+        return tuple(e for e in self.entries if e.module == module and e.kind == kind)
+
+    def rivals(self, name: str) -> tuple[EntryPoint, ...]:
+        """The entry points that are on under ``name``: more than one is a conflict."""
+        return tuple(self._switched_on.get(name, ()))
+
+    def find(self, kind: str, id_: str, others: Iterable[str] = ()) -> EntryPoint:
+        """The entry point of ``kind`` and ``id_``; ``others`` are ids known besides, for advice.
+
+        Raises :class:`~commonplace.errors.PluginConflictError` if distributions disagree on it,
+        and :class:`~commonplace.errors.PluginUnavailableError` if there is none or it is off.
+        """
+        name = f"{kind}.{id_}"
+        rivals = self.rivals(name)
+        if len(rivals) > 1:
+            raise conflict(name, rivals)
+        if rivals:
+            return rivals[0]
+
+        from commonplace.host.advice import mend_switch, suggest
+
+        for entry in self.entries:
+            if entry.name == name:
+                variable = self.switched_off(entry)
+                raise PluginUnavailableError(
+                    f"{kind} {id_!r} is switched off by {variable}",
+                    mend=mend_switch(variable, name),
+                )
+        raise PluginUnavailableError(
+            f"there is no {kind} {id_!r}", mend=suggest(kind, id_, {*self.ids(kind), *others})
+        )
+
+
+def conflict(name: str, rivals: Sequence[EntryPoint]) -> PluginConflictError:
+    """The error for ``name`` being offered by several distributions."""
+    origins = " and ".join(entry.origin for entry in rivals)
+    return PluginConflictError(
+        f"{name} is offered by {origins}",
+        mend=f"uninstall one of them, or switch it off: {DISABLE}={rivals[-1].distribution}",
+    )
+
+
+def _names(value: str) -> frozenset[str]:
+    return frozenset(_plain(name) for name in value.split(",") if name.strip())
+
+
+def _named(entry: EntryPoint, names: frozenset[str]) -> bool:
+    return _plain(entry.name) in names or _plain(entry.distribution) in names
+
+
+def _plain(name: str) -> str:
+    """Names of distributions may be spelt with ``-``, ``_`` or ``.`` and in any case."""
+    return name.strip().lower().replace("_", "-").replace(".", "-")

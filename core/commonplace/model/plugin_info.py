@@ -1,0 +1,31 @@
+"""What the host knows about each plugin; kept apart, because no search needs it."""
+
+from __future__ import annotations
+
+from attrs import field, frozen
+
+__all__ = ["PluginInfo"]
+
+
+@frozen
+class PluginInfo:
+    """An entry point, and what became of it.
+
+    ``name`` is ``kind.id``. ``state`` is ``available`` (not loaded: nobody asked), ``loaded``,
+    ``disabled`` or ``failed``; ``error`` and ``traceback`` say why it failed, ``mend`` how to put
+    it right. ``summary``, ``capabilities`` and ``hooks`` (all that its module answers) are known of
+    loaded plugins only. ``notices`` are one line each, on what hurts nobody but should be known.
+    """
+
+    name: str
+    module: str
+    distribution: str
+    version: str
+    state: str
+    summary: str = ""
+    error: str = ""
+    traceback: str = field(default="", repr=False)
+    mend: str = ""
+    capabilities: frozenset[str] = frozenset()
+    hooks: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()

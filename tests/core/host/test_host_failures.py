@@ -1,0 +1,254 @@
+"""A plugin that fails is kept for the report and hurts only those who ask for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace.errors import PluginConflictError, PluginUnavailableError
+from commonplace.host.entrypoints import EntryPoint
+from commonplace.host.host import PluginHost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from commonplace.model.plugin_info import PluginInfo
+
+HEAD = """
+from commonplace.model.plugins import Registration
+from commonplace.spec import hookimpl
+
+def reg(id):
+    return Registration(id=id, summary=f"the {id}", factory=dict, capabilities=frozenset({"c"}))
+
+"""
+
+FAULTS = {
+    "import": ("import no_such_library_here", "ModuleNotFoundError"),
+    "syntax": ("def broken(:", "SyntaxError"),
+    "exit": ("raise SystemExit(3)", "SystemExit: 3"),
+    "hook": (
+        HEAD + "@hookimpl\ndef commonplace_register_rankers(registry):\n    raise KeyError('x')",
+        "KeyError: 'x'",
+    ),
+    "unknown hook": (
+        HEAD + "@hookimpl\ndef commonplace_register_rankerz(registry): pass",
+        "commonplace_register_rankerz",
+    ),
+    "unknown argument": (
+        HEAD + "@hookimpl\ndef commonplace_register_rankers(registry, more): pass",
+        "commonplace_register_rankers",
+    ),
+    "no hook": ("x = 1", "offered no ranker 'bad' (offered: nothing)"),
+    "not marked": (
+        HEAD + "def commonplace_register_rankers(registry): registry.add(reg('bad'))",
+        "offered no ranker 'bad' (offered: nothing)",
+    ),
+    "another id": (
+        HEAD + "@hookimpl\ndef commonplace_register_rankers(registry): registry.add(reg('bat'))",
+        "offered no ranker 'bad' (offered: bat)",
+    ),
+    "no registration": (
+        HEAD + "@hookimpl\ndef commonplace_register_rankers(registry): registry.add('bad')",
+        "must add a Registration",
+    ),
+}
+
+GOOD = (
+    HEAD
+    + """
+@hookimpl
+def commonplace_register_rankers(registry):
+    "Not the module's words."
+    registry.add(reg("good"))
+"""
+)
+
+
+def entry(name: str, module: str, distribution: str = "dist-bad", **more: str) -> EntryPoint:
+    return EntryPoint(name, module, distribution, "1.5", **more)
+
+
+def info_of(host: PluginHost, name: str) -> PluginInfo:
+    return next(info for info in host.plugins() if info.name == name)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_plugin_is_described_and_the_others_work(
+    add_module: Callable[[str, str], None], fault: str
+) -> None:
+    source, words = FAULTS[fault]
+    add_module("hf_bad", source)
+    add_module("hf_good", GOOD)
+    host = PluginHost([entry("ranker.bad", "hf_bad"), entry("ranker.good", "hf_good")], env={})
+    for _ in range(2):
+        with pytest.raises(PluginUnavailableError) as caught:
+            host.ranker("bad")
+        assert "ranker 'bad' of dist-bad 1.5 failed to load: " in str(caught.value)
+        assert words in str(caught.value)
+        assert "\n" not in str(caught.value)
+        assert caught.value.mend
+    assert host.ranker("good").id == "good"
+    bad = info_of(host, "ranker.bad")
+    assert (bad.state, bad.distribution, bad.version) == ("failed", "dist-bad", "1.5")
+    assert words in bad.error
+    assert bad.mend == caught.value.mend
+    assert bool(bad.traceback) is (caught.value.__cause__ is not None)
+    if caught.value.__cause__ is not None:
+        assert type(caught.value.__cause__).__name__ in bad.traceback
+
+
+def test_one_that_is_not_installed_tells_what_to_install(
+    add_module: Callable[[str, str], None],
+    site: Path,
+    add_distribution: Callable[..., Path],
+) -> None:
+    add_module("hf_import", "import no_such_library.part")
+    info = add_distribution("dist-bad", {})
+    assert site in info.parents
+
+    def mend(**more: str) -> str:
+        host = PluginHost([entry("ranker.bad", "hf_import", **more)], env={})
+        with pytest.raises(PluginUnavailableError) as caught:
+            host.ranker("bad")
+        return caught.value.mend
+
+    assert mend(extras="fast") == "pip install 'dist-bad[fast]'"
+    assert mend() == "install no_such_library, which dist-bad needs"
+    assert mend(distribution="never-heard-of") == (
+        "install no_such_library, which never-heard-of needs"
+    )
+    with (info / "METADATA").open("w") as metadata:
+        metadata.write(
+            "Metadata-Version: 2.4\nName: dist-bad\nVersion: 1.5\n"
+            "Requires-Dist: attrs>=1\n"
+            "Requires-Dist: No.Such_Library[more]>=2; extra == 'speed'\n\n"
+        )
+    assert mend() == "pip install 'dist-bad[speed]'"
+
+
+def test_a_wrong_module_name_is_not_taken_for_a_missing_library() -> None:
+    host = PluginHost([entry("ranker.bad", "hf_absent.plugin")], env={})
+    with pytest.raises(PluginUnavailableError, match="hf_absent") as caught:
+        host.ranker("bad")
+    assert "install" not in caught.value.mend
+
+
+def test_keyboard_interrupt_passes(add_module: Callable[[str, str], None]) -> None:
+    add_module("hf_interrupt", "raise KeyboardInterrupt")
+    host = PluginHost([entry("ranker.bad", "hf_interrupt")], env={})
+    with pytest.raises(KeyboardInterrupt):
+        host.ranker("bad")
+
+
+def test_a_failure_of_one_kind_leaves_the_other_kinds_of_its_module(
+    add_module: Callable[[str, str], None],
+) -> None:
+    add_module(
+        "hf_half",
+        GOOD + "\n@hookimpl\ndef commonplace_register_sources(registry): raise OSError('gone')\n",
+    )
+    host = PluginHost([entry("source.bad", "hf_half"), entry("ranker.good", "hf_half")], env={})
+    with pytest.raises(PluginUnavailableError, match="OSError: gone"):
+        host.source("bad")
+    assert host.ranker("good").id == "good"
+
+
+def test_an_id_that_another_module_declares_names_both(
+    add_module: Callable[[str, str], None],
+) -> None:
+    add_module("hf_grabs", GOOD + "    registry.add(reg('theirs'))\n")
+    add_module("hf_theirs", GOOD.replace('"good"', '"theirs"'))
+    host = PluginHost(
+        [entry("ranker.good", "hf_grabs", "greedy"), entry("ranker.theirs", "hf_theirs", "modest")],
+        env={},
+    )
+    with pytest.raises(PluginConflictError) as caught:
+        host.ranker("good")
+    assert "hf_theirs (modest 1.5)" in str(caught.value)
+    assert "hf_grabs (greedy 1.5)" in str(caught.value)
+    assert caught.value.mend == info_of(host, "ranker.good").mend != ""
+    assert host.ranker("theirs").id == "theirs"
+
+
+def test_a_store_and_an_engine_of_one_id_are_a_conflict(
+    add_module: Callable[[str, str], None],
+) -> None:
+    add_module(
+        "hf_both",
+        HEAD
+        + "@hookimpl\ndef commonplace_register_stores(registry): registry.add(reg('x'))\n"
+        + "@hookimpl\ndef commonplace_register_managers(registry): registry.add(reg('x'))\n",
+    )
+    host = PluginHost([entry("backend.x", "hf_both")], env={})
+    with pytest.raises(PluginConflictError, match="offered twice by hf_both"):
+        host.backend("x")
+
+
+# --- the report ---------------------------------------------------------------------------------
+
+
+def test_everything_is_reported_without_loading_and_with(
+    add_module: Callable[[str, str], None],
+) -> None:
+    add_module("hf_bad", "import no_such_library_here")
+    add_module("hf_good", '"""Words of the module."""\n' + GOOD)
+    add_module(
+        "hf_events",
+        '"""Hears all.\n\nMore words."""\n'
+        + HEAD
+        + "@hookimpl\ndef commonplace_searched(query): pass",
+    )
+    add_module("hf_deaf", '"""Hears nothing."""')
+    entries = [
+        entry("ranker.good", "hf_good"),
+        entry("ranker.bad", "hf_bad"),
+        entry("ranker.off", "hf_good"),
+        entry("malformed", "hf_good", fault="has no dot"),
+        entry("ranker.twice", "hf_good", "dist-a"),
+        entry("ranker.twice", "hf_good", "dist-b"),
+        entry("events.ears", "hf_events"),
+        entry("events.deaf", "hf_deaf"),
+    ]
+    host = PluginHost(entries, env={"COMMONPLACE_DISABLE_PLUGINS": "ranker.off"})
+    assert [(info.name, info.distribution, info.state) for info in host.plugins()] == [
+        ("events.deaf", "dist-bad", "available"),
+        ("events.ears", "dist-bad", "available"),
+        ("malformed", "dist-bad", "failed"),
+        ("ranker.bad", "dist-bad", "available"),
+        ("ranker.good", "dist-bad", "available"),
+        ("ranker.off", "dist-bad", "disabled"),
+        ("ranker.twice", "dist-a", "failed"),
+        ("ranker.twice", "dist-b", "failed"),
+    ]
+    states = {info.name: info for info in host.plugins(load=True)}
+    assert {name: info.state for name, info in states.items()} == {
+        "events.deaf": "failed",
+        "events.ears": "loaded",
+        "malformed": "failed",
+        "ranker.bad": "failed",
+        "ranker.good": "loaded",
+        "ranker.off": "disabled",
+        "ranker.twice": "failed",
+    }
+    good, ears = states["ranker.good"], states["events.ears"]
+    assert (good.summary, good.capabilities) == ("the good", frozenset({"c"}))
+    assert good.hooks == ("commonplace_register_rankers",)
+    assert (ears.summary, ears.hooks) == ("Hears all.", ("commonplace_searched",))
+    assert "answers none of commonplace_synced" in states["events.deaf"].error
+    assert states["malformed"].error == "has no dot"
+    assert "dist-a 1.5 and dist-b 1.5" in states["ranker.twice"].error
+    off = states["ranker.off"]
+    assert (off.error, off.notices) == ("", ("switched off by COMMONPLACE_DISABLE_PLUGINS",))
+    assert all(info.mend for info in states.values() if info.state == "disabled")
+
+
+def test_load_all_never_raises_for_a_plugin(add_module: Callable[[str, str], None]) -> None:
+    for number, (source, _) in enumerate(FAULTS.values()):
+        add_module(f"hf_all{number}", source)
+    entries = [entry(f"ranker.bad{n}", f"hf_all{n}") for n in range(len(FAULTS))]
+    host = PluginHost(entries, env={})
+    host.load_all()
+    assert {info.state for info in host.plugins()} == {"failed"}

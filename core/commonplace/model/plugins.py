@@ -31,6 +31,21 @@ def _available() -> Probe:
 
 
 @frozen
+class Credentials:
+    """Where the host looks for a provider's key, in this order after ``remote.apiKey``.
+
+    ``env`` are names of environment variables, ``config`` ids under ``models.providers`` whose
+    ``apiKey`` serves, ``keyring`` a user name under the service ``commonplace`` in the system's
+    keyring. ``optional`` providers work without a key (a server on this machine).
+    """
+
+    env: tuple[str, ...] = ()
+    config: tuple[str, ...] = ()
+    keyring: str | None = None
+    optional: bool = False
+
+
+@frozen
 class Registration(Generic[T]):
     """One thing a plugin offers.
 
@@ -39,6 +54,10 @@ class Registration(Generic[T]):
     ``priority`` orders automatic choice, lowest first; ``None`` is never chosen automatically.
     ``capabilities`` are read by the host and by the conformance tests: what is declared must work.
     ``extra`` names what to install where ``probe`` finds a library missing.
+
+    For providers: ``credentials`` say where keys are, and ``ready`` is asked by automatic choice,
+    with the :class:`~commonplace.spec.ProviderContext` the factory would be given, whether to take
+    this one (no network, no model load); without it, a provider is ready when it has a key.
     """
 
     id: str

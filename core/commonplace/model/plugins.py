@@ -9,7 +9,7 @@ from attrs import frozen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Probe", "Registration"]
+__all__ = ["Credentials", "Probe", "Registration"]
 
 T = TypeVar("T")
 

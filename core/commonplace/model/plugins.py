@@ -68,3 +68,5 @@ class Registration(Generic[T]):
     capabilities: frozenset[str] = frozenset()
     probe: Callable[[], Probe] = _available
     extra: str | None = None
+    credentials: Credentials | None = None
+    ready: Callable[[Any], Probe] | None = None

@@ -8,7 +8,7 @@ from attrs import has
 
 from commonplace.errors import PluginConflictError
 from commonplace.host.entrypoints import is_id
-from commonplace.model.plugins import Registration
+from commonplace.model.plugins import Credentials, Registration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,11 +51,12 @@ def _check(registration: Any, plugin: str) -> None:
     """Typed ``Any``: a plugin need not be type-checked to be told what is wrong with it."""
     if not isinstance(registration, Registration):
         raise TypeError(f"{plugin} must add a Registration, not {registration!r}")
-    _check_names(registration)
-    _check_parts(registration)
+    _check_words(registration)
+    _check_calls(registration)
+    _check_values(registration)
 
 
-def _check_names(registration: Any) -> None:
+def _check_words(registration: Any) -> None:
     id_, summary, extra = registration.id, registration.summary, registration.extra
     if not isinstance(id_, str) or not isinstance(summary, str):
         raise TypeError(f"id and summary of a registration are strings: {registration!r}")
@@ -67,16 +68,25 @@ def _check_names(registration: Any) -> None:
         raise ValueError(f"the extra of {id_!r} must be None or a name, not {extra!r}")
 
 
-def _check_parts(registration: Any) -> None:
-    id_, config, priority = registration.id, registration.config, registration.priority
+def _check_calls(registration: Any) -> None:
+    id_ = registration.id
     if not callable(registration.factory):
         raise TypeError(f"the factory of {id_!r} cannot be called")
     if not callable(registration.probe):
         raise TypeError(f"the probe of {id_!r} cannot be called")
+    if registration.ready is not None and not callable(registration.ready):
+        raise TypeError(f"the ready of {id_!r} cannot be called")
+
+
+def _check_values(registration: Any) -> None:
+    id_, config, priority = registration.id, registration.config, registration.priority
     if config is not None and not (isinstance(config, type) and has(config)):
         raise TypeError(f"the config of {id_!r} must be an attrs class, not {config!r}")
     if priority is not None and (isinstance(priority, bool) or not isinstance(priority, int)):
         raise TypeError(f"the priority of {id_!r} must be a whole number or None, not {priority!r}")
+    credentials = registration.credentials
+    if credentials is not None and not isinstance(credentials, Credentials):
+        raise TypeError(f"the credentials of {id_!r} must be Credentials, not {credentials!r}")
     capabilities = registration.capabilities
     if not isinstance(capabilities, frozenset) or not all(isinstance(c, str) for c in capabilities):
         raise TypeError(f"the capabilities of {id_!r} must be a frozenset of strings")

@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 
 from commonplace.errors import PluginConflictError
 from commonplace.host.registry import KindRegistry
-from commonplace.model.plugins import Registration
+from commonplace.model.plugins import Credentials, Probe, Registration
 
 
 @frozen
@@ -25,6 +25,8 @@ GOOD: Registration[dict[str, int]] = Registration(
     priority=3,
     capabilities=frozenset({"keyword"}),
     extra="vectors",
+    credentials=Credentials(env=("KEY",)),
+    ready=lambda _context: Probe(available=True),
 )
 
 
@@ -69,6 +71,8 @@ def test_an_id_somebody_else_has_names_both() -> None:
         ({"summary": "two\nlines"}, ValueError, "one line"),
         ({"factory": "dict"}, TypeError, "factory of 'good'"),
         ({"probe": True}, TypeError, "probe of 'good'"),
+        ({"ready": True}, TypeError, "ready of 'good'"),
+        ({"credentials": "KEY"}, TypeError, "must be Credentials"),
         ({"config": Config()}, TypeError, "attrs class"),
         ({"config": dict}, TypeError, "attrs class"),
         ({"priority": True}, TypeError, "whole number"),

@@ -1,0 +1,50 @@
+"""What the guards look at: the folders of the repository, as they are on disk."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SOURCE_ROOTS = ("core", "backends", "providers", "plugins")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The folder of the repository."""
+    return Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def project(root: Path) -> dict[str, Any]:
+    """``pyproject.toml``."""
+    return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def packages(root: Path) -> dict[str, Path]:
+    """The top-level packages under the four source roots, by name."""
+    return {
+        file.parent.name: file.parent
+        for source_root in SOURCE_ROOTS
+        for file in sorted((root / source_root).glob("*/__init__.py"))
+    }
+
+
+@pytest.fixture(scope="session")
+def plugins(root: Path) -> dict[str, Path]:
+    """The folders that hold plugins, by name, packages or not."""
+    return {
+        folder.name: folder
+        for source_root in SOURCE_ROOTS[1:]
+        for folder in sorted((root / source_root).glob("commonplace_*"))
+        if folder.is_dir()
+    }
+
+
+@pytest.fixture(scope="session")
+def sources(packages: dict[str, Path]) -> list[Path]:
+    """Every Python file of every package."""
+    return [file for folder in packages.values() for file in sorted(folder.rglob("*.py"))]

@@ -1,0 +1,47 @@
+"""Every module says what it is for, and stays small enough to be read at one go."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOST_LINES = 350
+
+
+def test_there_is_something_to_guard(sources: list[Path], plugins: dict[str, Path]) -> None:
+    assert len(sources) > 20
+    assert len(plugins) > 2
+
+
+def test_every_module_starts_with_a_docstring(sources: list[Path], root: Path) -> None:
+    silent = [
+        str(file.relative_to(root))
+        for file in sources
+        if not (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").strip()
+    ]
+    assert silent == []
+
+
+def test_no_module_is_long(sources: list[Path], root: Path) -> None:
+    lengths = {
+        str(file.relative_to(root)): len(file.read_text(encoding="utf-8").splitlines())
+        for file in sources
+    }
+    assert {file: lines for file, lines in lengths.items() if lines > MOST_LINES} == {}
+
+
+def test_every_folder_with_code_is_a_typed_package(
+    packages: dict[str, Path], plugins: dict[str, Path], sources: list[Path], root: Path
+) -> None:
+    assert set(plugins) <= set(packages), "a folder without __init__.py"
+    untyped = [name for name, folder in packages.items() if not (folder / "py.typed").is_file()]
+    assert untyped == []
+    loose = {
+        str(file.parent.relative_to(root))
+        for file in sources
+        if not (file.parent / "__init__.py").is_file()
+    }
+    assert loose == set(), "a folder without __init__.py"

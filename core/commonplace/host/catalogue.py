@@ -30,9 +30,11 @@ class Catalogue:
         self._only = _names(env.get(ONLY, ""))
         self._disabled = _names(env.get(DISABLE, ""))
         self._switched_on: dict[str, list[EntryPoint]] = {}
-        for entry in self.entries:
-            if not self.switched_off(entry):
-                self._switched_on.setdefault(entry.name, []).append(entry)
+        # The well formed first: a malformed entry point stands in nobody's way.
+        for entry in sorted(self.entries, key=lambda entry: bool(entry.fault)):
+            rivals = self._switched_on.setdefault(entry.name, [])
+            if not self.switched_off(entry) and not (entry.fault and rivals):
+                rivals.append(entry)
 
     def switched_off(self, entry: EntryPoint) -> str:
         """The variable that switches ``entry`` off, or ``""``."""

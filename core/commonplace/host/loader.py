@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pluggy import PluginManager
 
+from commonplace.errors import PluginConflictError
 from commonplace.spec import GROUP, Hooks
 
 if TYPE_CHECKING:
@@ -67,9 +68,12 @@ class Loader:
     def admit(self, plugin: object, name: str) -> None:
         """Take in a plugin under ``name``.
 
-        Raises whatever pluggy finds wrong with its hooks: a name that is none of ours, or an
-        argument that the hook does not have.
+        Raises :class:`~commonplace.errors.PluginConflictError` if the name is taken, and whatever
+        pluggy finds wrong with its hooks: a name that is none of ours, or an argument that the
+        hook does not have.
         """
+        if self._manager.has_plugin(name):
+            raise PluginConflictError(f"a plugin is registered as {name!r} already")
         try:
             self._manager.register(plugin, name=name)
             self._manager.check_pending()
@@ -78,7 +82,7 @@ class Loader:
             raise
 
     def dismiss(self, name: str) -> None:
-        """Forget a plugin."""
+        """Forget the plugin of this name, if it was taken in at all."""
         if self._manager.has_plugin(name):
             self._manager.unregister(name=name)
 

@@ -89,11 +89,8 @@ class Offers:
         Raises :class:`~commonplace.errors.PluginConflictError` if its name or an id is taken, and
         :class:`~commonplace.errors.PluginUnavailableError` if there is something wrong with it.
         """
-        if self._loader.plugin(name) is not None:
-            raise PluginConflictError(f"a plugin is registered as {name!r} already")
         taken = attempt(lambda: self._adopt(plugin, name))
         if isinstance(taken, Failure):
-            self._loader.dismiss(name)
             if isinstance(taken.cause, PluginConflictError):
                 raise taken.cause
             raise PluginUnavailableError(f"plugin {name!r} failed: {taken.error}") from taken.cause
@@ -117,6 +114,13 @@ class Offers:
 
     def _adopt(self, plugin: object, name: str) -> dict[str, Offer]:
         self._loader.admit(plugin, name)
+        try:
+            return self._collect_all(name)
+        except BaseException:
+            self._loader.dismiss(name)
+            raise
+
+    def _collect_all(self, name: str) -> dict[str, Offer]:
         if not self._loader.hooks(name):
             raise ValueError("it answers no hook: mark them with commonplace.spec.hookimpl")
         collected: dict[str, Offer] = {}

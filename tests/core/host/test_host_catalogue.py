@@ -86,3 +86,14 @@ def test_switching_one_side_off_ends_the_conflict() -> None:
 def test_ids_leave_out_what_is_malformed() -> None:
     bad = EntryPoint("ranker.z", "z:y", "d", fault="no")
     assert Catalogue([*ENTRIES, bad], {}).ids("ranker") == ("a", "b")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_malformed_entry_point_stands_in_nobodys_way(order: int) -> None:
+    bad = EntryPoint("ranker.a", "a:b", "dist-z", fault="names something inside a module")
+    catalogue = Catalogue([bad, A][::order], {})
+    assert catalogue.find("ranker", "a") == A
+    assert catalogue.ids("ranker") == ("a",)
+    alone = Catalogue([bad], {})
+    assert alone.find("ranker", "a") == bad
+    assert alone.ids("ranker") == ()

@@ -303,3 +303,17 @@ def test_a_faulty_object_is_refused_and_leaves_nothing_behind() -> None:
     assert host.plugins() == ()
     host.register(InProcess("fine"), name="bad")
     assert host.ids("ranker") == ("fine",)
+
+
+def test_a_module_of_the_name_of_a_plugin_at_hand_does_not_drive_it_out(
+    add_module: Callable[[str, str], None],
+) -> None:
+    add_module("hl_name", BACKENDS)
+    host = host_of(("backend.file", "hl_name"))
+    listener = InProcess("one")
+    host.register(listener, name="hl_name")
+    with pytest.raises(PluginConflictError, match="'hl_name' already"):
+        host.backend("file")
+    assert host.ranker("one").id == "one"
+    ranker_info = next(info for info in host.plugins() if info.name == "ranker.one")
+    assert ranker_info.hooks == ("commonplace_register_rankers",)

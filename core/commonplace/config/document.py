@@ -1,0 +1,249 @@
+"""Finding memory's sections in one document, in the spelling of either generation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from commonplace.config.described import Setting
+from commonplace.config.reading import Found, hint, joined
+from commonplace.config.search import SearchSettings
+from commonplace.config.secret import Opaque
+from commonplace.config.settings import FlushSettings, MemorySettings
+from commonplace.config.shape import Leaf, Shape
+from commonplace.config.values import kind_of
+
+if TYPE_CHECKING:
+    from commonplace.config.reading import Keys, Reader
+
+__all__ = ["AgentFindings", "Findings", "Shapes", "read_document"]
+
+_FOREIGN = {
+    "dreaming": "there is no dreaming",
+    "memoryPolicy": "sessions are not filtered by origin",
+}
+_WORKSPACE = Leaf(
+    "workspace",
+    ("workspace",),
+    Setting("Folder of an agent's notes.", None, {"path": True}),
+    str,
+    None,
+)
+_WORKSPACE_MAY = "may hold only memory.search, memory.citations and agents.defaults.memorySearch"
+
+
+class Shapes:
+    """The shapes of core's own sections, made once for all documents of a call."""
+
+    def __init__(self) -> None:
+        self.search = Shape(SearchSettings)
+        self.flush = Shape(FlushSettings)
+        self.memory = Shape(MemorySettings)
+
+
+class AgentFindings:
+    """What a document says of one agent."""
+
+    def __init__(self, id_: str) -> None:
+        self.id = id_
+        self.default = False
+        self.workspace: Found | None = None
+        self.search: dict[str, Found] = {}
+
+
+class Findings:
+    """What one document says, by section; ``sections`` are raw, with the keys that lead there."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.search: dict[str, Found] = {}
+        self.flush: dict[str, Found] = {}
+        self.memory: dict[str, Found] = {}
+        self.agents: dict[str, AgentFindings] = {}
+        self.workspace: Found | None = None
+        self.slot: Found | None = None
+        self.sections: dict[str, tuple[Mapping[str, Any], Keys]] = {}
+        self.providers: Mapping[str, object] = {}
+        self.send_policy: Mapping[str, object] | None = None
+
+
+def agent_id(text: str) -> str:
+    """An agent's id as the original compares it."""
+    cleaned = re.sub(r"[^a-z0-9_-]+", "-", text.strip().lower())
+    return cleaned.strip("-")[:64]
+
+
+def read_document(reader: Reader, shapes: Shapes) -> Findings:
+    """Everything of ours in the document of ``reader``, which collects the faults."""
+    findings = Findings(reader)
+    root = reader.layer.data
+    if not isinstance(root, Mapping):
+        reader.fault((), f"must be an object, not {kind_of(root)}")
+        return findings
+    reader.check_include(root, ())
+    _agents(findings, shapes, reader.mapping(root, "agents", ()))
+    _memory(findings, shapes, reader.mapping(root, "memory", ()))
+    if reader.tunable_only:
+        for key in root.keys() - {"agents", "memory", "$schema"}:
+            reader.fault((key,), f"a workspace's own file {_WORKSPACE_MAY}")
+    else:
+        _plugins(findings, root.get("plugins"))
+        _others(findings, root)
+    return findings
+
+
+def _agents(findings: Findings, shapes: Shapes, agents: Mapping[str, Any]) -> None:
+    reader = findings.reader
+    defaults = reader.mapping(agents, "defaults", ("agents",))
+    at: Keys = ("agents", "defaults")
+    old = reader.mapping(defaults, "memorySearch", at)
+    findings.search = reader.section(shapes.search, old, (*at, "memorySearch"))
+    if reader.tunable_only:
+        _only(reader, agents, ("agents",), {"defaults"})
+        _only(reader, defaults, at, {"memorySearch"})
+        return
+    _slips(reader, defaults, at, ("memorySearch", "workspace", "compaction"))
+    findings.workspace = _workspace(reader, defaults, at)
+    compaction = reader.mapping(defaults, "compaction", at)
+    findings.flush = reader.section(shapes.flush, compaction, (*at, "compaction"), shared=True)
+    _listed(findings, shapes, agents.get("list", []))
+    entries = reader.mapping(agents, "entries", ("agents",))
+    for name in entries:
+        entry = reader.mapping(entries, name, ("agents", "entries"))
+        _agent(findings, shapes, str(name), entry, ("agents", "entries", str(name)))
+
+
+def _listed(findings: Findings, shapes: Shapes, entries: Any) -> None:
+    reader = findings.reader
+    at: Keys = ("agents", "list")
+    if not isinstance(entries, list | tuple):
+        reader.fault(at, f"must be a list of agents, not {kind_of(entries)}")
+        return
+    for place in range(len(entries)):
+        entry = reader.mapping(entries, place, at)
+        name = entry.get("id")
+        if isinstance(name, str) and agent_id(name):
+            _agent(findings, shapes, name, entry, (*at, place))
+        elif entry:
+            reader.fault((*at, place, "id"), "must be the agent's id, a string")
+
+
+def _agent(
+    findings: Findings, shapes: Shapes, name: str, entry: Mapping[str, Any], at: Keys
+) -> None:
+    reader = findings.reader
+    id_ = agent_id(name)
+    agent = AgentFindings(id_)
+    if id_ in findings.agents:
+        reader.warn(at, f"the agent {id_!r} stands here twice; the first one counts")
+    findings.agents.setdefault(id_, agent)
+    agent.default = entry.get("default") is True
+    agent.workspace = _workspace(reader, entry, at)
+    _slips(reader, entry, at, ("memorySearch", "workspace"))
+    old = reader.mapping(entry, "memorySearch", at)
+    memory = reader.mapping(entry, "memory", at)
+    new = reader.mapping(memory, "search", (*at, "memory"))
+    for key in memory.keys() - {"search"}:
+        reader.warn((*at, "memory", str(key)), "has no effect for a single agent")
+    agent.search = joined(
+        shapes.search,
+        reader.section(shapes.search, old, (*at, "memorySearch")),
+        reader.section(shapes.search, new, (*at, "memory", "search")),
+    )
+
+
+def _memory(findings: Findings, shapes: Shapes, memory: Mapping[str, Any]) -> None:
+    reader = findings.reader
+    new = reader.mapping(memory, "search", ("memory",))
+    # Where a document has both spellings, the newer one counts.
+    findings.search = joined(
+        shapes.search,
+        findings.search,
+        reader.section(shapes.search, new, ("memory", "search")),
+    )
+    if reader.tunable_only:
+        _only(reader, memory, ("memory",), {"search", "citations"})
+    own: dict[str, Any] = {}
+    for key, raw in memory.items():
+        if key in shapes.memory.root.below or key in shapes.memory.unsupported:
+            own[key] = raw
+        elif key == "search" or reader.tunable_only:
+            continue
+        elif _may_be_section(key, raw, shapes.memory):
+            findings.sections[f"memory.{key}"] = (raw, ("memory", key))
+        elif key != "$include":
+            known = (*shapes.memory.root.below, "search", "qmd")
+            reader.fault(("memory", str(key)), "is not a key here" + hint(str(key), known))
+    findings.memory = reader.section(shapes.memory, own, ("memory",))
+
+
+def _may_be_section(key: object, raw: object, shape: Shape) -> bool:
+    """Whether ``memory.<key>`` can be a backend's: an object whose name is no slip for a key."""
+    if not isinstance(raw, Mapping) or not isinstance(key, str):
+        return False
+    if key == "qmd":
+        return True
+    from difflib import get_close_matches
+
+    return not get_close_matches(key.lower(), [*shape.root.below, "search"], n=1, cutoff=0.75)
+
+
+def _plugins(findings: Findings, plugins: object) -> None:
+    """What of ``plugins`` is ours; the rest, and its form, is not."""
+    if not isinstance(plugins, Mapping):
+        return
+    reader = findings.reader
+    slots = plugins.get("slots")
+    if isinstance(slots, Mapping) and "memory" in slots:
+        keys: Keys = ("plugins", "slots", "memory")
+        raw = slots["memory"]
+        if isinstance(raw, str) and raw.strip():
+            findings.slot = Found(raw.strip(), reader.layer, keys)
+        else:
+            reader.fault(keys, f'must be the id of a plugin or "none", not {kind_of(raw)}')
+    entries = plugins.get("entries")
+    for name, entry in entries.items() if isinstance(entries, Mapping) else ():
+        config = entry.get("config") if isinstance(entry, Mapping) else None
+        if not isinstance(config, Mapping):
+            continue
+        keys = ("plugins", "entries", str(name), "config")
+        findings.sections[f"plugins.entries.{name}.config"] = (config, keys)
+        if name == "memory-core":
+            for key in config:
+                reason = _FOREIGN.get(key, "commonplace has no such setting")
+                reader.warn((*keys, str(key)), f"has no effect: {reason}")
+
+
+def _others(findings: Findings, root: Mapping[str, Any]) -> None:
+    models, session = root.get("models"), root.get("session")
+    providers = models.get("providers") if isinstance(models, Mapping) else None
+    if isinstance(providers, Mapping):
+        findings.providers = Opaque(providers)
+    policy = session.get("sendPolicy") if isinstance(session, Mapping) else None
+    if isinstance(policy, Mapping):
+        findings.send_policy = policy
+
+
+def _workspace(reader: Reader, data: Mapping[str, Any], at: Keys) -> Found | None:
+    if "workspace" not in data:
+        return None
+    return reader.value(_WORKSPACE, data["workspace"], (*at, "workspace"))
+
+
+def _only(reader: Reader, data: Mapping[str, Any], at: Keys, allowed: set[str]) -> None:
+    for key in data.keys() - allowed:
+        reader.fault((*at, str(key)), f"a workspace's own file {_WORKSPACE_MAY}")
+
+
+def _slips(reader: Reader, data: Mapping[str, Any], at: Keys, ours: tuple[str, ...]) -> None:
+    """Warn of keys in a shared object that look like ours misspelt."""
+    for key in data.keys() - set(ours):
+        alike = [own for own in ours if own[0] == str(key)[:1] and abs(len(own) - len(key)) <= 2]
+        if alike:
+            from difflib import get_close_matches
+
+            if close := get_close_matches(str(key), alike, n=1, cutoff=0.8):
+                reader.warn(
+                    (*at, str(key)), f"is none of memory's keys; did you mean {close[0]!r}?"
+                )

@@ -1,0 +1,150 @@
+"""Every resolved setting with its value and where it came from, fit to be shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from commonplace.config.described import Group, setting
+from commonplace.config.resolve import resolve
+from commonplace.config.secret import Opaque, Secret
+from commonplace.config.settings import MemorySettings
+from commonplace.config.shape import Shape
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator
+
+    from commonplace.config.reading import Found
+    from commonplace.config.resolve import Resolution
+    from commonplace.config.settings import Settings
+
+__all__ = ["Explained", "explain"]
+
+_TELLTALE = re.compile(r"key$|token$|secret|passw|auth|credential", re.IGNORECASE)
+
+SEARCH = "agents.defaults.memorySearch"
+FLUSH = "agents.defaults.compaction"
+
+
+class Explained(Group):
+    """One resolved setting. ``value`` is made of JSON's types; secrets are masked."""
+
+    key: str = setting("Its key as it stands in a file.")
+    value: Any = setting("What it is.")
+    origin: str = setting("Where it came from: a file and line, a variable, or default.")
+    unit: str = setting("What a number counts.", default="")
+    about: str = setting("What it does.", default="")
+
+
+def explain(
+    *,
+    workspace: str | None = None,
+    agent: str | None = None,
+    config: str | os.PathLike[str] | Mapping[str, object] | None = None,
+    env: Mapping[str, str] | None = None,
+    sections: Callable[[str], type | None] | None = None,
+) -> tuple[Explained, ...]:
+    """All settings that the same arguments would load.
+
+    Raises :class:`~commonplace.errors.ConfigError` with every fault of every file.
+    """
+    resolution = resolve(
+        workspace=workspace, agent=agent, config=config, env=env, sections=sections
+    )
+    return tuple(_explained(resolution, resolution.settings_or_raise()))
+
+
+def shown(value: object) -> Any:
+    """``value`` in JSON's types, without anything that must not be seen."""
+    if isinstance(value, Secret):
+        return f"({value.origin})"
+    if isinstance(value, Mapping):
+        return repr(value) if isinstance(value, Opaque) else _parts(value)
+    if isinstance(value, list | tuple):
+        return [shown(item) for item in value]
+    if isinstance(value, Group):
+        return _parts({name: getattr(value, name) for name in value.fields()})
+    type_: Any = type(value)
+    if attrs.has(type_):
+        return _parts({part.name: getattr(value, part.name) for part in attrs.fields(type_)})
+    return _plain_address(value) if isinstance(value, str) and "://" in value else value
+
+
+def _parts(value: Mapping[Any, object]) -> dict[str, Any]:
+    # A plugin may keep a key as plain text: its name gives it away.
+    return {
+        str(name): "(hidden)"
+        if isinstance(item, str) and _TELLTALE.search(str(name))
+        else shown(item)
+        for name, item in value.items()
+    }
+
+
+def _explained(resolution: Resolution, settings: Settings) -> Iterator[Explained]:
+    yield Explained(key="agent", value=settings.agent, origin=resolution.agent_origin)
+    yield Explained(key="workspace", value=settings.workspace, origin=resolution.workspace_origin)
+    resolved: tuple[tuple[str, Any], ...] = (
+        ("stateDir", settings.state_dir),
+        ("cacheDir", settings.cache_dir),
+        ("indexPath", settings.index_path),
+        ("plugins.slots.memory", settings.slot),
+        ("configFiles", list(settings.config_files)),
+    )
+    for key, value in resolved:
+        yield Explained(key=key, value=value, origin="resolved")
+    lines = _Lines()
+    memory = MemorySettings(backend=settings.backends, citations=settings.citations)
+    for prefix, group, found in (
+        ("memory", memory, resolution.found["memory"]),
+        (SEARCH, settings.search, resolution.found["search"]),
+        (FLUSH, settings.flush, resolution.found["flush"]),
+    ):
+        for leaf in Shape(type(group)).leaves.values():
+            yield Explained(
+                key=f"{prefix}.{leaf.key}",
+                value=shown(reduce(getattr, leaf.names, group)),
+                origin=lines.origin(found.get(leaf.key)),
+                unit=leaf.setting.unit,
+                about=leaf.setting.about,
+            )
+    for name, section in settings.section_values.items():
+        yield Explained(key=name, value=shown(section), origin="resolved")
+    for name in settings.sections.keys() - settings.section_values.keys():
+        yield Explained(key=name, value=shown(settings.sections[name]), origin="not read")
+
+
+class _Lines:
+    """Files and lines of found values; each text is scanned once."""
+
+    def __init__(self) -> None:
+        self._roots: dict[str, Any] = {}
+
+    def origin(self, found: Found | None) -> str:
+        if found is None:
+            return "default"
+        layer = found.layer
+        if not layer.text:
+            return layer.file
+        from commonplace.config.places import MisplacedError, locate
+
+        if layer.file not in self._roots:
+            try:
+                self._roots[layer.file] = locate(layer.text)
+            except MisplacedError:
+                self._roots[layer.file] = None
+        root = self._roots[layer.file]
+        return f"{layer.file}:{root.line_of(found.keys)}" if root else layer.file
+
+
+def _plain_address(address: str) -> str:
+    """``address`` without what can hold a key: the user's part, the query and the fragment."""
+    scheme, _, rest = address.partition("://")
+    for mark in "?#":
+        rest = rest.partition(mark)[0]
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"

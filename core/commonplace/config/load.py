@@ -1,0 +1,66 @@
+"""Loading settings: the short way where there are only defaults, the long one for files."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from commonplace.config import paths
+from commonplace.config.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["load_settings"]
+
+
+def load_settings(
+    *,
+    workspace: str | None = None,
+    agent: str | None = None,
+    config: str | os.PathLike[str] | Mapping[str, object] | None = None,
+    env: Mapping[str, str] | None = None,
+    sections: Callable[[str], type | None] | None = None,
+) -> Settings:
+    """The settings of ``agent`` in ``workspace``, from every place they can come from.
+
+    ``config`` is a file, read instead of the user's and the original's, or a mapping of the same
+    form, laid over all files. ``env`` replaces ``os.environ``. ``sections`` maps the name of a
+    plugin's section (``memory.qmd``, ``plugins.entries.<id>.config``) to its config class, or to
+    ``None`` where it shall stay unread; it is asked for the chosen backends and for every section
+    that is there.
+
+    Raises :class:`~commonplace.errors.ConfigError` with every fault of every file.
+    """
+    env = os.environ if env is None else env
+    plain = config is None and sections is None and not paths.given(env, "COMMONPLACE_CONFIG")
+    if plain and not os.path.isfile(paths.user_file(env)):
+        folders = paths.openclaw_dirs(env)
+        if not paths.original_file(env, folders):
+            settings = _defaults(workspace, agent, env, folders)
+            if not os.path.lexists(os.path.join(settings.workspace, paths.WORKSPACE_FILE)):
+                return settings
+    from commonplace.config.resolve import resolve
+
+    return resolve(
+        workspace=workspace, agent=agent, config=config, env=env, sections=sections
+    ).settings_or_raise()
+
+
+def _defaults(
+    workspace: str | None, agent: str | None, env: Mapping[str, str], folders: tuple[str, ...]
+) -> Settings:
+    """What :func:`~commonplace.config.resolve.resolve` gives where there is no file at all."""
+    id_ = paths.checked_agent(agent or paths.given(env, "COMMONPLACE_AGENT") or "main")
+    named = workspace or paths.given(env, "COMMONPLACE_WORKSPACE")
+    state = paths.state_dir(env)
+    return Settings(
+        workspace=paths.absolute(named, env)
+        if named
+        else paths.default_workspace(env, folders, os.getcwd()),
+        agent=id_,
+        state_dir=state,
+        cache_dir=paths.cache_dir(env),
+        index_path=os.path.join(state, "memory", f"{id_}.sqlite"),
+        openclaw_dirs=folders,
+    )

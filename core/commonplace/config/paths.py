@@ -1,0 +1,167 @@
+"""Which files and folders a configuration is made of."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from commonplace.config.described import Group, setting
+from commonplace.dirs import expand_user, user_cache_dir, user_config_dir, user_state_dir
+from commonplace.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "ORIGINAL_NAMES",
+    "VARIABLES",
+    "WORKSPACE_FILE",
+    "ConfigPath",
+    "cache_dir",
+    "checked_agent",
+    "config_paths",
+    "default_workspace",
+    "given",
+    "openclaw_dirs",
+    "original_file",
+    "state_dir",
+    "user_file",
+]
+
+WORKSPACE_FILE = "commonplace.json5"
+"""A workspace's own file. It has no dot before its name: what tunes a search is not hidden."""
+
+ORIGINAL_NAMES = ("openclaw.json", "moltbot.json", "clawdbot.json")
+_ORIGINAL_DIRS = ("~/.openclaw", "~/.moltbot")
+
+VARIABLES = {
+    "COMMONPLACE_WORKSPACE": "the workspace",
+    "COMMONPLACE_AGENT": "the agent's id",
+    "COMMONPLACE_CONFIG": "the configuration file, instead of the user's and the original's",
+    "COMMONPLACE_STATE_DIR": "where indexes live",
+    "COMMONPLACE_CACHE_DIR": "where things live that can be made anew",
+    "OPENCLAW_STATE_DIR": "the original's folder, instead of ~/.openclaw and ~/.moltbot",
+    "OPENCLAW_CONFIG_PATH": "the original's configuration file",
+}
+"""The environment variables that are looked at, and what each says."""
+
+
+class ConfigPath(Group):
+    """A place that configuration is looked for."""
+
+    role: str = setting("What the file is: named, workspace, user or original.")
+    path: str = setting("Where it is looked for.")
+    exists: bool = setting("Whether it is there.")
+
+
+def given(env: Mapping[str, str], variable: str) -> str:
+    """The value of ``variable``, with white space around it removed; ``""`` if it is not set."""
+    return env.get(variable, "").strip()
+
+
+def state_dir(env: Mapping[str, str]) -> str:
+    """Where indexes live, absolute."""
+    return _folder(env, "COMMONPLACE_STATE_DIR") or user_state_dir(env)
+
+
+def cache_dir(env: Mapping[str, str]) -> str:
+    """Where things live that can be made anew, absolute."""
+    return _folder(env, "COMMONPLACE_CACHE_DIR") or user_cache_dir(env)
+
+
+def user_file(env: Mapping[str, str]) -> str:
+    """The user's own configuration file, absolute; it need not exist."""
+    return os.path.join(user_config_dir(env), "config.json5")
+
+
+def openclaw_dirs(env: Mapping[str, str]) -> tuple[str, ...]:
+    """The folders of an original installation that exist, each once; never written to."""
+    named = _folder(env, "OPENCLAW_STATE_DIR")
+    candidates = [named] if named else [expand_user(name, env) for name in _ORIGINAL_DIRS]
+    found: list[str] = []
+    for path in candidates:
+        # The original leaves the older name behind as a link to the newer.
+        if os.path.isdir(path) and not any(os.path.samefile(path, other) for other in found):
+            found.append(path)
+    return tuple(found)
+
+
+def original_file(env: Mapping[str, str], folders: tuple[str, ...]) -> str:
+    """The original's configuration file, or ``""`` if there is none."""
+    if named := _folder(env, "OPENCLAW_CONFIG_PATH"):
+        return named if os.path.isfile(named) else ""
+    for folder in folders:
+        for name in ORIGINAL_NAMES:
+            path = os.path.join(folder, name)
+            if os.path.isfile(path):
+                return path
+    return ""
+
+
+def checked_agent(agent: str) -> str:
+    """``agent`` as an id: in lower case.
+
+    It becomes a file's name, and two agents must never share one by accident: an id that the
+    original would rewrite is refused. Raises :class:`~commonplace.errors.ConfigError`.
+    """
+    id_ = agent.strip().lower()
+    plain = id_.replace("-", "").replace("_", "")
+    if not (plain.isascii() and plain.isalnum() and id_[0] not in "-_" and len(id_) <= 64):
+        raise ConfigError(
+            f"{agent!r} cannot be the id of an agent",
+            mend="use up to 64 letters, digits, - and _, beginning with a letter or digit",
+        )
+    return id_
+
+
+def default_workspace(env: Mapping[str, str], folders: tuple[str, ...], cwd: str) -> str:
+    """The workspace where nothing names one: the original's, else ``cwd`` if it holds notes.
+
+    Raises :class:`~commonplace.errors.ConfigError` if neither is there.
+    """
+    for folder in folders:
+        path = os.path.join(folder, "workspace")
+        if os.path.isdir(path):
+            return path
+    if os.path.isfile(os.path.join(cwd, "MEMORY.md")) or os.path.isdir(os.path.join(cwd, "memory")):
+        return cwd
+    raise ConfigError(
+        "no workspace is configured, and the current folder holds neither MEMORY.md nor memory/",
+        mend="pass a workspace, set COMMONPLACE_WORKSPACE, or set agents.defaults.workspace in "
+        + user_file(env),
+    )
+
+
+def absolute(path: str, env: Mapping[str, str]) -> str:
+    """``path`` with ``~`` expanded, from the current folder; links are not followed."""
+    return os.path.abspath(expand_user(path, env))
+
+
+def config_paths(
+    *, workspace: str | None = None, config: str | None = None, env: Mapping[str, str] | None = None
+) -> tuple[ConfigPath, ...]:
+    """Where configuration is looked for, nearest first: what is nearer counts more."""
+    env = os.environ if env is None else env
+    found = []
+    named = config or given(env, "COMMONPLACE_CONFIG")
+    if config:
+        found.append(("named", absolute(config, env)))
+    if workspace:
+        found.append(("workspace", os.path.join(absolute(workspace, env), WORKSPACE_FILE)))
+    if named and not config:
+        found.append(("named", absolute(named, env)))
+    if not named:
+        folders = openclaw_dirs(env)
+        found.append(("user", user_file(env)))
+        original = original_file(env, folders) or os.path.join(
+            folders[0] if folders else expand_user("~/.openclaw", env), ORIGINAL_NAMES[0]
+        )
+        found.append(("original", original))
+    return tuple(
+        ConfigPath(role=role, path=path, exists=os.path.isfile(path)) for role, path in found
+    )
+
+
+def _folder(env: Mapping[str, str], variable: str) -> str:
+    value = given(env, variable)
+    return absolute(value, env) if value else ""

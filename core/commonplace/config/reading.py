@@ -1,0 +1,208 @@
+"""Walking one document by the shapes of its sections, collecting values and every fault."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from commonplace.config.shape import Leaf
+from commonplace.config.values import Reading, WrongValueError, convert, kind_of
+from commonplace.model.settings import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from commonplace.config.shape import Branch, Shape
+
+__all__ = ["Found", "Keys", "Layer", "Reader", "hint", "joined", "key_path"]
+
+Keys = tuple[str | int, ...]
+
+
+class Layer:
+    """One document of the configuration.
+
+    ``role`` is ``argument``, ``named``, ``workspace``, ``user`` or ``original``. ``file`` names it
+    in messages; ``text`` is what it was parsed from, ``""`` for a mapping. ``base`` is the folder
+    that its relative paths start from.
+    """
+
+    def __init__(self, role: str, file: str, data: Any, *, text: str = "", base: str = "") -> None:
+        self.role = role
+        self.file = file
+        self.data = data
+        self.text = text
+        self.base = base
+
+
+class Found:
+    """A value, and where it was found."""
+
+    __slots__ = ("keys", "layer", "value")
+
+    def __init__(self, value: Any, layer: Layer, keys: Keys) -> None:
+        self.value = value
+        self.layer = layer
+        self.keys = keys
+
+
+def key_path(keys: Sequence[str | int]) -> str:
+    """Keys as a person writes them: ``agents.list[0].id``."""
+    path = ""
+    for key in keys:
+        if isinstance(key, int):
+            path += f"[{key}]"
+        elif key.replace("-", "_").replace("$", "_").isidentifier():
+            path += f".{key}" if path else key
+        else:
+            path += f"[{key!r}]"
+    return path
+
+
+def joined(shape: Shape, base: dict[str, Found], over: dict[str, Found]) -> dict[str, Found]:
+    """``base`` overridden by ``over``; lists that add up are joined, ``base`` first."""
+    merged = {**base, **over}
+    for key in base.keys() & over.keys():
+        if shape.leaves[key].setting.adds:
+            first, then = base[key].value, over[key]
+            both = (*first, *(value for value in then.value if value not in first))
+            merged[key] = Found(both, then.layer, then.keys)
+    return merged
+
+
+class Reader:
+    """Reads sections of one layer; ``faults`` and ``warnings`` grow while it does."""
+
+    def __init__(self, layer: Layer, env: Mapping[str, str], confined: str = "") -> None:
+        self.layer = layer
+        self.tunable_only = bool(confined)
+        self.values = Reading(
+            env=env,
+            base=layer.base,
+            programmatic=layer.role == "argument",
+            confined=confined,
+        )
+        self.warnings: list[str] = []
+        self._faults: list[tuple[Keys, str]] = []
+
+    def fault(self, keys: Keys, message: str) -> None:
+        """Note that something is wrong at ``keys``."""
+        self._faults.append((keys, message))
+
+    def warn(self, keys: Keys, message: str) -> None:
+        """Note that something has no effect, or is probably a slip."""
+        self.warnings.append(f"{self.layer.file}: {key_path(keys)}: {message}")
+
+    @property
+    def faulty(self) -> bool:
+        """Whether anything is wrong so far."""
+        return bool(self._faults)
+
+    def faults(self) -> list[Fault]:
+        """All that was wrong, in the order of the file."""
+        if not self._faults:
+            return []
+        lines = self._lines([keys for keys, _ in self._faults])
+        found = [
+            Fault(file=self.layer.file, line=line, key=key_path(keys), message=message)
+            for line, (keys, message) in zip(lines, self._faults, strict=True)
+        ]
+        return sorted(found, key=lambda fault: fault.line)
+
+    def mapping(self, parent: Any, key: str | int, keys: Keys) -> Mapping[str, Any]:
+        """The object that ``parent`` has at ``key``; empty, and a fault, if it is something else.
+
+        ``keys`` lead to ``parent``.
+        """
+        raw = parent.get(key, {}) if isinstance(parent, Mapping) else parent[key]
+        if isinstance(raw, Mapping):
+            self.check_include(raw, (*keys, key))
+            return raw
+        self.fault((*keys, key), f"must be an object, not {kind_of(raw)}")
+        return {}
+
+    def check_include(self, data: Mapping[str, Any], keys: Keys) -> None:
+        """Say so where the original would take in another file: we do not."""
+        if "$include" in data:
+            self.warn((*keys, "$include"), "is not followed: what it includes has no effect")
+
+    def value(self, leaf: Leaf, raw: object, keys: Keys) -> Found | None:
+        """One setting; ``None``, and faults, if it is wrong."""
+        if self.tunable_only and not leaf.setting.tunable:
+            self.fault(keys, "a workspace's own file may only tune retrieval; set it in your own")
+            return None
+        try:
+            value = convert(leaf.type, raw, leaf.setting, self.values)
+        except WrongValueError as wrong:
+            for message, below in wrong.faults:
+                self.fault((*keys, *below), message)
+            return None
+        finally:
+            for doubt in self.values.doubts:
+                self.warn(keys, doubt)
+            self.values.doubts.clear()
+        return Found(value, self.layer, keys)
+
+    def section(
+        self, shape: Shape, data: Mapping[str, Any], keys: Keys, *, shared: bool = False
+    ) -> dict[str, Found]:
+        """The settings of ``shape`` in ``data``, by dotted key.
+
+        In a ``shared`` object, keys that are not ours are somebody else's.
+        """
+        if shared:
+            ours = shape.root.below.keys() | shape.unsupported.keys()
+            data = {key: raw for key, raw in data.items() if key in ours}
+        return self._walk(shape, shape.root, data, keys)
+
+    def _walk(
+        self, shape: Shape, branch: Branch, data: Mapping[str, Any], keys: Keys
+    ) -> dict[str, Found]:
+        found: dict[str, Found] = {}
+        for name, raw in data.items():
+            key = str(name)
+            at = (*keys, key)
+            node = branch.below.get(key)
+            if isinstance(node, Leaf):
+                if (value := self.value(node, raw, at)) is not None:
+                    found[node.key] = value
+            elif node is not None:
+                inner = self.mapping(data, key, keys)
+                found.update(self._walk(shape, node, inner, at))
+            elif reason := shape.unsupported.get(branch.prefix + key):
+                self.warn(at, f"has no effect: {reason}")
+            elif key != "$include":
+                self.fault(at, "is not a key here" + _hint(key, branch, shape))
+        return found
+
+    def _lines(self, places: list[Keys]) -> list[int]:
+        if not self.layer.text:
+            return [0] * len(places)
+        from commonplace.config.places import MisplacedError, locate
+
+        try:
+            root = locate(self.layer.text)
+        except MisplacedError:
+            # The parser of values took the text, this one did not: a fault without its line is
+            # better than no fault.
+            return [0] * len(places)
+        return [root.line_of(keys) for keys in places]
+
+
+def _hint(key: str, branch: Branch, shape: Shape) -> str:
+    """Where the key belongs, or the one that was probably meant."""
+    elsewhere = [known for known in shape.leaves if known.rpartition(".")[2] == key]
+    if elsewhere:
+        return f"; did you mean {elsewhere[0]!r}?"
+    return hint(key, branch.below, branch.prefix)
+
+
+def hint(key: str, known: Iterable[str], prefix: str = "") -> str:
+    """The one of ``known`` that ``key`` was probably meant to be, or all of them."""
+    from difflib import get_close_matches
+
+    by_lower = {name.lower(): name for name in known}
+    close = get_close_matches(key.lower(), by_lower, n=1, cutoff=0.6)
+    if close:
+        return f"; did you mean {prefix + by_lower[close[0]]!r}?"
+    return f"; the keys here are {', '.join(by_lower.values())}"

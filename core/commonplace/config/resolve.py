@@ -1,0 +1,220 @@
+"""Laying the documents of a configuration over one another."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from commonplace.config import paths
+from commonplace.config.document import Shapes, read_document
+from commonplace.config.json5 import UnreadableError, parse, read_text
+from commonplace.config.reading import Layer, Reader, joined
+from commonplace.config.sections import merged_sections, read_sections
+from commonplace.config.settings import FlushSettings, MemorySettings, Settings
+from commonplace.config.shape import build
+from commonplace.config.tuning import search_settings
+from commonplace.config.workspace import Agents, find_agent, find_workspace
+from commonplace.errors import ConfigError
+from commonplace.model.settings import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace.config.document import Findings
+    from commonplace.config.reading import Found
+    from commonplace.config.shape import Shape
+
+__all__ = ["Resolution", "resolve"]
+
+Config = str | os.PathLike[str] | Mapping[str, object] | None
+
+
+class Resolution:
+    """Settings, where each was found, and all that is wrong or has no effect.
+
+    ``settings`` is ``None`` where there are faults, or an ``error`` that is no fault of a file: an
+    agent or a workspace that cannot be. ``found`` is keyed by section (``search``, ``flush``,
+    ``memory``) and dotted key.
+    """
+
+    def __init__(self) -> None:
+        self.settings: Settings | None = None
+        self.error: ConfigError | None = None
+        self.found: dict[str, dict[str, Found]] = {}
+        self.workspace_origin = ""
+        self.agent_origin = ""
+        self.files: list[str] = []
+        self.faults: list[Fault] = []
+        self.warnings: list[str] = []
+        self.layers: list[Layer] = []
+
+    def settings_or_raise(self) -> Settings:
+        """The settings; raises :class:`~commonplace.errors.ConfigError` with all faults."""
+        if self.settings is not None:
+            return self.settings
+        if self.error is not None and not self.faults:
+            raise self.error
+        first, *others = self.faults
+        more = f" (and {len(others)} more)" if others else ""
+        raise ConfigError(
+            f"{first}{more}", faults=self.faults, mend="commonplace config check tells all of them"
+        )
+
+
+def resolve(
+    *,
+    workspace: str | None = None,
+    agent: str | None = None,
+    config: Config = None,
+    env: Mapping[str, str] | None = None,
+    sections: Callable[[str], type | None] | None = None,
+) -> Resolution:
+    """Everything that :func:`~commonplace.config.load.load_settings` does, told in full."""
+    env = os.environ if env is None else env
+    resolution = Resolution()
+    shapes = Shapes()
+    near, far = _layers(config, env, resolution)
+    readers = [Reader(layer, env) for layer in (*near, *far)]
+    findings = [read_document(reader, shapes) for reader in readers]
+    agents = Agents(findings)
+    folders = paths.openclaw_dirs(env)
+    try:
+        id_, resolution.agent_origin = find_agent(agent, env, agents)
+        place, resolution.workspace_origin = find_workspace(workspace, id_, env, agents, folders)
+    except ConfigError as error:
+        resolution.error = error
+        _collect(resolution, readers)
+        return resolution
+    if (own := _workspace_layer(place, resolution)) is not None:
+        reader = Reader(own, env, confined=place)
+        readers.insert(len(near), reader)
+        findings.insert(len(near), read_document(reader, shapes))
+    found = resolution.found = {
+        "search": _overlaid(shapes.search, [_search_of(shapes, f, id_) for f in findings]),
+        "flush": _overlaid(shapes.flush, [f.flush for f in findings]),
+        "memory": _overlaid(shapes.memory, [f.memory for f in findings]),
+    }
+    memory = build(MemorySettings, _named(shapes.memory, found["memory"]))
+    raw = merged_sections(findings, found["search"])
+    values: dict[str, Any] = {}
+    if sections is not None:
+        names = dict.fromkeys((*(f"memory.{backend}" for backend in memory.backend), *raw))
+        values, missing = read_sections(findings, found["search"], names, sections)
+        resolution.faults += missing
+    _collect(resolution, readers)
+    if resolution.faults:
+        return resolution
+    state = paths.state_dir(env)
+    search, notes = search_settings(_named(shapes.search, found["search"]))
+    index, index_notes = _index_path(found["search"].get("store.path"), id_, state, folders)
+    resolution.warnings += [*notes, *index_notes]
+    slots = [f.slot.value for f in findings if f.slot]
+    policies = [f.send_policy for f in findings if f.send_policy is not None]
+    resolution.settings = Settings(
+        workspace=place,
+        agent=id_,
+        state_dir=state,
+        cache_dir=paths.cache_dir(env),
+        index_path=index,
+        backends=memory.backend,
+        slot=slots[0] if slots else "memory-core",
+        citations=memory.citations,
+        search=search,
+        flush=build(FlushSettings, _named(shapes.flush, found["flush"])),
+        openclaw_dirs=folders,
+        config_files=tuple(resolution.files),
+        warnings=tuple(dict.fromkeys(resolution.warnings)),
+        sections=raw,
+        section_values=values,
+        providers=_providers(findings),
+        send_policy=policies[0] if policies else None,
+    )
+    return resolution
+
+
+def _layers(
+    config: Config, env: Mapping[str, str], resolution: Resolution
+) -> tuple[list[Layer], list[Layer]]:
+    """The documents nearer than a workspace's own, and those farther; nearest first."""
+    near: list[Layer | None] = []
+    far: list[Layer | None] = []
+    if isinstance(config, Mapping):
+        near.append(Layer("argument", "config argument", config, base=os.getcwd()))
+    named = "" if config is None or isinstance(config, Mapping) else os.fspath(config)
+    if named:
+        near.append(_file("named", paths.absolute(named, env), resolution))
+    elif named := paths.given(env, "COMMONPLACE_CONFIG"):
+        far.append(_file("named", paths.absolute(named, env), resolution))
+    else:
+        if os.path.isfile(user := paths.user_file(env)):
+            far.append(_file("user", user, resolution))
+        if original := paths.original_file(env, paths.openclaw_dirs(env)):
+            far.append(_file("original", original, resolution))
+    return [layer for layer in near if layer], [layer for layer in far if layer]
+
+
+def _workspace_layer(place: str, resolution: Resolution) -> Layer | None:
+    path = os.path.join(place, paths.WORKSPACE_FILE)
+    return _file("workspace", path, resolution) if os.path.lexists(path) else None
+
+
+def _file(role: str, path: str, resolution: Resolution) -> Layer | None:
+    """The document at ``path``; ``None`` and a fault if it cannot be read."""
+    try:
+        text = read_text(path, strange=role == "workspace")
+        layer = Layer(role, path, parse(text), text=text, base=os.path.dirname(path))
+    except UnreadableError as fault:
+        resolution.faults.append(Fault(file=path, line=fault.line, key="", message=str(fault)))
+        return None
+    resolution.files.append(path)
+    resolution.layers.append(layer)
+    return layer
+
+
+def _collect(resolution: Resolution, readers: list[Reader]) -> None:
+    for reader in readers:
+        resolution.faults += reader.faults()
+        resolution.warnings += reader.warnings
+
+
+def _search_of(shapes: Shapes, findings: Findings, id_: str) -> dict[str, Found]:
+    agent = findings.agents.get(id_)
+    return joined(shapes.search, findings.search, agent.search if agent else {})
+
+
+def _overlaid(shape: Shape, nearest_first: list[dict[str, Found]]) -> dict[str, Found]:
+    result: dict[str, Found] = {}
+    for found in reversed(nearest_first):
+        result = joined(shape, result, found)
+    return result
+
+
+def _named(shape: Shape, found: Mapping[str, Found]) -> dict[tuple[str, ...], Any]:
+    return {shape.leaves[key].names: value.value for key, value in found.items()}
+
+
+def _index_path(
+    found: Found | None, id_: str, state: str, folders: tuple[str, ...]
+) -> tuple[str, list[str]]:
+    """Where this agent's index is: never among the files of an original installation."""
+    default = os.path.join(state, "memory", f"{id_}.sqlite")
+    if found is None:
+        return default, []
+    path: str = found.value.replace("{agentId}", id_)
+    theirs = any(path.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)
+    if found.layer.role == "original" or theirs:
+        return default, [
+            f"{found.layer.file}: store.path: is the original's own index; ours is {default}"
+        ]
+    return path, []
+
+
+def _providers(findings: list[Findings]) -> Mapping[str, object]:
+    """Each provider from the nearest document that has it."""
+    providers: dict[str, object] = {}
+    for found in reversed(findings):
+        providers.update(found.providers)
+    from commonplace.config.secret import Opaque
+
+    return Opaque(providers) if providers else {}

@@ -1,0 +1,227 @@
+"""The settings of search, ``agents.defaults.memorySearch`` in a file, each described once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+from commonplace.config.described import Group, setting
+from commonplace.config.retrieval import ChunkingSettings, QuerySettings, RankingSettings
+from commonplace.config.secret import Secret
+
+__all__ = [
+    "BatchSettings",
+    "CacheSettings",
+    "ExtraPath",
+    "LocalSettings",
+    "RemoteSettings",
+    "SearchSettings",
+    "StoreSettings",
+    "SyncSettings",
+]
+
+PROVIDERS = ("auto", "openai", "gemini", "voyage", "mistral", "ollama", "bedrock", "local", "none")
+
+_TEXT = {"type": "string"}
+_PATHS = {
+    "type": "array",
+    "items": {
+        "anyOf": [
+            _TEXT,
+            {
+                "type": "object",
+                "properties": {"path": _TEXT, "pattern": _TEXT},
+                "required": ["path"],
+                "additionalProperties": False,
+            },
+        ]
+    },
+}
+
+
+class ExtraPath(Group):
+    """A further file or folder of notes; ``name`` is for engines that name their collections."""
+
+    path: str = setting("File or folder, absolute or relative to the workspace.")
+    pattern: str | None = setting("Glob below the folder.", default=None)
+    name: str | None = setting("Name of the collection.", default=None)
+
+
+class LocalSettings(Group):
+    """A model on this machine."""
+
+    model_path: str | None = setting(
+        "GGUF file, or a reference such as `hf:owner/repo/file.gguf`.", default=None, path=True
+    )
+    model_cache_dir: str | None = setting(
+        "Folder that downloaded models are kept in.", default=None, path=True
+    )
+
+
+class BatchSettings(Group):
+    """Embedding through a provider's batch API."""
+
+    enabled: bool = setting("Embed documents through the provider's batch API.", default=False)
+    wait: bool = setting("Wait for the batch to be done.", default=True)
+    concurrency: int = setting("Batches under way at once.", default=2, minimum=1, clamp=(1, None))
+    poll_interval_ms: int = setting(
+        "Time between two looks at a batch.", default=2000, unit="ms", minimum=0
+    )
+    timeout_minutes: int = setting(
+        "Time after which a batch is given up.", default=60, unit="minutes", minimum=1
+    )
+
+
+class RemoteSettings(Group):
+    """An embedding service on the network."""
+
+    base_url: str | None = setting("Address of the service.", default=None)
+    api_key: Secret | None = setting(
+        "Key: a literal, `${NAME}`, or a secret reference of the original.", default=None
+    )
+    headers: Mapping[str, Secret] = setting("Further HTTP headers.", default={})
+    batch: BatchSettings = setting("Batch API.", default=BatchSettings())
+
+
+class StoreSettings(Group):
+    """Where the index is, and what it is made of."""
+
+    driver: Literal["sqlite"] = setting("Kind of index file.", default="sqlite")
+    path: str | None = setting(
+        "Index file; `{agentId}` is replaced by the agent's id.",
+        default=None,
+        path=True,
+        shown="`<state>/memory/{agentId}.sqlite`",
+    )
+    fts_tokenizer: Literal["unicode61", "trigram"] = setting(
+        'Tokenizer of the original\'s keyword index; used under `ranking.profile: "compat"`.',
+        default="unicode61",
+        key="fts.tokenizer",
+    )
+    vector_enabled: bool = setting(
+        "Use the vector extension of SQLite.", default=True, key="vector.enabled"
+    )
+    vector_extension_path: str | None = setting(
+        "Vector extension to load.",
+        default=None,
+        key="vector.extensionPath",
+        path=True,
+        shown="the installed one",
+    )
+
+
+class SyncSettings(Group):
+    """When the index is brought up to the files."""
+
+    on_session_start: bool = setting("When a session starts.", default=True)
+    on_search: bool = setting("When a search finds changed files.", default=True)
+    watch: bool = setting("When a watched file changes.", default=True)
+    watch_debounce_ms: int = setting(
+        "Quiet time after a change before it is indexed.",
+        default=1500,
+        unit="ms",
+        minimum=0,
+        tunable=True,
+    )
+    interval_minutes: int = setting(
+        "Time between two syncs; 0 is never.", default=0, unit="minutes", minimum=0, tunable=True
+    )
+    session_delta_bytes: int = setting(
+        "Growth of a transcript after which it is indexed again.",
+        default=100_000,
+        key="sessions.deltaBytes",
+        unit="bytes",
+        minimum=0,
+        clamp=(0, None),
+        tunable=True,
+    )
+    session_delta_messages: int = setting(
+        "New messages in a transcript after which it is indexed again.",
+        default=50,
+        key="sessions.deltaMessages",
+        unit="messages",
+        minimum=0,
+        clamp=(0, None),
+        tunable=True,
+    )
+    post_compaction_force: bool = setting(
+        "Index a session's transcript after its compaction, whatever it grew by.",
+        default=True,
+        key="sessions.postCompactionForce",
+    )
+
+
+class CacheSettings(Group):
+    """Embeddings kept for texts that were embedded before."""
+
+    enabled: bool = setting("Keep the embedding of every text.", default=True)
+    max_entries: int | None = setting(
+        "Embeddings kept at most.", default=None, minimum=1, clamp=(1, None), shown="no limit"
+    )
+
+
+class SearchSettings(Group):
+    """Everything about finding notes."""
+
+    unsupported: ClassVar[dict[str, str]] = {
+        "multimodal": "images and audio are not indexed",
+        "dreaming": "there is no dreaming",
+    }
+
+    enabled: bool = setting("Whether there is any memory search.", default=True)
+    sources: tuple[str, ...] = setting(
+        "Where documents come from; `sessions` only with `experimental.sessionMemory`.",
+        default=("memory",),
+        known=("memory", "sessions"),
+    )
+    extra_paths: tuple[ExtraPath, ...] = setting(
+        "Further files and folders: paths, or objects of `path` and `pattern`.",
+        default=(),
+        read="extra_paths",
+        schema=_PATHS,
+        adds=True,
+        tunable=True,
+    )
+    session_memory: bool = setting(
+        "Index the transcripts of sessions.", default=False, key="experimental.sessionMemory"
+    )
+    remember_across_conversations: bool | None = setting(
+        "Recall other conversations; true includes the transcripts of sessions.",
+        default=None,
+        shown="off",
+    )
+    provider: str = setting(
+        "Who makes embeddings: an id, `auto`, or `none` for keywords alone.",
+        default="auto",
+        known=PROVIDERS,
+    )
+    model: str = setting("Embedding model.", default="", shown="the provider's default")
+    fallback: str = setting(
+        "Who makes embeddings when `provider` cannot.", default="none", known=PROVIDERS
+    )
+    output_dimensionality: int | None = setting(
+        "Length of the vectors, for models that offer several.",
+        default=None,
+        unit="dimensions",
+        minimum=1,
+        shown="the model's own",
+    )
+    input_type: str | None = setting(
+        "`input_type` sent to OpenAI-compatible servers that want one.", default=None
+    )
+    query_input_type: str | None = setting("The same, for queries only.", default=None)
+    document_input_type: str | None = setting("The same, for documents only.", default=None)
+    local: LocalSettings = setting("A local model.", default=LocalSettings())
+    remote: RemoteSettings = setting("A remote service.", default=RemoteSettings())
+    store: StoreSettings = setting("The index.", default=StoreSettings())
+    chunking: ChunkingSettings = setting("Chunking.", default=ChunkingSettings())
+    sync: SyncSettings = setting("Freshness.", default=SyncSettings())
+    query: QuerySettings = setting("Results.", default=QuerySettings())
+    cache: CacheSettings = setting("Embedding cache.", default=CacheSettings())
+    ranking: RankingSettings = setting("Ranking.", default=RankingSettings())
+    qmd_extra_collections: tuple[ExtraPath, ...] = setting(
+        "Further collections of the QMD backend for this agent: `path`, `name`, `pattern`.",
+        default=(),
+        key="qmd.extraCollections",
+        adds=True,
+    )

@@ -1,0 +1,129 @@
+"""Secrets as values that can be passed on without being seen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from commonplace.errors import UnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Opaque", "Secret", "variables"]
+
+Reference = str | Mapping[str, object]
+
+
+def variables(text: str) -> list[str]:
+    """The names in the ``${NAME}`` references of ``text``; ``$${NAME}`` is none."""
+    import re
+
+    found = re.finditer(r"(\$?)\$\{([A-Z_][A-Z0-9_]*)\}", text)
+    return [match[2] for match in found if not match[1]]
+
+
+class Secret:
+    """A key or a header, or where to get it: neither ``repr`` nor ``str`` ever shows it.
+
+    Made from a literal, a text with ``${NAME}`` references, or a secret reference of the original
+    (``{source: "env", id: "NAME"}``). Nothing is looked up before :meth:`reveal`.
+    """
+
+    __slots__ = ("_raw",)
+
+    def __init__(self, raw: Reference) -> None:
+        self._raw = raw
+
+    @property
+    def origin(self) -> str:
+        """Where the value comes from, in words that may be shown."""
+        if isinstance(self._raw, str):
+            names = variables(self._raw)
+            return f"from {', '.join(f'${{{name}}}' for name in names)}" if names else "hidden"
+        if self._raw.get("source") == "env":
+            return f"from ${{{self._raw.get('id')}}}"
+        return "a reference"
+
+    def reveal(self, env: Mapping[str, str] | None = None) -> str:
+        """The secret itself, with references looked up in ``env`` (default: ``os.environ``).
+
+        Raises :class:`~commonplace.errors.UnavailableError` if a variable is not set, or if the
+        reference is to a store of secrets that commonplace cannot ask.
+        """
+        env = os.environ if env is None else env
+        if isinstance(self._raw, str):
+            return _substituted(self._raw, env)
+        if self._raw.get("source") == "env":
+            return _variable(str(self._raw.get("id")), env)
+        raise UnavailableError(
+            "a secret is kept in a store of the original that commonplace cannot ask",
+            mend="give it as an environment variable: ${NAME}",
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self._raw == other._raw if isinstance(other, Secret) else NotImplemented
+
+    def __hash__(self) -> int:
+        # Two that are equal hash alike; the value itself stays out of it.
+        return hash(Secret)
+
+    def __repr__(self) -> str:
+        return f"Secret({self.origin})"
+
+
+class Opaque(Mapping[str, object]):
+    """A read-only section whose ``repr`` shows nothing of what is in it, nor do its parts'."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data: Mapping[str, object]) -> None:
+        self._data = data
+
+    def __getitem__(self, key: str) -> object:
+        return _veiled(self._data[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} keys, not shown>"
+
+
+class _OpaqueList(tuple[object, ...]):
+    """The same for lists."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} items, not shown>"
+
+
+def _veiled(value: object) -> object:
+    if isinstance(value, Mapping):
+        return Opaque(value)
+    if isinstance(value, list):
+        return _OpaqueList(_veiled(item) for item in value)
+    return value
+
+
+def _substituted(text: str, env: Mapping[str, str]) -> str:
+    import re
+
+    def value(match: re.Match[str]) -> str:
+        return match[0][1:] if match[1] else _variable(match[2], env)
+
+    return re.sub(r"(\$?)\$\{([A-Z_][A-Z0-9_]*)\}", value, text)
+
+
+def _variable(name: str, env: Mapping[str, str]) -> str:
+    value = env.get(name, "")
+    if not value:
+        raise UnavailableError(
+            f"the environment variable {name} is not set", mend=f"set it: export {name}=..."
+        )
+    return value

@@ -1,0 +1,99 @@
+"""The sections of a configuration that belong to plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from commonplace.config.reading import joined
+from commonplace.config.secret import Opaque
+from commonplace.config.shape import Shape, build
+from commonplace.config.values import Reading, convert
+from commonplace.model.settings import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from commonplace.config.document import Findings
+    from commonplace.config.reading import Found
+
+__all__ = ["merged_sections", "read_sections"]
+
+_QMD = "memory.qmd"
+
+
+def merged_sections(
+    findings: list[Findings], search: Mapping[str, Found]
+) -> dict[str, Mapping[str, object]]:
+    """Every section by name, as written; where several documents have it, key by key."""
+    merged: dict[str, Mapping[str, object]] = {}
+    for document in reversed(findings):
+        for name, (raw, _) in document.sections.items():
+            merged[name] = _laid_over(merged.get(name, {}), raw)
+    if collections := _collections(search):
+        # An agent's own collections stand in its search settings, and belong to the backend.
+        merged[_QMD] = _laid_over(merged.get(_QMD, {}), {"extraCollections": collections})
+    return {name: Opaque(raw) for name, raw in merged.items()}
+
+
+def read_sections(
+    findings: list[Findings],
+    search: Mapping[str, Found],
+    names: Iterable[str],
+    classes: Callable[[str], type | None],
+) -> tuple[dict[str, Any], list[Fault]]:
+    """The sections among ``names`` whose class is known, read into it.
+
+    Faults go to the documents' readers; those that belong to no document are given back.
+    """
+    values: dict[str, Any] = {}
+    faults: list[Fault] = []
+    for name in names:
+        if (cls := classes(name)) is None:
+            continue
+        shape = Shape(cls)
+        holders = [document for document in findings if name in document.sections]
+        found: dict[str, Found] = {}
+        for document in reversed(holders):
+            data, keys = document.sections[name]
+            found = joined(shape, found, document.reader.section(shape, data, keys))
+        given = {shape.leaves[key].names: value.value for key, value in found.items()}
+        if name == _QMD and (collections := _collections(search)):
+            given.update(_extra(shape, collections))
+        if any(document.reader.faulty for document in holders):
+            continue
+        for leaf in shape.leaves.values():
+            if leaf.required and leaf.names not in given:
+                file = holders[0].reader.layer.file if holders else "configuration"
+                faults.append(
+                    Fault(file=file, line=0, key=f"{name}.{leaf.key}", message="is missing")
+                )
+        if not faults:
+            values[name] = build(cls, given)
+    return values, faults
+
+
+def _collections(search: Mapping[str, Found]) -> list[dict[str, str]]:
+    extra = search.get("qmd.extraCollections")
+    return [
+        {key: value for key, value in vars(item).items() if value is not None}
+        for item in (extra.value if extra else ())
+    ]
+
+
+def _extra(shape: Shape, collections: list[dict[str, str]]) -> dict[tuple[str, ...], Any]:
+    leaf = shape.leaves.get("extraCollections")
+    if leaf is None:
+        return {}
+    return {leaf.names: convert(leaf.type, collections, leaf.setting, Reading(env={}, base=""))}
+
+
+def _laid_over(base: Mapping[str, object], over: Mapping[str, object]) -> dict[str, object]:
+    result = dict(base)
+    for key, value in over.items():
+        below = result.get(key)
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            result[key] = _laid_over(below, value)
+        else:
+            result[key] = value
+    return result

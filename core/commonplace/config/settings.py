@@ -1,0 +1,112 @@
+"""What a memory is told by its configuration, resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from commonplace.config.described import Group, setting
+from commonplace.config.search import SearchSettings
+
+__all__ = ["FlushSettings", "MemorySettings", "Settings"]
+
+Citations = Literal["auto", "on", "off"]
+
+
+class FlushSettings(Group):
+    """When and how an agent is asked to write down what its context is about to lose."""
+
+    enabled: bool = setting("Ask at all.", default=True, key="memoryFlush.enabled")
+    soft_threshold_tokens: int = setting(
+        "Distance from the compaction at which the agent is asked.",
+        default=4000,
+        key="memoryFlush.softThresholdTokens",
+        unit="tokens",
+        minimum=0,
+    )
+    force_flush_transcript_bytes: int = setting(
+        "Size of the transcript at which the agent is asked in any case; 0 is never. Takes texts "
+        'such as `"2mb"` too.',
+        default=2 * 1024 * 1024,
+        key="memoryFlush.forceFlushTranscriptBytes",
+        unit="bytes",
+        minimum=0,
+        read="byte_size",
+        schema={"type": ["integer", "string"], "minimum": 0},
+    )
+    prompt: str | None = setting(
+        "What the agent is told.", default=None, key="memoryFlush.prompt", shown="our words"
+    )
+    system_prompt: str | None = setting(
+        "What is added to its system prompt.",
+        default=None,
+        key="memoryFlush.systemPrompt",
+        shown="our words",
+    )
+    model: str | None = setting(
+        "Model of the turn, `provider/model`.",
+        default=None,
+        key="memoryFlush.model",
+        shown="the session's",
+    )
+    reserve_tokens_floor: int = setting(
+        "Part of the context window that is kept free for the answer.",
+        default=20_000,
+        unit="tokens",
+        minimum=0,
+    )
+    post_index_sync: Literal["off", "async", "await"] = setting(
+        "Sync of the index after a compaction.", default="async"
+    )
+
+
+class MemorySettings(Group):
+    """The keys of the section ``memory`` itself."""
+
+    unsupported: ClassVar[dict[str, str]] = {"dreaming": "there is no dreaming"}
+
+    backend: tuple[str, ...] = setting(
+        "Who searches: `builtin`, `qmd` (with `builtin` behind it), the id of a plugin's backend, "
+        "or a list, which is then exactly the chain.",
+        default=("builtin",),
+        read="backend_chain",
+        schema={
+            "type": ["string", "array"],
+            "items": {"type": "string"},
+            "minItems": 1,
+            "uniqueItems": True,
+        },
+    )
+    citations: Citations = setting(
+        "Whether hits shown to an agent name their place: `auto` does so in direct chats.",
+        default="auto",
+        tunable=True,
+    )
+
+
+class Settings(Group):
+    """One agent's configuration, resolved from every place it can come from."""
+
+    workspace: str = setting("Folder of the agent's notes, absolute.")
+    agent: str = setting("Id of the agent.")
+    state_dir: str = setting("Where indexes live.")
+    cache_dir: str = setting("Where things live that can be made anew.")
+    index_path: str = setting("This agent's index.")
+    backends: tuple[str, ...] = setting("The chain of backends.", default=("builtin",))
+    slot: str = setting("Which memory plugin is selected.", default="memory-core")
+    citations: Citations = setting("Whether hits name their place.", default="auto")
+    search: SearchSettings = setting("Finding notes.", default=SearchSettings())
+    flush: FlushSettings = setting("Writing notes before a compaction.", default=FlushSettings())
+    openclaw_dirs: tuple[str, ...] = setting("An original's folders; read only.", default=())
+    config_files: tuple[str, ...] = setting("The files that were read.", default=())
+    warnings: tuple[str, ...] = setting("What has no effect, and why.", default=())
+    sections: Mapping[str, Mapping[str, object]] = setting(
+        "Sections of plugins.", default={}, veiled=True
+    )
+    section_values: Mapping[str, Any] = setting(
+        "The same, read into their classes.", default={}, veiled=True
+    )
+    providers: Mapping[str, object] = setting(
+        "The section `models.providers`.", default={}, veiled=True
+    )
+    send_policy: Mapping[str, object] | None = setting("`session.sendPolicy`.", default=None)

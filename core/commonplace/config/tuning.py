@@ -1,0 +1,66 @@
+"""Search settings from what was found: defaults that hang on other settings, and their limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from commonplace.config.search import SearchSettings
+from commonplace.config.shape import build
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["search_settings"]
+
+_LINES = {"tokens": 400, "overlap": 80}
+
+
+def search_settings(
+    found: Mapping[tuple[str, ...], Any],
+) -> tuple[SearchSettings, list[str]]:
+    """The settings from values by Python names, and words on what has no effect."""
+    values = dict(found)
+    _sources(values)
+    _weights(values)
+    _chunking(values)
+    settings: SearchSettings = build(SearchSettings, values)
+    notes = [
+        f"memorySearch.{key}: bedrock is not supported; it embeds nothing"
+        for key, provider in (("provider", settings.provider), ("fallback", settings.fallback))
+        if provider == "bedrock"
+    ]
+    return settings, notes
+
+
+def _sources(values: dict[tuple[str, ...], Any]) -> None:
+    remembers = values.get(("remember_across_conversations",)) is True
+    if remembers:
+        values["session_memory",] = True
+    sources = values.get(("sources",), ("memory",))
+    if not values.get(("session_memory",), False):
+        sources = tuple(source for source in sources if source != "sessions")
+    elif remembers and "sessions" not in sources:
+        sources = (*sources, "sessions")
+    values["sources",] = sources or ("memory",)
+
+
+def _weights(values: dict[tuple[str, ...], Any]) -> None:
+    vector, text = ("query", "hybrid", "vector_weight"), ("query", "hybrid", "text_weight")
+    if vector not in values and text not in values:
+        return
+    weights = values.get(vector, 0.7), values.get(text, 0.3)
+    whole = sum(weights)
+    values[vector], values[text] = (
+        (weights[0] / whole, weights[1] / whole) if whole > 0 else (0.7, 0.3)
+    )
+
+
+def _chunking(values: dict[tuple[str, ...], Any]) -> None:
+    tokens, overlap = ("chunking", "tokens"), ("chunking", "overlap")
+    lines = values.get(("chunking", "strategy")) == "lines"
+    if lines:
+        for name, default in _LINES.items():
+            values.setdefault(("chunking", name), default)
+    if tokens in values or overlap in values:
+        size = values.get(tokens, 200)
+        values[overlap] = min(values.get(overlap, 25), size - 1)

@@ -1,0 +1,319 @@
+"""Turning one value of a configuration into the type of its setting, or saying what is wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from math import floor, isfinite
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+
+from commonplace.config.secret import Secret
+from commonplace.config.shape import Leaf, Shape, build, is_described
+from commonplace.dirs import expand_user
+
+if TYPE_CHECKING:
+    from commonplace.config.described import Setting
+    from commonplace.config.shape import Branch
+
+__all__ = ["Reading", "WrongValueError", "convert", "kind_of"]
+
+_REFERENCE = re.compile(r"(\$?)\$\{([A-Z_][A-Z0-9_]*)\}")
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
+
+
+class WrongValueError(Exception):
+    """What is wrong with a value, in words that never quote it.
+
+    ``faults`` are pairs of words and the keys that lead from the value to the place.
+    """
+
+    def __init__(self, message: str, *below: str | int) -> None:
+        super().__init__(message)
+        self.faults: tuple[tuple[str, tuple[str | int, ...]], ...] = ((message, below),)
+
+    @classmethod
+    def together(cls, parts: Mapping[str | int, WrongValueError]) -> WrongValueError:
+        """Everything that is wrong with the parts of one value, by key or index."""
+        wrong = cls("several faults")
+        wrong.faults = tuple(
+            (words, (key, *below)) for key, part in parts.items() for words, below in part.faults
+        )
+        return wrong
+
+
+class Reading:
+    """What a reader of values may know of the file they stand in.
+
+    ``programmatic`` values are brought within bounds where those of a file are at fault.
+    ``base`` is the folder that relative paths start from. ``confined`` is the workspace that
+    paths must stay in, or ``""``: there, references to the environment are not looked up.
+    ``doubts`` collects words about values that are taken, but look like a slip.
+    """
+
+    def __init__(
+        self,
+        *,
+        env: Mapping[str, str],
+        base: str,
+        programmatic: bool = False,
+        confined: str = "",
+    ) -> None:
+        self.env = env
+        self.base = base
+        self.programmatic = programmatic
+        self.confined = confined
+        self.doubts: list[str] = []
+
+    def text(self, raw: object) -> str:
+        """A string with its ``${NAME}`` references replaced."""
+        if not isinstance(raw, str):
+            raise WrongValueError(f"must be a string, not {kind_of(raw)}")
+        if "\0" in raw or any("\ud800" <= character <= "\udfff" for character in raw):
+            raise WrongValueError("must not contain a NUL or half of a character")
+        if self.confined or "${" not in raw:
+            return raw
+        return _REFERENCE.sub(self._referenced, raw)
+
+    def path(self, raw: object) -> str:
+        """A path with ``~`` expanded, made absolute; an address with a scheme stays as it is."""
+        text = self.text(raw).strip()
+        if not text:
+            raise WrongValueError("must not be empty")
+        if _SCHEME.match(text):
+            return text
+        return os.path.normpath(os.path.join(self.base, expand_user(text, self.env)))
+
+    def _referenced(self, match: re.Match[str]) -> str:
+        if match[1]:
+            return match[0][1:]
+        value = self.env.get(match[2], "")
+        if not value:
+            raise WrongValueError(
+                f"refers to the environment variable {match[2]}, which is not set"
+            )
+        return value
+
+
+def kind_of(raw: object) -> str:
+    """The kind of a JSON value in words."""
+    if raw is None:
+        return "null"
+    if isinstance(raw, bool):
+        return "true or false"
+    if isinstance(raw, int | float):
+        return "a number"
+    if isinstance(raw, str):
+        return "a string"
+    if isinstance(raw, Mapping):
+        return "an object"
+    return "a list" if isinstance(raw, list | tuple) else f"a {type(raw).__name__}"
+
+
+def convert(type_: Any, raw: object, setting: Setting, reading: Reading) -> Any:
+    """``raw`` as ``type_``, within the bounds of ``setting``.
+
+    Raises :class:`WrongValueError`.
+    """
+    if setting.read is not None:
+        return _reader(setting.read)(raw, reading)
+    origin = get_origin(type_)
+    if origin in (Union, UnionType):
+        (type_,) = (part for part in get_args(type_) if part is not NoneType)
+        origin = get_origin(type_)
+    if origin is Literal:
+        return _choice(raw, get_args(type_), reading)
+    if origin is tuple:
+        return _items(get_args(type_)[0], raw, setting, reading)
+    if origin is not None and issubclass(origin, Mapping):
+        return _mapping(get_args(type_)[1], raw, setting, reading)
+    return _single(type_, raw, setting, reading)
+
+
+def _single(type_: Any, raw: object, setting: Setting, reading: Reading) -> Any:
+    if type_ is bool:
+        if not isinstance(raw, bool):
+            raise WrongValueError(f"must be true or false, not {kind_of(raw)}")
+        return raw
+    if type_ in (int, float):
+        return _number(type_, raw, setting, reading)
+    if type_ is str:
+        return reading.path(raw) if setting.path else _word(raw, setting, reading)
+    if type_ is Secret:
+        return _secret(raw)
+    if is_described(type_):
+        return _object(type_, raw, reading)
+    return raw
+
+
+def _word(raw: object, setting: Setting, reading: Reading) -> str:
+    text = reading.text(raw)
+    if setting.known:
+        text = text.strip()
+        if not text:
+            raise WrongValueError("must not be empty")
+        if text not in setting.known:
+            _doubt(text, setting.known, reading)
+    return text
+
+
+def _doubt(text: str, known: tuple[str, ...], reading: Reading) -> None:
+    """Names of an open set may be a plugin's: one that looks like a slip is only warned of."""
+    from difflib import get_close_matches
+
+    if close := get_close_matches(text.lower(), known, n=1, cutoff=0.75):
+        reading.doubts.append(f"is none of {', '.join(known)}; did you mean {close[0]!r}?")
+
+
+def _choice(raw: object, choices: tuple[str, ...], reading: Reading) -> str:
+    text = reading.text(raw)
+    if text not in choices:
+        from difflib import get_close_matches
+
+        close = get_close_matches(text.lower(), choices, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise WrongValueError(f"must be {_one_of(choices)}{hint}")
+    return text
+
+
+def _one_of(choices: tuple[str, ...]) -> str:
+    quoted = [f'"{choice}"' for choice in choices]
+    if len(quoted) == 1:
+        return quoted[0]
+    return f"one of {', '.join(quoted[:-1])} or {quoted[-1]}"
+
+
+def _number(type_: Any, raw: object, setting: Setting, reading: Reading) -> float:
+    whole = type_ is int
+    wanted = f"must be a {'whole ' if whole else ''}number{_bounds(setting)}"
+    if isinstance(raw, bool) or not isinstance(raw, int | float):
+        raise WrongValueError(f"{wanted}, not {kind_of(raw)}")
+    forgiving = reading.programmatic and setting.clamp is not None
+    if not isfinite(raw):
+        if forgiving:
+            return _clamped(setting.default, setting)
+        raise WrongValueError(wanted)
+    if whole and raw != floor(raw) and not forgiving:
+        raise WrongValueError(wanted)
+    value = floor(raw) if whole else float(raw)
+    if not forgiving and (
+        (setting.minimum is not None and value < setting.minimum)
+        or (setting.maximum is not None and value > setting.maximum)
+    ):
+        raise WrongValueError(wanted)
+    return _clamped(value, setting)
+
+
+def _clamped(value: float, setting: Setting) -> float:
+    low, high = setting.clamp or (None, None)
+    if low is not None and value < low:
+        return type(value)(low)
+    if high is not None and value > high:
+        return type(value)(high)
+    return value
+
+
+def _bounds(setting: Setting) -> str:
+    low, high = setting.minimum, setting.maximum
+    if low is not None and high is not None:
+        return f" from {low} to {high}"
+    return f" of at least {low}" if low is not None else ""
+
+
+def _secret(raw: object) -> Secret:
+    if isinstance(raw, Secret):
+        return raw
+    if isinstance(raw, str):
+        if not raw.strip():
+            raise WrongValueError("must not be empty")
+        return Secret(raw.strip())
+    if not isinstance(raw, Mapping) or not isinstance(raw.get("source"), str):
+        raise WrongValueError(
+            f"must be a string, ${{NAME}} or an object of source and id, not {kind_of(raw)}"
+        )
+    if raw["source"] == "env" and not _VARIABLE.fullmatch(str(raw.get("id", ""))):
+        raise WrongValueError(
+            'must name an environment variable in capitals, such as "OPENAI_API_KEY"', "id"
+        )
+    return Secret(dict(raw))
+
+
+def _items(type_: Any, raw: object, setting: Setting, reading: Reading) -> tuple[Any, ...]:
+    if not isinstance(raw, list | tuple):
+        raise WrongValueError(f"must be a list, not {kind_of(raw)}")
+    found: list[Any] = []
+    wrong: dict[str | int, WrongValueError] = {}
+    for place, item in enumerate(raw):
+        try:
+            value = convert(type_, item, setting, reading)
+        except WrongValueError as fault:
+            wrong[place] = fault
+        else:
+            if value not in found:
+                found.append(value)
+    if wrong:
+        raise WrongValueError.together(wrong)
+    return tuple(found)
+
+
+def _mapping(type_: Any, raw: object, setting: Setting, reading: Reading) -> Mapping[str, Any]:
+    if not isinstance(raw, Mapping):
+        raise WrongValueError(f"must be an object, not {kind_of(raw)}")
+    found: dict[str, Any] = {}
+    wrong: dict[str | int, WrongValueError] = {}
+    for key, item in raw.items():
+        try:
+            found[str(key)] = convert(type_, item, setting, reading)
+        except WrongValueError as fault:
+            wrong[str(key)] = fault
+    if wrong:
+        raise WrongValueError.together(wrong)
+    return found
+
+
+def _object(type_: Any, raw: object, reading: Reading) -> Any:
+    """An object that is an item of a list."""
+    shape = Shape(type_)
+    found: dict[tuple[str, ...], Any] = {}
+    wrong = _parts(shape.root, raw, reading, found)
+    for leaf in shape.leaves.values():
+        if leaf.required and leaf.names not in found and not wrong:
+            wrong[leaf.key] = WrongValueError("is missing")
+    if wrong:
+        raise WrongValueError.together(wrong)
+    return build(type_, found)
+
+
+def _parts(
+    branch: Branch, raw: object, reading: Reading, found: dict[tuple[str, ...], Any]
+) -> dict[str | int, WrongValueError]:
+    """Puts the settings below ``branch`` into ``found``; what is wrong is given back by key."""
+    if not isinstance(raw, Mapping):
+        raise WrongValueError(f"must be an object, not {kind_of(raw)}")
+    wrong: dict[str | int, WrongValueError] = {}
+    for name, item in raw.items():
+        key = str(name)
+        node = branch.below.get(key)
+        try:
+            if isinstance(node, Leaf):
+                found[node.names] = convert(node.type, item, node.setting, reading)
+            elif node is not None:
+                if below := _parts(node, item, reading, found):
+                    wrong[key] = WrongValueError.together(below)
+            else:
+                keys = ", ".join(branch.below)
+                wrong[key] = WrongValueError(f"is not a key here; the keys are {keys}")
+        except WrongValueError as fault:
+            wrong[key] = fault
+    return wrong
+
+
+def _reader(read: Callable[..., Any] | str) -> Callable[..., Any]:
+    if not isinstance(read, str):
+        return read
+    from commonplace.config import readers
+
+    named: Callable[..., Any] = getattr(readers, read)
+    return named

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from commonplace.cli.parser import PROGRAM, UsageError, command_parser, suggest
+from commonplace.errors import MemoryDisabledError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +57,15 @@ def _run(command: Command, arguments: Sequence[str]) -> int:
         return 0
     from commonplace.cli.context import Context
 
-    return command.run(args, Context(args))
+    context = Context(args)
+    try:
+        return command.run(args, context)
+    except MemoryDisabledError:
+        if context.json:
+            context.emit({"disabled": True, "results": []})
+        else:
+            context.line("Memory search disabled.")
+        return 0
 
 
 def _split_common(argv: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -67,7 +67,4 @@ def notes_on(result: SearchResult) -> Iterator[str]:
     if result.fallback is not None:
         fallback = result.fallback
         yield f"{result.backend} answered in place of {fallback.part}: {fallback.reason}"
-    if result.stale:
-        files = "1 file" if result.stale == 1 else f"{result.stale} files"
-        yield f"{files} changed and not searched yet; to bring the index up: commonplace index"
     yield from result.notes

@@ -22,11 +22,16 @@ class GetCommand:
     examples = (
         "commonplace get MEMORY.md",
         "commonplace get memory/2026-10-07.md --from 5 --lines 20",
+        "commonplace get memory/2026-10-07.md#L5-L24",
     )
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add what it takes."""
-        parser.add_argument("path", metavar="PATH", help="as it stands in a search result")
+        parser.add_argument(
+            "path",
+            metavar="PATH",
+            help="as it stands in a search result; path#L3-L9 gives those lines",
+        )
         parser.add_argument(
             "--from",
             dest="start",
@@ -50,7 +55,8 @@ class GetCommand:
             from commonplace.cli.terminal import printable
 
             text = printable(text)
-        context.out.write(text if not text or text.endswith("\n") else text + "\n")
+        if note.end_line >= note.start_line:
+            context.line(text)
         if note.start_line > note.total_lines:
             context.note(f"{note.path} has {note.total_lines} lines")
         elif note.end_line < note.total_lines:

@@ -1,0 +1,217 @@
+"""The checks of ``commonplace doctor``, from the ground up."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Literal
+
+from attrs import frozen
+
+from commonplace.cli.words import count
+from commonplace.errors import CommonplaceError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from commonplace.cli.context import Context
+    from commonplace.config import Settings
+    from commonplace.memory import Memory
+
+__all__ = ["Check", "State", "all_checks"]
+
+State = Literal["ok", "warning", "failed"]
+
+_EXTRAS = (
+    ("rich", "rich", "a progress bar with the time that is left"),
+    ("numpy", "vectors", "fast scans of embeddings"),
+    ("simsimd", "vectors", "faster scans of large sets of embeddings"),
+    ("sqlite_vec", "vectors", "searching embeddings inside SQLite"),
+)
+
+_CHECK = "commonplace config check shows all faults with their lines"
+_SWITCH_ON = "set memorySearch.enabled to true and plugins.slots.memory to memory-core"
+
+
+@frozen
+class Check:
+    """One thing that was looked at. ``mend`` is one line, empty where nothing need be done."""
+
+    name: str
+    state: State
+    message: str
+    mend: str = ""
+
+
+def all_checks(context: Context) -> Iterator[Check]:
+    """Each check as it is made; those that need what just failed are left out."""
+    yield from _program()
+    yield from _extras()
+    settings = yield from _configuration(context)
+    if settings is None:
+        return
+    yield _state_folder(settings)
+    try:
+        memory = context.open_memory()
+    except CommonplaceError as error:
+        yield Check("workspace", "failed", str(error), error.mend)
+        return
+    with memory:
+        yield from _notes(memory)
+        yield from _plugins(memory)
+        yield _provider(settings)
+        yield from _index(memory)
+
+
+def _program() -> Iterator[Check]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Check("python", "ok", f"Python {version} on {sys.platform}")
+    try:
+        import apsw
+    except ImportError as error:
+        yield Check("sqlite", "failed", f"apsw: {error}", "pip install --force-reinstall apsw")
+        return
+    version = apsw.sqlite_lib_version()
+    if "ENABLE_FTS5" in apsw.compile_options:
+        yield Check("sqlite", "ok", f"SQLite {version} with FTS5")
+    else:
+        yield Check(
+            "sqlite",
+            "failed",
+            f"SQLite {version} without FTS5, which searches by keyword",
+            "pip install --force-reinstall --only-binary apsw apsw",
+        )
+
+
+def _extras() -> Iterator[Check]:
+    from importlib.util import find_spec
+
+    for module, extra, gives in _EXTRAS:
+        if find_spec(module) is not None:
+            yield Check(f"extra {module}", "ok", "installed")
+        else:
+            yield Check(
+                f"extra {module}",
+                "ok",
+                f'not installed; it gives {gives}: pip install "commonplace[{extra}]"',
+            )
+
+
+def _configuration(context: Context) -> Generator[Check, None, Settings | None]:
+    from commonplace.config import check, load_settings
+
+    asked: dict[str, Any] = {
+        "workspace": context.workspace,
+        "agent": context.agent,
+        "config": context.config,
+        "env": context.env,
+    }
+    report = check(**asked)
+    for fault in report.faults:
+        yield Check("configuration", "failed", str(fault), report.mend or _CHECK)
+    for warning in report.warnings:
+        yield Check("configuration", "warning", warning)
+    if report.faults:
+        return None
+    files = ", ".join(report.files) or "no file, defaults alone"
+    yield Check("configuration", "ok", files)
+    settings = load_settings(**asked)
+    if not settings.search.enabled or settings.slot == "none":
+        yield Check("memory", "warning", "memory search is switched off", _SWITCH_ON)
+        return None
+    return settings
+
+
+def _state_folder(settings: Settings) -> Check:
+    folder = os.path.dirname(settings.index_path)
+    existing = folder
+    while not os.path.exists(existing) and os.path.dirname(existing) != existing:
+        existing = os.path.dirname(existing)
+    if os.path.isdir(existing) and os.access(existing, os.W_OK | os.X_OK):
+        return Check("index folder", "ok", f"{folder} can be written")
+    return Check(
+        "index folder",
+        "failed",
+        f"{folder} cannot be written",
+        f"give yourself the right to write {existing}, or set store.path to another place",
+    )
+
+
+def _notes(memory: Memory) -> Iterator[Check]:
+    from commonplace.assembly import make_sources
+
+    workspace = memory.settings.workspace
+    sources, notices = make_sources(memory.host, memory.settings)
+    for notice in notices:
+        yield Check("source", "warning", notice, "commonplace plugins lists the sources there are")
+    total = 0
+    for source in sources:
+        try:
+            report = source.scan()
+        except (CommonplaceError, OSError) as error:
+            yield Check("notes", "failed", f"source {source.id} cannot be read: {error}")
+            continue
+        total += len(report.documents)
+        for failure in report.failed_roots:
+            yield Check("notes", "failed", f"{failure.root or workspace}: {failure.reason}")
+        if report.skipped_symlinks:
+            links = count(report.skipped_symlinks, "symbolic link")
+            yield Check(
+                "notes",
+                "warning",
+                f"{links} not followed, so that nothing outside is read",
+                "name the folder they point at in extraPaths",
+            )
+    if total:
+        yield Check("notes", "ok", f"{count(total, 'note')} in {workspace}")
+    else:
+        yield Check(
+            "notes",
+            "warning",
+            f"no notes in {workspace}",
+            "write MEMORY.md or memory/YYYY-MM-DD.md there, or name another --workspace",
+        )
+
+
+def _plugins(memory: Memory) -> Iterator[Check]:
+    infos = memory.host.plugins(load=True)
+    failed = [info for info in infos if info.state == "failed"]
+    for info in failed:
+        yield Check(
+            "plugin",
+            "warning",
+            f"{info.name} of {info.distribution} {info.version}: {info.error}",
+            f"mend {info.distribution}, or do without: COMMONPLACE_DISABLE_PLUGINS={info.name}",
+        )
+    if not failed:
+        yield Check("plugins", "ok", f"{count(len(infos), 'plugin')}, all of them load")
+
+
+def _provider(settings: Settings) -> Check:
+    if not settings.search.provider or settings.search.provider in {"auto", "none"}:
+        return Check("embeddings", "ok", "no provider: search is by keyword, which needs no key")
+    return Check(
+        "embeddings",
+        "warning",
+        f"provider {settings.search.provider!r} is not used: search is by keyword",
+        "nothing need be done; embedding providers are not there yet",
+    )
+
+
+def _index(memory: Memory) -> Iterator[Check]:
+    status = memory.status(deep=True)
+    where = status.db_path or status.backend
+    for problem in status.problems:
+        yield Check("index", "failed", f"{where}: {problem}", "commonplace index --force")
+    if not status.available:
+        reason = "; ".join(status.notices) or "it cannot be opened"
+        yield Check(
+            "index", "failed", f"{where}: {reason}", "see the reason; notes are not touched"
+        )
+        return
+    for notice in status.notices:
+        yield Check("index", "warning", notice)
+    if not status.problems:
+        chunks = f"{count(status.files, 'note')}, {count(status.chunks, 'chunk')}"
+        changed = f"; {count(status.stale, 'change')} not indexed yet" if status.stale > 0 else ""
+        yield Check("index", "ok", f"{where}: {chunks}{changed}")

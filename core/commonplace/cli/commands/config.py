@@ -1,0 +1,153 @@
+"""``commonplace config``: what is configured, where, and whether it is right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.cli.words import count
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from commonplace.cli.context import Context
+
+__all__ = ["create"]
+
+
+class ConfigCommand:
+    """Shows, checks, locates and describes the configuration."""
+
+    name = "config"
+    summary = "Show the configuration in force, check it, list its files, print its schema"
+    examples = (
+        "commonplace config show --changed",
+        "commonplace config check --config ./commonplace.json5",
+        "commonplace config path",
+        "commonplace config schema",
+    )
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add what it takes."""
+        parser.add_argument(
+            "action",
+            choices=("show", "check", "path", "schema"),
+            help="show: every setting with its origin; check: all faults at once; "
+            "path: the files that are looked for; schema: JSON Schema for editors",
+        )
+        parser.add_argument(
+            "--changed", action="store_true", help="show: leave out what is at its default"
+        )
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Do one of the four."""
+        if args.action == "show":
+            return _show(context, changed=args.changed)
+        if args.action == "check":
+            return _check(context)
+        return _path(context) if args.action == "path" else _schema(context)
+
+
+def _show(context: Context, *, changed: bool) -> int:
+    from json import dumps
+
+    from commonplace.config import explain
+
+    settings = explain(
+        workspace=context.workspace, agent=context.agent, config=context.config, env=context.env
+    )
+    if changed:
+        settings = tuple(item for item in settings if item.origin != "default")
+    if context.json:
+        context.emit(
+            {
+                "settings": [
+                    {
+                        "key": item.key,
+                        "value": item.value,
+                        "origin": item.origin,
+                        "unit": item.unit,
+                        "about": item.about,
+                    }
+                    for item in settings
+                ]
+            }
+        )
+        return 0
+    from commonplace.cli.terminal import printable
+    from commonplace.cli.words import columns
+
+    style = context.style
+    rows = [
+        (
+            item.key,
+            printable(dumps(item.value, ensure_ascii=False)) + (item.unit and f" {item.unit}"),
+            printable(item.origin),
+        )
+        for item in settings
+    ]
+    for line, item in zip(columns(rows) if rows else (), settings, strict=True):
+        context.line(style.faint(line) if item.origin == "default" else line)
+    return 0
+
+
+def _check(context: Context) -> int:
+    from commonplace.config import check
+
+    report = check(
+        workspace=context.workspace, agent=context.agent, config=context.config, env=context.env
+    )
+    if context.json:
+        context.emit(
+            {
+                "ok": not report.faults,
+                "files": report.files,
+                "faults": report.faults,
+                "warnings": report.warnings,
+                "mend": report.mend,
+            }
+        )
+        return 1 if report.faults else 0
+    style = context.style
+    for fault in report.faults:
+        context.line(f"{style.bad('fault')}    {fault}")
+    for warning in report.warnings:
+        context.line(f"{style.warning('warning')}  {warning}")
+    if report.mend:
+        context.line(f"         mend: {report.mend}")
+    if not report.faults:
+        read = ", ".join(report.files) or "no file, defaults alone"
+        context.line(f"{style.good('ok')}       {read}")
+    else:
+        context.note(f"{count(len(report.faults), 'fault')} found")
+    return 1 if report.faults else 0
+
+
+def _path(context: Context) -> int:
+    from commonplace.config import config_paths
+
+    paths = config_paths(workspace=context.workspace, config=context.config, env=context.env)
+    if context.json:
+        context.emit(
+            {
+                "paths": [
+                    {"role": path.role, "path": path.path, "exists": path.exists} for path in paths
+                ]
+            }
+        )
+        return 0
+    from commonplace.cli.words import columns
+
+    rows = [(path.role, "read" if path.exists else "not there", path.path) for path in paths]
+    for line in columns(rows):
+        context.line(line)
+    return 0
+
+
+def _schema(context: Context) -> int:
+    from commonplace.config import json_schema
+
+    context.emit(json_schema())
+    return 0
+
+
+create = ConfigCommand

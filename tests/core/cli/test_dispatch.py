@@ -1,0 +1,127 @@
+"""From words to a command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import commonplace
+from commonplace.cli.dispatch import BUILTIN, builtin_command
+from commonplace.cli.parser import command_parser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Run = Any
+
+
+def test_version(run: Callable[..., Run]) -> None:
+    ran = run("--version")
+    assert (ran.code, ran.out) == (0, f"commonplace {commonplace.__version__}\n")
+
+
+@pytest.mark.parametrize("word", ["--help", "-h", "help"])
+def test_help_names_every_command(run: Callable[..., Run], word: str) -> None:
+    ran = run(word)
+    assert ran.code == 0
+    assert ran.err == ""
+    for name in BUILTIN:
+        assert f"  {name} " in ran.out
+
+
+def test_nothing_at_all_is_a_usage_error_with_help(run: Callable[..., Run]) -> None:
+    ran = run()
+    assert ran.code == 2
+    assert ran.out == ""
+    assert "commands:" in ran.err
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_help_of_a_command_shows_its_examples(run: Callable[..., Run], name: str) -> None:
+    ran = run(name, "--help")
+    assert ran.code == 0
+    command = builtin_command(name)
+    assert command.name == name
+    assert command.examples
+    for example in command.examples:
+        assert example in ran.out
+        assert example.startswith(f"commonplace {name}")
+    assert run("help", name) == ran
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_examples_can_be_parsed_as_they_stand(name: str) -> None:
+    import shlex
+
+    command = builtin_command(name)
+    for example in command.examples:
+        command_parser(command).parse_args(shlex.split(example)[2:])
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_every_command_takes_the_common_options(name: str) -> None:
+    required = {"search": ["q"], "get": ["p"], "eval": ["t"], "config": ["show"]}.get(name, [])
+    args = command_parser(builtin_command(name)).parse_args(
+        [*required, "--workspace", "w", "--config", "c", "--agent", "a", "--json"]
+    )
+    assert (args.workspace, args.config, args.agent, args.json) == ("w", "c", "a", True)
+
+
+@pytest.mark.parametrize(
+    ("argv", "hint"),
+    [
+        (["serach", "x"], "did you mean commonplace search?"),
+        (["statsu"], "did you mean commonplace status?"),
+        (["zzz"], "commonplace --help shows"),
+        (["--versoin"], "commonplace --help shows"),
+        (["search", "x", "--max-result", "3"], "did you mean --max-results?"),
+        (["search", "deploy", "-staging"], 'quote the query: "words -staging"'),
+        (["search", "x", "--max-results", "0"], "commonplace search --help"),
+        (["search", "x", "--min-score", "1.5"], "commonplace search --help"),
+        (["search"], "commonplace search"),
+        (["search", "  "], "commonplace search"),
+        (["get"], "commonplace get --help"),
+        (["get", "MEMORY.md", "--from", "x"], "commonplace get --help"),
+    ],
+)
+def test_a_mistyped_command_line_is_explained(
+    run: Callable[..., Run], argv: list[str], hint: str
+) -> None:
+    ran = run(*argv)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert ran.err.startswith("commonplace: ")
+    assert "\n  mend: " in ran.err
+    assert hint in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_wrong_number_is_named_in_words(run: Callable[..., Run]) -> None:
+    ran = run("search", "x", "--max-results", "none")
+    assert "argument -n/--max-results: invalid whole number above 0 value: 'none'" in ran.err
+
+
+def test_usage_errors_are_json_too(run: Callable[..., Run]) -> None:
+    ran = run("serach", "--json")
+    assert ran.code == 2
+    assert ran.err == ""
+    assert ran.json["error"]["type"] == "UsageError"
+    assert "serach" in ran.json["error"]["message"]
+    assert ran.json["error"]["mend"] == "did you mean commonplace search?"
+
+
+def test_json_behind_two_dashes_is_a_word_of_the_query(run: Callable[..., Run]) -> None:
+    ran = run("search", "--workspace", "/does/not/exist", "--", "--json")
+    assert ran.code == 1
+    assert ran.out == ""
+
+
+def test_common_options_may_stand_before_the_command(run: Callable[..., Run]) -> None:
+    for argv in (
+        ["--workspace", "/does/not/exist", "--json", "search", "x"],
+        ["--workspace=/does/not/exist", "--json", "search", "x"],
+    ):
+        ran = run(*argv)
+        assert ran.code == 1
+        assert ran.json["error"]["type"] == "WorkspaceError"

@@ -1,0 +1,127 @@
+"""Sets of queries: found, read, and put into tables."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace.cli.evalrun import Outcome
+from commonplace.cli.evalsets import find_sets
+from commonplace.cli.evaltable import as_json, as_lines
+from commonplace.errors import CallerError
+from commonplace.evaluation import Span, score_query
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUERY = {
+    "id": "q1",
+    "query": "where?",
+    "relevant": [{"path": "a.md", "startLine": 1, "endLine": 2}],
+    "category": "fact",
+}
+
+
+def _make(folder: Path, *lines: object) -> None:
+    (folder / "workspace").mkdir(parents=True)
+    text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
+    (folder / "queries.jsonl").write_text(text, encoding="utf-8")
+
+
+def test_sets_and_their_parts_are_found_in_order(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    _make(tree / "logs" / "two", QUERY)
+    _make(tree / "logs" / "one", QUERY)
+    _make(tree / "docs", QUERY, QUERY)
+    found = find_sets(str(tree))
+    assert [evalset.title for evalset in found] == ["docs", "logs/one", "logs/two"]
+    assert [evalset.name for evalset in found] == ["docs", "logs", "logs"]
+    assert [len(evalset.queries) for evalset in found] == [2, 1, 1]
+
+
+def test_a_folder_or_a_file_may_be_the_set(tmp_path: Path) -> None:
+    _make(tmp_path / "docs", QUERY)
+    for path in (tmp_path / "docs", tmp_path / "docs" / "queries.jsonl"):
+        (only,) = find_sets(str(path))
+        assert only.title == "docs"
+        assert only.workspace == str(tmp_path / "docs" / "workspace")
+        assert only.queries[0].relevant == (Span("a.md", 1, 2),)
+
+
+def test_a_queries_file_inside_a_workspace_is_a_note_not_a_set(tmp_path: Path) -> None:
+    _make(tmp_path / "docs", QUERY)
+    (tmp_path / "docs" / "workspace" / "queries.jsonl").write_text("", encoding="utf-8")
+    assert len(find_sets(str(tmp_path))) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{", "[]", '{"id": "1"}', json.dumps({**QUERY, "relevant": []})],
+    ids=["not json", "no object", "no query", "nothing relevant"],
+)
+def test_a_malformed_query_is_named_by_its_line(tmp_path: Path, line: str) -> None:
+    _make(tmp_path / "docs", QUERY, line)
+    with pytest.raises(CallerError, match=r"queries\.jsonl:2: not a query"):
+        find_sets(str(tmp_path))
+
+
+def test_nothing_to_be_found_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(CallerError, match="no queries"):
+        find_sets(str(tmp_path))
+    _make(tmp_path / "docs")
+    with pytest.raises(CallerError, match="no queries"):
+        find_sets(str(tmp_path))
+
+
+def test_a_set_without_a_workspace_is_an_error(tmp_path: Path) -> None:
+    _make(tmp_path, QUERY)
+    (tmp_path / "workspace").rmdir()
+    with pytest.raises(CallerError, match="no workspace"):
+        find_sets(str(tmp_path))
+
+
+def _outcome(name: str, *kinds: tuple[str, bool]) -> Outcome:
+    relevant = (Span("a.md", 1, 1),)
+    return Outcome(
+        name=name,
+        title=name,
+        scores=tuple((kind, score_query(relevant, relevant if hit else ())) for kind, hit in kinds),
+        notes=3,
+        index_seconds=1.0,
+        search_seconds=0.5,
+    )
+
+
+OUTCOMES = [
+    _outcome("logs", ("fact", True), ("why", False)),
+    _outcome("logs", ("fact", True)),
+    _outcome("docs", ("fact", False)),
+]
+
+
+def test_json_has_means_over_queries_not_over_parts() -> None:
+    facts = as_json(OUTCOMES)
+    assert facts["all"]["n"] == 4
+    assert facts["all"]["recall@5"] == 0.5
+    assert facts["sets"]["logs"]["all"]["recall@5"] == 0.6667
+    assert facts["sets"]["logs"]["categories"]["fact"] == {
+        "n": 2,
+        "recall@1": 1.0,
+        "recall@5": 1.0,
+        "recall@10": 1.0,
+        "hit@5": 1.0,
+        "mrr@10": 1.0,
+        "ndcg@10": 1.0,
+    }
+    assert facts["indexSeconds"] == 3.0
+    assert facts["searchSeconds"] == 1.5
+
+
+def test_table_has_a_row_for_each_set_and_category() -> None:
+    lines = as_lines(OUTCOMES)
+    assert lines[0].split() == ["set", "queries", *list(OUTCOMES[0].scores[0][1]), "seconds"]
+    assert [line.split()[0] for line in lines[1:-2]] == ["logs", "fact", "why", "docs", "all"]
+    assert lines[1].split()[1:3] == ["3", "0.667"]
+    assert lines[-1] == "indexing took 3.00 s"

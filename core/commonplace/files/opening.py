@@ -66,7 +66,11 @@ def _open_stepwise(base: str, parts: Sequence[str]) -> int:
 
 
 def _open_compared(base: str, parts: Sequence[str]) -> int:
-    """Where there is no walking by descriptors: compare names before, and the file itself after."""
+    """Where there is no walking by descriptors (Windows): compare names before and after.
+
+    A link that is there, or is put there once, is refused. Somebody who keeps swapping a folder
+    and a link at the right moments could still win; where descriptors work, nobody can.
+    """
     location = os.path.join(base, *parts)
     _require_no_link(base, parts)
     _require_regular(os.lstat(location))
@@ -74,6 +78,7 @@ def _open_compared(base: str, parts: Sequence[str]) -> int:
     try:
         _require_no_link(base, parts)
         same = os.path.samestat(os.fstat(opened), os.lstat(location))
+        _require_no_link(base, parts)
     except BaseException:
         os.close(opened)
         raise

@@ -1,0 +1,97 @@
+"""The seams: every hook a plugin may answer, every protocol a part may implement.
+
+This package is the program's table of contents for plugin authors:
+
+- :mod:`~commonplace.spec.hooks` the hooks, and the marker ``hookimpl``
+- :mod:`~commonplace.spec.documents` sources and chunkers
+- :mod:`~commonplace.spec.stores` stores, with or without vectors
+- :mod:`~commonplace.spec.managers` whole engines
+- :mod:`~commonplace.spec.providers` embedding providers
+- :mod:`~commonplace.spec.rankers` rankers
+
+A plugin is a module named by an entry point of the group ``commonplace``; the entry point's own
+name is ``kind.id`` (``backend.builtin``, ``ranker.mmr``). The module answers, with ``hookimpl``,
+the registration hook of each kind it offers, and adds
+:class:`~commonplace.model.plugins.Registration` values to the registry it is handed. Hooks are
+called once, when the module is loaded, which is when something it offers is first asked for.
+
+Names are imported on first use: a search pays only for the seams it crosses.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from commonplace.spec.documents import (
+        Chunker,
+        ChunkerContext,
+        ConfiguredPath,
+        Source,
+        SourceContext,
+    )
+    from commonplace.spec.hooks import GROUP, Hooks, Registry, hookimpl, hookspec
+    from commonplace.spec.managers import ManagerContext, ManagerHealth, MemoryManager
+    from commonplace.spec.providers import EmbeddingProvider, Limits, ProviderContext
+    from commonplace.spec.rankers import RankContext, Ranker, RankerContext
+    from commonplace.spec.stores import Store, StoreContext, VectorStore
+
+__all__ = [
+    "GROUP",
+    "Chunker",
+    "ChunkerContext",
+    "ConfiguredPath",
+    "EmbeddingProvider",
+    "Hooks",
+    "Limits",
+    "ManagerContext",
+    "ManagerHealth",
+    "MemoryManager",
+    "ProviderContext",
+    "RankContext",
+    "Ranker",
+    "RankerContext",
+    "Registry",
+    "Source",
+    "SourceContext",
+    "Store",
+    "StoreContext",
+    "VectorStore",
+    "hookimpl",
+    "hookspec",
+]
+
+_HOMES = {
+    "Chunker": "documents",
+    "ChunkerContext": "documents",
+    "ConfiguredPath": "documents",
+    "EmbeddingProvider": "providers",
+    "GROUP": "hooks",
+    "Hooks": "hooks",
+    "Limits": "providers",
+    "ManagerContext": "managers",
+    "ManagerHealth": "managers",
+    "MemoryManager": "managers",
+    "ProviderContext": "providers",
+    "RankContext": "rankers",
+    "Ranker": "rankers",
+    "RankerContext": "rankers",
+    "Registry": "hooks",
+    "Source": "documents",
+    "SourceContext": "documents",
+    "Store": "stores",
+    "StoreContext": "stores",
+    "VectorStore": "stores",
+    "hookimpl": "hooks",
+    "hookspec": "hooks",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,92 @@
+"""The seam of sources, where documents come from, and of chunkers, which cut them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonplace.model.chunks import Chunk
+    from commonplace.model.documents import Document, DocumentRef, ScanReport
+
+__all__ = ["Chunker", "ChunkerContext", "ConfiguredPath", "Source", "SourceContext"]
+
+
+class ConfiguredPath(Protocol):
+    """A file or folder that the configuration names beside the workspace's own."""
+
+    @property
+    def path(self) -> str:
+        """Absolute or relative to the workspace; may leave it by ``..``, or begin with ``~``."""
+        ...
+
+    @property
+    def pattern(self) -> str | None:
+        """A glob below ``path``, where that is a folder; ``None`` wants all Markdown in it."""
+        ...
+
+
+class SourceContext(NamedTuple):
+    """What a source's factory is given. ``workspace`` is absolute; ``extra_paths`` as configured.
+
+    ``state_dirs`` are folders of an original installation that may be read, never written.
+    """
+
+    workspace: str
+    agent: str
+    extra_paths: tuple[str | ConfiguredPath, ...] = ()
+    state_dirs: tuple[str, ...] = ()
+    config: Any = None
+
+
+class Source(Protocol):
+    """Where documents come from."""
+
+    @property
+    def id(self) -> str:
+        """Stands in hits as ``source``."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Changes whenever ``read`` would give another text for the same bytes."""
+        ...
+
+    def scan(self) -> ScanReport:
+        """All documents there are, by ``stat`` alone: no file is opened."""
+        ...
+
+    def read(self, ref: DocumentRef) -> Document | None:
+        """The document, or ``None`` if it has vanished since the scan.
+
+        Raises ``OSError`` if it is there and cannot be read. The ``ref`` of the answer carries the
+        stamp of what was really read.
+        """
+        ...
+
+
+class ChunkerContext(NamedTuple):
+    """What a chunker's factory is given, in characters: ``size`` per chunk and ``overlap``."""
+
+    size: int
+    overlap: int
+    config: Any = None
+
+
+class Chunker(Protocol):
+    r"""Cuts documents into chunks.
+
+    Laws: every character that is not white space is in a chunk; a chunk's text is a contiguous
+    piece of its lines; chunks come in the order of the text; time is linear in its length. Lines
+    end at ``\\n`` or ``\\r\\n``.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        """Id, version and parameters; changes whenever the chunks of any text would."""
+        ...
+
+    def chunk(self, document: Document) -> Sequence[Chunk]:
+        """The chunks of ``document``; none for a blank one."""
+        ...

@@ -1,0 +1,82 @@
+"""The seam of managers: whole engines that search a workspace and maintain themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from commonplace.deadline import Deadline
+    from commonplace.model.reports import ProgressCallback, SyncReport
+    from commonplace.model.search import Arm, Query, Where
+    from commonplace.model.store import StoreHealth
+    from commonplace.spec.documents import Source
+
+__all__ = ["ManagerContext", "ManagerHealth", "MemoryManager"]
+
+
+class ManagerContext(NamedTuple):
+    """What the factory of a whole engine is given.
+
+    ``workspace`` is absolute. ``state_dir`` is a folder of this agent's own for derived files; it
+    may not exist yet. ``config`` is the plugin's section, read into its registered config class.
+    """
+
+    workspace: str
+    agent: str
+    state_dir: str
+    sources: tuple[Source, ...]
+    config: Any = None
+
+
+class ManagerHealth(NamedTuple):
+    """What a manager says of itself; ``store`` for managers that keep a store of ours."""
+
+    available: bool
+    reason: str = ""
+    store: StoreHealth | None = None
+    notices: tuple[str, ...] = ()
+
+
+class MemoryManager(Protocol):
+    """A whole engine: it can search a workspace and maintain itself."""
+
+    def search(
+        self, query: Query, *, where: Where, limit: int, deadline: Deadline
+    ) -> tuple[Arm, ...]:
+        """Ranked lists of up to ``limit`` chunks each.
+
+        Raises :class:`~commonplace.errors.UnavailableError`,
+        :class:`~commonplace.errors.DeclinedError` or a
+        :class:`~commonplace.errors.CallerError`. An arm without hits is an answer.
+        """
+        ...
+
+    def maintain(
+        self,
+        *,
+        force: bool = False,
+        at_most: int | None = None,
+        deadline: Deadline,
+        progress: ProgressCallback | None = None,
+        wait: float = 30.0,
+    ) -> SyncReport:
+        """Bring the index up to the files, stopping cleanly at ``deadline``.
+
+        ``force`` makes everything anew. With ``at_most``, nothing is done where more documents
+        than that have changed: they are only counted, in ``remaining``. ``wait`` is how many
+        seconds to wait for another writer. Raises
+        :class:`~commonplace.errors.UnavailableError` where nothing can be written.
+        """
+        ...
+
+    def pending(self) -> SyncReport:
+        """What :meth:`maintain` would find to do, by looking alone; ``remaining`` counts it."""
+        ...
+
+    def health(self, *, deep: bool = False) -> ManagerHealth:
+        """Condition; never raises for a part that is unwell, but says so."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything; closing twice is fine."""
+        ...

@@ -6,15 +6,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from commonplace.config.check import CheckReport, check
-    from commonplace.config.described import described
-    from commonplace.config.explain import Explained, explain
+    from commonplace.config.checking import CheckReport, check
+    from commonplace.config.description import described
+    from commonplace.config.explaining import Explained, explain
     from commonplace.config.load import load_settings
     from commonplace.config.paths import ConfigPath, cache_dir, config_paths, state_dir
     from commonplace.config.schema import json_schema
     from commonplace.config.search import ExtraPath, SearchSettings
     from commonplace.config.secret import Secret
     from commonplace.config.settings import FlushSettings, Settings
+    from commonplace.config.values import Reading, WrongValueError
 
 __all__ = [
     "CheckReport",
@@ -22,9 +23,11 @@ __all__ = [
     "Explained",
     "ExtraPath",
     "FlushSettings",
+    "Reading",
     "SearchSettings",
     "Secret",
     "Settings",
+    "WrongValueError",
     "cache_dir",
     "check",
     "config_paths",
@@ -36,19 +39,21 @@ __all__ = [
 ]
 
 _HOME = {
-    "CheckReport": "check",
+    "CheckReport": "checking",
     "ConfigPath": "paths",
-    "Explained": "explain",
+    "Explained": "explaining",
     "ExtraPath": "search",
     "FlushSettings": "settings",
+    "Reading": "values",
     "SearchSettings": "search",
     "Secret": "secret",
     "Settings": "settings",
+    "WrongValueError": "values",
     "cache_dir": "paths",
-    "check": "check",
+    "check": "checking",
     "config_paths": "paths",
-    "described": "described",
-    "explain": "explain",
+    "described": "description",
+    "explain": "explaining",
     "json_schema": "schema",
     "load_settings": "load",
     "state_dir": "paths",

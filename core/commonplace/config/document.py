@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from commonplace.config.described import Setting
+from commonplace.config.description import Setting
 from commonplace.config.reading import Found, hint, joined
 from commonplace.config.search import SearchSettings
 from commonplace.config.secret import Opaque

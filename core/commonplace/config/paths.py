@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from commonplace.config.described import Group, setting
+from commonplace.config.description import Group, setting
 from commonplace.dirs import expand_user, user_cache_dir, user_config_dir, user_state_dir
 from commonplace.errors import ConfigError
 

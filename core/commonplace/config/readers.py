@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from commonplace.config.described import Setting
+from commonplace.config.description import Setting
 from commonplace.config.search import ExtraPath
 from commonplace.config.values import WrongValueError, convert, kind_of
 from commonplace.dirs import expand_user

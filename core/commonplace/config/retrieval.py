@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from commonplace.config.described import Group, setting
+from commonplace.config.description import Group, setting
 
 __all__ = [
     "ChunkingSettings",

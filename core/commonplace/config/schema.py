@@ -12,7 +12,7 @@ from commonplace.config.settings import FlushSettings, MemorySettings
 from commonplace.config.shape import Leaf, Shape, is_described
 
 if TYPE_CHECKING:
-    from commonplace.config.described import Setting
+    from commonplace.config.description import Setting
     from commonplace.config.shape import Branch
 
 __all__ = ["json_schema"]

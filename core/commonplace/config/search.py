@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-from commonplace.config.described import Group, setting
+from commonplace.config.description import Group, setting
 from commonplace.config.retrieval import ChunkingSettings, QuerySettings, RankingSettings
 from commonplace.config.secret import Secret
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from commonplace.config.described import Group, setting
+from commonplace.config.description import Group, setting
 from commonplace.config.search import SearchSettings
 
 __all__ = ["FlushSettings", "MemorySettings", "Settings"]

@@ -6,7 +6,7 @@ from typing import Any, get_type_hints
 
 import attrs
 
-from commonplace.config.described import METADATA, REQUIRED, Group, Setting
+from commonplace.config.description import METADATA, REQUIRED, Group, Setting
 
 __all__ = ["Branch", "Leaf", "Shape", "build", "camel", "is_described"]
 
@@ -44,7 +44,7 @@ class Branch:
 class Shape:
     """All keys of a described class, as a flat mapping by dotted key and as a tree.
 
-    ``cls`` is a :class:`~commonplace.config.described.Group` or an attrs class, whose fields need
+    ``cls`` is a :class:`~commonplace.config.description.Group` or an attrs class, whose fields need
     no description; those that begin with ``_`` are left out.
     """
 

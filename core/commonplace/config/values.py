@@ -14,7 +14,7 @@ from commonplace.config.shape import Leaf, Shape, build, is_described
 from commonplace.dirs import expand_user
 
 if TYPE_CHECKING:
-    from commonplace.config.described import Setting
+    from commonplace.config.description import Setting
     from commonplace.config.shape import Branch
 
 __all__ = ["Reading", "WrongValueError", "convert", "kind_of"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from commonplace.config.described import Group, setting
+from commonplace.config.description import Group, setting
 from commonplace.config.resolve import resolve
 from commonplace.config.secret import Opaque, Secret
 from commonplace.config.settings import MemorySettings

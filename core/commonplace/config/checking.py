@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.config.described import Group, setting
+from commonplace.config.description import Group, setting
 from commonplace.config.places import MisplacedError, locate
 from commonplace.config.reading import key_path
 from commonplace.config.resolve import resolve

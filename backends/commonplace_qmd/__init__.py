@@ -1,0 +1,1 @@
+"""The QMD backend: its configuration; the engine itself is not part of this version."""

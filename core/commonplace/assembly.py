@@ -10,9 +10,10 @@ from commonplace.errors import PluginUnavailableError, UnavailableError
 from commonplace.spec import ChunkerContext, ManagerContext, SourceContext, StoreContext
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from commonplace.config import Settings
+    from commonplace.embedding.service import EmbeddingService
     from commonplace.host.host import PluginHost
     from commonplace.spec import MemoryManager, Source
     from commonplace.text.analyse import Analyser
@@ -63,7 +64,11 @@ def make_sources(
 
 
 def make_engine(
-    host: PluginHost, settings: Settings, sources: Sequence[Source], analyser: Analyser
+    host: PluginHost,
+    settings: Settings,
+    sources: Sequence[Source],
+    analyser: Analyser,
+    embedding: Callable[[], EmbeddingService | None],
 ) -> Engine:
     """The first link of the configured chain that can work here.
 
@@ -73,7 +78,7 @@ def make_engine(
     first: UnavailableError | None = None
     for backend in settings.backends:
         try:
-            manager = _make_manager(host, settings, backend, sources, analyser)
+            manager = _make_manager(host, settings, backend, sources, analyser, embedding)
         except UnavailableError as error:
             first = first or error
             passed.append((backend, str(error)))
@@ -89,6 +94,7 @@ def _make_manager(
     backend: str,
     sources: Sequence[Source],
     analyser: Analyser,
+    embedding: Callable[[], EmbeddingService | None],
 ) -> MemoryManager:
     offered = host.backend(backend)
     registration = offered.registration
@@ -125,4 +131,11 @@ def _make_manager(
             config=config,
         )
     )
-    return IndexedMemoryManager(store=store, sources=sources, chunker=chunker, analyser=analyser)
+    return IndexedMemoryManager(
+        store=store,
+        sources=sources,
+        chunker=chunker,
+        analyser=analyser,
+        embedding=embedding,
+        hybrid=settings.search.query.hybrid.enabled,
+    )

@@ -41,6 +41,10 @@ class Deadline:
         """Whether no time is left."""
         return self.remaining() <= 0
 
+    def sooner(self, seconds: float) -> Deadline:
+        """The same deadline, or ``seconds`` from now if that is earlier."""
+        return Deadline(min(self._at, self._clock() + seconds), self._clock)
+
     def check(self, what: str) -> None:
         """Raise :class:`DeadlineExceededError`, naming ``what``, if no time is left."""
         if self.expired:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from commonplace.assembly import analyser_of, make_engine, make_sources
 from commonplace.deadline import NEVER
+from commonplace.embedding.chooser import EmbeddingChooser
 from commonplace.errors import CommonplaceError, MemoryDisabledError, WorkspaceError
 from commonplace.model.search import Fallback, SearchResult
 
@@ -33,13 +34,19 @@ class Memory:
     """
 
     def __init__(
-        self, settings: Settings, host: PluginHost, *, clock: Callable[[], float] = time.time
+        self,
+        settings: Settings,
+        host: PluginHost,
+        *,
+        env: Mapping[str, str] = os.environ,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings
         self.host = host
         self._clock = clock
         self._analyser = analyser_of(settings)
         self._sources, self._source_notices = make_sources(host, settings)
+        self._embedding = EmbeddingChooser(host, settings, env)
         self._opening = threading.Lock()
         self._engine: Engine | None = None
         self._engine_since = 0.0
@@ -81,7 +88,7 @@ class Memory:
                 mend="set memorySearch.enabled to true and plugins.slots.memory to memory-core",
             )
         _check_workspace(settings.workspace)
-        return cls(settings, host or PluginHost(cache_dir=settings.cache_dir, env=env))
+        return cls(settings, host or PluginHost(cache_dir=settings.cache_dir, env=env), env=env)
 
     def __enter__(self) -> Self:
         return self
@@ -100,7 +107,10 @@ class Memory:
         Raises :class:`~commonplace.errors.UnavailableError` where the index cannot be written.
         """
         engine = self._serving()
-        return engine.manager.maintain(force=force, deadline=NEVER, progress=progress)
+        report = engine.manager.maintain(force=force, deadline=NEVER, progress=progress)
+        if (events := self.host.events) is not None:
+            events.synced(report)
+        return report
 
     def search(
         self,
@@ -131,7 +141,7 @@ class Memory:
         fresh = Freshness()
         if self.settings.search.sync.on_search:
             fresh = freshen(engine.manager, progress)
-        hits = self._searching().search(
+        found = self._searching().search(
             engine.manager,
             query,
             limit=limit,
@@ -139,16 +149,19 @@ class Memory:
             sources=sources,
             now=self._clock(),
         )
-        notes = fresh.notes
-        if hits is None:
-            notes = ("the query has no words to search for", *notes)
-        return SearchResult(
-            hits=hits or (),
+        arm = found.vector_arm()
+        result = SearchResult(
+            hits=found.hits,
             backend=engine.backend,
-            fallback=self._fallback(engine),
+            provider=arm.provider if arm else None,
+            model=arm.model if arm else None,
+            fallback=self._fallback(engine) or (arm.fallback if arm else None),
             stale=fresh.stale,
-            notes=notes,
+            notes=(*found.notes, *fresh.notes),
         )
+        if (events := self.host.events) is not None:
+            events.searched(query, result)
+        return result
 
     def get(self, path: str, *, start: int | None = None, lines: int | None = None) -> NoteText:
         """``lines`` lines of a note from line ``start`` (1-based); all of it by default.
@@ -192,11 +205,19 @@ class Memory:
             engine, self._engine = self._engine, None
         if engine is not None:
             engine.manager.close()
+        self._embedding.close()
+        self.host.close()
 
     def _serving(self) -> Engine:
         with self._opening:
             if self._engine is None:
-                self._engine = make_engine(self.host, self.settings, self._sources, self._analyser)
+                self._engine = make_engine(
+                    self.host,
+                    self.settings,
+                    self._sources,
+                    self._analyser,
+                    self._embedding.service,
+                )
                 self._engine_since = self._clock()
             return self._engine
 

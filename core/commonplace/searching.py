@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from attrs import evolve
 
@@ -17,14 +17,26 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from commonplace.config import SearchSettings
-    from commonplace.model.search import Hit, Where
+    from commonplace.model.search import Arm, Hit, Where
     from commonplace.spec import MemoryManager, Ranker
     from commonplace.text.analyse import Analyser
 
-__all__ = ["Searcher"]
+__all__ = ["Found", "Searcher"]
 
 _CANDIDATES_AT_MOST = 200
 _SECONDS = 30.0
+
+
+class Found(NamedTuple):
+    """What a search found, through which arms, and words for the user about it."""
+
+    hits: tuple[Hit, ...]
+    arms: tuple[Arm, ...]
+    notes: tuple[str, ...] = ()
+
+    def vector_arm(self) -> Arm | None:
+        """The arm that a query's embedding was made for, if there is one."""
+        return next((arm for arm in self.arms if arm.provider), None)
 
 
 class Searcher:
@@ -46,12 +58,12 @@ class Searcher:
         min_score: float | None,
         sources: Sequence[str] | None,
         now: float,
-    ) -> tuple[Hit, ...] | None:
-        """The hits, best first, or ``None`` if ``text`` has no words to search for."""
+    ) -> Found:
+        """The hits, best first, and the arms they came from."""
         parsed = parse_query(text)
-        query = Query(text=text, keyword=self._analyser.query(parsed))
+        query = Query(text=text, keyword=self._analyser.query(parsed), words=parsed.words)
         if not query.keyword.should:
-            return None
+            return Found((), (), ("the query has no words to search for",))
         wide = min(_CANDIDATES_AT_MOST, limit * self._settings.query.hybrid.candidate_multiplier)
         arms = manager.search(
             query,
@@ -71,7 +83,8 @@ class Searcher:
             asked=min_score,
             compat=profile == "compat",
         )
-        return hits_of(passed, query.keyword, self._analyser, limit=limit)
+        hits = hits_of(passed, query.keyword, self._analyser, limit=limit)
+        return Found(hits, arms, tuple(arm.note for arm in arms if arm.note))
 
 
 def _narrowed(where: Where, sources: Sequence[str] | None) -> Where:

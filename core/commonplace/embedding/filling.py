@@ -5,13 +5,11 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from commonplace.embedding.cache import text_digest
 from commonplace.embedding.link import space_name, space_of
 from commonplace.embedding.service import cache_key
 from commonplace.errors import UnavailableError
-from commonplace.model.reports import Progress
+from commonplace.model.reports import Embedding, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,25 +21,9 @@ if TYPE_CHECKING:
     from commonplace.model.store import Build
     from commonplace.spec import VectorStore
 
-__all__ = ["Filled", "fill_vectors"]
+__all__ = ["fill_vectors"]
 
 _GROUP = 2000
-
-
-@frozen
-class Filled:
-    """What was done: ``embedded`` by requests, ``cached`` without; ``cut`` texts were shortened.
-
-    ``missing`` chunks' texts still have no vector, for ``reason`` if that is a failure.
-    """
-
-    provider: str = ""
-    embedded: int = 0
-    cached: int = 0
-    cut: int = 0
-    requests: int = 0
-    missing: int = 0
-    reason: str = ""
 
 
 def fill_vectors(
@@ -52,7 +34,7 @@ def fill_vectors(
     deadline: Deadline,
     progress: ProgressCallback | None = None,
     wait: float = 30.0,
-) -> Filled:
+) -> Embedding:
     """Embed what has no vector yet with the first provider.
 
     If it fails before it ever embedded anything, the fallback takes its place. If it fails later
@@ -60,13 +42,13 @@ def fill_vectors(
     none wait. Every finished request is kept at once, in cache and store. Never raises for a
     provider that fails; the report says why.
     """
-    report = Filled()
+    report = Embedding()
     for link in service.links:
         try:
             known = space_of(link.fingerprint(), store.spaces())
             report = _Filling(service, link, store, build, wait).run(deadline, progress)
         except UnavailableError as error:
-            report = Filled(link.id, reason=str(error))
+            report = Embedding(link.id, reason=str(error))
             known = None
         if not report.reason or report.embedded or (known is not None and known.covered):
             break
@@ -95,7 +77,7 @@ class _Filling:
         self._dims = known.dims if known is not None else None
         self._embedded = self._cached = self._cut = 0
 
-    def run(self, deadline: Deadline, progress: ProgressCallback | None) -> Filled:
+    def run(self, deadline: Deadline, progress: ProgressCallback | None) -> Embedding:
         space = space_name(self._fingerprint, self._dims or 0)
         missing = [
             item for item in self._store.missing_vectors(self._build, space) if item[1].strip()
@@ -109,7 +91,7 @@ class _Filling:
                         progress(Progress("Embedding notes", self._done, len(missing)))
         except UnavailableError as error:
             reason = str(error)
-        return Filled(
+        return Embedding(
             provider=self._link.id,
             embedded=self._embedded,
             cached=self._cached,

@@ -131,7 +131,9 @@ class RequestRunner:
     ) -> list[bytes]:
         def call() -> list[bytes]:
             self.requests += 1
-            vectors = self.provider.embed(texts, purpose=purpose, deadline=deadline)
+            limits = self.provider.limits
+            seconds = limits.query_seconds if purpose == "query" else limits.request_seconds
+            vectors = self.provider.embed(texts, purpose=purpose, deadline=deadline.sooner(seconds))
             return checked(vectors, count=len(texts), dims=dims, provider=self.name)
 
         try:

@@ -32,19 +32,23 @@ def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) ->
 
     Up to 20 changed documents are indexed within about 200 ms. More are counted and left: a search
     never waits for them. An index that knows nothing is built whole, since it could answer nothing.
+    Nothing is embedded: that costs time and perhaps money, and waits for a sync that was asked for.
     A failure to write is said, and the search goes on with what is there.
     """
     try:
         report = manager.maintain(
-            at_most=_INLINE_DOCUMENTS, deadline=Deadline.after(_INLINE_SECONDS), wait=0
+            at_most=_INLINE_DOCUMENTS,
+            embed=False,
+            deadline=Deadline.after(_INLINE_SECONDS),
+            wait=0,
         )
         if report.remaining and not report.unchanged and not report.changed:
-            report = manager.maintain(deadline=NEVER, progress=progress)
+            report = manager.maintain(embed=False, deadline=NEVER, progress=progress)
     except IndexUnavailableError as error:
         report = manager.pending()
         if isinstance(error, IndexBusyError) and report.remaining and not report.unchanged:
             # Another process is building the first index just now: wait for it, within bounds.
-            report = manager.maintain(deadline=NEVER, progress=progress)
+            report = manager.maintain(embed=False, deadline=NEVER, progress=progress)
         elif report.remaining:
             return Freshness(
                 report.remaining, (*_words(report), f"changed notes are not indexed: {error}")

@@ -1,10 +1,10 @@
-"""The engine of chunker, analyser and store: searched by keyword, kept up to the files."""
+"""The engine of chunker, analyser, embedder and store: searched, and kept up to the files."""
 
 from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from attrs import evolve
 
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commonplace.deadline import Deadline
+    from commonplace.embedding.service import EmbeddingService
     from commonplace.index.changes import Plan
     from commonplace.model.reports import ProgressCallback
     from commonplace.model.search import Arm, Query, Where
     from commonplace.model.store import Build
-    from commonplace.spec import Chunker, Source, Store
+    from commonplace.spec import Chunker, Source, Store, VectorStore
     from commonplace.text.analyse import Analyser
 
 __all__ = ["IndexedMemoryManager"]
@@ -39,22 +40,39 @@ class IndexedMemoryManager:
         sources: Sequence[Source],
         chunker: Chunker,
         analyser: Analyser,
+        embedding: Callable[[], EmbeddingService | None] = lambda: None,
+        hybrid: bool = True,
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self._store = store
         self._sources = {source.id: source for source in sources}
         self._chunker = chunker
         self._analyser = analyser
+        self._embedding = embedding
+        self._hybrid = hybrid
         self._clock_ns = clock_ns
         self._syncing = threading.Lock()
 
     def search(
         self, query: Query, *, where: Where, limit: int, deadline: Deadline
     ) -> tuple[Arm, ...]:
-        """One arm, ``keyword``."""
-        return (
-            keyword_arm(self._store, query.keyword, where=where, limit=limit, deadline=deadline),
-        )
+        """The arm ``keyword``, and ``vector`` where anything is embedded and someone embeds."""
+        arms: list[Arm] = []
+        vectors = self._vectors()
+        if vectors is not None and any(info.covered for info in vectors.spaces()):
+            service = self._embedding()  # chosen only now: a keyword search need not know who
+            if service is not None:
+                from commonplace.index.vector import vector_arm
+
+                arms.append(
+                    vector_arm(vectors, service, query, where=where, limit=limit, deadline=deadline)
+                )
+        if self._hybrid or not any(arm.found for arm in arms):
+            keyword = keyword_arm(
+                self._store, query.keyword, where=where, limit=limit, deadline=deadline
+            )
+            arms.insert(0, keyword)
+        return tuple(arms)
 
     def pending(self) -> SyncReport:
         """Compare stamps and count; no file is opened, nothing is written."""
@@ -68,11 +86,15 @@ class IndexedMemoryManager:
         *,
         force: bool = False,
         at_most: int | None = None,
+        embed: bool = True,
         deadline: Deadline,
         progress: ProgressCallback | None = None,
         wait: float = 30.0,
     ) -> SyncReport:
-        """Index what has changed; a rebuild is filled beside the live build, then activated."""
+        """Index what has changed; a rebuild is filled beside the live build, then activated.
+
+        Text is searchable before anything is embedded; vectors then attach request by request.
+        """
         started = time.monotonic()
         with self._syncing:
             scans = self._scan()
@@ -83,6 +105,8 @@ class IndexedMemoryManager:
                     progress(Progress("Looking for notes", total, total))
                 with self._store.writer(wait=wait):
                     report = self._write(scans, force=force, deadline=deadline, progress=progress)
+            if embed:
+                report = self._embed(report, deadline=deadline, progress=progress, wait=wait)
         return evolve(_with_scans(report, scans), seconds=time.monotonic() - started)
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
@@ -95,6 +119,26 @@ class IndexedMemoryManager:
     def close(self) -> None:
         """Close the store."""
         self._store.close()
+
+    def _vectors(self) -> VectorStore | None:
+        return cast("VectorStore", self._store) if "vectors" in self._store.capabilities else None
+
+    def _embed(
+        self,
+        report: SyncReport,
+        *,
+        deadline: Deadline,
+        progress: ProgressCallback | None,
+        wait: float,
+    ) -> SyncReport:
+        vectors, live = self._vectors(), _live(self._store)
+        service = self._embedding() if vectors is not None and live is not None else None
+        if vectors is None or live is None or service is None:
+            return report
+        from commonplace.embedding.filling import fill_vectors
+
+        done = fill_vectors(service, vectors, live, deadline=deadline, progress=progress, wait=wait)
+        return evolve(report, embedding=done)
 
     def _scan(self) -> list[SourceScan]:
         return [

@@ -36,13 +36,15 @@ class Credentials:
 
     ``env`` are names of environment variables, ``config`` ids under ``models.providers`` whose
     ``apiKey`` serves, ``keyring`` a user name under the service ``commonplace`` in the system's
-    keyring. ``optional`` providers work without a key (a server on this machine).
+    keyring. ``optional`` providers work without a key (a server on this machine). ``note`` is
+    added where a key is missing: what people take for one.
     """
 
     env: tuple[str, ...] = ()
     config: tuple[str, ...] = ()
     keyring: str | None = None
     optional: bool = False
+    note: str = ""
 
 
 @frozen

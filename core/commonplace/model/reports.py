@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from commonplace.model.documents import RootFailure
     from commonplace.model.search import Fallback
 
-__all__ = ["NoteText", "Progress", "ProgressCallback", "Status", "SyncReport"]
+__all__ = ["Embedding", "NoteText", "Progress", "ProgressCallback", "Status", "SyncReport"]
 
 
 @frozen
@@ -27,11 +27,30 @@ ProgressCallback = Callable[[Progress], None]
 
 
 @frozen
+class Embedding:
+    """What embedding did during a sync.
+
+    ``embedded`` texts by ``requests`` requests, ``cached`` without any; ``cut`` were too long for
+    the model and shortened. ``missing`` still have no vector, because of ``reason`` if that is a
+    failure.
+    """
+
+    provider: str = ""
+    embedded: int = 0
+    cached: int = 0
+    cut: int = 0
+    requests: int = 0
+    missing: int = 0
+    reason: str = ""
+
+
+@frozen
 class SyncReport:
     """What a sync did: counts of documents, and what it had to leave.
 
     ``remaining`` counts changed documents that were left for later because time ran out.
     ``unreadable`` are (path, reason) of files that could not be read; their old entries stay.
+    ``embedding`` is what was done for vectors, where there is a provider.
     ``opened`` counts files whose bytes were read. ``seconds`` is wall time.
     """
 
@@ -46,6 +65,7 @@ class SyncReport:
     failed_roots: tuple[RootFailure, ...] = ()
     skipped_symlinks: int = 0
     rebuilt: bool = False
+    embedding: Embedding | None = None
     seconds: float = 0.0
 
     @property

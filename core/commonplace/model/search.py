@@ -73,10 +73,15 @@ class KeywordQuery:
 
 @frozen
 class Query:
-    """What a manager is asked: the words as typed, and their analysis made once by the host."""
+    """What a manager is asked.
+
+    ``text`` as typed; ``keyword`` its analysis, made once by the host; ``words`` the text without
+    filters and excluded words, as an embedding is made of it (``""``: as typed).
+    """
 
     text: str
     keyword: KeywordQuery
+    words: str = ""
 
 
 @frozen
@@ -104,19 +109,32 @@ class Found:
 
 
 @frozen
+class Fallback:
+    """That another part answered than ``part``, and why, since ``since`` (epoch seconds)."""
+
+    part: str
+    reason: str
+    since: float
+
+
+@frozen
 class Arm:
     """One ranked list, best first.
 
-    ``exact`` is False where the list may miss a chunk that belongs in it. ``provider`` and
-    ``model`` name who made the query's embedding, for arms that have one.
+    ``exact`` is False where the list may miss a chunk that belongs in it; ``plan`` names how it was
+    found. ``provider`` and ``model`` made the query's embedding, for arms that have one, and
+    ``fallback`` says in whose place. ``note`` tells the user why an arm that was wanted is empty.
     """
 
     name: str
     kind: ArmKind
     found: tuple[Found, ...]
     exact: bool = True
+    plan: str = ""
     provider: str | None = None
     model: str | None = None
+    fallback: Fallback | None = None
+    note: str = ""
 
 
 @frozen
@@ -197,15 +215,6 @@ class Hit:
         if self.end_line != self.start_line:
             lines += f"-L{self.end_line}"
         return self.path + lines
-
-
-@frozen
-class Fallback:
-    """That another part answered than ``part``, and why, since ``since`` (epoch seconds)."""
-
-    part: str
-    reason: str
-    since: float
 
 
 @frozen

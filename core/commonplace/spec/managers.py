@@ -56,6 +56,7 @@ class MemoryManager(Protocol):
         *,
         force: bool = False,
         at_most: int | None = None,
+        embed: bool = True,
         deadline: Deadline,
         progress: ProgressCallback | None = None,
         wait: float = 30.0,
@@ -63,7 +64,8 @@ class MemoryManager(Protocol):
         """Bring the index up to the files, stopping cleanly at ``deadline``.
 
         ``force`` makes everything anew. With ``at_most``, nothing is done where more documents
-        than that have changed: they are only counted, in ``remaining``. ``wait`` is how many
+        than that have changed: they are only counted, in ``remaining``. Without ``embed``, nothing
+        is embedded that is not yet. ``wait`` is how many
         seconds to wait for another writer. Raises
         :class:`~commonplace.errors.UnavailableError` where nothing can be written.
         """

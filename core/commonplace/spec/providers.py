@@ -45,12 +45,16 @@ class Limits:
 
     ``tokens`` counts a whole request, ``item_tokens`` one text; both are compared with an estimate
     (see :func:`commonplace.embedding.packing.estimate_tokens`). ``bytes`` is of UTF-8 text.
+    ``query_seconds`` and ``request_seconds`` are how long one request for a query, and one for
+    documents, may take.
     """
 
     items: int | None = None
     tokens: int | None = None
     bytes: int | None = None
     item_tokens: int | None = None
+    query_seconds: float = 20.0
+    request_seconds: float = 120.0
 
 
 class EmbeddingProvider(Protocol):

@@ -49,7 +49,7 @@ def resolve(roots: Roots, path: str) -> tuple[Root, str]:
             continue
         location = os.path.normpath(os.path.join(roots.workspace, asked))
         for root, relative in _admitting(roots, location, absolute=os.path.isabs(asked)):
-            if location.endswith(SUFFIX) and _is_plain(roots.stored(location), relative):
+            if _is_plain(roots.stored(location), relative):
                 return root, relative
     raise PathNotAllowedError
 

@@ -138,7 +138,7 @@ class Swap:
                 self._aside.rename(self._victim)
 
 
-@pytest.mark.parametrize("at", [1, 2, 3, 4])
+@pytest.mark.parametrize("at", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("back", [True, False])
 @pytest.mark.parametrize(
     ("victim", "target"), [("memory/deep", "outside"), ("memory/deep/er/b.md", "outside/er/b.md")]

@@ -17,7 +17,7 @@ __all__ = ["EmbeddingChooser"]
 
 
 class EmbeddingChooser:
-    """Puts off :func:`~commonplace.embedding.choice.choose`, which loads every provider's plugin."""
+    """Puts off :func:`~commonplace.embedding.choice.choose`: it loads every provider plugin."""
 
     def __init__(self, host: PluginHost, settings: Settings, env: Mapping[str, str]) -> None:
         self._host = host

@@ -70,10 +70,11 @@ def _of_keyring(name: str) -> str | None:
     except ImportError:
         return None  # an extra
     try:
-        return keyring.get_password(_SERVICE, name)
+        password: str | None = keyring.get_password(_SERVICE, name)
     except KeyringError:
         return None  # a headless machine has none that answers
     except Exception as error:  # backends raise what their libraries raise
         raise UnavailableError(
             f"the system's keyring failed: {error}", mend="set the key in the environment"
         ) from error
+    return password

@@ -99,7 +99,7 @@ def _collect(cls: type[Any], prefix: str, names: tuple[str, ...], shape: Shape) 
         shape.unsupported[prefix + key] = reason
     for name, setting, default in _fields(cls):
         key = prefix + (setting.key or camel(name))
-        if is_described(hints[name]):
+        if is_described(hints[name]) and setting.read is None:
             _collect(hints[name], f"{key}.", (*names, name), shape)
         else:
             shape.leaves[key] = Leaf(key, (*names, name), setting, hints[name], default)

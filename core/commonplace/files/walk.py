@@ -71,7 +71,7 @@ class _Listing:
         self.prefix = f"{stored}/" if stored else ""
         self.below = below
         self.folders: list[str] = []
-        self.blank = True
+        self.blank = False
         self.findings = findings
         self.taken: set[str] | None = None
         self.unstorable: list[str] = []
@@ -87,7 +87,6 @@ class _Listing:
         except OSError as error:
             trouble = error
         if trouble is not None:
-            self.blank = False
             self.findings.fail(self.stored, words_of(trouble))
         if self.unstorable:
             self.findings.fail_names(self.prefix, sorted(self.unstorable))
@@ -98,8 +97,8 @@ class _Listing:
         source, prefix, add = self.findings.source, self.prefix, self.findings.documents.append
         simple = self.taken is None
         trouble: OSError | None = None
+        entry = None
         for entry in entries:
-            self.blank = False
             name = entry.name
             try:
                 if not name.endswith(SUFFIX):
@@ -114,6 +113,7 @@ class _Listing:
                 continue  # deleted since it was listed
             except OSError as error:
                 trouble = trouble or error
+        self.blank = entry is None
         return trouble
 
     def _is_wanted(self, name: str) -> bool:

@@ -1,0 +1,76 @@
+"""Counts of the live build, and the deep check of a whole file against itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from commonplace_sqlite.encoding import text_out
+from commonplace_sqlite.schema import of_build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["counts_by_source", "problems"]
+
+_MOST_PROBLEMS = 20
+
+_COUNTS = "SELECT source, count(*), sum(chunks) FROM document_<n> GROUP BY source"
+
+_FAULTS = (
+    (
+        "chunks belong to no document",
+        "SELECT count(*) FROM chunk_<n> WHERE document NOT IN (SELECT id FROM document_<n>)",
+    ),
+    (
+        "chunks are not in the keyword index",
+        "SELECT count(*) FROM chunk_<n> WHERE id NOT IN (SELECT id FROM fts_<n>_docsize)",
+    ),
+    (
+        "entries of the keyword index belong to no chunk",
+        "SELECT count(*) FROM fts_<n>_docsize WHERE id NOT IN (SELECT id FROM chunk_<n>)",
+    ),
+    (
+        "documents have another number of chunks than they should",
+        """
+        SELECT count(*) FROM document_<n> AS d
+        WHERE chunks <> (SELECT count(*) FROM chunk_<n> WHERE document = d.id)
+        """,
+    ),
+    (
+        "is the error in the count of chunks",
+        """
+        SELECT abs(chunks - (SELECT count(*) FROM chunk_<n>)) FROM build WHERE id = <n>
+        """,
+    ),
+)
+
+
+def counts_by_source(connection: apsw.Connection, build: int) -> tuple[tuple[str, int, int], ...]:
+    """(source, documents, chunks) of a build, by source."""
+    rows: Any = connection.execute(of_build(_COUNTS, build))
+    return tuple(
+        sorted((text_out(source), documents, chunks) for source, documents, chunks in rows)
+    )
+
+
+def problems(connection: apsw.Connection) -> tuple[str, ...]:
+    """What is wrong with the file, in lines for people; takes as long as reading all of it."""
+    try:
+        return tuple(_problems(connection))
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        return (f"the file is damaged: {error}",)
+
+
+def _problems(connection: apsw.Connection) -> Iterator[str]:
+    # FTS5 takes part in this: it checks its segments against each other.
+    for (line,) in connection.execute(f"PRAGMA integrity_check({_MOST_PROBLEMS})"):
+        if line != "ok":
+            yield str(line)
+    rows: Any = connection.execute("SELECT id, state FROM build ORDER BY id").fetchall()
+    for build, state in rows:
+        for words, sql in _FAULTS:
+            count: int = connection.execute(of_build(sql, build)).get
+            if count:
+                yield f"the {state} build: {count} {words}"

@@ -1,0 +1,110 @@
+"""How values that SQLite cannot hold as they are go in, and come back unchanged.
+
+SQLite has integers of 64 bits with a sign, and text that is valid UTF-8. Inodes need a bit more,
+and names of files on disk need not be valid text.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+__all__ = [
+    "digest_in",
+    "digest_out",
+    "heading_in",
+    "heading_out",
+    "indexable",
+    "int_in",
+    "int_out",
+    "packed",
+    "text_in",
+    "text_out",
+    "unpacked",
+]
+
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+_SEPARATOR = "\x1f"
+_ESCAPE = "\x1e"
+
+
+def text_in(text: str) -> str | bytes:
+    """``text``, or its bytes where it has lone surrogates, which are no valid UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def text_out(value: str | bytes) -> str:
+    """The inverse of :func:`text_in`."""
+    return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
+
+
+def int_in(number: int) -> int | str:
+    """``number``, or its digits where it needs more than 64 bits with a sign."""
+    return number if _SMALLEST <= number <= _LARGEST else str(number)
+
+
+def int_out(value: int | str) -> int:
+    """The inverse of :func:`int_in`."""
+    return value if isinstance(value, int) else int(value)
+
+
+def digest_in(digest: str) -> str | bytes:
+    """Half the size for digests in hexadecimal; anything else as it is."""
+    try:
+        raw = bytes.fromhex(digest)
+    except ValueError:
+        return digest
+    return raw if raw.hex() == digest else digest
+
+
+def digest_out(value: str | bytes) -> str:
+    """The inverse of :func:`digest_in`."""
+    return value if isinstance(value, str) else value.hex()
+
+
+def heading_in(heading: tuple[str, ...]) -> str | bytes:
+    """The headings in one text, each ended by U+001F."""
+    if not heading:
+        return ""
+    parts = (
+        part.replace(_ESCAPE, f"{_ESCAPE}e").replace(_SEPARATOR, f"{_ESCAPE}s") for part in heading
+    )
+    return text_in("".join(f"{part}{_SEPARATOR}" for part in parts))
+
+
+def heading_out(value: str | bytes) -> tuple[str, ...]:
+    """The inverse of :func:`heading_in`."""
+    parts = text_out(value).split(_SEPARATOR)[:-1]
+    if any(_ESCAPE in part for part in parts):
+        parts = [
+            part.replace(f"{_ESCAPE}s", _SEPARATOR).replace(f"{_ESCAPE}e", _ESCAPE)
+            for part in parts
+        ]
+    return tuple(parts)
+
+
+def packed(text: str) -> bytes:
+    """``text`` as compressed bytes; level 1, since a higher one saves little and costs much."""
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), 1) if text else b""
+
+
+def unpacked(value: bytes) -> str:
+    """The inverse of :func:`packed`."""
+    return zlib.decompress(value).decode("utf-8", "surrogatepass") if value else ""
+
+
+def indexable(tokens: str) -> str:
+    """``tokens`` as FTS5 can take them: NUL would end the text, lone surrogates have no bytes.
+
+    Queries go through here too, so that such a token still finds itself.
+    """
+    if "\0" in tokens:
+        tokens = tokens.replace("\0", "\ufffd")
+    try:
+        tokens.encode()
+    except UnicodeEncodeError:
+        return tokens.encode("utf-8", "replace").decode()
+    return tokens

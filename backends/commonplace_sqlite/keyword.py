@@ -1,0 +1,67 @@
+"""Keyword queries of a build."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.errors import DeclinedError
+from commonplace_sqlite.encoding import indexable
+from commonplace_sqlite.filters import clause_of
+from commonplace_sqlite.ranking import any_of, best, phrase
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from commonplace.model.search import KeywordQuery, Phrase, Where
+    from commonplace_sqlite.builds import LiveBuild
+
+__all__ = ["keyword"]
+
+_ALSO = " AND +rowid IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
+
+
+def keyword(
+    connection: apsw.Connection, live: LiveBuild, query: KeywordQuery, where: Where, limit: int
+) -> list[tuple[int, float]]:
+    """The best ``limit`` matches and their scores, best first.
+
+    Raises :class:`~commonplace.errors.DeclinedError` for what the build's tokenizer cannot see.
+    """
+    should = _cleaned(query.should)
+    must = [tokens for one in query.must if (tokens := _cleaned(one))]
+    must_not = [tokens for one in query.must_not if (tokens := _cleaned(one))]
+    restriction = clause_of(connection, live.id, where)
+    if not should or limit < 1 or restriction is None:
+        return []
+    if live.tokenizer == "trigram":
+        from commonplace_sqlite.substrings import by_substrings
+
+        return by_substrings(connection, live.id, should, must, must_not, restriction, limit)
+    if live.tokenizer is not None:
+        _decline_invisible(must)
+    expression = any_of(should)
+    unwanted = " OR ".join(map(phrase, must_not))
+    clauses = [restriction]
+    # What must stand is asked for in a query of its own: as part of this one it would be scored.
+    if must:
+        wanted = " AND ".join(map(phrase, must))
+        clauses.append((_ALSO, (f"({wanted}) NOT ({unwanted})" if unwanted else wanted,)))
+    elif unwanted:
+        expression = f"({expression}) NOT ({unwanted})"
+    return best(connection, live.id, expression, clauses, limit)
+
+
+def _cleaned(tokens: Phrase) -> list[str]:
+    return [indexable(token) for token in tokens if token]
+
+
+def _decline_invisible(phrases: Sequence[Sequence[str]]) -> None:
+    """Nothing but letters and digits is in an index made by ``unicode61``."""
+    for tokens in phrases:
+        if not any(character.isalnum() for token in tokens for character in token):
+            raise DeclinedError(
+                f"the index has no words made of signs alone: {' '.join(tokens)!r}",
+                mend="search without it",
+            )

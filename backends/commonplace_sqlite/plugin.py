@@ -1,0 +1,46 @@
+"""Offers the SQLite store to the host, under the id ``builtin``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.model.plugins import Registration
+from commonplace.spec import hookimpl
+
+if TYPE_CHECKING:
+    from commonplace.spec import Registry, Store, StoreContext
+
+__all__ = ["commonplace_register_stores", "make_store"]
+
+_TOKENIZERS = (None, "unicode61", "trigram")
+
+
+def make_store(context: StoreContext) -> Store:
+    """A store on the file ``context.path``, which is opened at first use and made at first write.
+
+    Raises :class:`~commonplace.errors.PluginUnavailableError` for a tokenizer SQLite does not have.
+    """
+    if context.tokenizer not in _TOKENIZERS:
+        from commonplace.errors import PluginUnavailableError
+
+        raise PluginUnavailableError(
+            f"the builtin backend has no tokenizer {context.tokenizer!r}",
+            mend="use unicode61 or trigram, or leave the tokenizer unset",
+        )
+    from commonplace_sqlite.store import SqliteStore
+
+    return SqliteStore(context.path, tokenizer=context.tokenizer)
+
+
+@hookimpl
+def commonplace_register_stores(registry: Registry) -> None:
+    """Offer the store, as the first choice where nothing else is asked for."""
+    registry.add(
+        Registration(
+            id="builtin",
+            summary="chunks and keyword index in one SQLite file",
+            factory=make_store,
+            priority=10,
+            capabilities=frozenset({"keyword", "phrases", "persistent"}),
+        )
+    )

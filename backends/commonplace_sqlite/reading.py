@@ -1,0 +1,76 @@
+"""What a build holds: its documents, and chunks by their ids."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from commonplace.model.search import StoredChunk
+from commonplace.model.store import StoredDocument
+from commonplace_sqlite.encoding import heading_out, int_out, text_out, unpacked
+from commonplace_sqlite.schema import of_build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import apsw
+
+    from commonplace.model.search import ChunkId
+
+__all__ = ["documents", "fetch"]
+
+_DOCUMENTS = """
+SELECT plain, source, path, digest, size, mtime_ns, ctime_ns, inode, recipe FROM document_<n>
+"""
+
+_CHUNKS = """
+SELECT c.id, d.source, d.path, c.start_line, c.end_line, c.text, c.heading, d.day, d.trust, c.body
+FROM chunk_<n> AS c JOIN document_<n> AS d ON d.id = c.document WHERE c.id IN (<ids>)
+"""
+
+
+def documents(connection: apsw.Connection, build: int) -> list[StoredDocument]:
+    """All documents of a build, in no order."""
+    rows: Any = connection.execute(of_build(_DOCUMENTS, build)).fetchall()
+    # This is what a sync that finds nothing new consists of: one plain loop, no call per value.
+    return [
+        StoredDocument(source, path, digest, (size, mtime, ctime, inode), recipe)
+        if plain
+        else _restored(source, path, digest, (size, mtime, ctime, inode), recipe)
+        for plain, source, path, digest, size, mtime, ctime, inode, recipe in rows
+    ]
+
+
+def fetch(connection: apsw.Connection, build: int, ids: Sequence[ChunkId]) -> list[StoredChunk]:
+    """The chunks of ``ids`` in that order, without those that are gone."""
+    known = [id_ for id_ in ids if isinstance(id_, int)]
+    chunks = {chunk.id: chunk for chunk in _chunks(connection, build, known)}
+    return [chunks[id_] for id_ in known if id_ in chunks]
+
+
+def _chunks(connection: apsw.Connection, build: int, ids: Sequence[int]) -> Iterator[StoredChunk]:
+    sql = of_build(_CHUNKS, build).replace("<ids>", ",".join(map(str, ids)))
+    rows: Any = connection.execute(sql, can_cache=False)
+    for id_, source, path, start, end, text, heading, day, trust, body in rows:
+        yield StoredChunk(
+            id_,
+            text_out(source),
+            text_out(path),
+            start,
+            end,
+            text_out(text),
+            heading_out(heading),
+            day,
+            trust,
+            unpacked(body),
+        )
+
+
+def _restored(source: Any, path: Any, digest: Any, stamp: Any, recipe: Any) -> StoredDocument:
+    size, mtime, ctime, inode = map(int_out, stamp)
+    return StoredDocument(
+        text_out(source),
+        text_out(path),
+        text_out(digest),
+        (size, mtime, ctime, inode),
+        text_out(recipe),
+    )

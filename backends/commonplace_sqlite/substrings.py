@@ -1,0 +1,93 @@
+"""Keyword queries of a build of FTS5's trigram tokenizer, which sees no less than 3 characters.
+
+Shorter tokens are looked for in the chunks' texts, by LIKE. So that their matches can be ranked
+with the others, they are scored by the same formula, with characters in place of tokens.
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import TYPE_CHECKING, Any
+
+from commonplace_sqlite.ranking import all_scores, any_of, best, in_order, phrase
+from commonplace_sqlite.schema import of_build
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from commonplace_sqlite.filters import Clause
+
+__all__ = ["by_substrings"]
+
+_LEAST = 3
+_K1 = 1.2
+_B = 0.75
+
+# As text, since LIKE matches no bytes, which is what a text with lone surrogates is stored as.
+_LIKE = "CAST(text AS TEXT) LIKE ? ESCAPE '\\'"
+_MATCH = "rowid IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
+_HOLDING = "rowid IN (SELECT id FROM chunk_<n> WHERE <like>)".replace("<like>", _LIKE)
+_TEXTS = """
+SELECT id AS rowid, CAST(text AS TEXT) FROM chunk_<n> WHERE <like> <clauses>
+""".replace("<like>", _LIKE)
+_COUNT = "SELECT count(*) FROM chunk_<n> WHERE <like>".replace("<like>", _LIKE)
+_SIZE = "SELECT count(*), avg(length(text)) FROM chunk_<n>"
+
+
+def by_substrings(
+    connection: apsw.Connection,
+    build: int,
+    should: Sequence[str],
+    must: Sequence[Sequence[str]],
+    must_not: Sequence[Sequence[str]],
+    restriction: Clause,
+    limit: int,
+) -> list[tuple[int, float]]:
+    """The best ``limit`` chunks that hold the tokens of a query as pieces of text."""
+    clauses = [
+        restriction,
+        *(_clause(tokens, " AND +") for tokens in must),
+        *(_clause(tokens, " AND NOT +") for tokens in must_not),
+    ]
+    long = [token for token in should if len(token) >= _LEAST]
+    short = [token for token in should if len(token) < _LEAST]
+    if not short:
+        return best(connection, build, any_of(long), clauses, limit)
+    scores = all_scores(connection, build, any_of(long), clauses) if long else {}
+    for token in short:
+        for id_, score in _short_scores(connection, build, token, clauses):
+            scores[id_] = scores.get(id_, 0.0) + score
+    return in_order(connection, build, list(scores.items()))[:limit]
+
+
+def _clause(tokens: Sequence[str], before: str) -> Clause:
+    piece = " ".join(tokens)
+    if len(piece) < _LEAST:
+        return f"{before}{_HOLDING}", (_like(piece),)
+    return f"{before}{_MATCH}", (phrase(tokens),)
+
+
+def _like(piece: str) -> str:
+    escaped = piece.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
+
+
+def _short_scores(
+    connection: apsw.Connection, build: int, token: str, clauses: Sequence[Clause]
+) -> list[tuple[int, float]]:
+    size: Any = connection.execute(of_build(_SIZE, build)).fetchone()
+    chunks, average = size
+    held: int = connection.execute(of_build(_COUNT, build), (_like(token),)).get
+    idf = max(log((chunks - held + 0.5) / (held + 0.5)), 1e-6)
+    sql = _TEXTS.replace("<clauses>", "".join(clause for clause, _ in clauses))
+    values = [value for _, some in clauses for value in some]
+    rows: Any = connection.execute(of_build(sql, build), (_like(token), *values))
+    found = []
+    for id_, text in rows:
+        # LIKE goes by ASCII letters of either case; one occurrence there must be, whatever it is.
+        count = max(1, text.lower().count(token.lower()))
+        length = 1 - _B + _B * len(text) / average
+        found.append((id_, idf * count * (_K1 + 1) / (count + _K1 * length)))
+    return found

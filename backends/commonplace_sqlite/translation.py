@@ -1,0 +1,95 @@
+"""SQLite's errors, and the system's, in the words of commonplace."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import apsw
+
+from commonplace.errors import (
+    DeadlineExceededError,
+    IndexBusyError,
+    IndexCorruptError,
+    IndexReadOnlyError,
+    IndexUnavailableError,
+)
+
+__all__ = ["DAMAGE", "closed", "is_forbidden", "reason_of", "translate"]
+
+DAMAGE = (apsw.CorruptError, apsw.NotADBError)
+"""What SQLite raises where a file is not what it should be."""
+
+_UNWRITABLE = (apsw.ReadOnlyError, apsw.PermissionsError)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+_WORDS: tuple[
+    tuple[
+        tuple[type[Exception], ...], type[IndexUnavailableError | DeadlineExceededError], str, str
+    ],
+    ...,
+] = (
+    ((apsw.InterruptError,), DeadlineExceededError, "took longer than it was given", ""),
+    (
+        (apsw.BusyError, apsw.LockedError),
+        IndexBusyError,
+        "is locked by another process",
+        "try again in a moment",
+    ),
+    (
+        DAMAGE,
+        IndexCorruptError,
+        "is damaged: {}",
+        "run `commonplace index`: the damaged file is set aside, the index made anew",
+    ),
+    (
+        _UNWRITABLE,
+        IndexReadOnlyError,
+        "cannot be written: {}",
+        "make the file and its folder writable",
+    ),
+    ((apsw.ConnectionClosedError,), IndexUnavailableError, "is closed", "open it again"),
+    (
+        (apsw.FullError,),
+        IndexUnavailableError,
+        "cannot be written: the disk is full",
+        "free some space and try again",
+    ),
+    (
+        (Exception,),
+        IndexUnavailableError,
+        "cannot be used: {}",
+        "check the disk and the rights to the file",
+    ),
+)
+
+
+def translate(
+    error: apsw.Error | OSError, path: str
+) -> IndexUnavailableError | DeadlineExceededError:
+    """What to raise in place of ``error``, which came of the index at ``path``."""
+    if isinstance(error, OSError) and error.errno in _FULL:
+        error = apsw.FullError()
+    kind, words, mend = next(entry[1:] for entry in _WORDS if isinstance(error, entry[0]))
+    return kind(f"the index {path} {words.format(reason_of(error))}", mend=mend)
+
+
+def closed(path: str) -> IndexUnavailableError:
+    """What to raise where a store is used after its end."""
+    return IndexUnavailableError(f"the index {path} is closed", mend="open it again")
+
+
+def is_forbidden(error: apsw.Error | OSError, path: str) -> bool:
+    """Whether ``error`` says that this process may not write ``path``."""
+    if isinstance(error, OSError):
+        return error.errno in _FORBIDDEN
+    if isinstance(error, apsw.CantOpenError):
+        # SQLite does not say why; it may be out of file descriptors just as well.
+        return not all(os.access(one, os.W_OK) for one in (path, os.path.dirname(path)))
+    return isinstance(error, _UNWRITABLE)
+
+
+def reason_of(error: apsw.Error | OSError) -> str:
+    """The reason alone, in words."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)

@@ -1,0 +1,161 @@
+"""Bringing changes of documents into a build."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
+from commonplace_sqlite.encoding import (
+    digest_in,
+    heading_in,
+    indexable,
+    int_in,
+    packed,
+    text_in,
+)
+from commonplace_sqlite.schema import of_build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import apsw
+
+    from commonplace.model.chunks import AnalysedChunk, Change
+    from commonplace.model.documents import Stamp
+
+    Key = tuple[str, str]
+    Effect = tuple[PutDocument | None, Stamp | None]
+
+__all__ = ["put_documents"]
+
+_FIND = "SELECT id FROM document_<n> WHERE source = ? AND path = ?"
+_TOUCH = """
+UPDATE document_<n> SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, plain = plain AND ?
+WHERE source = ? AND path = ?
+"""
+_ADD = """
+INSERT INTO document_<n> (source, path, digest, recipe, size, mtime_ns, ctime_ns, inode, plain,
+    day, trust, chunks)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_CHUNK_IDS = "SELECT id FROM chunk_<n> WHERE document IN (<ids>) ORDER BY id"
+_FORGET_FTS = "DELETE FROM fts_<n> WHERE rowid = ?"
+_FORGET_CHUNKS = "DELETE FROM chunk_<n> WHERE document = ?"
+_FORGET = "DELETE FROM document_<n> WHERE id = ?"
+_ADD_CHUNK = """
+INSERT INTO chunk_<n> (id, document, ordinal, start_line, end_line, heading, digest, text, body)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_ADD_FTS = "INSERT INTO fts_<n> (rowid, body, head, extra) VALUES (?, ?, ?, ?)"
+_COUNT = "UPDATE build SET chunks = chunks + ?, removed = removed + ? WHERE id = ?"
+
+
+def put_documents(connection: apsw.Connection, build: int, changes: Iterable[Change]) -> int:
+    """Apply ``changes`` in their order; returns how many chunks were written.
+
+    The caller holds a transaction. Raises ``TypeError`` for anything that is not a change.
+    """
+    effects = _net_effects(changes)
+    # Everything goes before anything comes: FTS5 writes out what it has in hand whenever row ids
+    # do not ascend, and new ids are above all old ones.
+    gone = _remove(connection, build, effects)
+    _touch(connection, build, effects)
+    puts = [(put, stamp) for put, stamp in effects.values() if put is not None]
+    added = _add(connection, build, [(put, stamp or put.stamp) for put, stamp in puts])
+    connection.execute(_COUNT, (added - gone, gone, build))
+    return added
+
+
+def _net_effects(changes: Iterable[Change]) -> Mapping[Key, Effect]:
+    """What each document comes to: put with a stamp, touched with one, or (neither) gone."""
+    effects: dict[Key, Effect] = {}
+    for change in changes:
+        match change:
+            case PutDocument(source=source, path=path, stamp=stamp):
+                effects[source, path] = change, stamp
+            case DeleteDocument(source=source, path=path):
+                effects[source, path] = None, None
+            case TouchDocument(source=source, path=path, stamp=stamp):
+                put, old_stamp = effects.get((source, path), (None, stamp))
+                if old_stamp is not None:
+                    effects[source, path] = put, stamp
+            case _:
+                raise TypeError(f"not a change: {change!r}")
+    return effects
+
+
+def _remove(connection: apsw.Connection, build: int, effects: Mapping[Key, Effect]) -> int:
+    find = of_build(_FIND, build)
+    documents = [
+        row[0]
+        for (source, path), (put, stamp) in effects.items()
+        if put is not None or stamp is None
+        for row in connection.execute(find, (text_in(source), text_in(path)))
+    ]
+    sql = of_build(_CHUNK_IDS, build).replace("<ids>", ",".join(map(str, documents)))
+    chunks = connection.execute(sql, can_cache=False).fetchall()
+    connection.executemany(of_build(_FORGET_FTS, build), chunks)
+    ids = [(document,) for document in documents]
+    connection.executemany(of_build(_FORGET_CHUNKS, build), ids)
+    connection.executemany(of_build(_FORGET, build), ids)
+    return len(chunks)
+
+
+def _touch(connection: apsw.Connection, build: int, effects: Mapping[Key, Effect]) -> None:
+    for (source, path), (put, stamp) in effects.items():
+        if put is None and stamp is not None:
+            values = tuple(map(int_in, stamp))
+            row = (*values, values == stamp, text_in(source), text_in(path))
+            connection.execute(of_build(_TOUCH, build), row)
+
+
+def _add(connection: apsw.Connection, build: int, puts: Iterable[tuple[PutDocument, Stamp]]) -> int:
+    raw = connection.execute("SELECT tokenizer FROM build WHERE id = ?", (build,)).get is not None
+    first: int = connection.execute("SELECT next FROM counter WHERE name = 'chunk'").get
+    chunk_rows: list[tuple[Any, ...]] = []
+    term_rows: list[tuple[Any, ...]] = []
+    id_ = first
+    for put, stamp in puts:
+        connection.execute(of_build(_ADD, build), _document_row(put, stamp))
+        document = connection.last_insert_rowid()
+        for ordinal, analysed in enumerate(put.chunks):
+            chunk_rows.append((id_, document, ordinal, *_chunk_values(analysed)))
+            term_rows.append((id_, *_columns(analysed, raw=raw)))
+            id_ += 1
+    connection.executemany(of_build(_ADD_CHUNK, build), chunk_rows)
+    connection.executemany(of_build(_ADD_FTS, build), term_rows)
+    connection.execute("UPDATE counter SET next = ? WHERE name = 'chunk'", (id_,))
+    return id_ - first
+
+
+def _document_row(put: PutDocument, stamp: Stamp) -> tuple[Any, ...]:
+    given = put.source, put.path, put.digest, put.recipe, *stamp
+    stored = (
+        text_in(put.source),
+        text_in(put.path),
+        text_in(put.digest),
+        text_in(put.recipe),
+        *map(int_in, stamp),
+    )
+    return (*stored, stored == given, put.day, put.trust, len(put.chunks))
+
+
+def _chunk_values(analysed: AnalysedChunk) -> tuple[Any, ...]:
+    chunk = analysed.chunk
+    return (
+        chunk.start_line,
+        chunk.end_line,
+        heading_in(chunk.heading),
+        digest_in(analysed.digest),
+        text_in(chunk.text),
+        packed(analysed.terms.body),
+    )
+
+
+def _columns(analysed: AnalysedChunk, *, raw: bool) -> tuple[str, str, str]:
+    """What is indexed of a chunk: its terms; its words as written where FTS5 shall cut them."""
+    terms = analysed.terms
+    if not raw:
+        return indexable(terms.body), indexable(terms.head), indexable(terms.extra)
+    head = terms.head or " ".join(analysed.chunk.heading)
+    return indexable(analysed.chunk.text), indexable(head), ""

@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.spec import StoreContext
+from commonplace.testing import StoreConformance
+from commonplace_sqlite.plugin import make_store
+
+if TYPE_CHECKING:
+    from commonplace.spec import Store
+
+
+class TestSqliteStore(StoreConformance):
+    def open_store(self, directory: str) -> Store:
+        return make_store(StoreContext(path=f"{directory}/index.sqlite"))

@@ -27,6 +27,11 @@ for _library in ("hypothesis", "pytest"):
             name=_library,
         )
 
+# Before any law is imported, so that one that is broken shows the values it compared.
+import_module("pytest").register_assert_rewrite(
+    *(f"commonplace.testing.{name}" for name in ("driving", "machine", "store"))
+)
+
 if TYPE_CHECKING:
     from commonplace.testing.builders import make_chunk, make_put
     from commonplace.testing.driving import live_build, publish, search, write
@@ -56,8 +61,4 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'commonplace.testing' has no attribute {name!r}")
-    import pytest
-
-    # Before the laws are imported, so that a broken one shows the values it compared.
-    pytest.register_assert_rewrite("commonplace.testing.store", "commonplace.testing.machine")
     return getattr(import_module(f"commonplace.testing.{_HOME[name]}"), name)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HOSTILE_PATHS",
+    "HOSTILE_TEXTS",
     "HOSTILE_TOKENS",
     "PATHS",
     "SOURCES",
@@ -36,6 +37,7 @@ __all__ = [
     "puts",
     "queries",
     "stamps",
+    "texts",
     "vocabularies",
     "wheres",
 ]
@@ -60,7 +62,8 @@ HOSTILE_PATHS = (
     "memory/line\nbreak.md",
     "memory/[abc]?*.md",
     "memory/100%_done.md",
-    "memory/100x0done.md",
+    "memory/100%-done.md",
+    "memory/100 - _done.md",
     "memory/back\\slash.md",
     "memory/caf\u00e9.md",
     "memory/cafe\u0301.md",
@@ -127,6 +130,27 @@ HOSTILE_TOKENS = (
 """Each a token of its own; to a careless store some are syntax, separators or each other."""
 
 
+HOSTILE_TEXTS = (
+    "",
+    " ",
+    " leading and trailing \t",
+    "\n\nblank lines around\n\n",
+    "line ends\r\nof\nthree\rkinds\r\n",
+    "no line ends\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029 but for some",
+    "nul \0 in the middle",
+    "caf\u00e9 and cafe\u0301, \u00c5 and \u212b, \ufb01",
+    "\ufeffmark of byte order",
+    "\u05e9\u05dc\u05d5\u05dd \u202eoverride\u202c",
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467 \U0010fffd \ufffe",
+    "a > b / c | d :: e, [\"f\", 'g'] \\ \\n %s {h} <i>&amp;</i>",
+    "null",
+    "1",
+    "1.0",
+    "[]",
+)
+"""Each apt to be mended, split, parsed or cut on its way through a store."""
+
+
 def fold(token: str) -> str:
     """The form in which a store may compare tokens; it need not tell more apart."""
     return unicodedata.normalize("NFKC", token).casefold()
@@ -147,20 +171,30 @@ def vocabularies() -> SearchStrategy[list[str]]:
 
 def chunks(vocabulary: Sequence[str] = WORDS) -> SearchStrategy[AnalysedChunk]:
     """Chunks whose columns hold a few tokens each; the text is the body's tokens, on line 1."""
+    token = st.sampled_from(vocabulary)
 
     def column(size: int) -> SearchStrategy[str]:
-        return st.lists(st.sampled_from(vocabulary), max_size=size).map(" ".join)
+        return st.lists(token, max_size=size).map(" ".join)
 
-    def make(body: str, head: str, extra: str) -> AnalysedChunk:
+    def make(body: str, head: str = "", extra: str = "") -> AnalysedChunk:
         return make_chunk(body, body=body, head=head, extra=extra)
 
-    return st.builds(make, body=column(6), head=column(2), extra=column(3))
+    # Those of one token are often the same, so that scores are.
+    return st.builds(make, body=token) | st.builds(
+        make, body=column(6), head=column(2), extra=column(3)
+    )
 
 
 def stamps() -> SearchStrategy[Stamp]:
     """Whatever ``stat`` may say: times before 1970, inodes of 64 bits without a sign."""
     times = st.integers(-(2**62), 2**63 - 1)
-    return st.tuples(st.integers(0, 2**62), times, times, st.integers(0, 2**64 - 1))
+    inodes = st.integers(0, 2**64 - 1) | st.sampled_from((2**63, 2**64 - 1))
+    return st.tuples(st.integers(0, 2**62), times, times, inodes)
+
+
+def texts() -> SearchStrategy[str]:
+    """Texts as they stand in files, often made of what is apt to be mended on the way."""
+    return st.text() | st.text("\r\n\t \v\f\x1c\x1f\x85\u2028\0a>/", max_size=8)
 
 
 def puts(
@@ -195,11 +229,16 @@ def puts(
 
 
 def corpora(
-    vocabulary: Sequence[str] = WORDS, *, paths: Sequence[str] = PATHS, max_size: int = 8
+    vocabulary: Sequence[str] = WORDS,
+    *,
+    paths: Sequence[str] = PATHS,
+    min_size: int = 0,
+    max_size: int = 8,
 ) -> SearchStrategy[list[PutDocument]]:
     """Documents, no two of the same source and path."""
     return st.lists(
         puts(vocabulary, paths=paths),
+        min_size=min_size,
         max_size=max_size,
         unique_by=lambda put: (put.source, put.path),
     )
@@ -233,7 +272,8 @@ def queries(
     some = st.lists(phrases(vocabulary, max_size=longest_phrase), max_size=2).map(tuple)
     return st.builds(
         KeywordQuery,
-        should=st.lists(st.sampled_from(vocabulary), max_size=4).map(tuple),
+        should=st.lists(st.sampled_from(vocabulary), min_size=1, max_size=4).map(tuple)
+        | st.just(()),
         must=st.just(()) | some,
         must_not=st.just(()) | some,
     )
@@ -242,12 +282,12 @@ def queries(
 def wheres() -> SearchStrategy[Where]:
     """Filters, of which some let nothing pass."""
     patterns = (*PATHS, "memory", "memory/*", "memory/**", "*.md", "**/a.md", "memory/*/a.md", "no")
-    return st.builds(
+    return st.just(Where()) | st.builds(
         Where,
         sources=st.none() | st.frozensets(st.sampled_from(SOURCES)),
-        paths=st.lists(st.sampled_from(patterns), max_size=2).map(tuple),
-        after=_days(),
-        before=_days(),
+        paths=st.just(()) | st.lists(st.sampled_from(patterns), max_size=2).map(tuple),
+        after=st.none() | _days(),
+        before=st.none() | _days(),
     )
 
 

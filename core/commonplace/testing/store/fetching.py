@@ -12,7 +12,7 @@ from commonplace.model.documents import Trust
 from commonplace.testing.builders import make_put
 from commonplace.testing.driving import publish, search, words, write
 from commonplace.testing.store.law import StoreLaws, law
-from commonplace.testing.strategies import corpora, hostile_tokens
+from commonplace.testing.strategies import HOSTILE_TEXTS, corpora, hostile_tokens, texts
 
 if TYPE_CHECKING:
     from random import Random
@@ -23,27 +23,36 @@ if TYPE_CHECKING:
 
 __all__ = ["FetchLaws"]
 
-_HEADINGS = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n")), max_size=3)
-_LINES = st.integers(1, 2**31)
+_PIECES = st.lists(
+    st.builds(
+        Chunk,
+        start_line=st.integers(1, 2**31),
+        end_line=st.integers(1, 2**31),
+        text=texts(),
+        heading=st.lists(texts().map(lambda text: text.replace("\n", "")), max_size=3).map(tuple),
+    ),
+    max_size=5,
+)
 
 
 class FetchLaws(StoreLaws):
     """``fetch``, and the ids that ``keyword`` gives."""
 
-    @law("keyword", text=st.text(), heading=_HEADINGS, lines=st.tuples(_LINES, _LINES))
-    def test_a_chunk_comes_back_as_it_was_put(
-        self, store: Store, text: str, heading: list[str], lines: tuple[int, int]
-    ) -> None:
-        """Text comes back character for character, with its line ends and white space.
+    @law("keyword", pieces=_PIECES)
+    def test_a_chunk_comes_back_as_it_was_put(self, store: Store, pieces: list[Chunk]) -> None:
+        """Text, headings and lines come back as they were put.
 
-        The headings are the same ones, with whatever marks are in them; so are the lines.
+        Text comes back character for character, with its line ends and white space; the headings
+        are the same ones, with whatever marks are in them.
         """
-        start, end = sorted(lines)
-        chunk = Chunk(start, end, text, tuple(heading))
-        publish(store, make_put("a.md", AnalysedChunk(chunk, Terms("ant", "bee"), "0" * 64)))
-        (back,) = store.fetch([id_ for id_, _ in search(store, words("ant"))])
-        assert (back.text, back.heading) == (text, tuple(heading))
-        assert (back.start_line, back.end_line) == (start, end)
+        bare = Chunk(1, 1, "under no heading"), Chunk(2, 2, "under an empty one", ("",))
+        chunks = [*bare, *map(_hostile_chunk, HOSTILE_TEXTS), *pieces]
+        analysed = (AnalysedChunk(chunk, Terms("ant", "bee"), "0" * 64) for chunk in chunks)
+        publish(store, make_put("a.md", *analysed))
+        back = store.fetch([id_ for id_, _ in search(store, words("ant"))])
+        assert [
+            Chunk(one.start_line, one.end_line, one.text, one.heading) for one in back
+        ] == chunks
 
     @law(
         "keyword",
@@ -126,3 +135,9 @@ class FetchLaws(StoreLaws):
 
 def _ids(store: Store) -> list[ChunkId]:
     return [id_ for id_, _ in search(store, words("ant", "bee", "cat", "dog"))]
+
+
+def _hostile_chunk(text: str) -> Chunk:
+    """The text as it is, and as headings: one alone, one among empty ones, one cut in two."""
+    line = text.replace("\n", "")
+    return Chunk(1, 9, text, (line, "", line, line[:1], line[1:], ""))

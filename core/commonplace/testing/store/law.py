@@ -23,7 +23,9 @@ __all__ = ["StoreLaws", "law", "need"]
 class StoreLaws:
     """What all laws of stores stand on."""
 
-    settings: ClassVar[hypothesis_settings] = hypothesis_settings(max_examples=25)
+    settings: ClassVar[hypothesis_settings] = hypothesis_settings(
+        max_examples=25, stateful_step_count=20
+    )
     """How many examples, and the like.
 
     Deadlines and health checks are always off: how fast a store opens is not a law.
@@ -72,7 +74,10 @@ def law(
 
     def decorate(check: Callable[..., None]) -> Callable[[Any], None]:
         def test(self: StoreLaws) -> None:
+            __tracebackhide__ = True
+
             def example(**values: object) -> None:
+                __tracebackhide__ = True
                 with self.opened() as store:
                     need(store, *needs)
                     check(self, store, **values)

@@ -25,18 +25,29 @@ from commonplace.testing.strategies import (
 )
 
 if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
     from commonplace.model.chunks import PutDocument
     from commonplace.spec import Store
 
 __all__ = ["MatchLaws"]
 
 
+def _questions(longest_phrase: int) -> SearchStrategy[list[tuple[KeywordQuery, Where]]]:
+    """Several for one store: opening one is dear, asking it is not."""
+    question = st.tuples(queries(longest_phrase=longest_phrase), wheres())
+    return st.lists(question, min_size=1, max_size=8)
+
+
+_WHERES = st.lists(wheres(), min_size=1, max_size=6)
+
+
 class MatchLaws(StoreLaws):
     """The set of chunks that ``keyword`` answers with."""
 
-    @law("keyword", corpus=corpora(), query=queries(longest_phrase=1), where=wheres())
+    @law("keyword", corpus=corpora(), questions=_questions(longest_phrase=1))
     def test_a_search_finds_all_that_match_and_nothing_else(
-        self, store: Store, corpus: list[PutDocument], query: KeywordQuery, where: Where
+        self, store: Store, corpus: list[PutDocument], questions: list[tuple[KeywordQuery, Where]]
     ) -> None:
         """A chunk is found, once, if and only if it matches.
 
@@ -44,18 +55,20 @@ class MatchLaws(StoreLaws):
         document passes the filters.
         """
         publish(store, *corpus)
-        assert _places(store, query, where) == _expected(corpus, query, where)
+        for query, where in questions:
+            assert _places(store, query, where) == _expected(corpus, query, where)
 
-    @law("keyword", "phrases", corpus=corpora(), query=queries(), where=wheres())
+    @law("keyword", "phrases", corpus=corpora(), questions=_questions(longest_phrase=3))
     def test_phrases_match_side_by_side_in_one_column(
-        self, store: Store, corpus: list[PutDocument], query: KeywordQuery, where: Where
+        self, store: Store, corpus: list[PutDocument], questions: list[tuple[KeywordQuery, Where]]
     ) -> None:
         """As above with phrases.
 
         Their tokens stand next to each other, in order, in one column of one chunk.
         """
         publish(store, *corpus)
-        assert _places(store, query, where) == _expected(corpus, query, where)
+        for query, where in questions:
+            assert _places(store, query, where) == _expected(corpus, query, where)
 
     @law("keyword", "phrases")
     def test_a_phrase_does_not_reach_from_one_column_into_the_next(self, store: Store) -> None:
@@ -107,9 +120,10 @@ class MatchLaws(StoreLaws):
         Quotes, operators, wildcards, control characters, marks, any script.
         """
         corpus = data.draw(corpora(vocabulary), label="corpus")
-        query = data.draw(queries(vocabulary, longest_phrase=1), label="query")
+        asked = st.lists(queries(vocabulary, longest_phrase=1), min_size=1, max_size=6)
         publish(store, *corpus)
-        assert _places(store, query) == _expected(corpus, query)
+        for query in data.draw(asked, label="queries"):
+            assert _places(store, query) == _expected(corpus, query)
 
     @law("keyword")
     def test_each_hostile_token_finds_itself_alone(self, store: Store) -> None:
@@ -135,17 +149,19 @@ class MatchLaws(StoreLaws):
         query = KeywordQuery(should=many, must_not=tuple((token,) for token in many[:-1]))
         assert _places(store, query) == [("memory", "b.md", 1)]
 
-    @law("keyword", corpus=corpora(max_size=12), where=wheres(), limit=st.integers(1, 5))
+    @law("keyword", corpus=corpora(min_size=3, max_size=12), wheres=_WHERES)
     def test_filters_come_before_ranking(
-        self, store: Store, corpus: list[PutDocument], where: Where, limit: int
+        self, store: Store, corpus: list[PutDocument], wheres: list[Where]
     ) -> None:
         """``limit`` matches come back if that many pass the filters.
 
         It does not matter how many better ones do not pass; they are the best of those that do.
         """
         publish(store, *corpus)
-        every = search(store, words("ant", "bee"), where)
-        assert search(store, words("ant", "bee"), where, limit) == every[:limit]
+        for where in wheres:
+            every = search(store, words("ant", "bee"), where)
+            for limit in (1, 2, 5):
+                assert search(store, words("ant", "bee"), where, limit) == every[:limit]
 
     @law("keyword")
     def test_a_filter_looks_past_better_matches(self, store: Store) -> None:

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from attrs import evolve
+
+from commonplace.testing.store.building import BuildLaws
+from commonplace_inmemory.index import EMPTY, Index
+from commonplace_inmemory.store import InMemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from commonplace.deadline import Deadline
+    from commonplace.model.chunks import Change
+    from commonplace.model.search import ChunkId, KeywordQuery, Where
+    from commonplace.model.store import Build
+
+
+class BeginsWithTheLiveDocuments(InMemoryStore):
+    def open_build(self, identity: str) -> Build:
+        build = super().open_build(identity)
+        builds = self._snapshot()
+        builds[build.id] = evolve(builds[build.id], index=self._live())
+        self._swap(builds)
+        return build
+
+
+class SearchesTheFillingBuild(InMemoryStore):
+    def _live(self) -> Index:
+        for held in self._snapshot().values():
+            if held.build.state == "filling":
+                return held.index
+        return super()._live()
+
+
+class SearchesWhateverThereIs(InMemoryStore):
+    def _live(self) -> Index:
+        for held in self._snapshot().values():
+            return held.index
+        return EMPTY
+
+
+class ScoresOverAllBuilds(InMemoryStore):
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> list[tuple[ChunkId, float]]:
+        found = super().keyword(query, where=where, limit=limit, deadline=deadline)
+        return [(id_, score * len(self.builds())) for id_, score in found]
+
+
+class NeverResumes(InMemoryStore):
+    def open_build(self, identity: str) -> Build:
+        for build in self.builds():
+            if build.state == "filling":
+                self.drop(build)
+        return super().open_build(identity)
+
+
+class ResumesAnything(InMemoryStore):
+    def open_build(self, identity: str) -> Build:
+        for build in self.builds():
+            if build.state == "filling":
+                return build
+        return super().open_build(identity)
+
+
+class ResumesTheLiveBuild(InMemoryStore):
+    def open_build(self, identity: str) -> Build:
+        for build in self.builds():
+            if build.identity == identity:
+                return build
+        return super().open_build(identity)
+
+
+class ActivatesHalf(InMemoryStore):
+    def activate(self, build: Build) -> None:
+        super().activate(build)
+        held = self._held(build)
+        half = list(held.index.documents.items())[: len(held.index.documents) // 2]
+        self._swap({build.id: evolve(held, index=Index(dict(half)))})
+
+
+class KeepsTheOldDocuments(InMemoryStore):
+    def activate(self, build: Build) -> None:
+        old = self._live().documents
+        super().activate(build)
+        held = self._held(build)
+        self._swap({build.id: evolve(held, index=Index({**old, **held.index.documents}))})
+
+
+class KeepsTheOldBuild(InMemoryStore):
+    def activate(self, build: Build) -> None:
+        old = {id_: held for id_, held in self._snapshot().items() if id_ != build.id}
+        super().activate(build)
+        self._swap(self._snapshot() | old)
+
+
+class RenamesTheLiveBuild(InMemoryStore):
+    def activate(self, build: Build) -> None:
+        super().activate(build)
+        held = self._held(build)
+        renamed = evolve(held.build, id=next(self._build_ids))
+        self._swap({renamed.id: evolve(held, build=renamed)})
+
+
+class DropsEverything(InMemoryStore):
+    def drop(self, build: Build) -> None:
+        self._swap({})
+
+
+class DropsOnlyDocuments(InMemoryStore):
+    def drop(self, build: Build) -> None:
+        self._swap(self._snapshot() | {build.id: evolve(self._held(build), index=EMPTY)})
+
+
+class LetsReadersIn(InMemoryStore):
+    """Waits in the middle of a change until it has been read, so that the fault shows each time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._paused = False
+        self._read = threading.Event()
+
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> list[tuple[ChunkId, float]]:
+        paused = self._paused
+        found = super().keyword(query, where=where, limit=limit, deadline=deadline)
+        if paused:
+            self._read.set()
+        return found
+
+    def pause(self) -> None:
+        if self._paused or threading.current_thread() is threading.main_thread():
+            return  # the main thread is the one that would read
+        self._paused = True
+        assert self._read.wait(30.0)
+
+
+class ChangesInTwoSteps(LetsReadersIn):
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        super().put_documents(build, changes[:1])
+        self.pause()
+        super().put_documents(build, changes[1:])
+
+
+class ActivatesInTwoSteps(LetsReadersIn):
+    def activate(self, build: Build) -> None:
+        builds = self._snapshot()
+        self._swap({build.id: builds[build.id]})
+        self.pause()
+        super().activate(build)
+
+
+BROKEN: list[tuple[type[InMemoryStore], str]] = [
+    (BeginsWithTheLiveDocuments, "test_a_new_build_is_empty_and_filling"),
+    (SearchesTheFillingBuild, "test_a_filling_build_is_invisible"),
+    (ScoresOverAllBuilds, "test_a_filling_build_is_invisible"),
+    (SearchesWhateverThereIs, "test_without_a_live_build_nothing_is_there"),
+    (NeverResumes, "test_an_unfinished_build_is_resumed"),
+    (ResumesAnything, "test_another_identity_drops_the_unfinished_build"),
+    (ResumesTheLiveBuild, "test_a_live_build_is_not_resumed"),
+    (ActivatesHalf, "test_activating_replaces_everything"),
+    (KeepsTheOldDocuments, "test_activating_replaces_everything"),
+    (KeepsTheOldBuild, "test_activating_replaces_everything"),
+    (RenamesTheLiveBuild, "test_a_build_keeps_its_id_when_it_goes_live"),
+    (DropsEverything, "test_dropping_the_filling_build_spares_the_live_one"),
+    (DropsOnlyDocuments, "test_dropping_the_live_build_leaves_nothing"),
+    (ChangesInTwoSteps, "test_a_reader_never_sees_half_a_change"),
+    (ActivatesInTwoSteps, "test_a_reader_always_finds_a_build"),
+]
+
+
+@pytest.mark.parametrize(("broken", "law"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
+def test_the_law_catches(
+    broken: type[InMemoryStore],
+    law: str,
+    verdict: Callable[[Callable[[str], InMemoryStore], str], str],
+) -> None:
+    assert verdict(lambda _: broken(), law) == "broken"
+
+
+def test_every_law_can_fail(laws: Callable[[type], set[str]]) -> None:
+    assert {law for _, law in BROKEN} == laws(BuildLaws)

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import unicodedata
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+from attrs import evolve
+
+from commonplace.errors import IndexUnavailableError
+from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
+from commonplace.testing import make_put
+from commonplace.testing.store.documents import DocumentLaws
+from commonplace_inmemory.store import InMemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from commonplace.model.chunks import Change
+    from commonplace.model.store import Build, StoredDocument
+
+
+class Rewriting(InMemoryStore):
+    """Makes something else of the changes it is given."""
+
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        super().put_documents(build, [new for old in changes for new in self.rewrite(old, build)])
+
+    def rewrite(self, change: Change, build: Build) -> list[Change]:
+        raise NotImplementedError
+
+    def old(self, change: Change, build: Build) -> PutDocument | None:
+        entry = self._held(build).index.documents.get((change.source, change.path))
+        return entry.document if entry else None
+
+
+class LosesDeletes(Rewriting):
+    def rewrite(self, change: Change, build: Build) -> list[Change]:
+        return [] if isinstance(change, DeleteDocument) else [change]
+
+
+class LosesTouches(Rewriting):
+    def rewrite(self, change: Change, build: Build) -> list[Change]:
+        return [] if isinstance(change, TouchDocument) else [change]
+
+
+class IndexesTheTouchedAnew(Rewriting):
+    def rewrite(self, change: Change, build: Build) -> list[Change]:
+        old = self.old(change, build)
+        if isinstance(change, TouchDocument) and old:
+            return [evolve(old, stamp=change.stamp)]
+        return [change]
+
+
+class InventsTheTouched(Rewriting):
+    def rewrite(self, change: Change, build: Build) -> list[Change]:
+        if isinstance(change, TouchDocument) and not self.old(change, build):
+            return [make_put(change.path, source=change.source, stamp=change.stamp)]
+        return [change]
+
+
+class MindsTheUnknown(Rewriting):
+    def rewrite(self, change: Change, build: Build) -> list[Change]:
+        if isinstance(change, DeleteDocument) and not self.old(change, build):
+            raise IndexUnavailableError("there is no such document")
+        return [change]
+
+
+class KnowsOneNormalisation(Rewriting):
+    def rewrite(self, change: Change, build: Build) -> list[Change]:
+        return [evolve(change, path=unicodedata.normalize("NFC", change.path))]
+
+
+class KnowsNoCase(Rewriting):
+    def rewrite(self, change: Change, build: Build) -> list[Change]:
+        return [evolve(change, path=change.path.lower())]
+
+
+class KnowsNoSources(Rewriting):
+    def rewrite(self, change: Change, build: Build) -> list[Change]:
+        others = {source for source, _ in self._held(build).index.documents} - {change.source}
+        return [*(DeleteDocument(source, change.path) for source in others), change]
+
+
+class KeepsOldChunks(Rewriting):
+    def rewrite(self, change: Change, build: Build) -> list[Change]:
+        old = self.old(change, build)
+        if isinstance(change, PutDocument) and old:
+            return [evolve(change, chunks=change.chunks + old.chunks)]
+        return [change]
+
+
+class NarrowsStamps(Rewriting):
+    def rewrite(self, change: Change, build: Build) -> list[Change]:
+        if isinstance(change, DeleteDocument):
+            return [change]
+        size, modified, created, inode = change.stamp
+        return [evolve(change, stamp=(size, modified, created, inode % 2**63))]
+
+
+class ForgetsRecipes(InMemoryStore):
+    def documents(self, build: Build | None = None) -> Iterable[StoredDocument]:
+        return [evolve(document, recipe="") for document in super().documents(build)]
+
+
+class AppliesOneByOne(InMemoryStore):
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        for change in changes:
+            super().put_documents(build, [change])
+
+
+class HidesFailures(InMemoryStore):
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        with suppress(TypeError, OSError):
+            super().put_documents(build, changes)
+
+
+class AppliesBackwards(InMemoryStore):
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        super().put_documents(build, list(changes)[::-1])
+
+
+class FailsWhenEmpty(InMemoryStore):
+    def documents(self, build: Build | None = None) -> Iterable[StoredDocument]:
+        if not self.builds():
+            raise IndexUnavailableError("nothing has been indexed")
+        return super().documents(build)
+
+
+BROKEN: list[tuple[type[InMemoryStore], str]] = [
+    (LosesDeletes, "test_any_history_leaves_what_a_naive_model_leaves"),
+    (AppliesOneByOne, "test_any_history_leaves_what_a_naive_model_leaves"),
+    (FailsWhenEmpty, "test_an_empty_store_is_empty"),
+    (NarrowsStamps, "test_a_document_is_remembered_exactly"),
+    (ForgetsRecipes, "test_a_document_is_remembered_exactly"),
+    (AppliesBackwards, "test_changes_of_a_batch_apply_in_their_order"),
+    (KnowsOneNormalisation, "test_paths_are_told_apart_to_the_letter"),
+    (KnowsNoCase, "test_paths_are_told_apart_to_the_letter"),
+    (KnowsNoSources, "test_one_path_of_two_sources_is_two_documents"),
+    (KeepsOldChunks, "test_putting_again_replaces_all_chunks"),
+    (LosesDeletes, "test_deleting_leaves_nothing_to_find"),
+    (LosesTouches, "test_touching_changes_the_stamp_alone"),
+    (IndexesTheTouchedAnew, "test_touching_changes_the_stamp_alone"),
+    (InventsTheTouched, "test_what_is_not_there_is_neither_deleted_nor_touched"),
+    (MindsTheUnknown, "test_what_is_not_there_is_neither_deleted_nor_touched"),
+    (AppliesOneByOne, "test_a_batch_that_fails_leaves_everything_as_it_was"),
+    (HidesFailures, "test_a_batch_that_fails_leaves_everything_as_it_was"),
+]
+
+
+@pytest.mark.parametrize(("broken", "law"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
+def test_the_law_catches(
+    broken: type[InMemoryStore],
+    law: str,
+    verdict: Callable[[Callable[[str], InMemoryStore], str], str],
+) -> None:
+    assert verdict(lambda _: broken(), law) == "broken"
+
+
+def test_every_law_can_fail(laws: Callable[[type], set[str]]) -> None:
+    assert {law for _, law in BROKEN} == laws(DocumentLaws)

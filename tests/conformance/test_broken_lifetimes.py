@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+import pytest
+from attrs import evolve
+
+from commonplace.deadline import NEVER, Deadline
+from commonplace.errors import DeadlineExceededError, DeclinedError, IndexBusyError
+from commonplace.testing.store.leasing import LeaseLaws
+from commonplace.testing.store.lifetime import LifetimeLaws
+from commonplace_inmemory.store import InMemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
+
+    from commonplace.model.search import ChunkId, KeywordQuery, Where
+    from commonplace.model.store import Build, StoredDocument, StoreHealth
+    from commonplace_inmemory.store import _Held
+
+Found = list[tuple["ChunkId", float]]
+
+
+class LeasesOnce(InMemoryStore):
+    """Takes a lock before the lease that no thread can take twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._once = threading.Lock()
+
+    @contextmanager
+    def writer(self, *, wait: float) -> Iterator[None]:
+        if not self._once.acquire(timeout=wait):
+            raise IndexBusyError("somebody writes")
+        with self._once_held(), super().writer(wait=wait):
+            yield
+
+    @contextmanager
+    def _once_held(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self._once.release()
+
+
+class LeasesToEverybody(InMemoryStore):
+    def writer(self, *, wait: float) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+class KeepsTheLeaseAfterErrors(LeasesOnce):
+    @contextmanager
+    def _once_held(self) -> Iterator[None]:
+        yield
+        self._once.release()
+
+
+class NeverWaits(InMemoryStore):
+    def writer(self, *, wait: float) -> AbstractContextManager[None]:
+        return super().writer(wait=0)
+
+
+class LeasesToReaders(InMemoryStore):
+    def documents(self, build: Build | None = None) -> Iterable[StoredDocument]:
+        with self.writer(wait=0):
+            return super().documents(build)
+
+
+class DeclaresWonders(InMemoryStore):
+    @property
+    def capabilities(self) -> frozenset[str]:
+        return super().capabilities | {"telepathy"}
+
+
+class FindsNothingUndeclared(InMemoryStore):
+    @property
+    def capabilities(self) -> frozenset[str]:
+        return frozenset({"vectors"})
+
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> Found:
+        return []
+
+
+class DeclinesKeywords(FindsNothingUndeclared):
+    """Not broken: it says what it cannot do."""
+
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> Found:
+        raise DeclinedError("this store keeps vectors")
+
+
+class CountsSourcesForDocuments(InMemoryStore):
+    def health(self, *, deep: bool = False) -> StoreHealth:
+        health = super().health(deep=deep)
+        return evolve(health, documents=len(health.documents_by_source))
+
+
+class NeverLooksAtTheClock(InMemoryStore):
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> Found:
+        return super().keyword(query, where=where, limit=limit, deadline=NEVER)
+
+
+class AnswersWhatItHas(InMemoryStore):
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> Found:
+        deadline.check("the search")
+        found = super().keyword(query, where=where, limit=limit, deadline=NEVER)
+        try:
+            deadline.check("the search")
+        except DeadlineExceededError:
+            return found[: len(found) // 2]
+        return found
+
+
+class IsEmptyOnceClosed(InMemoryStore):
+    def _snapshot(self) -> dict[int, _Held]:
+        return {} if self._closed else super()._snapshot()
+
+
+class ClosesOnce(InMemoryStore):
+    def close(self) -> None:
+        self._snapshot()
+        super().close()
+
+
+BROKEN: list[tuple[type[InMemoryStore], str]] = [
+    (LeasesOnce, "test_a_thread_may_take_its_lease_again"),
+    (LeasesToEverybody, "test_one_thread_at_a_time_has_the_lease"),
+    (KeepsTheLeaseAfterErrors, "test_an_error_lets_the_lease_go"),
+    (NeverWaits, "test_who_waits_gets_the_lease"),
+    (LeasesToReaders, "test_reading_needs_no_lease"),
+    (DeclaresWonders, "test_capabilities_are_known_words"),
+    (FindsNothingUndeclared, "test_undeclared_keyword_queries_are_declined"),
+    (CountsSourcesForDocuments, "test_health_counts_what_is_there"),
+    (NeverLooksAtTheClock, "test_a_search_without_time_is_an_error"),
+    (AnswersWhatItHas, "test_a_search_gives_all_or_an_error"),
+    (IsEmptyOnceClosed, "test_a_closed_store_does_not_answer"),
+    (ClosesOnce, "test_closing_twice_is_fine"),
+]
+
+
+@pytest.mark.parametrize(("broken", "law"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
+def test_the_law_catches(
+    broken: type[InMemoryStore],
+    law: str,
+    verdict: Callable[[Callable[[str], InMemoryStore], str], str],
+) -> None:
+    assert verdict(lambda _: broken(), law) == "broken"
+
+
+def test_every_law_can_fail(laws: Callable[[type], set[str]]) -> None:
+    assert {law for _, law in BROKEN} == laws(LeaseLaws) | laws(LifetimeLaws)
+
+
+@pytest.mark.parametrize(
+    ("law", "outcome"),
+    [
+        ("test_undeclared_keyword_queries_are_declined", "kept"),
+        ("test_any_history_leaves_what_a_naive_model_leaves", "kept"),
+        ("test_a_closed_store_does_not_answer", "kept"),
+        ("test_a_search_finds_all_that_match_and_nothing_else", "skipped"),
+    ],
+)
+def test_who_declares_no_keywords_need_not_have_them(
+    law: str, outcome: str, verdict: Callable[[Callable[[str], InMemoryStore], str], str]
+) -> None:
+    assert verdict(lambda _: DeclinesKeywords(), law) == outcome

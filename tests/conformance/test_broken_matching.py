@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from attrs import evolve
+
+from commonplace.errors import DeclinedError
+from commonplace.model.chunks import PutDocument, Terms
+from commonplace.model.search import KeywordQuery, Where
+from commonplace.testing.store.matching import MatchLaws
+from commonplace_inmemory.store import InMemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from commonplace.deadline import Deadline
+    from commonplace.model.chunks import Change
+    from commonplace.model.search import ChunkId, Phrase
+    from commonplace.model.store import Build
+
+Found = list[tuple["ChunkId", float]]
+
+
+class Asking(InMemoryStore):
+    """Makes another query or filter of the one it is asked."""
+
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> Found:
+        query, where = self.other(query), self.elsewhere(where)
+        return super().keyword(query, where=where, limit=limit, deadline=deadline)
+
+    def other(self, query: KeywordQuery) -> KeywordQuery:
+        return query
+
+    def elsewhere(self, where: Where) -> Where:
+        return where
+
+
+class Writing(InMemoryStore):
+    """Makes other terms of the ones it is given."""
+
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        super().put_documents(build, [self._written(change) for change in changes])
+
+    def _written(self, change: Change) -> Change:
+        if not isinstance(change, PutDocument):
+            return change
+        chunks = (evolve(chunk, terms=self.terms(chunk.terms)) for chunk in change.chunks)
+        return evolve(change, chunks=tuple(chunks))
+
+    def terms(self, terms: Terms) -> Terms:
+        raise NotImplementedError
+
+
+class IgnoresMust(Asking):
+    def other(self, query: KeywordQuery) -> KeywordQuery:
+        return evolve(query, must=())
+
+
+class IgnoresMustNot(Asking):
+    def other(self, query: KeywordQuery) -> KeywordQuery:
+        return evolve(query, must_not=())
+
+
+class FindsOncePerToken(InMemoryStore):
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> Found:
+        found = super().keyword(query, where=where, limit=limit, deadline=deadline)
+        return [pair for pair in found for _ in set(query.should)][:limit]
+
+
+class TakesPhrasesApart(Asking):
+    def other(self, query: KeywordQuery) -> KeywordQuery:
+        return evolve(query, must=_apart(query.must), must_not=_apart(query.must_not))
+
+
+class AnswersWithoutPhrases(TakesPhrasesApart):
+    @property
+    def capabilities(self) -> frozenset[str]:
+        return frozenset({"keyword"})
+
+
+class DeclinesPhrases(InMemoryStore):
+    """Not broken: it says what it cannot do."""
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        return frozenset({"keyword"})
+
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> Found:
+        if any(len(phrase) > 1 for phrase in (*query.must, *query.must_not)):
+            raise DeclinedError("this store does not know where in a chunk a token stands")
+        return super().keyword(query, where=where, limit=limit, deadline=deadline)
+
+
+class WritesOneColumn(Writing):
+    def terms(self, terms: Terms) -> Terms:
+        return Terms(f"{terms.body} {terms.head} {terms.extra}")
+
+
+class SplitsAtPunctuation(Writing):
+    def terms(self, terms: Terms) -> Terms:
+        columns = (terms.body, terms.head, terms.extra)
+        return Terms(*(" ".join(re.findall(r"\w+", column)) for column in columns))
+
+
+class CutsLongTokens(Writing):
+    def terms(self, terms: Terms) -> Terms:
+        columns = (terms.body, terms.head, terms.extra)
+        return Terms(*(" ".join(t[:64] for t in column.split(" ")) for column in columns))
+
+
+class ReadsStarsAsPrefixes(Asking):
+    def other(self, query: KeywordQuery) -> KeywordQuery:
+        tokens = {token for row in self._live().rows() for token in row.counts}
+        return evolve(
+            query,
+            should=tuple(
+                match
+                for token in query.should
+                for match in (tokens if token.endswith("*") else {token})
+                if match.startswith(token.rstrip("*"))
+            ),
+        )
+
+
+class FindsAllWhenAskedNothing(Asking):
+    def other(self, query: KeywordQuery) -> KeywordQuery:
+        wanted = tuple(token for phrase in query.must for token in phrase)
+        return evolve(query, should=query.should or wanted)
+
+
+class DeclinesLongQueries(Asking):
+    def other(self, query: KeywordQuery) -> KeywordQuery:
+        if len(query.should) > 256:
+            raise DeclinedError("too many tokens")
+        return query
+
+
+class FiltersAfterRanking(InMemoryStore):
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> Found:
+        passing = super().keyword(query, where=where, limit=1_000_000, deadline=deadline)
+        best = super().keyword(query, where=Where(), limit=8 * limit, deadline=deadline)
+        return [pair for pair in best if pair[0] in dict(passing)][:limit]
+
+
+class FiltersTheBest(FiltersAfterRanking):
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> Found:
+        # Without a filter all is well, and a filter makes `limit` count what does not pass.
+        best = super().keyword(query, where=Where(), limit=limit, deadline=deadline)
+        passing = InMemoryStore.keyword(
+            self, query, where=where, limit=1_000_000, deadline=deadline
+        )
+        return [pair for pair in best if pair[0] in dict(passing)]
+
+
+class TakesNoSourcesForAll(Asking):
+    def elsewhere(self, where: Where) -> Where:
+        return evolve(where, sources=where.sources or None)
+
+
+class LetsTheUndatedPass(InMemoryStore):
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        dated = (
+            evolve(change, day=change.day or "2026-01-31")
+            if isinstance(change, PutDocument)
+            else change
+            for change in changes
+        )
+        super().put_documents(build, list(dated))
+
+
+class EndsADayTooEarly(Asking):
+    def elsewhere(self, where: Where) -> Where:
+        return evolve(where, before=where.before and where.before[:-1])
+
+
+class ReadsPathsAsPatterns(Asking):
+    def elsewhere(self, where: Where) -> Where:
+        return evolve(where, paths=tuple(path.replace("_", "?") for path in where.paths))
+
+
+def _apart(phrases: tuple[Phrase, ...]) -> tuple[Phrase, ...]:
+    return tuple((token,) for phrase in phrases for token in phrase)
+
+
+BROKEN: list[tuple[type[InMemoryStore], str]] = [
+    (IgnoresMust, "test_a_search_finds_all_that_match_and_nothing_else"),
+    (IgnoresMustNot, "test_a_search_finds_all_that_match_and_nothing_else"),
+    (FindsOncePerToken, "test_a_search_finds_all_that_match_and_nothing_else"),
+    (TakesPhrasesApart, "test_phrases_match_side_by_side_in_one_column"),
+    (WritesOneColumn, "test_a_phrase_does_not_reach_from_one_column_into_the_next"),
+    (AnswersWithoutPhrases, "test_undeclared_phrases_are_declined"),
+    (FindsAllWhenAskedNothing, "test_nothing_asked_is_nothing_found"),
+    (SplitsAtPunctuation, "test_tokens_are_never_syntax"),
+    (SplitsAtPunctuation, "test_each_hostile_token_finds_itself_alone"),
+    (CutsLongTokens, "test_each_hostile_token_finds_itself_alone"),
+    (ReadsStarsAsPrefixes, "test_each_hostile_token_finds_itself_alone"),
+    (DeclinesLongQueries, "test_a_long_query_is_answered"),
+    (FiltersTheBest, "test_filters_come_before_ranking"),
+    (FiltersAfterRanking, "test_a_filter_looks_past_better_matches"),
+    (TakesNoSourcesForAll, "test_a_filter_that_nothing_passes_finds_nothing"),
+    (LetsTheUndatedPass, "test_dates_are_inclusive_and_only_for_the_dated"),
+    (EndsADayTooEarly, "test_dates_are_inclusive_and_only_for_the_dated"),
+    (ReadsPathsAsPatterns, "test_hostile_paths_can_be_asked_for"),
+]
+
+
+@pytest.mark.parametrize(("broken", "law"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
+def test_the_law_catches(
+    broken: type[InMemoryStore],
+    law: str,
+    verdict: Callable[[Callable[[str], InMemoryStore], str], str],
+) -> None:
+    assert verdict(lambda _: broken(), law) == "broken"
+
+
+def test_every_law_can_fail(laws: Callable[[type], set[str]]) -> None:
+    assert {law for _, law in BROKEN} == laws(MatchLaws)
+
+
+@pytest.mark.parametrize(
+    ("law", "outcome"),
+    [
+        ("test_undeclared_phrases_are_declined", "kept"),
+        ("test_any_history_leaves_what_a_naive_model_leaves", "kept"),
+        ("test_a_search_finds_all_that_match_and_nothing_else", "kept"),
+        ("test_phrases_match_side_by_side_in_one_column", "skipped"),
+        ("test_a_phrase_does_not_reach_from_one_column_into_the_next", "skipped"),
+    ],
+)
+def test_who_declares_no_phrases_need_not_have_them(
+    law: str, outcome: str, verdict: Callable[[Callable[[str], InMemoryStore], str], str]
+) -> None:
+    assert verdict(lambda _: DeclinesPhrases(), law) == outcome

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from attrs import evolve
+
+from commonplace.model.chunks import PutDocument, Terms
+from commonplace.testing.store.scoring import ScoreLaws
+from commonplace_inmemory.store import InMemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from commonplace.deadline import Deadline
+    from commonplace.model.chunks import Change
+    from commonplace.model.search import ChunkId, KeywordQuery, Where
+    from commonplace.model.store import Build
+    from commonplace_inmemory.index import Row
+
+Found = list[tuple["ChunkId", float]]
+
+
+class Ranking(InMemoryStore):
+    """Makes another list of what it has found."""
+
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> Found:
+        found = super().keyword(query, where=where, limit=1_000_000, deadline=deadline)
+        return self.ranked(found, query)[:limit]
+
+    def ranked(self, found: Found, query: KeywordQuery) -> Found:
+        rows = {row.id: row for row in self._live().rows()}
+        scored = [(id_, self.score(score, rows[int(id_)], query)) for id_, score in found]
+        return sorted(scored, key=lambda pair: -pair[1])
+
+    def score(self, score: float, row: Row, query: KeywordQuery) -> float:
+        return score
+
+
+class KeepsTheSignOfSqlite(Ranking):
+    def ranked(self, found: Found, query: KeywordQuery) -> Found:
+        return [(id_, -score) for id_, score in found]
+
+
+class ForgetsToSort(Ranking):
+    def ranked(self, found: Found, query: KeywordQuery) -> Found:
+        return sorted(found, key=lambda pair: pair[0])
+
+
+class CutsAtZero(Ranking):
+    def score(self, score: float, row: Row, query: KeywordQuery) -> float:
+        return score if score > 1e-3 else 0.0
+
+
+class SortsTiesById(Ranking):
+    def ranked(self, found: Found, query: KeywordQuery) -> Found:
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+
+
+class TurnsTiesRound(Ranking):
+    turned = False
+
+    def ranked(self, found: Found, query: KeywordQuery) -> Found:
+        self.turned = not self.turned
+        return sorted(found[::-1] if self.turned else found, key=lambda pair: -pair[1])
+
+
+class CutsBeforeSorting(InMemoryStore):
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> Found:
+        found = super().keyword(query, where=where, limit=1_000_000, deadline=deadline)
+        first = sorted(id_ for id_, _ in found if isinstance(id_, int))[:limit]
+        return [pair for pair in found if pair[0] in first]
+
+
+class ScoresAlike(Ranking):
+    def score(self, score: float, row: Row, query: KeywordQuery) -> float:
+        return 1.0
+
+
+class PrefersTheLong(Ranking):
+    def score(self, score: float, row: Row, query: KeywordQuery) -> float:
+        return score * row.length
+
+
+class CountsOccurrences(Ranking):
+    def score(self, score: float, row: Row, query: KeywordQuery) -> float:
+        return sum(row.counts.get(token, 0.0) for token in query.should)
+
+
+class CountsEachTokenOnce(Ranking):
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> Found:
+        query = evolve(query, should=tuple(dict.fromkeys(query.should)))
+        return super().keyword(query, where=where, limit=limit, deadline=deadline)
+
+
+class PrefersTheParts(InMemoryStore):
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        super().put_documents(build, [_swapped(change) for change in changes])
+
+
+def _swapped(change: Change) -> Change:
+    if not isinstance(change, PutDocument):
+        return change
+    chunks = (
+        evolve(chunk, terms=Terms(chunk.terms.extra, chunk.terms.head, chunk.terms.body))
+        for chunk in change.chunks
+    )
+    return evolve(change, chunks=tuple(chunks))
+
+
+BROKEN: list[tuple[type[InMemoryStore], str]] = [
+    (KeepsTheSignOfSqlite, "test_scores_are_above_0_and_best_first"),
+    (ForgetsToSort, "test_scores_are_above_0_and_best_first"),
+    (CutsAtZero, "test_scores_are_above_0_and_best_first"),
+    (SortsTiesById, "test_equal_scores_are_ordered_by_source_path_and_place"),
+    (SortsTiesById, "test_ties_are_in_order"),
+    (TurnsTiesRound, "test_the_same_question_gets_the_same_answer"),
+    (CutsBeforeSorting, "test_a_limit_only_cuts_off"),
+    (ScoresAlike, "test_more_occurrences_score_higher"),
+    (PrefersTheLong, "test_a_longer_chunk_never_scores_higher"),
+    (CountsOccurrences, "test_a_rarer_token_counts_more"),
+    (PrefersTheParts, "test_a_token_counts_at_least_as_much_in_the_text_as_in_its_parts"),
+    (CountsEachTokenOnce, "test_a_score_is_the_sum_over_the_tokens"),
+]
+
+
+@pytest.mark.parametrize(("broken", "law"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
+def test_the_law_catches(
+    broken: type[InMemoryStore],
+    law: str,
+    verdict: Callable[[Callable[[str], InMemoryStore], str], str],
+) -> None:
+    assert verdict(lambda _: broken(), law) == "broken"
+
+
+def test_every_law_can_fail(laws: Callable[[type], set[str]]) -> None:
+    assert {law for _, law in BROKEN} == laws(ScoreLaws)

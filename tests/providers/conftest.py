@@ -86,11 +86,11 @@ class Loopback:
     _always: Reply | None = None
     _released: threading.Event = field(factory=threading.Event)
     _lock: threading.Lock = field(factory=threading.Lock)
-    _server: ThreadingHTTPServer = field(init=False)
+    _server: _Server = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.loopback = self
         serve = self._server.serve_forever
         threading.Thread(target=serve, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
@@ -147,58 +147,56 @@ class Loopback:
         self._released.wait(30)
 
 
-def _handler(loopback: Loopback) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    loopback: Loopback
 
-        def _serve(self) -> None:
-            length = int(self.headers.get("content-length") or 0)
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            request = Request(self.command, self.path, headers, self.rfile.read(length))
-            try:
-                self._send(loopback.answer(request))
-            except OSError:  # the client has gone, as it should from a server that drips
-                self.close_connection = True
 
-        do_GET = do_POST = do_DELETE = do_PUT = do_HEAD = _serve  # noqa: N815 - the base class's names
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
 
-        def _send(self, reply: Reply) -> None:
-            if reply.manner == "hang":
-                loopback.hang()
-                self.close_connection = True
+    def _serve(self) -> None:
+        length = int(self.headers.get("content-length") or 0)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        request = Request(self.command, self.path, headers, self.rfile.read(length))
+        try:
+            self._send(self.server.loopback.answer(request))
+        except OSError:  # the client has gone, as it should from a server that drips
+            self.close_connection = True
+
+    do_GET = do_POST = do_DELETE = do_PUT = do_HEAD = _serve  # noqa: N815 - the base class's names
+
+    def _send(self, reply: Reply) -> None:
+        kept = {"content-type": "application/json", **reply.headers}
+        kept["content-length"] = str(len(reply.raw))
+        lines = [f"HTTP/1.1 {reply.status} Scripted"]
+        lines += [f"{name}: {value}" for name, value in kept.items()]
+        head = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+        if reply.manner == "plain":
+            self.wfile.write(head + reply.raw)
+            return
+        self.close_connection = True
+        if reply.manner == "hang":
+            self.server.loopback.hang()
+        elif reply.manner == "drip-head":
+            self._drip(head)
+        elif reply.manner == "drip":
+            self.wfile.write(head)
+            self._drip(reply.raw)
+        else:
+            self.wfile.write(head + reply.raw[: len(reply.raw) // 2])
+            abrupt = struct.pack("ii", 1, 0)
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, abrupt)
+
+    def _drip(self, data: bytes) -> None:
+        for place in range(len(data)):
+            self.wfile.write(data[place : place + 1])
+            if self.server.loopback.pause():
                 return
-            kept = {"content-type": "application/json", **reply.headers}
-            kept["content-length"] = str(len(reply.raw))
-            lines = [f"HTTP/1.1 {reply.status} Scripted"]
-            lines += [f"{name}: {value}" for name, value in kept.items()]
-            head = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
-            if reply.manner == "drip-head":
-                self._drip(head)
-            else:
-                self.wfile.write(head)
-            if reply.manner == "drip":
-                self._drip(reply.raw)
-            elif reply.manner == "reset":
-                self.wfile.write(reply.raw[: len(reply.raw) // 2])
-                self.wfile.flush()
-                self.connection.setsockopt(
-                    socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
-                )
-                self.close_connection = True
-            else:
-                self.wfile.write(reply.raw)
 
-        def _drip(self, data: bytes) -> None:
-            for place in range(len(data)):
-                self.wfile.write(data[place : place + 1])
-                if loopback.pause():
-                    self.close_connection = True
-                    return
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-            pass
-
-    return Handler
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        pass
 
 
 @pytest.fixture

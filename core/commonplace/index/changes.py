@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from commonplace.model.documents import DocumentRef, ScanReport, Stamp
     from commonplace.model.store import StoredDocument
 
-__all__ = ["UNSETTLED", "Plan", "SourceScan", "plan_changes", "settled_stamp"]
+__all__ = ["TICK_NS", "UNSETTLED", "Plan", "SourceScan", "plan_changes", "settled_stamp"]
 
 UNSETTLED: Stamp = (-1, -1, -1, -1)
 """A stamp no file has: whoever carries it is read again at the next sync."""
 
-_FINE_WINDOW_NS = 50_000_000
+TICK_NS = 20_000_000
+"""Longer than the tick of any common kernel's file times (1 to 10 ms)."""
+
 _COARSE_WINDOW_NS = 2_000_000_000
 
 
@@ -99,5 +101,5 @@ def settled_stamp(stamp: Stamp, now_ns: int) -> Stamp:
     """
     _, mtime_ns, ctime_ns, _ = stamp
     coarse = mtime_ns % 1_000_000_000 == 0 and ctime_ns % 1_000_000_000 == 0
-    window = _COARSE_WINDOW_NS if coarse else _FINE_WINDOW_NS
+    window = _COARSE_WINDOW_NS if coarse else TICK_NS
     return UNSETTLED if max(mtime_ns, ctime_ns) > now_ns - window else stamp

@@ -63,6 +63,6 @@ def _words(report: SyncReport) -> tuple[str, ...]:
         notes.append(
             f"{report.remaining} changed notes are not in this answer yet: run `commonplace index`"
         )
-    elif not report.failed_roots and not (report.unchanged or report.added or report.updated):
+    elif not (report.unchanged or report.added or report.updated):
         notes.append("there are no notes yet: write MEMORY.md or memory/*.md")
     return tuple(notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.index.changes import settled_stamp
+from commonplace.index.changes import TICK_NS, UNSETTLED, settled_stamp
 from commonplace.index.documents import analyse_document
 from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.reports import Progress, SyncReport
@@ -43,12 +43,15 @@ class Indexer:
         chunker: Chunker,
         analyser: Analyser,
         clock_ns: Callable[[], int] = time.time_ns,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._store = store
         self._sources = sources
         self._chunker = chunker
         self._analyser = analyser
         self._clock_ns = clock_ns
+        self._sleep = sleep
+        self._racy: list[tuple[DocumentRef, str]] = []
 
     def apply(
         self,
@@ -88,6 +91,31 @@ class Indexer:
             progress(Progress("Indexing notes", done, len(plan.read)))
         return counts.report(unchanged=plan.unchanged, remaining=len(plan.read) - done)
 
+    def settle(self, build: Build) -> None:
+        """Read once more what was written in the very moment in which it was read.
+
+        Waits one tick of the file system's clock; whatever has the same text then is settled, the
+        rest is left to the next sync.
+        """
+        if not self._racy:
+            return
+        self._sleep(TICK_NS / 1e9)
+        touches: list[Change] = []
+        for ref, digest in self._racy:
+            now_ns = self._clock_ns()
+            try:
+                document = self._sources[ref.source].read(ref)
+            except OSError:
+                continue
+            if document is None or document.digest != digest:
+                continue
+            stamp = settled_stamp(document.ref.stamp, now_ns)
+            if stamp != UNSETTLED:
+                touches.append(TouchDocument(ref.source, ref.path, stamp))
+        self._racy.clear()
+        if touches:
+            self._store.put_documents(build, touches)
+
     def _change(
         self, ref: DocumentRef, old: StoredDocument | None, recipe: str, counts: _Counts
     ) -> Change | None:
@@ -103,6 +131,8 @@ class Indexer:
             return None
         counts.opened += 1
         stamp = settled_stamp(document.ref.stamp, now_ns)
+        if stamp == UNSETTLED:
+            self._racy.append((ref, document.digest))
         if old is not None and old.digest == document.digest and old.recipe == recipe:
             counts.unchanged += 1
             return TouchDocument(ref.source, ref.path, stamp) if stamp != old.stamp else None

@@ -104,7 +104,13 @@ class IndexedMemoryManager:
                     total = sum(len(scan.report.documents) for scan in scans)
                     progress(Progress("Looking for notes", total, total))
                 with self._store.writer(wait=wait):
-                    report = self._write(scans, force=force, deadline=deadline, progress=progress)
+                    report = self._write(
+                        scans,
+                        force=force,
+                        settle=at_most is None,
+                        deadline=deadline,
+                        progress=progress,
+                    )
             if embed:
                 report = self._embed(report, deadline=deadline, progress=progress, wait=wait)
         return evolve(_with_scans(report, scans), seconds=time.monotonic() - started)
@@ -170,6 +176,7 @@ class IndexedMemoryManager:
         scans: list[SourceScan],
         *,
         force: bool,
+        settle: bool,
         deadline: Deadline,
         progress: ProgressCallback | None,
     ) -> SyncReport:
@@ -187,6 +194,8 @@ class IndexedMemoryManager:
             clock_ns=self._clock_ns,
         )
         report = indexer.apply(target, plan, scans, deadline=deadline, progress=progress)
+        if settle:
+            indexer.settle(target)
         if not rebuilding:
             return report
         if report.remaining or report.unreadable or self._would_lose(plan, scans):

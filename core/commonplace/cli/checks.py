@@ -141,6 +141,8 @@ def _notes(memory: Memory) -> Iterator[Check]:
     from commonplace.assembly import make_sources
 
     workspace = memory.settings.workspace
+    with os.scandir(workspace) as entries:
+        empty = next(entries, None) is None
     sources, notices = make_sources(memory.host, memory.settings)
     for notice in notices:
         yield Check("source", "warning", notice, "commonplace plugins lists the sources there are")
@@ -152,7 +154,8 @@ def _notes(memory: Memory) -> Iterator[Check]:
             yield Check("notes", "failed", f"source {source.id} cannot be read: {error}")
             continue
         total += len(report.documents)
-        for failure in report.failed_roots:
+        # A source calls an empty workspace a failure, so that an unmounted disk forgets nothing.
+        for failure in () if empty else report.failed_roots:
             yield Check("notes", "failed", f"{failure.root or workspace}: {failure.reason}")
         if report.skipped_symlinks:
             links = count(report.skipped_symlinks, "symbolic link")

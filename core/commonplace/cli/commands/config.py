@@ -80,7 +80,8 @@ def _show(context: Context, *, changed: bool) -> int:
     rows = [
         (
             item.key,
-            printable(dumps(item.value, ensure_ascii=False)) + (item.unit and f" {item.unit}"),
+            printable(dumps(item.value, ensure_ascii=False))
+            + (f" {item.unit}" if item.unit and item.value is not None else ""),
             printable(item.origin),
         )
         for item in settings

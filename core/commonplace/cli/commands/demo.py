@@ -56,8 +56,8 @@ class DemoCommand:
             f"Copied {count(notes, 'note')} to {style.place(workspace)} "
             f"and indexed them in {report.seconds:.2f} s."
         )
+        context.line()
         for query, result in found:
-            context.line()
             context.line(style.strong(f"commonplace search {_quoted(query)}"))
             context.line()
             _show(context, result)

@@ -1,0 +1,467 @@
+"""The commands, each on the sample workspace."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Run = Any
+
+
+# --- search -------------------------------------------------------------------------------------
+
+
+def test_search_prints_score_path_lines_and_snippet(
+    run: Callable[..., Run], workspace: str
+) -> None:
+    ran = run("search", "--workspace", workspace, "ERR_STALE_HARMONICS")
+    assert ran.code == 0
+    score, place = ran.out.splitlines()[0].split(" ")
+    assert 0 < float(score) <= 1
+    path, _, lines = place.partition(":")
+    assert path in {"memory/2026-10-07.md", "memory/projects/tide-api.md"}
+    assert lines.partition("-")[0].isdigit()
+    assert "ERR_STALE_HARMONICS" in ran.out
+    assert "\x1b" not in ran.out
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("why did the sign go blank at night?", "memory/2026-10-12.md"),
+        ("传感器的交货期要多久？", "memory/projects/sensor-supplier.md"),
+        ("函館の見積書はいつまで", "memory/projects/hakodate.md"),
+        ("max harmonics age", "memory/projects/tide-api.md"),
+        ("who keeps the spare key", "MEMORY.md"),
+    ],
+)
+def test_search_finds_in_every_language(
+    run: Callable[..., Run], workspace: str, query: str, path: str
+) -> None:
+    ran = run("search", "--workspace", workspace, "--json", "-n", "3", query)
+    assert ran.code == 0
+    paths = [hit["path"] for hit in ran.json["results"]]
+    assert path in paths
+    assert len(paths) <= 3
+
+
+def test_search_takes_words_without_quotes_and_the_option_of_the_original(
+    run: Callable[..., Run], workspace: str
+) -> None:
+    quoted = run("search", "--workspace", workspace, "--json", "spare key").json
+    assert run("search", "--workspace", workspace, "--json", "spare", "key").json == quoted
+    assert run("search", "--workspace", workspace, "--json", "--query", "spare key").json == quoted
+    assert (
+        run("search", "other", "--workspace", workspace, "--json", "--query", "spare key").json
+        == quoted
+    )
+
+
+def test_search_result_in_json_is_cited(run: Callable[..., Run], workspace: str) -> None:
+    hit = run("search", "--workspace", workspace, "--json", "printer Tórshavn").json["results"][0]
+    assert {"path", "startLine", "endLine", "score", "snippet", "source", "citation"} <= set(hit)
+    assert hit["citation"].startswith(f"{hit['path']}#L{hit['startLine']}")
+    assert hit["source"] == "memory"
+
+
+def test_search_explains_itself(run: Callable[..., Run], workspace: str) -> None:
+    plain = run("search", "--workspace", workspace, "--explain", "spare key")
+    assert "  keyword: bm25 " in plain.out
+    hit = run("search", "--workspace", workspace, "--explain", "--json", "spare key").json[
+        "results"
+    ][0]
+    assert hit["explain"]["steps"][-1]["after"] == pytest.approx(hit["score"])
+
+
+def test_search_leaves_out_what_scores_too_little(run: Callable[..., Run], workspace: str) -> None:
+    ran = run("search", "--workspace", workspace, "--min-score", "1", "spare key")
+    assert ran.code == 0
+    assert ran.out == ""
+    assert "note: no matches" in ran.err
+
+
+def test_search_without_a_match_is_no_failure(run: Callable[..., Run], workspace: str) -> None:
+    ran = run("search", "--workspace", workspace, "zyxwvut")
+    assert (ran.code, ran.out, ran.err) == (0, "", "note: no matches\n")
+    assert run("search", "--workspace", workspace, "zyxwvut", "--json").json["results"] == []
+
+
+def test_search_knows_a_note_that_was_just_written(run: Callable[..., Run], workspace: str) -> None:
+    run("index", "--workspace", workspace)
+    with open(os.path.join(workspace, "memory", "2026-10-15.md"), "w", encoding="utf-8") as note:
+        note.write("# Thursday\n\nThe heron ate the anemometer.\n")
+    ran = run("search", "--workspace", workspace, "anemometer", "--json")
+    assert [hit["path"] for hit in ran.json["results"]] == ["memory/2026-10-15.md"]
+
+
+# --- get ----------------------------------------------------------------------------------------
+
+
+def test_get_prints_a_note_as_it_stands_in_its_file(
+    run: Callable[..., Run], workspace: str
+) -> None:
+    ran = run("get", "--workspace", workspace, "MEMORY.md")
+    with open(os.path.join(workspace, "MEMORY.md"), encoding="utf-8") as note:
+        assert ran.out == note.read()
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_get_prints_some_lines(run: Callable[..., Run], workspace: str) -> None:
+    path = "memory/2026-10-05.md"
+    ran = run("get", "--workspace", workspace, path, "--from", "3", "--lines", "2")
+    assert ran.out == "## Morning round\n\n"
+    assert ran.err == f"note: {path}: lines 3 to 4 of 17\n"
+    assert run("get", "--workspace", workspace, f"{path}#L3-L4").out == ran.out
+    as_json = run("get", "--workspace", workspace, path, "--from", "3", "--lines", "2", "--json")
+    assert as_json.json == {
+        "path": path,
+        "text": "## Morning round\n",
+        "startLine": 3,
+        "endLine": 4,
+        "totalLines": 17,
+    }
+
+
+def test_get_past_the_end_says_so(run: Callable[..., Run], workspace: str) -> None:
+    ran = run("get", "--workspace", workspace, "memory/2026-10-05.md", "--from", "900")
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err == "note: memory/2026-10-05.md has 17 lines\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("memory/2026-10-31.md", "NoteNotFoundError"),
+        ("../secret.md", "PathNotAllowedError"),
+        ("/etc/passwd", "PathNotAllowedError"),
+    ],
+)
+def test_get_refuses_with_a_way_to_mend_it(
+    run: Callable[..., Run], workspace: str, path: str, kind: str
+) -> None:
+    ran = run("get", "--workspace", workspace, path)
+    assert ran.code == 1
+    assert ran.out == ""
+    head, mend = ran.err.splitlines()
+    assert head.startswith("commonplace: ")
+    assert mend.startswith("  mend: ")
+    error = run("get", "--workspace", workspace, path, "--json").json["error"]
+    assert error == {
+        "type": kind,
+        "message": head.removeprefix("commonplace: "),
+        "mend": mend.removeprefix("  mend: "),
+    }
+
+
+# --- index, status ------------------------------------------------------------------------------
+
+
+def test_index_says_what_it_did(run: Callable[..., Run], workspace: str) -> None:
+    ran = run("index", "--workspace", workspace)
+    assert ran.code == 0
+    head, summary = ran.out.splitlines()
+    assert head == "Memory index updated (main)."
+    assert summary.startswith("notes: 11 added; ")
+    again = run("index", "--workspace", workspace, "--json").json
+    assert (again["added"], again["unchanged"], again["opened"]) == (0, 11, 0)
+    forced = run("index", "--workspace", workspace, "--force", "--json").json
+    assert (forced["added"], forced["rebuilt"]) == (11, True)
+
+
+def test_index_names_the_agent(run: Callable[..., Run], workspace: str) -> None:
+    ran = run("index", "--workspace", workspace, "--agent", "scout")
+    assert ran.out.startswith("Memory index updated (scout).")
+
+
+def test_index_speaks_of_links_it_did_not_follow(run: Callable[..., Run], workspace: str) -> None:
+    os.symlink("/etc/hostname", os.path.join(workspace, "memory", "link.md"))
+    ran = run("index", "--workspace", workspace)
+    assert "note: 1 symbolic link not followed" in ran.err
+
+
+def test_status_before_and_after(run: Callable[..., Run], workspace: str) -> None:
+    before = run("status", "--workspace", workspace, "--json").json
+    assert (before["files"], before["stale"], before["dirty"]) == (0, 11, True)
+    after = run("status", "--workspace", workspace, "--index", "--json").json
+    assert (after["files"], after["stale"], after["dirty"]) == (11, 0, False)
+    assert after["sourceCounts"] == [{"source": "memory", "files": 11, "chunks": after["chunks"]}]
+    assert after["backend"] == "builtin"
+    assert after["workspaceDir"] == workspace
+    assert after["problems"] == []
+
+
+def test_status_for_people(run: Callable[..., Run], workspace: str) -> None:
+    run("index", "--workspace", workspace)
+    ran = run("status", "--workspace", workspace, "--deep")
+    assert ran.code == 0
+    assert ran.out.startswith("Memory of main\n")
+    facts = dict(line.strip().split("  ", 1) for line in ran.out.splitlines()[1:])
+    assert facts["Indexed"].strip().startswith("11 notes, ")
+    assert facts["Workspace"].strip() == workspace
+    assert facts["Changed since"].strip() == "0 notes"
+
+
+# --- doctor, plugins, config --------------------------------------------------------------------
+
+
+def test_doctor_finds_nothing_wrong(run: Callable[..., Run], workspace: str) -> None:
+    run("index", "--workspace", workspace)
+    report = run("doctor", "--workspace", workspace, "--json")
+    assert report.json["ok"] is True
+    assert report.code == 0
+    names = [check["name"] for check in report.json["checks"]]
+    for name in ("python", "sqlite", "configuration", "index folder", "notes", "plugins", "index"):
+        assert name in names
+    assert {check["state"] for check in report.json["checks"]} == {"ok"}
+    text = run("doctor", "--workspace", workspace)
+    assert text.code == 0
+    assert "ok       notes: 11 notes in" in text.out
+    assert run("doctor", "--workspace", workspace, "--quiet").out == ""
+
+
+def test_doctor_warns_of_a_workspace_without_notes(run: Callable[..., Run], tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    ran = run("doctor", "--workspace", str(empty))
+    assert ran.code == 0
+    assert "warning  notes: no notes in" in ran.out
+    assert "         mend: write MEMORY.md" in ran.out
+
+
+def test_doctor_fails_for_a_missing_workspace(run: Callable[..., Run], tmp_path: Path) -> None:
+    ran = run("doctor", "--workspace", str(tmp_path / "nowhere"))
+    assert ran.code == 1
+    assert "failed   workspace: " in ran.out
+    assert "mend: create it" in ran.out
+
+
+def test_doctor_shows_every_fault_of_a_configuration(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "bad.json5"
+    config.write_text(
+        '{ memory: { backnd: "x" },\n agents: { defaults: { memorySearch: { enabled: 3 } } } }',
+        encoding="utf-8",
+    )
+    ran = run("doctor", "--workspace", workspace, "--config", str(config), "--json")
+    assert ran.code == 1
+    faults = [check for check in ran.json["checks"] if check["state"] == "failed"]
+    assert [check["name"] for check in faults] == ["configuration", "configuration"]
+    assert "bad.json5:1" in faults[0]["message"]
+    assert "bad.json5:2" in faults[1]["message"]
+
+
+def test_doctor_names_a_damaged_index(run: Callable[..., Run], workspace: str) -> None:
+    run("index", "--workspace", workspace)
+    path = run("status", "--workspace", workspace, "--json").json["dbPath"]
+    with open(path, "r+b") as index:
+        index.write(b"this is no database at all " * 40)
+    ran = run("doctor", "--workspace", workspace, "--json")
+    states = {check["state"] for check in ran.json["checks"] if check["name"] == "index"}
+    assert states & {"warning", "failed"}
+
+
+def test_plugins_are_listed_without_being_loaded(run: Callable[..., Run]) -> None:
+    listed = {info["name"]: info for info in run("plugins", "--json").json["plugins"]}
+    assert listed["backend.builtin"]["state"] == "available"
+    assert listed["backend.builtin"]["distribution"] == "commonplace"
+    ran = run("plugins", "--load")
+    assert ran.code == 0
+    assert "failed" not in ran.out
+
+
+def test_a_plugin_can_be_switched_off(
+    run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMMONPLACE_DISABLE_PLUGINS", "backend.inmemory")
+    listed = {info["name"]: info["state"] for info in run("plugins", "--json").json["plugins"]}
+    assert listed["backend.inmemory"] == "disabled"
+
+
+def test_config_show_has_values_and_origins(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "mine.json5"
+    config.write_text(
+        "{ agents: { defaults: { memorySearch: { query: { maxResults: 9 } } } } }", encoding="utf-8"
+    )
+    argv = ("config", "show", "--workspace", workspace, "--config", str(config))
+    shown = {item["key"]: item for item in run(*argv, "--json").json["settings"]}
+    key = "agents.defaults.memorySearch.query.maxResults"
+    assert shown[key]["value"] == 9
+    assert shown[key]["origin"] == f"{config}:1"
+    (line,) = [line for line in run(*argv, "--changed").out.splitlines() if line.startswith(key)]
+    assert line.split() == [key, "9", "hits", f"{config}:1"]
+
+
+def test_config_check_tells_everything_at_once(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "bad.json5"
+    config.write_text(
+        '{ memory: { backnd: "x" },\n agents: { defaults: { memorySearch: { enabled: 3 } } } }',
+        encoding="utf-8",
+    )
+    argv = ("config", "check", "--workspace", workspace, "--config", str(config))
+    ran = run(*argv)
+    assert ran.code == 1
+    assert ran.out.count("fault    ") == 2
+    assert f"{config}:2" in ran.out
+    report = run(*argv, "--json")
+    assert report.code == 1
+    assert [fault["line"] for fault in report.json["faults"]] == [1, 2]
+
+
+def test_config_check_of_nothing_is_right(run: Callable[..., Run], workspace: str) -> None:
+    ran = run("config", "check", "--workspace", workspace)
+    assert (ran.code, ran.out) == (0, "ok       no file, defaults alone\n")
+
+
+def test_config_path_and_schema(run: Callable[..., Run], home: Path) -> None:
+    paths = run("config", "path", "--json").json["paths"]
+    assert all(path["path"].startswith(str(home)) and not path["exists"] for path in paths)
+    assert "not there" in run("config", "path").out
+    schema = run("config", "schema").json
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert "agents" in schema["properties"]
+
+
+@pytest.mark.parametrize("command", ["search x", "index", "status", "get MEMORY.md"])
+@pytest.mark.parametrize(
+    "config",
+    [
+        "{ agents: { defaults: { memorySearch: { enabled: false } } } }",
+        '{ plugins: { slots: { memory: "none" } } }',
+    ],
+    ids=["disabled", "slot none"],
+)
+def test_memory_that_is_switched_off_is_no_failure(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, command: str, config: str
+) -> None:
+    file = tmp_path / "off.json5"
+    file.write_text(config, encoding="utf-8")
+    argv = (*command.split(), "--workspace", workspace, "--config", str(file))
+    ran = run(*argv)
+    assert (ran.code, ran.out, ran.err) == (0, "Memory search disabled.\n", "")
+    assert run(*argv, "--json").json == {"disabled": True, "results": []}
+    assert "warning  memory: memory search is switched off" in run("doctor", *argv[-4:]).out
+
+
+# --- demo, eval ---------------------------------------------------------------------------------
+
+
+def test_demo_shows_three_searches_and_what_can_be_tried_works(
+    run: Callable[..., Run], tmp_path: Path
+) -> None:
+    import shlex
+
+    folder = tmp_path / "demo folder"
+    ran = run("demo", "--into", str(folder))
+    assert ran.code == 0
+    assert ran.err == ""
+    assert ran.out.count("\ncommonplace search ") == 3
+    tries = [line.strip() for line in ran.out.splitlines() if line.startswith("  commonplace")]
+    tries = [line for line in tries if "--workspace DIR" not in line]
+    assert len(tries) == 4
+    for line in tries:
+        again = run(*shlex.split(line)[1:])
+        assert (again.code, bool(again.out)) == (0, True), line
+    assert str(folder) in ran.out
+
+
+def test_demo_makes_a_place_of_its_own_and_leaves_the_users_alone(
+    run: Callable[..., Run], home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    facts = run("demo", "--json").json
+    assert os.path.dirname(facts["folder"]) == str(tmp_path)
+    assert facts["index"]["added"] == 11
+    assert [len(search["results"]) for search in facts["searches"]] == [2, 2, 2]
+    left = [str(path) for path in home.rglob("*") if path.is_file() and ".cache" not in path.parts]
+    assert left == []
+
+
+def test_demo_does_not_write_into_a_folder_in_use(run: Callable[..., Run], workspace: str) -> None:
+    ran = run("demo", "--into", workspace)
+    assert ran.code == 1
+    assert "is not empty" in ran.err
+
+
+def _evalset(folder: Path, workspace: str) -> None:
+    import json
+    import shutil
+
+    folder.mkdir(parents=True)
+    shutil.copytree(workspace, folder / "workspace")
+    queries = [
+        ("key", "who has the spare key?", "MEMORY.md", 26, "person"),
+        ("harmonics", "ERR_STALE_HARMONICS", "memory/2026-10-07.md", 8, "identifier"),
+        ("nonsense", "zyxwvut", "MEMORY.md", 1, "identifier"),
+    ]
+    (folder / "queries.jsonl").write_text(
+        "".join(
+            json.dumps(
+                {
+                    "id": f"{folder.name}-{id_}",
+                    "query": query,
+                    "relevant": [{"path": path, "startLine": line, "endLine": line}],
+                    "category": category,
+                    "lang": "en",
+                }
+            )
+            + "\n"
+            for id_, query, path, line, category in queries
+        ),
+        encoding="utf-8",
+    )
+
+
+def test_eval_measures_each_set_and_writes_its_results(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, home: Path
+) -> None:
+    import json
+
+    for name in ("first/one", "first/two", "second"):
+        _evalset(tmp_path / "tree" / name, workspace)
+    out = tmp_path / "results.jsonl"
+    argv = ("eval", str(tmp_path / "tree"), "--out", str(out), "--budget", "2000")
+    ran = run(*argv, "--json")
+    assert ran.code == 0
+    assert ran.json["all"]["n"] == 9
+    assert ran.json["sets"]["first"]["all"]["n"] == 6
+    assert ran.json["sets"]["first"]["categories"]["person"]["recall@10"] == 1
+    assert ran.json["sets"]["second"]["categories"]["identifier"]["recall@10"] == 0.5
+    assert 0 < ran.json["all"]["budget"] <= 1
+    assert [line.split(":")[0] for line in ran.err.splitlines()] == [
+        "[1/3] first/one",
+        "[2/3] first/two",
+        "[3/3] second",
+    ]
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert len(lines) == 9
+    assert all(len(line["results"]) <= 10 for line in lines)
+    assert set(lines[0]["results"][0]) == {"path", "startLine", "endLine", "score"}
+    # Neither the sets nor the user's own index were touched.
+    assert not list(home.rglob("*.sqlite"))
+    text = run(*argv)
+    assert text.out.splitlines()[0].split()[:3] == ["set", "queries", "recall@1"]
+
+
+def test_eval_without_notes_says_so(
+    run: Callable[..., Run], tmp_path: Path, workspace: str
+) -> None:
+    import shutil
+
+    _evalset(tmp_path / "set", workspace)
+    shutil.rmtree(tmp_path / "set" / "workspace")
+    (tmp_path / "set" / "workspace").mkdir()
+    ran = run("eval", str(tmp_path / "set"), "--json")
+    assert ran.code == 0
+    assert "note: nothing was indexed in" in ran.err
+    assert ran.json["all"]["recall@10"] == 0

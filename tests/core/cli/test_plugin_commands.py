@@ -1,0 +1,91 @@
+"""Commands that an installed plugin brings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Run = Any
+
+PLUGIN = """
+from commonplace.model.plugins import Registration
+from commonplace.spec import hookimpl
+
+
+class Hello:
+    name = "hello"
+    summary = "Greet somebody"
+    examples = ("commonplace hello Ines",)
+
+    def configure(self, parser):
+        parser.add_argument("who")
+
+    def run(self, args, context):
+        if context.json:
+            context.emit({"hello": args.who})
+        else:
+            context.line(f"Hello {args.who}, {context.agent or 'main'} here.")
+        return 0
+
+
+@hookimpl
+def commonplace_register_commands(registry):
+    registry.add(Registration(id="hello", summary="Greet somebody", factory=Hello))
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> str:
+    """A folder with two distributions installed in it: one that works and one that does not."""
+    for name, source in (("hello", PLUGIN), ("broken", "import a_module_that_is_not_there")):
+        (tmp_path / "site" / f"{name}-1.0.dist-info").mkdir(parents=True)
+        info = tmp_path / "site" / f"{name}-1.0.dist-info"
+        (tmp_path / "site" / f"{name}_plugin.py").write_text(source, encoding="utf-8")
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8"
+        )
+        (info / "entry_points.txt").write_text(
+            f"[commonplace]\ncommand.{name} = {name}_plugin\n", encoding="utf-8"
+        )
+    return str(tmp_path / "site")
+
+
+def test_it_runs_like_our_own(process: Callable[..., Run], site: str) -> None:
+    ran = process("hello", "Ines", "--agent", "pip", PYTHONPATH=site)
+    assert (ran.code, ran.out, ran.err) == (0, "Hello Ines, pip here.\n", "")
+    assert process("--json", "hello", "Ines", PYTHONPATH=site).json == {"hello": "Ines"}
+    assert "commonplace hello Ines" in process("hello", "--help", PYTHONPATH=site).out
+
+
+def test_help_lists_it_and_says_which_do_not_load(process: Callable[..., Run], site: str) -> None:
+    ran = process("--help", PYTHONPATH=site)
+    assert ran.code == 0
+    theirs = ran.out.partition("commands of plugins:")[2].splitlines()
+    assert ["hello", "Greet", "somebody"] in [line.split() for line in theirs]
+    assert any(line.split()[:4] == ["broken", "(does", "not", "load:"] for line in theirs)
+
+
+def test_one_that_does_not_load_hurts_only_those_who_ask_for_it(
+    process: Callable[..., Run], site: str, workspace: str
+) -> None:
+    ran = process("broken", PYTHONPATH=site)
+    assert ran.code == 1
+    assert "a_module_that_is_not_there" in ran.err
+    assert "Traceback" not in ran.err
+    assert process("search", "--workspace", workspace, "spare key", PYTHONPATH=site).code == 0
+    listed = process("plugins", "--load", PYTHONPATH=site)
+    assert listed.code == 1
+    doctor = process("doctor", "--workspace", workspace, PYTHONPATH=site)
+    assert doctor.code == 0
+    assert "warning  plugin: command.broken of broken 1.0: " in doctor.out
+
+
+def test_it_is_suggested_for_a_slip(process: Callable[..., Run], site: str) -> None:
+    ran = process("helo", PYTHONPATH=site)
+    assert ran.code == 2
+    assert "did you mean commonplace hello?" in ran.err

@@ -9,6 +9,8 @@ import httpx
 from attrs import frozen
 
 from commonplace.embedding.redact import redacted
+from commonplace.embedding.refusals import Complaint, kind_of_status, message_of, retry_after_of
+from commonplace.embedding.waiting import TookTooLongError, waited
 from commonplace.errors import ProviderError
 
 if TYPE_CHECKING:
@@ -20,17 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Complaint", "RemoteClient", "kind_of_status", "retry_after_of"]
 
 _CONNECT_SECONDS = 5.0
+_LONGEST_WAIT = 3600.0
 _WORDS = 300
 _LONGEST_BODY = 256 * 1024 * 1024
-
-
-@frozen
-class Complaint:
-    """What an error answer means, in a vendor's own terms."""
-
-    kind: ProviderErrorKind
-    message: str
-    retry_after: float | None = None
+_MAY_BE_SHOWN = 7  # characters: shorter words in headers are no credentials
 
 
 @frozen
@@ -46,8 +41,10 @@ class RemoteClient:
 
     ``explain`` reads an error answer, (status, headers, JSON or text) -> :class:`Complaint`, or
     ``None`` to leave it to :func:`kind_of_status`. ``headers`` of the user win over ``defaults``,
-    whatever their case. ``secrets`` are kept out of every message. Redirects are never followed:
-    a provider's endpoint has no business elsewhere, and credentials must not travel.
+    whatever their case; so do a user and a password in ``base_url``, which never stay in it.
+    ``secrets`` are kept out of every message. Redirects are never followed: a provider's endpoint
+    has no business elsewhere, and credentials must not travel. The environment's proxies are
+    used, except for a server on this machine.
     """
 
     def __init__(
@@ -62,27 +59,42 @@ class RemoteClient:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.provider = provider
-        self._base = httpx.URL(base_url.strip())
-        if self._base.scheme not in ("http", "https") or not self._base.host:
-            raise ProviderError(
-                f"{provider}: the base URL {redacted(base_url, secrets)!r} is not an http(s) URL",
-                provider=provider,
-                kind="not_found",
-                mend="set remote.baseUrl to something like https://api.example.com/v1",
-            )
-        own = {name.lower() for name in headers or {}}
-        merged = {name: value for name, value in defaults.items() if name.lower() not in own}
-        merged.update(headers or {})
-        # Any header of the user may hold a credential; only words too short for one may be shown.
-        self._secrets = (*secrets, *(v for v in (headers or {}).values() if len(v) > 7))
         self._explain = explain
-        self._client = httpx.Client(headers=merged, transport=transport, follow_redirects=False)
+        self._secrets = secrets
+        base = self._parsed(base_url)
+        given = dict(headers or {})
+        own = {name.lower() for name in given}
+        merged = {name: value for name, value in defaults.items() if name.lower() not in own}
+        if base.userinfo and "authorization" not in own:
+            merged = {n: v for n, v in merged.items() if n.lower() != "authorization"}
+            merged["Authorization"] = _basic(base)
+        merged.update(given)
+        # Any header of the user may hold a credential; only words too short for one may be shown.
+        words = [word for value in given.values() for word in (value, *value.split())]
+        words += [base.username, base.password, *base.params.values()]
+        self._secrets = (*secrets, *(word for word in words if len(word) > _MAY_BE_SHOWN))
+        self._base = base.copy_with(username="", password="", fragment=None)
+        self._check(merged)
+        self._types_itself = "content-type" not in own
+        try:
+            self._client = httpx.Client(
+                headers=merged,
+                transport=transport,
+                mounts=_past_proxies(self._base),
+                follow_redirects=False,
+            )
+        except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
+            # Proxies and certificates are read from the environment here.
+            raise self.error(
+                "unavailable",
+                f"the environment's proxy or certificates cannot be used: {error}",
+                mend="check HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR",
+            ) from None
 
     @property
     def origin(self) -> str:
         """Scheme, host, port and path of the base URL, without credentials or query."""
-        base = self._base.copy_with(username=None, password=None, query=None, fragment=None)
-        return str(base).rstrip("/")
+        return str(self._base.copy_with(query=None)).rstrip("/")
 
     def url(self, path: str) -> httpx.URL:
         """``path`` below the base URL, whose own query string survives."""
@@ -112,8 +124,8 @@ class RemoteClient:
         )
         try:
             return Answer(json.loads(raw) if raw.strip() else None, headers)
-        except ValueError:
-            raise self._error("protocol", _no_json(raw, headers), status, headers) from None
+        except (ValueError, RecursionError):
+            raise self.error("protocol", _no_json(raw, headers), status, headers) from None
 
     def fetch(
         self,
@@ -126,20 +138,29 @@ class RemoteClient:
     ) -> tuple[int, Mapping[str, str], bytes]:
         """As :meth:`request`, with the body as bytes: (status, headers, body)."""
         if deadline.expired:
-            raise self._error("timeout", "no time was left for the request")
+            raise self.error("timeout", "no time was left for the request")
         if json_body is not None:
-            options["json"] = json_body
-        remaining = min(deadline.remaining(), 3600.0)
-        timeout = httpx.Timeout(remaining, connect=min(_CONNECT_SECONDS, remaining))
+            options["content"] = _encoded(json_body)
+            if self._types_itself:
+                options["headers"] = {
+                    "content-type": "application/json",
+                    **options.get("headers", {}),
+                }
+        remaining = min(deadline.remaining(), _LONGEST_WAIT)
+        options["timeout"] = httpx.Timeout(remaining, connect=min(_CONNECT_SECONDS, remaining))
+
+        def exchange() -> tuple[httpx.Response, bytes]:
+            with self._client.stream(method, url, **options) as response:
+                return response, self._read(response, deadline)
+
         try:
-            with self._client.stream(method, url, timeout=timeout, **options) as response:
-                raw = self._read(response, deadline)
-        except httpx.TimeoutException:
-            raise self._error("timeout", "no answer came in time") from None
-        except httpx.UnsupportedProtocol as error:
-            raise self._error("not_found", str(error)) from None
+            response, raw = waited(exchange, remaining)
+        except (httpx.TimeoutException, TookTooLongError):
+            raise self.error("timeout", "no answer came in time") from None
+        except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
+            raise self.error("not_found", str(error)) from None
         except httpx.HTTPError as error:
-            raise self._error("unavailable", _words_of(error)) from None
+            raise self.error("unavailable", _words_of(error)) from None
         headers = {name.lower(): value for name, value in response.headers.items()}
         if response.is_success:
             return response.status_code, headers, raw
@@ -149,6 +170,53 @@ class RemoteClient:
         """Close connections; closing twice is fine."""
         self._client.close()
 
+    def error(
+        self,
+        kind: ProviderErrorKind,
+        message: str,
+        status: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        retry_after: float | None = None,
+        mend: str = "",
+    ) -> ProviderError:
+        """An error of this provider, on one line and without secrets; raise it.
+
+        ``headers`` of the answer give the request's id and, without ``retry_after``, the delay.
+        """
+        headers = headers or {}
+        if retry_after is None:
+            retry_after = retry_after_of(headers)
+        words = redacted(" ".join(message.split()), self._secrets)[:_WORDS]
+        request_id = headers.get("x-request-id") or headers.get("request-id")
+        return ProviderError(
+            f"{self.provider}: {words}",
+            provider=self.provider,
+            kind=kind,
+            status=status,
+            retry_after=retry_after,
+            request_id=redacted(request_id, self._secrets) if request_id else None,
+            mend=mend or _MENDS.get(kind, ""),
+        )
+
+    def refused(self, status: int, headers: Mapping[str, str], body: Any) -> ProviderError:
+        """What an error ``body`` (JSON or text) means, as ``explain`` reads it; raise it.
+
+        For bodies of error answers, and of those that hide an error behind a status of 200.
+        """
+        complaint = self._explain(status, headers, body) if self._explain else None
+        if complaint is None:
+            complaint = Complaint(kind_of_status(status), message_of(body))
+        words = complaint.message or "it refused"
+        return self.error(
+            complaint.kind,
+            f"{words} (HTTP {status})",
+            status,
+            headers,
+            retry_after=complaint.retry_after,
+            mend=complaint.mend,
+        )
+
     def _read(self, response: httpx.Response, deadline: Deadline) -> bytes:
         # A read time-out starts anew with each byte: a slow drip must meet the deadline itself.
         parts: list[bytes] = []
@@ -157,55 +225,51 @@ class RemoteClient:
             parts.append(part)
             size += len(part)
             if deadline.expired:
-                raise self._error("timeout", "the answer was not complete in time")
+                raise self.error("timeout", "the answer was not complete in time")
             if size > _LONGEST_BODY:
-                raise self._error("protocol", "the answer is longer than any answer may be")
+                raise self.error("protocol", "the answer is longer than any answer may be")
         return b"".join(parts)
 
     def _refused(self, status: int, headers: Mapping[str, str], raw: bytes) -> ProviderError:
         if 300 <= status < 400:
-            target = httpx.URL(headers.get("location", "")).host or "another place"
-            return self._error(
-                "protocol", f"it redirects to {target}, which is not followed", status, headers
+            return self.error(
+                "protocol",
+                f"it redirects to {_host_of(headers.get('location', ''))}, which is not followed",
+                status,
+                headers,
+                mend="set remote.baseUrl to where the server itself is",
             )
         body: Any
         try:
             body = json.loads(raw)
-        except ValueError:
+        except (ValueError, RecursionError):
             body = raw.decode("utf-8", "replace")
-        complaint = self._explain(status, headers, body) if self._explain else None
-        if complaint is None:
-            complaint = Complaint(kind_of_status(status), message_of(body) or f"HTTP {status}")
-        return self._error(
-            complaint.kind,
-            f"{complaint.message} (HTTP {status})",
-            status,
-            headers,
-            retry_after=complaint.retry_after,
+        return self.refused(status, headers, body)
+
+    def _parsed(self, base_url: str) -> httpx.URL:
+        try:
+            base = httpx.URL(base_url.strip())
+        except httpx.InvalidURL:
+            base = httpx.URL("")
+        if base.scheme in ("http", "https") and base.host:
+            return base
+        shown = base_url.rpartition("@")[2]
+        raise self.error(
+            "not_found",
+            f"the base URL {shown!r} is not an http(s) URL",
+            mend="set remote.baseUrl to something like https://api.example.com/v1",
         )
 
-    def _error(
-        self,
-        kind: ProviderErrorKind,
-        message: str,
-        status: int | None = None,
-        headers: Mapping[str, str] | None = None,
-        *,
-        retry_after: float | None = None,
-    ) -> ProviderError:
-        headers = headers or {}
-        if retry_after is None:
-            retry_after = retry_after_of(headers)
-        words = redacted(" ".join(message.split()), self._secrets)[:_WORDS]
-        return ProviderError(
-            f"{self.provider}: {words}",
-            provider=self.provider,
-            kind=kind,
-            status=status,
-            retry_after=retry_after,
-            request_id=headers.get("x-request-id") or headers.get("request-id"),
-            mend=_MENDS.get(kind, ""),
-        )
+    def _check(self, headers: Mapping[str, str]) -> None:
+        # httpx would name the whole header, and so the key, in its error.
+        for name, value in headers.items():
+            if not (name + value).isascii() or not (name + value).replace("\t", " ").isprintable():
+                raise self.error(
+                    "auth",
+                    f"the header {name.encode('ascii', 'replace').decode()} or the key in it holds"
+                    " a character that no header may hold",
+                    mend="copy the key again, without line breaks, quotes or other signs around it",
+                )
 
 
 _MENDS: dict[str, str] = {
@@ -215,56 +279,31 @@ _MENDS: dict[str, str] = {
 }
 
 
-def kind_of_status(status: int) -> ProviderErrorKind:
-    """What an HTTP status means where the vendor says nothing better."""
-    if status in (401, 403):
-        return "auth"
-    if status in (404, 405, 501):
-        return "not_found"
-    if status == 413:
-        return "too_large"
-    if status == 429:
-        return "rate_limit"
-    if status in (408, 409) or status >= 500:
-        return "unavailable"
-    return "bad_request"
+def _encoded(body: object) -> bytes:
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode(
+        "utf-8", "replace"
+    )  # half a surrogate pair is no text, and no reason to fail
 
 
-def retry_after_of(headers: Mapping[str, str]) -> float | None:
-    """Seconds from ``retry-after-ms`` or ``retry-after`` (seconds, or an HTTP date), if any."""
-    from email.utils import parsedate_to_datetime
+def _basic(base: httpx.URL) -> str:
+    from base64 import b64encode
 
-    milliseconds, plain = headers.get("retry-after-ms"), headers.get("retry-after")
+    return "Basic " + b64encode(f"{base.username}:{base.password}".encode()).decode()
+
+
+def _past_proxies(base: httpx.URL) -> dict[str, httpx.BaseTransport | None]:
+    host = base.host
+    if host == "localhost" or host.startswith("127.") or host == "::1":
+        return {f"all://{f'[{host}]' if ':' in host else host}": None}
+    return {}
+
+
+def _host_of(location: str) -> str:
     try:
-        if milliseconds is not None:
-            return max(0.0, float(milliseconds) / 1000)
-        if plain is not None:
-            return max(0.0, float(plain))
-    except ValueError:
-        pass
-    if plain is None:
-        return None
-    try:
-        import time
-
-        return max(0.0, parsedate_to_datetime(plain).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return None
-
-
-def message_of(body: Any) -> str:
-    """The words of an error body in any of the forms that servers use, or ``""``."""
-    if isinstance(body, str):
-        return "" if body.lstrip().startswith("<") else body.strip()
-    if isinstance(body, list):
-        return message_of(body[0]) if body else ""
-    if not isinstance(body, dict):
-        return ""
-    for key in ("error", "message", "detail", "msg"):
-        value = body.get(key)
-        if value:
-            return message_of(value)
-    return ""
+        return httpx.URL(location).host or "another place"
+    except httpx.InvalidURL:
+        return "another place"
 
 
 def _no_json(raw: bytes, headers: Mapping[str, str]) -> str:

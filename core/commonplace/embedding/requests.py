@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from attrs import frozen
 
 from commonplace.embedding.packing import cut_to_fit, pack
 from commonplace.embedding.retry import RetryPolicy, with_retries
-from commonplace.embedding.vectors import checked
+from commonplace.embedding.vectors import checked, dims_of
 from commonplace.errors import DeadlineExceededError, ProviderError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Embedded:
 
 
 class RequestRunner:
-    """Drives one provider. ``requests`` counts what was sent, retries included."""
+    """Drives one provider; safe to share between threads. ``requests`` counts what was sent."""
 
     def __init__(
         self,
@@ -47,6 +48,7 @@ class RequestRunner:
         self.name = name
         self.provider = provider
         self.requests = 0
+        self._counting = Lock()
         self._policy = policy or RetryPolicy()
         self._concurrency = max(1, min(concurrency, provider.concurrency))
 
@@ -59,12 +61,13 @@ class RequestRunner:
     ) -> Iterator[Embedded]:
         """The vectors of documents, request by request as each finishes, in any order.
 
-        Several requests run at once. ``dims`` is how long vectors must be, if that is known. After
-        an error no new request begins; those under way are waited for and given, then it is raised.
+        Several requests run at once. ``dims`` is how long vectors must be, if that is known; if
+        not, the first to come back decide. After an error no new request begins; those under way
+        are waited for and given, then it is raised.
         """
         from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
-        runs = pack(texts, self.provider.limits)
+        runs = self._packed(texts)
         failure: BaseException | None = None
         with ThreadPoolExecutor(self._concurrency, thread_name_prefix="embed") as pool:
             under_way: set[Future[Embedded]] = set()
@@ -82,16 +85,41 @@ class RequestRunner:
                         break
                     done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
                     for future in done:
-                        error = future.exception()
-                        if error is None:
-                            yield future.result()
-                        else:
+                        error = future.exception() or self._strange(future.result(), dims)
+                        if error is not None:
                             failure = failure or error
+                            continue
+                        dims = dims or dims_of(future.result().vectors[0])
+                        yield future.result()
             finally:
                 for future in under_way:
                     future.cancel()
         if failure is not None:
             raise failure
+
+    def _packed(self, texts: Sequence[str]) -> Iterator[range]:
+        """Runs of indices; a provider that learns its limits changes them on the way."""
+        begin = 0
+        while begin < len(texts):
+            limits = self.provider.limits
+            for run in pack(texts[begin:], limits):
+                yield range(begin + run.start, begin + run.stop)
+                end = begin + run.stop
+                if self.provider.limits != limits:
+                    break
+            begin = end
+
+    def _strange(self, result: Embedded, dims: int | None) -> ProviderError | None:
+        """What is wrong where requests that ran at once, or halves of one, differ in length."""
+        lengths = {dims_of(vector) for vector in result.vectors} | ({dims} if dims else set())
+        if len(lengths) == 1:
+            return None
+        words = " and of ".join(str(length) for length in sorted(lengths))
+        return ProviderError(
+            f"{self.name}: vectors of {words} dimensions came back",
+            provider=self.name,
+            kind="protocol",
+        )
 
     def _run(
         self,
@@ -121,7 +149,7 @@ class RequestRunner:
                 )
             if len(sent[0]) <= _SHORTEST_CUT:
                 raise
-            shorter = sent[0][: len(sent[0]) // 2]
+            shorter = sent[0].lstrip()[: len(sent[0]) // 2]
             half = self._run(indices, [shorter], purpose, dims, deadline)
             return Embedded(indices, half.vectors, indices)
         return Embedded(indices, tuple(vectors), cut)
@@ -130,11 +158,19 @@ class RequestRunner:
         self, texts: list[str], purpose: Purpose, dims: int | None, deadline: Deadline
     ) -> list[bytes]:
         def call() -> list[bytes]:
-            self.requests += 1
+            with self._counting:
+                self.requests += 1
             limits = self.provider.limits
             seconds = limits.query_seconds if purpose == "query" else limits.request_seconds
             vectors = self.provider.embed(texts, purpose=purpose, deadline=deadline.sooner(seconds))
-            return checked(vectors, count=len(texts), dims=dims, provider=self.name)
+            try:
+                return checked(vectors, count=len(texts), dims=dims, provider=self.name)
+            except (TypeError, ValueError, OverflowError) as error:
+                raise ProviderError(
+                    f"{self.name}: what came back are no vectors of numbers",
+                    provider=self.name,
+                    kind="protocol",
+                ) from error
 
         try:
             return with_retries(call, self._policy, deadline=deadline)

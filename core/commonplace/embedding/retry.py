@@ -62,6 +62,6 @@ def with_retries(call: Callable[[], T], policy: RetryPolicy, *, deadline: Deadli
 
 
 def _pause(error: ProviderError, attempt: int, policy: RetryPolicy) -> float | None:
-    if error.retry_after is not None:
+    if error.retry_after:  # 0, or a date that has passed, says nothing that helps
         return error.retry_after if error.retry_after <= policy.obey else None
     return min(policy.longest, policy.first * 2.0 ** (attempt - 1)) * policy.jitter()

@@ -162,18 +162,19 @@ def _memory(findings: Findings, shapes: Shapes, memory: Mapping[str, Any]) -> No
         findings.search,
         reader.section(shapes.search, new, ("memory", "search")),
     )
-    if reader.tunable_only:
-        _only(reader, memory, ("memory",), {"search", "citations"})
+    keys = shapes.memory.root.below
     own: dict[str, Any] = {}
     for key, raw in memory.items():
-        if key in shapes.memory.root.below or key in shapes.memory.unsupported:
+        if key in keys or (key in shapes.memory.unsupported and not reader.tunable_only):
             own[key] = raw
-        elif key == "search" or reader.tunable_only:
+        elif key in ("search", "$include"):
             continue
+        elif reader.tunable_only:
+            reader.fault(("memory", str(key)), f"a workspace's own file {_WORKSPACE_MAY}")
         elif _may_be_section(key, raw, shapes.memory):
             findings.sections[f"memory.{key}"] = (raw, ("memory", key))
-        elif key != "$include":
-            known = (*shapes.memory.root.below, "search", "qmd")
+        else:
+            known = (*keys, "search", "qmd")
             reader.fault(("memory", str(key)), "is not a key here" + hint(str(key), known))
     findings.memory = reader.section(shapes.memory, own, ("memory",))
 

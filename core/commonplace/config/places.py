@@ -17,7 +17,8 @@ __all__ = ["MisplacedError", "Place", "is_blank", "locate"]
 
 _BLANK = "\\t\\n\\v\\f\\r \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
 _SKIP = re.compile(rf"(?:[{_BLANK}]+|//[^\n\r\u2028\u2029]*|/\*(?:[^*]|\*(?!/))*\*/)*")
-_STRING = re.compile(r'"(?:[^"\\\n\r]|\\(?:\r\n|[\s\S]))*"|' r"'(?:[^'\\\n\r]|\\(?:\r\n|[\s\S]))*'")
+_CODE = r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|0(?![0-9])|\r\n|[^ux0-9])"
+_STRING = re.compile(rf'"(?:[^"\\\n\r]|{_CODE})*"|' rf"'(?:[^'\\\n\r]|{_CODE})*'")
 _BARE = re.compile(rf"[^{_BLANK},:\[\]{{}}\"'/]+")
 _NUMBER = re.compile(
     r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -179,7 +180,10 @@ class _Scanner:
     def _string(self) -> str:
         match = _STRING.match(self.text, self.at)
         if match is None:
-            raise self._misplaced("this text has no closing quote on its line; add it")
+            raise self._misplaced(
+                "this text has no closing quote on its line, or a backslash that means nothing; "
+                "add the quote, or double the backslash"
+            )
         self.at = match.end()
         return match[0]
 

@@ -202,7 +202,7 @@ def hint(key: str, known: Iterable[str], prefix: str = "") -> str:
     from difflib import get_close_matches
 
     by_lower = {name.lower(): name for name in known}
-    close = get_close_matches(key.lower(), by_lower, n=1, cutoff=0.6)
+    close = get_close_matches(key.lower(), by_lower, n=1, cutoff=0.7)
     if close:
         return f"; did you mean {prefix + by_lower[close[0]]!r}?"
     return f"; the keys here are {', '.join(by_lower.values())}"

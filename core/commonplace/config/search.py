@@ -75,7 +75,7 @@ class BatchSettings(Group):
 class RemoteSettings(Group):
     """An embedding service on the network."""
 
-    base_url: str | None = setting("Address of the service.", default=None)
+    base_url: str | None = setting("Address of the service.", default=None, veiled=True)
     api_key: Secret | None = setting(
         "Key: a literal, `${NAME}`, or a secret reference of the original.", default=None
     )

@@ -1,0 +1,79 @@
+"""Fixtures of the configuration's tests: a home and a workspace of each test's own."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.config import load_settings
+from commonplace.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from commonplace.config import Settings
+    from commonplace.model.settings import Fault
+
+
+@pytest.fixture
+def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """An environment that knows a home, and nothing else; the current folder is empty."""
+    for name in ("home", "elsewhere"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    return {"HOME": str(tmp_path / "home")}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> str:
+    """An empty workspace."""
+    path = tmp_path / "workspace"
+    path.mkdir()
+    return str(path)
+
+
+@pytest.fixture
+def write(tmp_path: Path, env: dict[str, str], workspace: str) -> Callable[[str, Any], str]:
+    """Writes a configuration file by its role, from text or from values; gives its path."""
+    places = {
+        "user": tmp_path / "home/.config/commonplace/config.json5",
+        "original": tmp_path / "home/.openclaw/openclaw.json",
+        "workspace": tmp_path / "workspace/commonplace.json5",
+        "named": tmp_path / "elsewhere/named.json5",
+    }
+
+    def write(role: str, content: Any) -> str:
+        path = places[role]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = content if isinstance(content, str) else json.dumps(content, indent=2)
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def load(env: dict[str, str], workspace: str) -> Callable[..., Settings]:
+    """Loads settings of the test's workspace."""
+
+    def load(**arguments: Any) -> Settings:
+        return load_settings(**{"workspace": workspace, "env": env, **arguments})
+
+    return load
+
+
+@pytest.fixture
+def faults(load: Callable[..., Settings]) -> Callable[..., list[Fault]]:
+    """The faults that loading tells of; none if it does not fail."""
+
+    def faults(**arguments: Any) -> list[Fault]:
+        try:
+            load(**arguments)
+        except ConfigError as error:
+            return list(error.faults)
+        return []
+
+    return faults

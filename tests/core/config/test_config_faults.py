@@ -1,0 +1,264 @@
+"""All faults at once, each in words that help, at its line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.config import check
+from commonplace.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace.config import Settings
+    from commonplace.model.settings import Fault
+
+WRONG = """\
+// Everything here is wrong.
+{
+  agents: {
+    defaults: {
+      memorySearch: {
+        provder: "openai",
+        query: { maxResults: 0,
+          minScore: "high", hybrid: { mmr: true } },
+        remote: {
+          headers: { "X-A": 1,
+                     "X-B": 2 },
+        },
+        extraPaths: [
+          "fine",
+          { path: "also fine" },
+          7,
+          { glob: "*.md" },
+        ],
+      },
+      compaction: { memoryFlush: { soft: 1, forceFlushTranscriptBytes: "lots" }, mode: "any" },
+    },
+    list: [
+      { id: "a", memorySearch: { chunking: { token: 5 } } },
+    ],
+  },
+  memory: { backend: ["qmd", "qmd", "No Id"], citations: "of" },
+  channels: { whatever: [] },
+}
+"""
+
+
+def test_all_faults_of_a_file_are_told_at_once_with_their_lines(
+    write: Callable[[str, Any], str], faults: Callable[..., list[Fault]]
+) -> None:
+    path = write("user", WRONG)
+    found = faults()
+    assert {fault.file for fault in found} == {path}
+    search = "agents.defaults.memorySearch"
+    assert [(fault.line, fault.key) for fault in found] == [
+        (6, f"{search}.provder"),
+        (7, f"{search}.query.maxResults"),
+        (8, f"{search}.query.minScore"),
+        (8, f"{search}.query.hybrid.mmr"),
+        (10, f"{search}.remote.headers.X-A"),
+        (11, f"{search}.remote.headers.X-B"),
+        (16, f"{search}.extraPaths[2]"),
+        (17, f"{search}.extraPaths[3].glob"),
+        (20, "agents.defaults.compaction.memoryFlush.soft"),
+        (20, "agents.defaults.compaction.memoryFlush.forceFlushTranscriptBytes"),
+        (23, "agents.list[0].memorySearch.chunking.token"),
+        (26, "memory.backend[1]"),
+        (26, "memory.backend[2]"),
+        (26, "memory.citations"),
+    ]
+
+
+def test_faults_of_several_files_are_told_together(
+    write: Callable[[str, Any], str], faults: Callable[..., list[Fault]]
+) -> None:
+    bad = {"memory": {"search": {"enabled": 1}}}
+    paths = {write("original", "{"), write("user", bad), write("workspace", bad)}
+    assert {fault.file for fault in faults()} == paths
+    assert len(faults(config=bad)) == 4
+
+
+def test_the_error_is_one_line_and_says_how_many(
+    write: Callable[[str, Any], str], load: Callable[..., Settings]
+) -> None:
+    path = write("user", WRONG)
+    with pytest.raises(ConfigError) as caught:
+        load()
+    text = str(caught.value)
+    assert text.startswith(f"{path}:6: agents.defaults.memorySearch.provder: ")
+    assert text.endswith("(and 13 more)")
+    assert "\n" not in text
+    assert "config check" in caught.value.mend
+
+
+@pytest.mark.parametrize(
+    ("search", "hint"),
+    [
+        ({"provder": "x"}, "did you mean 'provider'?"),
+        ({"extrapaths": []}, "did you mean 'extraPaths'?"),
+        ({"query": {"maxResult": 1}}, "did you mean 'query.maxResults'?"),
+        ({"maxResults": 1}, "did you mean 'query.maxResults'?"),
+        ({"mmr": {"lamda": 1}}, "the keys here are"),
+        ({"query": {"hybrid": {"mmr": {"lamda": 1}}}}, "did you mean 'query.hybrid.mmr.lambda'?"),
+        ({"batch": {}}, "the keys here are"),
+        ({"zzz": 1}, "the keys here are enabled, sources"),
+    ],
+)
+def test_unknown_keys_come_with_a_suggestion(
+    search: Any, hint: str, faults: Callable[..., list[Fault]]
+) -> None:
+    (fault,) = faults(config={"memory": {"search": search}})
+    assert fault.message.startswith("is not a key here; ")
+    assert hint in fault.message
+
+
+@pytest.mark.parametrize(
+    ("memory", "hint"),
+    [
+        ({"serach": {}}, "did you mean 'search'?"),
+        ({"citation": "on"}, "did you mean 'citations'?"),
+        ({"backnd": "qmd"}, "did you mean 'backend'?"),
+        ({"foo": 1}, "the keys here are backend, citations, search, qmd"),
+    ],
+)
+def test_unknown_keys_of_memory_itself(
+    memory: Any, hint: str, faults: Callable[..., list[Fault]]
+) -> None:
+    (fault,) = faults(config={"memory": memory})
+    assert hint in fault.message
+
+
+def test_a_backend_may_have_a_section(load: Callable[..., Settings]) -> None:
+    settings = load(config={"memory": {"lancedb": {"uri": "x"}, "backend": "lancedb"}})
+    assert settings.backends == ("lancedb",)
+    assert settings.sections["memory.lancedb"] == {"uri": "x"}
+
+
+@pytest.mark.parametrize(
+    ("backend", "chain"),
+    [
+        ("builtin", ("builtin",)),
+        ("qmd", ("qmd", "builtin")),
+        (["qmd"], ("qmd",)),
+        (["a", "b_c", "d-e"], ("a", "b_c", "d-e")),
+    ],
+)
+def test_the_chain_of_backends(
+    backend: Any, chain: tuple[str, ...], load: Callable[..., Settings]
+) -> None:
+    assert load(config={"memory": {"backend": backend}}).backends == chain
+
+
+@pytest.mark.parametrize("backend", [[], "", 1, None, ["a", 1], "Upper", {"a": 1}])
+def test_what_is_no_chain(backend: Any, faults: Callable[..., list[Fault]]) -> None:
+    assert faults(config={"memory": {"backend": backend}})
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("x", "not a string"),
+        (True, "not true or false"),
+        (None, "not null"),
+        ([], "not a list"),
+        ({}, "not an object"),
+    ],
+)
+def test_faults_say_what_was_found_and_never_quote_it(
+    value: Any, words: str, faults: Callable[..., list[Fault]]
+) -> None:
+    (fault,) = faults(config={"memory": {"search": {"query": {"maxResults": value}}}})
+    assert fault.message == f"must be a whole number of at least 1, {words}"
+
+
+@pytest.mark.parametrize("section", ["agents", "memory"])
+@pytest.mark.parametrize("value", [1, "x", [], None])
+def test_sections_must_be_objects(
+    section: str, value: Any, faults: Callable[..., list[Fault]]
+) -> None:
+    (fault,) = faults(config={section: value})
+    assert (fault.key, fault.message[:17]) == (section, "must be an object")
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("2mb", 2 << 20), ("2 MiB", 2 << 20), ("1.5k", 1536), ("7", 7), (0, 0), ("1 GB", 1 << 30)],
+)
+def test_sizes(text: Any, size: int, load: Callable[..., Settings]) -> None:
+    flush = {"memoryFlush": {"forceFlushTranscriptBytes": text}}
+    config = {"agents": {"defaults": {"compaction": flush}}}
+    assert load(config=config).flush.force_flush_transcript_bytes == size
+
+
+@pytest.mark.parametrize("text", ["", "mb", "-1", "2 pb", -1, 1.5, None, True, "1 2"])
+def test_what_is_no_size(text: Any, faults: Callable[..., list[Fault]]) -> None:
+    flush = {"memoryFlush": {"forceFlushTranscriptBytes": text}}
+    assert faults(config={"agents": {"defaults": {"compaction": flush}}})
+
+
+def test_the_defaults_of_the_flush(load: Callable[..., Settings]) -> None:
+    flush = load().flush
+    assert (flush.enabled, flush.soft_threshold_tokens) == (True, 4000)
+    assert (flush.reserve_tokens_floor, flush.post_index_sync) == (20_000, "async")
+    assert flush.force_flush_transcript_bytes == 2 * 1024 * 1024
+    assert (flush.prompt, flush.system_prompt, flush.model) == (None, None, None)
+
+
+def test_slots(load: Callable[..., Settings], faults: Callable[..., list[Fault]]) -> None:
+    def slot(value: Any) -> Any:
+        return {"plugins": {"slots": {"memory": value}}}
+
+    assert load().slot == "memory-core"
+    assert load(config=slot("none")).slot == "none"
+    assert load(config=slot("memory-lancedb")).slot == "memory-lancedb"
+    assert [fault.key for fault in faults(config=slot(False))] == ["plugins.slots.memory"]
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [("memorySerach", "memorySearch"), ("workspce", "workspace"), ("compacton", "compaction")],
+)
+def test_slips_beside_our_keys_are_warned_of(
+    key: str, meant: str, load: Callable[..., Settings]
+) -> None:
+    (warning,) = load(config={"agents": {"defaults": {key: {}}}}).warnings
+    assert f"did you mean {meant!r}?" in warning
+
+
+# --- config check -------------------------------------------------------------------------------
+
+
+def test_a_check_tells_and_does_not_raise(
+    write: Callable[[str, Any], str], env: dict[str, str], workspace: str
+) -> None:
+    path = write("user", WRONG)
+    report = check(workspace=workspace, env=env)
+    assert report.files == (path,)
+    assert len(report.faults) == 14
+    assert check(workspace=workspace, env=env, config={}).faults == report.faults
+
+
+def test_a_check_of_nothing_wrong(env: dict[str, str], workspace: str) -> None:
+    report = check(workspace=workspace, env=env)
+    assert (report.files, report.faults, report.warnings) == ((), (), ())
+
+
+def test_a_check_tells_of_a_workspace_that_is_not_there_and_of_faults_beside_it(
+    write: Callable[[str, Any], str], env: dict[str, str]
+) -> None:
+    write("user", "{memory: {citations: 1}}")
+    report = check(env=env)
+    assert [fault.key for fault in report.faults] == ["memory.citations", ""]
+    assert "no workspace" in report.faults[1].message
+    assert report.mend
+
+
+def test_a_check_tells_of_keys_that_stand_twice(
+    write: Callable[[str, Any], str], env: dict[str, str], workspace: str
+) -> None:
+    write("user", "{channels: {a: 1, a: 2},\nmemory: {citations: 'on',\n\ncitations: 'off'}}")
+    (warning,) = check(workspace=workspace, env=env).warnings
+    assert ":4: memory.citations: stands in line 2 as well" in warning

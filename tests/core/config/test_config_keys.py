@@ -1,0 +1,381 @@
+"""Every key of the search settings: its default, what it takes, refuses, and brings in bounds."""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.config import ExtraPath, SearchSettings, Secret, Settings
+from commonplace.config.shape import Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace.model.settings import Fault
+
+INF, NAN = math.inf, math.nan
+
+# key: (name in Python, default, {given: taken}, what a file may not have)
+KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
+    "enabled": ("enabled", True, [(False, False)], ["yes", 1, None, {}]),
+    "sources": (
+        "sources",
+        ("memory",),
+        [
+            (["memory", "memory"], ("memory",)),
+            (["sessions"], ("memory",)),
+            ([], ("memory",)),
+            ([" tickets ", "memory"], ("tickets", "memory")),
+        ],
+        ["memory", [1], [""], None],
+    ),
+    "extraPaths": (
+        "extra_paths",
+        (),
+        [
+            (
+                [" a ", "", "a", {"path": "b", "pattern": "*.md"}, "  ", "../c"],
+                (
+                    ExtraPath(path="a"),
+                    ExtraPath(path="b", pattern="*.md"),
+                    ExtraPath(path="../c"),
+                ),
+            ),
+        ],
+        ["a", [1], [{"pattern": "x"}], [{"path": "a", "glob": "b"}], [{"path": 1}], None],
+    ),
+    "experimental.sessionMemory": ("session_memory", False, [(True, True)], ["on", 0]),
+    "rememberAcrossConversations": (
+        "remember_across_conversations",
+        None,
+        [(True, True), (False, False)],
+        ["on", None],
+    ),
+    "provider": ("provider", "auto", [("openai", "openai"), (" none ", "none")], [1, "", None]),
+    "model": ("model", "", [("text-embedding-3-small", "text-embedding-3-small")], [1, None]),
+    "fallback": ("fallback", "none", [("gemini", "gemini")], [True, ""]),
+    "outputDimensionality": (
+        "output_dimensionality",
+        None,
+        [(768, 768), (768.0, 768)],
+        [0, -1, 1.5, "768"],
+    ),
+    "inputType": ("input_type", None, [("passage", "passage")], [1]),
+    "queryInputType": ("query_input_type", None, [("query", "query")], [1]),
+    "documentInputType": ("document_input_type", None, [("passage", "passage")], [1]),
+    "local.modelPath": (
+        "local.model_path",
+        None,
+        [("hf:owner/repo/file.gguf", "hf:owner/repo/file.gguf"), ("/m.gguf", "/m.gguf")],
+        [1, ""],
+    ),
+    "local.modelCacheDir": ("local.model_cache_dir", None, [("/models", "/models")], [1, " "]),
+    "remote.baseUrl": ("remote.base_url", None, [("https://x.test/v1", "https://x.test/v1")], [1]),
+    "remote.apiKey": (
+        "remote.api_key",
+        None,
+        [
+            ("sk-1", Secret("sk-1")),
+            ({"source": "env", "id": "KEY"}, Secret({"source": "env", "id": "KEY"})),
+        ],
+        [1, "", {}, {"source": "env", "id": "lower"}, ["sk"]],
+    ),
+    "remote.headers": (
+        "remote.headers",
+        {},
+        [({"X-Team": "blue"}, {"X-Team": Secret("blue")})],
+        ["x", {"X": 1}],
+    ),
+    "remote.batch.enabled": ("remote.batch.enabled", False, [(True, True)], ["on"]),
+    "remote.batch.wait": ("remote.batch.wait", True, [(False, False)], [0]),
+    "remote.batch.concurrency": ("remote.batch.concurrency", 2, [(5, 5)], [0, 1.5, "2"]),
+    "remote.batch.pollIntervalMs": (
+        "remote.batch.poll_interval_ms",
+        2000,
+        [(0, 0), (5, 5)],
+        [-1, 0.5],
+    ),
+    "remote.batch.timeoutMinutes": ("remote.batch.timeout_minutes", 60, [(1, 1)], [0, 0.5]),
+    "store.driver": ("store.driver", "sqlite", [("sqlite", "sqlite")], ["lancedb", 1]),
+    "store.path": ("store.path", None, [("/i/{agentId}.db", "/i/{agentId}.db")], [1, ""]),
+    "store.fts.tokenizer": (
+        "store.fts_tokenizer",
+        "unicode61",
+        [("trigram", "trigram")],
+        ["porter", 1],
+    ),
+    "store.vector.enabled": ("store.vector_enabled", True, [(False, False)], ["no"]),
+    "store.vector.extensionPath": (
+        "store.vector_extension_path",
+        None,
+        [("/v/vec0.so", "/v/vec0.so")],
+        [1, ""],
+    ),
+    "chunking.strategy": (
+        "chunking.strategy",
+        "markdown",
+        [("lines", "lines"), ("mine", "mine")],
+        [1, ""],
+    ),
+    "chunking.tokens": ("chunking.tokens", 200, [(60, 60), (60.0, 60)], [0, -1, 1.5, "60", INF]),
+    "chunking.overlap": ("chunking.overlap", 25, [(0, 0), (199, 199), (200, 199)], [-1, 0.5, "0"]),
+    "sync.onSessionStart": ("sync.on_session_start", True, [(False, False)], [0]),
+    "sync.onSearch": ("sync.on_search", True, [(False, False)], [0]),
+    "sync.watch": ("sync.watch", True, [(False, False)], [0]),
+    "sync.watchDebounceMs": ("sync.watch_debounce_ms", 1500, [(0, 0)], [-1, 0.5]),
+    "sync.intervalMinutes": ("sync.interval_minutes", 0, [(30, 30)], [-1, 0.5]),
+    "sync.sessions.deltaBytes": ("sync.session_delta_bytes", 100_000, [(0, 0)], [-1, 0.5]),
+    "sync.sessions.deltaMessages": ("sync.session_delta_messages", 50, [(0, 0)], [-1, 0.5]),
+    "sync.sessions.postCompactionForce": (
+        "sync.post_compaction_force",
+        True,
+        [(False, False)],
+        [0],
+    ),
+    "query.maxResults": ("query.max_results", 6, [(1, 1), (500, 500)], [0, -1, 1.5, "6", True]),
+    "query.minScore": ("query.min_score", 0.35, [(0, 0.0), (1, 1.0)], [-0.1, 1.1, NAN, "0"]),
+    "query.hybrid.enabled": ("query.hybrid.enabled", True, [(False, False)], [0]),
+    "query.hybrid.vectorWeight": (
+        "query.hybrid.vector_weight",
+        0.7,
+        [(0, 0.0), (0.3, 0.5), (0.6, 0.6 / 0.9)],
+        [-0.1, 1.1, "1"],
+    ),
+    "query.hybrid.textWeight": (
+        "query.hybrid.text_weight",
+        0.3,
+        [(0, 0.0), (0.7, 0.5)],
+        [-0.1, 1.1, "1"],
+    ),
+    "query.hybrid.candidateMultiplier": (
+        "query.hybrid.candidate_multiplier",
+        4,
+        [(1, 1), (20, 20), (21, 20)],
+        [0, 2.5, "4"],
+    ),
+    "query.hybrid.mmr.enabled": ("query.hybrid.mmr.enabled", False, [(True, True)], [1]),
+    "query.hybrid.mmr.lambda": ("query.hybrid.mmr.lambda_", 0.7, [(0, 0.0), (1, 1.0)], [2, NAN]),
+    "query.hybrid.temporalDecay.enabled": (
+        "query.hybrid.temporal_decay.enabled",
+        False,
+        [(True, True)],
+        [1],
+    ),
+    "query.hybrid.temporalDecay.halfLifeDays": (
+        "query.hybrid.temporal_decay.half_life_days",
+        30,
+        [(1, 1)],
+        [0, 0.5, INF],
+    ),
+    "cache.enabled": ("cache.enabled", True, [(False, False)], [0]),
+    "cache.maxEntries": ("cache.max_entries", None, [(1, 1)], [0, 0.5]),
+    "ranking.profile": ("ranking.profile", "default", [("compat", "compat")], ["original", 1]),
+    "ranking.chain": (
+        "ranking.chain",
+        None,
+        [(["saturate", "mmr"], ("saturate", "mmr")), ([], ())],
+        ["mmr", [1]],
+    ),
+    "qmd.extraCollections": (
+        "qmd_extra_collections",
+        (),
+        [([{"path": "a", "name": "n"}], (ExtraPath(path="a", name="n"),))],
+        [["a"], [{"name": "n"}]],
+    ),
+}
+
+# What a program may pass, and what becomes of it.
+CLAMPED = [
+    ("chunking.tokens", -5, 1),
+    ("chunking.tokens", 10.9, 10),
+    ("chunking.overlap", -5, 0),
+    ("chunking.overlap", 10_000, 199),
+    ("sync.sessions.deltaBytes", -1, 0),
+    ("sync.sessions.deltaMessages", 1.9, 1),
+    ("query.minScore", 7, 1.0),
+    ("query.minScore", -7, 0.0),
+    ("query.hybrid.vectorWeight", 9, 1 / 1.3),
+    ("query.hybrid.textWeight", -9, 0.0),
+    ("query.hybrid.candidateMultiplier", 0, 1),
+    ("query.hybrid.candidateMultiplier", 99, 20),
+    ("query.hybrid.mmr.lambda", -1, 0.0),
+    ("query.hybrid.mmr.lambda", 2, 1.0),
+    ("query.hybrid.mmr.lambda", NAN, 0.7),
+    ("query.hybrid.mmr.lambda", INF, 0.7),
+    ("query.hybrid.temporalDecay.halfLifeDays", 0, 1),
+    ("query.hybrid.temporalDecay.halfLifeDays", 7.9, 7),
+    ("query.hybrid.temporalDecay.halfLifeDays", NAN, 30),
+    ("cache.maxEntries", 0, 1),
+    ("cache.maxEntries", 3.7, 3),
+    ("remote.batch.concurrency", 0, 1),
+]
+
+TAKEN = [(key, given, taken) for key, (_, _, pairs, _) in KEYS.items() for given, taken in pairs]
+REFUSED = [(key, bad) for key, (_, _, _, refused) in KEYS.items() for bad in refused]
+
+
+def nested(key: str, value: Any) -> Any:
+    return reduce(lambda inner, name: {name: inner}, reversed(key.split(".")), value)
+
+
+def at(settings: Settings, key: str) -> Any:
+    return reduce(getattr, KEYS[key][0].split("."), settings.search)
+
+
+def test_the_table_has_every_key_there_is() -> None:
+    assert KEYS.keys() == Shape(SearchSettings).leaves.keys()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_default(key: str, load: Callable[..., Settings]) -> None:
+    assert at(load(), key) == KEYS[key][1]
+    assert at(load(config={"memory": {}}), key) == KEYS[key][1]
+
+
+@pytest.mark.parametrize(("key", "given", "taken"), TAKEN)
+@pytest.mark.parametrize("spelling", ["older", "newer", "one agent", "one agent, newer"])
+def test_what_a_file_may_have(
+    key: str,
+    given: Any,
+    taken: Any,
+    spelling: str,
+    write: Callable[[str, Any], str],
+    load: Callable[..., Settings],
+) -> None:
+    search = nested(key, given)
+    write(
+        "user",
+        {
+            "older": {"agents": {"defaults": {"memorySearch": search}}},
+            "newer": {"memory": {"search": search}},
+            "one agent": {"agents": {"list": [{"id": "main", "memorySearch": search}]}},
+            "one agent, newer": {"agents": {"entries": {"main": {"memory": {"search": search}}}}},
+        }[spelling],
+    )
+    settings = load()
+    assert at(settings, key) == (pytest.approx(taken) if isinstance(taken, float) else taken)
+    assert settings.warnings == ()
+
+
+@pytest.mark.parametrize(("key", "bad"), REFUSED)
+def test_what_a_file_may_not_have(
+    key: str,
+    bad: Any,
+    write: Callable[[str, Any], str],
+    faults: Callable[..., list[Fault]],
+) -> None:
+    path = write("user", {"memory": {"search": nested(key, bad)}})
+    found = faults()
+    assert found, f"{bad!r} was taken"
+    for fault in found:
+        assert fault.file == path
+        assert fault.key.startswith(f"memory.search.{key}")
+        assert fault.line >= 3
+
+
+@pytest.mark.parametrize(("key", "given", "taken"), CLAMPED)
+def test_what_a_program_may_pass(
+    key: str, given: Any, taken: Any, load: Callable[..., Settings]
+) -> None:
+    settings = load(config={"memory": {"search": nested(key, given)}})
+    assert at(settings, key) == (pytest.approx(taken) if isinstance(taken, float) else taken)
+
+
+@pytest.mark.parametrize(
+    ("key", "bad"),
+    [
+        ("query.maxResults", 0),
+        ("outputDimensionality", 0),
+        ("sync.watchDebounceMs", -1),
+        ("remote.batch.timeoutMinutes", 0),
+        ("chunking.tokens", "400"),
+        ("cache.maxEntries", None),
+    ],
+)
+def test_what_a_program_may_not_pass(
+    key: str, bad: Any, faults: Callable[..., list[Fault]]
+) -> None:
+    (fault,) = faults(config={"memory": {"search": nested(key, bad)}})
+    assert (fault.file, fault.line, fault.key) == ("config argument", 0, f"memory.search.{key}")
+
+
+@pytest.mark.parametrize(
+    ("chunking", "tokens", "overlap"),
+    [
+        ({}, 200, 25),
+        ({"strategy": "lines"}, 400, 80),
+        ({"strategy": "lines", "tokens": 50}, 50, 49),
+        ({"strategy": "lines", "overlap": 10}, 400, 10),
+        ({"tokens": 20}, 20, 19),
+        ({"tokens": 1}, 1, 0),
+        ({"strategy": "markdown", "tokens": 400, "overlap": 80}, 400, 80),
+        ({"strategy": "a_plugins_own"}, 200, 25),
+    ],
+)
+def test_chunk_sizes_hang_on_the_strategy(
+    chunking: dict[str, Any], tokens: int, overlap: int, load: Callable[..., Settings]
+) -> None:
+    found = load(config={"memory": {"search": {"chunking": chunking}}}).search.chunking
+    assert (found.tokens, found.overlap) == (tokens, overlap)
+
+
+@pytest.mark.parametrize(
+    ("vector", "text", "normalised"),
+    [(1, 1, (0.5, 0.5)), (0, 0, (0.7, 0.3)), (0, 1, (0, 1)), (0.9, 0.3, (0.75, 0.25))],
+)
+def test_weights_are_shares(
+    vector: float, text: float, normalised: tuple[float, float], load: Callable[..., Settings]
+) -> None:
+    weights = {"vectorWeight": vector, "textWeight": text}
+    hybrid = load(config={"memory": {"search": {"query": {"hybrid": weights}}}}).search.query.hybrid
+    assert (hybrid.vector_weight, hybrid.text_weight) == pytest.approx(normalised)
+
+
+@pytest.mark.parametrize(
+    ("search", "sources"),
+    [
+        ({"sources": ["memory", "sessions"]}, ("memory",)),
+        (
+            {"sources": ["sessions", "memory"], "experimental": {"sessionMemory": True}},
+            ("sessions", "memory"),
+        ),
+        ({"experimental": {"sessionMemory": True}}, ("memory",)),
+        ({"sources": ["sessions"], "experimental": {"sessionMemory": True}}, ("sessions",)),
+        ({"rememberAcrossConversations": True}, ("memory", "sessions")),
+        ({"rememberAcrossConversations": False}, ("memory",)),
+    ],
+)
+def test_transcripts_are_a_source_only_when_asked_for(
+    search: dict[str, Any], sources: tuple[str, ...], load: Callable[..., Settings]
+) -> None:
+    assert load(config={"memory": {"search": search}}).search.sources == sources
+
+
+def test_a_path_starts_from_the_folder_of_its_file(
+    write: Callable[[str, Any], str], env: dict[str, str], load: Callable[..., Settings]
+) -> None:
+    write(
+        "user", {"memory": {"search": {"store": {"path": "~/i.db"}, "local": {"modelPath": "m"}}}}
+    )
+    search = load().search
+    assert search.store.path == f"{env['HOME']}/i.db"
+    assert search.local.model_path == f"{env['HOME']}/.config/commonplace/m"
+
+
+@pytest.mark.parametrize("name", ["opnai", "Gemni", "vojage"])
+def test_a_name_that_looks_like_a_slip_is_warned_of(
+    name: str, load: Callable[..., Settings]
+) -> None:
+    settings = load(config={"memory": {"search": {"provider": name}}})
+    assert settings.search.provider == name, "it may be a plugin's"
+    (warning,) = settings.warnings
+    assert "did you mean" in warning
+    assert name not in warning
+
+
+def test_bedrock_is_warned_of(load: Callable[..., Settings]) -> None:
+    (warning,) = load(config={"memory": {"search": {"provider": "bedrock"}}}).warnings
+    assert "bedrock" in warning

@@ -1,0 +1,227 @@
+"""Which place counts more, and what a workspace's own file may say."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from commonplace.config import Settings
+    from commonplace.model.settings import Fault
+
+
+def results(number: int) -> dict[str, Any]:
+    return {"memory": {"search": {"query": {"maxResults": number}}}}
+
+
+def test_the_nearer_place_counts_more(
+    env: dict[str, str], write: Callable[[str, Any], str], load: Callable[..., Settings]
+) -> None:
+    def number(**arguments: Any) -> int:
+        found: int = load(**arguments).search.query.max_results
+        return found
+
+    write("original", results(1))
+    assert number() == 1
+    write("user", results(2))
+    assert number() == 2
+    env["COMMONPLACE_CONFIG"] = write("named", results(3))
+    assert number() == 3
+    write("workspace", results(4))
+    assert number() == 4
+    assert number(config=env["COMMONPLACE_CONFIG"]) == 3, "an argument counts most"
+    assert number(config=results(5)) == 5
+
+
+def test_what_a_nearer_place_does_not_say_the_farther_one_does(
+    write: Callable[[str, Any], str], load: Callable[..., Settings]
+) -> None:
+    write("original", {"memory": {"citations": "on", **results(1)["memory"]}})
+    write("user", {"memory": {"backend": ["inmemory", "builtin"]}})
+    write("workspace", {"memory": {"search": {"query": {"minScore": 0.1}}}})
+    settings = load(config={"memory": {"search": {"model": "m"}}})
+    assert settings.citations == "on"
+    assert settings.backends == ("inmemory", "builtin")
+    assert settings.search.query.max_results == 1
+    assert settings.search.query.min_score == 0.1
+    assert settings.search.model == "m"
+
+
+def test_a_nearer_files_defaults_count_more_than_a_farther_ones_agent(
+    write: Callable[[str, Any], str], load: Callable[..., Settings]
+) -> None:
+    search = results(1)["memory"]["search"]
+    write("original", {"agents": {"list": [{"id": "main", "memorySearch": search}]}})
+    write("user", results(2))
+    assert load().search.query.max_results == 2
+
+
+def test_a_named_file_stands_in_for_the_users_and_the_originals(
+    env: dict[str, str], write: Callable[[str, Any], str], load: Callable[..., Settings]
+) -> None:
+    write("original", {"memory": {"citations": "on"}})
+    write("user", results(2))
+    named = write("named", "{}")
+    assert load(config=named).config_files == (named,)
+    assert load(config=named).search.query.max_results == 6
+    env["COMMONPLACE_CONFIG"] = named
+    assert load().citations == "auto"
+
+
+def test_extra_paths_add_up(
+    write: Callable[[str, Any], str], load: Callable[..., Settings]
+) -> None:
+    write("original", {"memory": {"search": {"extraPaths": ["a", "b"]}}})
+    write("user", {"memory": {"search": {"extraPaths": ["c", "a"]}}})
+    write("workspace", {"memory": {"search": {"extraPaths": ["d"]}}})
+    assert [extra.path for extra in load().search.extra_paths] == ["a", "b", "c", "d"]
+
+
+def test_sections_of_plugins_are_laid_over_one_another(
+    write: Callable[[str, Any], str], load: Callable[..., Settings]
+) -> None:
+    write("original", {"memory": {"mine": {"a": 1, "b": {"c": 2, "d": 3}}}})
+    write("user", {"memory": {"mine": {"b": {"d": 4}}}})
+    assert load().sections["memory.mine"] == {"a": 1, "b": {"c": 2, "d": 4}}
+
+
+@pytest.mark.parametrize("variable", ["COMMONPLACE_STATE_DIR", "COMMONPLACE_CACHE_DIR"])
+def test_folders_by_the_environment(
+    variable: str, tmp_path: Path, env: dict[str, str], load: Callable[..., Settings]
+) -> None:
+    env[variable] = "folder"
+    settings = load()
+    found = settings.state_dir if "STATE" in variable else settings.cache_dir
+    assert found == str(tmp_path / "elsewhere/folder"), "absolute, whatever it was"
+
+
+def test_a_blank_variable_is_not_set(env: dict[str, str], load: Callable[..., Settings]) -> None:
+    before = load()
+    for name in ("STATE_DIR", "CACHE_DIR", "CONFIG", "AGENT", "WORKSPACE"):
+        env[f"COMMONPLACE_{name}"] = "  "
+    assert load() == before
+
+
+# --- a workspace's own file ---------------------------------------------------------------------
+
+
+def test_a_workspace_may_tune(
+    write: Callable[[str, Any], str], load: Callable[..., Settings]
+) -> None:
+    write(
+        "workspace",
+        {
+            "$schema": "https://example.test/schema.json",
+            "memory": {"citations": "off", "search": {"chunking": {"strategy": "lines"}}},
+            "agents": {
+                "defaults": {
+                    "memorySearch": {
+                        "query": {"maxResults": 3, "hybrid": {"mmr": {"enabled": True}}},
+                        "ranking": {"profile": "compat", "chain": ["saturate"]},
+                        "sync": {"watchDebounceMs": 10, "intervalMinutes": 5},
+                    }
+                }
+            },
+        },
+    )
+    settings = load()
+    assert settings.citations == "off"
+    assert settings.search.chunking.strategy == "lines"
+    assert settings.search.query.max_results == 3
+    assert settings.search.ranking.profile == "compat"
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        {"remote": {"baseUrl": "https://evil.test"}},
+        {"remote": {"apiKey": "x"}},
+        {"remote": {"headers": {"X": "y"}}},
+        {"remote": {"batch": {"enabled": True}}},
+        {"provider": "openai"},
+        {"fallback": "openai"},
+        {"model": "m"},
+        {"local": {"modelPath": "m.gguf"}},
+        {"local": {"modelCacheDir": "models"}},
+        {"store": {"path": "i.db"}},
+        {"store": {"vector": {"extensionPath": "vec0.so"}}},
+        {"sources": ["memory"]},
+        {"experimental": {"sessionMemory": True}},
+        {"enabled": False},
+        {"cache": {"enabled": False}},
+        {"qmd": {"extraCollections": [{"path": "a"}]}},
+        {"extraPaths": ["/etc"]},
+        {"extraPaths": ["../other"]},
+        {"extraPaths": ["~/secrets"]},
+        {"extraPaths": [{"path": "a/../../b"}]},
+    ],
+)
+@pytest.mark.parametrize("spelling", ["older", "newer"])
+def test_a_workspace_may_name_nothing_that_reaches_out(
+    search: dict[str, Any],
+    spelling: str,
+    write: Callable[[str, Any], str],
+    faults: Callable[..., list[Fault]],
+) -> None:
+    newer = {"memory": {"search": search}}
+    path = write(
+        "workspace",
+        newer if spelling == "newer" else {"agents": {"defaults": {"memorySearch": search}}},
+    )
+    (fault,) = faults()
+    assert fault.file == path
+    assert "a workspace's own file may" in fault.message
+
+
+@pytest.mark.parametrize(
+    ("content", "key"),
+    [
+        ({"memory": {"backend": "qmd"}}, "memory.backend"),
+        ({"memory": {"qmd": {"command": "rm"}}}, "memory.qmd"),
+        ({"memory": {"mine": {"url": "x"}}}, "memory.mine"),
+        ({"agents": {"defaults": {"workspace": "/"}}}, "agents.defaults.workspace"),
+        ({"agents": {"defaults": {"compaction": {}}}}, "agents.defaults.compaction"),
+        ({"agents": {"list": [{"id": "a"}]}}, "agents.list"),
+        ({"agents": {"entries": {"a": {}}}}, "agents.entries"),
+        ({"plugins": {"slots": {"memory": "none"}}}, "plugins"),
+        ({"models": {"providers": {"openai": {"baseUrl": "https://evil.test"}}}}, "models"),
+        ({"session": {}}, "session"),
+        ({"anything": 1}, "anything"),
+    ],
+)
+def test_a_workspace_has_no_other_sections(
+    content: dict[str, Any],
+    key: str,
+    write: Callable[[str, Any], str],
+    faults: Callable[..., list[Fault]],
+) -> None:
+    write("workspace", content)
+    (fault,) = faults()
+    assert fault.key == key
+    assert "a workspace's own file may" in fault.message
+
+
+def test_a_workspace_cannot_reach_out_by_a_link(
+    workspace: str,
+    tmp_path: Path,
+    write: Callable[[str, Any], str],
+    faults: Callable[..., list[Fault]],
+) -> None:
+    os.symlink(tmp_path / "home", f"{workspace}/docs")
+    write("workspace", {"memory": {"search": {"extraPaths": ["docs"]}}})
+    (fault,) = faults()
+    assert "outside" in fault.message
+
+
+def test_a_workspace_cannot_read_the_environment(
+    env: dict[str, str], write: Callable[[str, Any], str], load: Callable[..., Settings]
+) -> None:
+    env["SECRET_NAME"] = "hush"
+    write("workspace", {"memory": {"search": {"extraPaths": ["${SECRET_NAME}"]}}})
+    assert load().search.extra_paths[0].path == "${SECRET_NAME}"
+    assert "hush" not in repr(load())

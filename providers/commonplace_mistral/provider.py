@@ -1,0 +1,167 @@
+"""Embeddings by Mistral's ``POST /v1/embeddings``."""
+
+from __future__ import annotations
+
+import re
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal
+
+from commonplace.embedding.endpoint import Endpoint
+from commonplace.errors import ProviderError
+from commonplace.spec import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from commonplace.deadline import Deadline
+    from commonplace.embedding.remote import Complaint, RemoteClient
+    from commonplace.spec import ProviderContext
+
+__all__ = ["MistralProvider"]
+
+_BASE = "https://api.mistral.ai/v1"
+_MODEL = "mistral-embed"
+_FIXED = 1024
+_LONGEST = 3072
+_TOO_LARGE = re.compile(r"(?i)too (?:many|large|long)|exceed|split into more batches|max\w* \w*")
+
+
+class MistralProvider:
+    """Mistral. ``output_dimension`` goes to models other than ``mistral-embed``, which has 1024.
+
+    Raises :class:`~commonplace.errors.ProviderError` for a base URL that is none, and for
+    dimensions that the model does not have.
+    """
+
+    # The free tier bears about one request a second.
+    concurrency = 1
+
+    def __init__(self, context: ProviderContext) -> None:
+        base = (context.base_url or "").strip() or _BASE
+        self._endpoint = Endpoint("mistral", base, drop=("/embeddings",))
+        if not self._endpoint.path:
+            self._endpoint = Endpoint("mistral", base, root="/v1")
+        self.model = context.model.strip().removeprefix("mistral/") or _MODEL
+        self._context = context
+        self._check_dims()
+        self._prefixes = {
+            "query": context.query_prefix or "",
+            "document": context.document_prefix or "",
+        }
+        self._client: RemoteClient | None = None
+        self._making = Lock()
+
+    @property
+    def limits(self) -> Limits:
+        """256 texts are taken, 257 refused; about 16 K tokens in all."""
+        return Limits(items=256, tokens=16_000, item_tokens=8192)
+
+    def fingerprint(self) -> str:
+        """Model, endpoint if it is not Mistral's own, and whatever is added to texts."""
+        parts = ["mistral", repr(self.model)]
+        if self._endpoint.origin != _BASE:
+            parts.append(self._endpoint.origin)
+        if self._context.dims is not None:
+            parts.append(f"dims={self._context.dims}")
+        parts += [f"{name}={prefix!r}" for name, prefix in self._prefixes.items() if prefix]
+        return " ".join(parts)
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        *,
+        purpose: Literal["query", "document"],
+        deadline: Deadline,
+    ) -> Sequence[Sequence[float]]:
+        """One request."""
+        from commonplace.embedding.answers import vectors_of
+
+        client = self._connected()
+        answer = client.post("embeddings", self.body(texts, purpose), deadline=deadline)
+        body = answer.body
+        if isinstance(body, dict) and not body.get("data") and body.get("object") == "error":
+            raise client.refused(_hidden_status(body), answer.headers, body)
+        try:
+            vectors = vectors_of(body, len(texts))
+        except ValueError as error:
+            raise client.error("protocol", str(error), 200, answer.headers) from None
+        dims = self._context.dims
+        if dims is not None and any(len(vector) != dims for vector in vectors):
+            raise client.error(
+                "protocol",
+                f"{dims} dimensions were asked for, and {len(vectors[0])} came back",
+                mend="remove outputDimensionality: this model cannot shorten vectors",
+            )
+        return vectors
+
+    def body(self, texts: Sequence[str], purpose: Literal["query", "document"]) -> dict[str, Any]:
+        """What is sent for ``texts``."""
+        prefix = self._prefixes[purpose]
+        body: dict[str, Any] = {"model": self.model, "input": [prefix + text for text in texts]}
+        if self._context.dims is not None and self.model != _MODEL:
+            body["output_dimension"] = self._context.dims
+        return body
+
+    def close(self) -> None:
+        """Close connections; closing twice is fine."""
+        with self._making:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _connected(self) -> RemoteClient:
+        with self._making:
+            if self._client is None:
+                self._client = self._make()
+            return self._client
+
+    def _make(self) -> RemoteClient:
+        from commonplace.embedding.remote import RemoteClient
+
+        context = self._context
+        key = (context.api_key or "").strip()
+        names = {name.lower() for name in context.headers}
+        if not key and self._endpoint.origin == _BASE and "authorization" not in names:
+            raise ProviderError(
+                "mistral: no API key found",
+                provider="mistral",
+                kind="auth",
+                mend="set MISTRAL_API_KEY, or remote.apiKey, or models.providers.mistral.apiKey",
+            )
+        return RemoteClient(
+            "mistral",
+            self._endpoint.url,
+            defaults={"Authorization": f"Bearer {key}"} if key else {},
+            headers=context.headers,
+            secrets=(key,) if key else (),
+            explain=_explain,
+            transport=context.transport,
+        )
+
+    def _check_dims(self) -> None:
+        dims = self._context.dims
+        if dims is None or (dims == _FIXED if self.model == _MODEL else dims <= _LONGEST):
+            return
+        has = f"always has {_FIXED}" if self.model == _MODEL else f"has at most {_LONGEST}"
+        raise ProviderError(
+            f"mistral: {self.model} {has} dimensions, and {dims} were asked for",
+            provider="mistral",
+            kind="bad_request",
+            mend="remove outputDimensionality, or choose codestral-embed with up to 3072",
+        )
+
+
+def _explain(status: int, _headers: Mapping[str, str], body: Any) -> Complaint:
+    from commonplace.embedding.refusals import Complaint, kind_of_status, message_of
+
+    message = message_of(body)
+    if status in (400, 413, 422) and _TOO_LARGE.search(message):
+        return Complaint("too_large", message)
+    if status == 400 and "invalid model" in message.lower():
+        return Complaint("not_found", message)
+    return Complaint(kind_of_status(status), message)
+
+
+def _hidden_status(body: dict[str, Any]) -> int:
+    status = body.get("raw_status_code")
+    return status if isinstance(status, int) and 400 <= status < 600 else 502

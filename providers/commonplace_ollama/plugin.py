@@ -1,0 +1,34 @@
+"""Offers the provider ``ollama``, which is never chosen unasked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.model.plugins import Credentials, Registration
+from commonplace.spec import hookimpl
+
+if TYPE_CHECKING:
+    from commonplace.spec import EmbeddingProvider, ProviderContext, Registry
+
+
+@hookimpl
+def commonplace_register_providers(registry: Registry) -> None:
+    """Add it."""
+    registry.add(
+        Registration(
+            id="ollama",
+            summary="an Ollama server, on this machine unless remote.baseUrl says otherwise",
+            factory=_ollama,
+            credentials=Credentials(
+                env=("OLLAMA_API_KEY",), config=("ollama",), keyring="ollama", optional=True
+            ),
+        )
+    )
+
+
+def _ollama(context: ProviderContext) -> EmbeddingProvider:
+    import os
+
+    from commonplace_ollama.provider import OllamaProvider
+
+    return OllamaProvider(context, env=os.environ)

@@ -1,0 +1,1 @@
+"""Embeddings from OpenAI, or from any server that speaks its form."""

@@ -1,0 +1,38 @@
+"""Offers the provider ``openai``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.model.plugins import Credentials, Registration
+from commonplace.spec import hookimpl
+
+if TYPE_CHECKING:
+    from commonplace.spec import EmbeddingProvider, ProviderContext, Registry
+
+
+@hookimpl
+def commonplace_register_providers(registry: Registry) -> None:
+    """Add it."""
+    registry.add(
+        Registration(
+            id="openai",
+            summary="OpenAI, or by remote.baseUrl any server that speaks its form",
+            factory=_openai,
+            priority=20,
+            credentials=Credentials(
+                env=("OPENAI_API_KEY",),
+                config=("openai",),
+                keyring="openai",
+                note="a ChatGPT or Codex sign-in is none",
+            ),
+        )
+    )
+
+
+def _openai(context: ProviderContext) -> EmbeddingProvider:
+    import os
+
+    from commonplace_openai.provider import OpenAIProvider
+
+    return OpenAIProvider(context, env=os.environ)

@@ -1,0 +1,1 @@
+"""Embeddings from Google's Gemini API."""

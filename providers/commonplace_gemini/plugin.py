@@ -1,0 +1,38 @@
+"""Offers the provider ``gemini``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.model.plugins import Credentials, Registration
+from commonplace.spec import hookimpl
+
+if TYPE_CHECKING:
+    from commonplace.spec import EmbeddingProvider, ProviderContext, Registry
+
+__all__ = ["commonplace_register_providers"]
+
+
+@hookimpl
+def commonplace_register_providers(registry: Registry) -> None:
+    """Add it."""
+    registry.add(
+        Registration(
+            id="gemini",
+            summary="Google's Gemini API: gemini-embedding-001 and gemini-embedding-2",
+            factory=_gemini,
+            priority=30,
+            credentials=Credentials(
+                env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+                config=("google", "gemini"),
+                keyring="gemini",
+                note="a Gemini CLI sign-in is none",
+            ),
+        )
+    )
+
+
+def _gemini(context: ProviderContext) -> EmbeddingProvider:
+    from commonplace_gemini.provider import GeminiProvider
+
+    return GeminiProvider(context)

@@ -1,0 +1,1 @@
+"""Embeddings from Voyage AI."""

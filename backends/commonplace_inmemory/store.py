@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from commonplace.errors import IndexUnavailableError
 from commonplace.model.search import StoredChunk
@@ -82,7 +82,7 @@ class InMemoryStore:
         """Make ``build`` the live one and the only one."""
         self._lease.check()
         held = self._held(build)
-        self._swap({build.id: _Held(evolve(held.build, state="live"), held.index)})
+        self._swap({build.id: _Held(held.build._replace(state="live"), held.index)})
 
     def drop(self, build: Build) -> None:
         """Delete a build; one that is gone already stays gone."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from attrs import frozen
+from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.errors import PluginUnavailableError, UnavailableError
 from commonplace.spec import ChunkerContext, ManagerContext, SourceContext, StoreContext
@@ -23,8 +21,7 @@ __all__ = ["Engine", "analyser_of", "make_engine", "make_sources"]
 _CHARACTERS_PER_TOKEN = 4
 
 
-@frozen(eq=False)
-class Engine:
+class Engine(NamedTuple):
     """The manager that serves, the backend id it was made from, and the links passed over."""
 
     backend: str

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from attrs import evolve
-
 from commonplace.deadline import Deadline
 from commonplace.model.search import Query
 from commonplace.present.present import above, hits_of
@@ -61,7 +59,7 @@ class Searcher:
     ) -> Found:
         """The hits, best first, and the arms they came from."""
         parsed = parse_query(text)
-        query = Query(text=text, keyword=self._analyser.query(parsed), words=parsed.words)
+        query = Query(text=text, keyword=self._analyser.query(parsed), words=" ".join(parsed.words))
         if not query.keyword.should:
             return Found((), (), ("the query has no words to search for",))
         wide = min(_CANDIDATES_AT_MOST, limit * self._settings.query.hybrid.candidate_multiplier)
@@ -92,4 +90,4 @@ def _narrowed(where: Where, sources: Sequence[str] | None) -> Where:
     if sources is None:
         return where
     asked = frozenset(sources)
-    return evolve(where, sources=asked if where.sources is None else where.sources & asked)
+    return where._replace(sources=asked if where.sources is None else where.sources & asked)

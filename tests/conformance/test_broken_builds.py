@@ -102,7 +102,7 @@ class RenamesTheLiveBuild(InMemoryStore):
     def activate(self, build: Build) -> None:
         super().activate(build)
         held = self._held(build)
-        renamed = evolve(held.build, id=next(self._build_ids))
+        renamed = held.build._replace(id=next(self._build_ids))
         self._swap({renamed.id: evolve(held, build=renamed)})
 
 

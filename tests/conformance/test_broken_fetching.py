@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from attrs import evolve
 
 from commonplace.errors import IndexUnavailableError
 from commonplace.testing.store.fetching import FetchLaws
@@ -30,32 +29,32 @@ class Fetching(InMemoryStore):
 
 class StripsTexts(Fetching):
     def other(self, chunk: StoredChunk) -> StoredChunk:
-        return evolve(chunk, text=chunk.text.strip())
+        return chunk._replace(text=chunk.text.strip())
 
 
 class ReadsLineEndsAlike(Fetching):
     def other(self, chunk: StoredChunk) -> StoredChunk:
-        return evolve(chunk, text=chunk.text.replace("\r", "\n"))
+        return chunk._replace(text=chunk.text.replace("\r", "\n"))
 
 
 class JoinsHeadings(Fetching):
     def other(self, chunk: StoredChunk) -> StoredChunk:
-        return evolve(chunk, heading=tuple(" > ".join(chunk.heading).split(" > ")))
+        return chunk._replace(heading=tuple(" > ".join(chunk.heading).split(" > ")))
 
 
 class DropsEmptyHeadings(Fetching):
     def other(self, chunk: StoredChunk) -> StoredChunk:
-        return evolve(chunk, heading=tuple(filter(None, chunk.heading)))
+        return chunk._replace(heading=tuple(filter(None, chunk.heading)))
 
 
 class ForgetsTheTrust(Fetching):
     def other(self, chunk: StoredChunk) -> StoredChunk:
-        return evolve(chunk, trust="memory")
+        return chunk._replace(trust="memory")
 
 
 class GivesTextForBody(Fetching):
     def other(self, chunk: StoredChunk) -> StoredChunk:
-        return evolve(chunk, body=chunk.text)
+        return chunk._replace(body=chunk.text)
 
 
 class FetchesInItsOwnOrder(InMemoryStore):

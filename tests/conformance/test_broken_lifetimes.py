@@ -5,7 +5,6 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import pytest
-from attrs import evolve
 
 from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import DeadlineExceededError, DeclinedError, IndexBusyError
@@ -98,7 +97,7 @@ class DeclinesKeywords(FindsNothingUndeclared):
 class CountsSourcesForDocuments(InMemoryStore):
     def health(self, *, deep: bool = False) -> StoreHealth:
         health = super().health(deep=deep)
-        return evolve(health, documents=len(health.documents_by_source))
+        return health._replace(documents=len(health.documents_by_source))
 
 
 class NeverLooksAtTheClock(InMemoryStore):

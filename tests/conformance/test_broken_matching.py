@@ -57,12 +57,12 @@ class Writing(InMemoryStore):
 
 class IgnoresMust(Asking):
     def other(self, query: KeywordQuery) -> KeywordQuery:
-        return evolve(query, must=())
+        return query._replace(must=())
 
 
 class IgnoresMustNot(Asking):
     def other(self, query: KeywordQuery) -> KeywordQuery:
-        return evolve(query, must_not=())
+        return query._replace(must_not=())
 
 
 class FindsOncePerToken(InMemoryStore):
@@ -75,7 +75,7 @@ class FindsOncePerToken(InMemoryStore):
 
 class TakesPhrasesApart(Asking):
     def other(self, query: KeywordQuery) -> KeywordQuery:
-        return evolve(query, must=_apart(query.must), must_not=_apart(query.must_not))
+        return query._replace(must=_apart(query.must), must_not=_apart(query.must_not))
 
 
 class AnswersWithoutPhrases(TakesPhrasesApart):
@@ -119,8 +119,7 @@ class CutsLongTokens(Writing):
 class ReadsStarsAsPrefixes(Asking):
     def other(self, query: KeywordQuery) -> KeywordQuery:
         tokens = {token for row in self._live().rows() for token in row.counts}
-        return evolve(
-            query,
+        return query._replace(
             should=tuple(
                 match
                 for token in query.should
@@ -133,7 +132,7 @@ class ReadsStarsAsPrefixes(Asking):
 class FindsAllWhenAskedNothing(Asking):
     def other(self, query: KeywordQuery) -> KeywordQuery:
         wanted = tuple(token for phrase in query.must for token in phrase)
-        return evolve(query, should=query.should or wanted)
+        return query._replace(should=query.should or wanted)
 
 
 class DeclinesLongQueries(Asking):
@@ -166,7 +165,7 @@ class FiltersTheBest(FiltersAfterRanking):
 
 class TakesNoSourcesForAll(Asking):
     def elsewhere(self, where: Where) -> Where:
-        return evolve(where, sources=where.sources or None)
+        return where._replace(sources=where.sources or None)
 
 
 class LetsTheUndatedPass(InMemoryStore):
@@ -182,12 +181,12 @@ class LetsTheUndatedPass(InMemoryStore):
 
 class EndsADayTooEarly(Asking):
     def elsewhere(self, where: Where) -> Where:
-        return evolve(where, before=where.before and where.before[:-1])
+        return where._replace(before=where.before and where.before[:-1])
 
 
 class ReadsPathsAsPatterns(Asking):
     def elsewhere(self, where: Where) -> Where:
-        return evolve(where, paths=tuple(path.replace("_", "?") for path in where.paths))
+        return where._replace(paths=tuple(path.replace("_", "?") for path in where.paths))
 
 
 def _apart(phrases: tuple[Phrase, ...]) -> tuple[Phrase, ...]:

@@ -95,7 +95,7 @@ class CountsEachTokenOnce(Ranking):
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
     ) -> Found:
-        query = evolve(query, should=tuple(dict.fromkeys(query.should)))
+        query = query._replace(should=tuple(dict.fromkeys(query.should)))
         return super().keyword(query, where=where, limit=limit, deadline=deadline)
 
 

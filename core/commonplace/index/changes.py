@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from attrs import frozen
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,8 +21,7 @@ TICK_NS = 20_000_000
 _COARSE_WINDOW_NS = 2_000_000_000
 
 
-@frozen(eq=False)
-class SourceScan:
+class SourceScan(NamedTuple):
     """A source's scan, with the recipe its documents would be made by today."""
 
     source: str
@@ -32,8 +29,7 @@ class SourceScan:
     recipe: str
 
 
-@frozen(eq=False)
-class Plan:
+class Plan(NamedTuple):
     """``read`` may have changed; ``gone`` are certainly no longer there; the rest is as it was."""
 
     read: tuple[tuple[DocumentRef, StoredDocument | None], ...]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from attrs import frozen
+from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import IndexBusyError, IndexUnavailableError
@@ -19,8 +17,7 @@ _INLINE_DOCUMENTS = 20
 _INLINE_SECONDS = 0.2
 
 
-@frozen
-class Freshness:
+class Freshness(NamedTuple):
     """How many documents the index does not know yet, and words about it for the user."""
 
     stale: int = 0

@@ -212,7 +212,7 @@ class IndexedMemoryManager:
             # Nothing to keep answering meanwhile: what is indexed is searchable batch by batch.
             build = self._store.open_build(identity)
             self._store.activate(build)
-            return evolve(build, state="live"), False
+            return build._replace(state="live"), False
         if live.identity != identity:
             return self._store.open_build(identity), True
         if force:

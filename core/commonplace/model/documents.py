@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
-
-from attrs import frozen
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from datetime import date
@@ -18,8 +16,7 @@ Stamp = tuple[int, int, int, int]
 """What ``stat`` says of a file: size in bytes, mtime_ns, ctime_ns, inode."""
 
 
-@frozen
-class DocumentRef:
+class DocumentRef(NamedTuple):
     """A document as a scan saw it, before anything was read.
 
     ``path`` is the name it is stored and cited under: relative to the workspace where that is
@@ -33,8 +30,7 @@ class DocumentRef:
     stamp: Stamp
 
 
-@frozen
-class Document:
+class Document(NamedTuple):
     """One document as text.
 
     ``digest`` is the SHA-256 of the bytes it was read from, as hex. ``day`` is the date the
@@ -51,16 +47,14 @@ class Document:
     line_map: tuple[int, ...] | None = None
 
 
-@frozen
-class RootFailure:
+class RootFailure(NamedTuple):
     """A root that could not be scanned to its end: its documents are hidden, never deleted."""
 
     root: str
     reason: str
 
 
-@frozen
-class ScanReport:
+class ScanReport(NamedTuple):
     """What a source found.
 
     ``complete_roots`` and ``failed_roots`` name path prefixes of stored paths: a document that is

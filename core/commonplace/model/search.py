@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from attrs import field, frozen
 
@@ -40,8 +40,7 @@ ArmKind = Literal["bm25", "cosine", "rank", "opaque"]
 """
 
 
-@frozen
-class Where:
+class Where(NamedTuple):
     """What a search is restricted to; a document must pass every filter that is set.
 
     ``paths`` are globs on the stored path, of which one must match (``*`` does not cross ``/``,
@@ -55,8 +54,7 @@ class Where:
     before: str | None = None
 
 
-@frozen
-class KeywordQuery:
+class KeywordQuery(NamedTuple):
     """An analysed query, for any keyword index.
 
     A chunk matches if it has every phrase of ``must``, none of ``must_not``, and at least one
@@ -71,8 +69,7 @@ class KeywordQuery:
     neighbours: tuple[tuple[str, str], ...] = ()
 
 
-@frozen
-class Query:
+class Query(NamedTuple):
     """What a manager is asked.
 
     ``text`` as typed; ``keyword`` its analysis, made once by the host; ``words`` the text without
@@ -84,8 +81,7 @@ class Query:
     words: str = ""
 
 
-@frozen
-class StoredChunk:
+class StoredChunk(NamedTuple):
     """A chunk as a store gives it back. ``body`` is the ``body`` of its :class:`Terms`."""
 
     id: ChunkId
@@ -100,16 +96,14 @@ class StoredChunk:
     body: str = ""
 
 
-@frozen
-class Found:
+class Found(NamedTuple):
     """A chunk and what one arm thinks of it; ``score`` is of the arm's kind, more is better."""
 
     chunk: StoredChunk
     score: float
 
 
-@frozen
-class Fallback:
+class Fallback(NamedTuple):
     """That another part answered than ``part``, and why, since ``since`` (epoch seconds)."""
 
     part: str
@@ -117,8 +111,7 @@ class Fallback:
     since: float
 
 
-@frozen
-class Arm:
+class Arm(NamedTuple):
     """One ranked list, best first.
 
     ``exact`` is False where the list may miss a chunk that belongs in it; ``plan`` names how it was
@@ -137,8 +130,7 @@ class Arm:
     note: str = ""
 
 
-@frozen
-class Nearest:
+class Nearest(NamedTuple):
     """Chunks by cosine similarity (-1..1), best first.
 
     ``exact`` is True where it is proved that no other chunk of the space belongs in the list.
@@ -150,8 +142,7 @@ class Nearest:
     plan: str = ""
 
 
-@frozen
-class ArmScore:
+class ArmScore(NamedTuple):
     """What an arm said of a hit: its raw score, and its 1-based rank there."""
 
     arm: str
@@ -160,8 +151,7 @@ class ArmScore:
     rank: int
 
 
-@frozen
-class Step:
+class Step(NamedTuple):
     """What a ranker did to a hit's score, or why it did nothing."""
 
     ranker: str
@@ -170,16 +160,14 @@ class Step:
     note: str = ""
 
 
-@frozen
-class Explanation:
+class Explanation(NamedTuple):
     """Why a hit scores what it scores: the last step's ``after`` is the score."""
 
     arms: tuple[ArmScore, ...] = ()
     steps: tuple[Step, ...] = ()
 
 
-@frozen
-class Candidate:
+class Candidate(NamedTuple):
     """A chunk on its way through the rankers. ``score`` is 0..1 once a ``fuse`` ranker has run."""
 
     chunk: StoredChunk

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
-
-from attrs import frozen
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from commonplace.model.documents import Stamp
@@ -12,8 +10,7 @@ if TYPE_CHECKING:
 __all__ = ["Build", "SpaceInfo", "StoreHealth", "StoredDocument"]
 
 
-@frozen
-class StoredDocument:
+class StoredDocument(NamedTuple):
     """A document as a store remembers it, for finding out what has changed."""
 
     source: str
@@ -23,8 +20,7 @@ class StoredDocument:
     recipe: str
 
 
-@frozen
-class Build:
+class Build(NamedTuple):
     """One whole index inside a store: ``live`` is searched, ``filling`` is being made beside it.
 
     ``identity`` names what cannot be changed document by document (schema, tokenizer).
@@ -35,8 +31,7 @@ class Build:
     state: Literal["live", "filling"]
 
 
-@frozen
-class StoreHealth:
+class StoreHealth(NamedTuple):
     """Counts of the live build, and what is wrong.
 
     ``location`` is a path or URI for people (``""``: nowhere). ``size`` is bytes on disk.
@@ -55,8 +50,7 @@ class StoreHealth:
     problems: tuple[str, ...] = ()
 
 
-@frozen
-class SpaceInfo:
+class SpaceInfo(NamedTuple):
     """A space of vectors in the live build: ``covered`` of ``chunks`` chunks have a vector."""
 
     space: str

@@ -32,9 +32,9 @@ def make_snippet(
     """
     wanted = frozenset(terms)
     matches = [
-        (start, end, found)
+        (start, end, wanted.intersection(forms))
         for start, end, forms in analyser.spans(text)
-        if (found := wanted.intersection(forms))
+        if not wanted.isdisjoint(forms)
     ]
     start, end = _window(text, matches, limit)
     while start < end and text[start].isspace():

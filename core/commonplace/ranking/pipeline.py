@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import evolve
-
 from commonplace.model.search import ArmScore, Candidate, Explanation, Step
 
 if TYPE_CHECKING:
@@ -32,8 +30,8 @@ def candidates_of(arms: Sequence[Arm]) -> list[Candidate]:
             if known is None:
                 found[item.chunk.id] = Candidate(item.chunk, 0.0, Explanation(arms=(said,)))
             else:
-                explain = evolve(known.explain, arms=(*known.explain.arms, said))
-                found[item.chunk.id] = evolve(known, explain=explain)
+                explain = known.explain._replace(arms=(*known.explain.arms, said))
+                found[item.chunk.id] = known._replace(explain=explain)
     return list(found.values())
 
 
@@ -64,8 +62,8 @@ def rank(
 def with_step(hit: Candidate, ranker: str, score: float, note: str = "") -> Candidate:
     """``hit`` with a new score, and the step that gave it."""
     step = Step(ranker, hit.score, score, note)
-    explain = evolve(hit.explain, steps=(*hit.explain.steps, step))
-    return evolve(hit, score=score, explain=explain)
+    explain = hit.explain._replace(steps=(*hit.explain.steps, step))
+    return hit._replace(score=score, explain=explain)
 
 
 def _missing(ranker: Ranker, context: RankContext) -> list[str]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["camel", "dumps", "plain"]
 
@@ -15,10 +18,10 @@ def camel(name: str) -> str:
 
 
 def plain(value: object) -> Any:
-    """``value`` with attrs classes as dictionaries and all sequences as lists."""
-    fields = getattr(type(value), "__attrs_attrs__", None)
-    if fields is not None:
-        return {camel(field.name): plain(getattr(value, field.name)) for field in fields}
+    """``value`` with attrs classes and named tuples as dictionaries, other sequences as lists."""
+    names = _field_names(type(value))
+    if names is not None:
+        return {camel(name): plain(getattr(value, name)) for name in names}
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
@@ -26,6 +29,14 @@ def plain(value: object) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(plain(item) for item in value)
     return value
+
+
+def _field_names(cls: type) -> Sequence[str] | None:
+    fields = getattr(cls, "__attrs_attrs__", None)
+    if fields is not None:
+        return [field.name for field in fields]
+    names: Sequence[str] | None = getattr(cls, "_fields", None)
+    return names
 
 
 def dumps(value: object, encoding: str | None) -> str:

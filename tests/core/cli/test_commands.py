@@ -453,6 +453,23 @@ def test_eval_measures_each_set_and_writes_its_results(
     assert text.out.splitlines()[0].split()[:3] == ["set", "queries", "recall@1"]
 
 
+def test_eval_measures_what_the_reference_script_does(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, reference: Any
+) -> None:
+    tree, out = tmp_path / "tree", tmp_path / "results.jsonl"
+    for name in ("first", "second"):
+        _evalset(tree / name, workspace)
+    ours = run("eval", str(tree), "--out", str(out), "--budget", "900", "--json").json
+    queries, results = reference.load_queries(str(tree)), reference.load(str(out))
+    theirs, missing = reference.score(queries, results, budget=900)
+    assert missing == 0
+    assert ours["all"] == theirs["all"]
+    one = reference.load_queries(str(tree / "first"))
+    theirs, _ = reference.score(one, results, budget=900)
+    first = ours["sets"]["first"]
+    assert {"all": first["all"], **first["categories"]} == theirs
+
+
 def test_eval_without_notes_says_so(
     run: Callable[..., Run], tmp_path: Path, workspace: str
 ) -> None:

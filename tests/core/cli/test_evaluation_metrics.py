@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 from math import log2
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.evaluation import METRICS, Span, average, recall_in_budget, score_query
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 A5, B1 = Span("a.md", 5, 5), Span("b.md", 1, 3)
 
@@ -75,25 +75,11 @@ def test_all_measures_lie_between_0_and_1_and_recall_grows(
     assert scores["recall@1"] <= scores["recall@5"] <= scores["recall@10"]
 
 
-def _reference() -> Any:
-    default = Path(__file__).resolve().parents[4] / "shared" / "eval"
-    script = Path(os.environ.get("COMMONPLACE_EVAL_DIR", default)) / "score.py"
-    if not script.is_file():
-        pytest.skip("score.py not found; COMMONPLACE_EVAL_DIR names its folder")
-    spec = importlib.util.spec_from_file_location("reference_score", script)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def _as_json(span: Span) -> dict[str, Any]:
     return {"path": span.path, "startLine": span.start_line, "endLine": span.end_line}
 
 
-def test_equals_the_reference_script(tmp_path: Path) -> None:
-    reference = _reference()
+def test_equals_the_reference_script(tmp_path: Path, reference: Any) -> None:
     for name in ("a.md", "b.md", "c.md"):
         (tmp_path / name).write_text("".join("x" * n + "\n" for n in range(25)), encoding="utf-8")
 

@@ -10,7 +10,7 @@ __all__ = ["GrowingLimit"]
 class GrowingLimit:
     """Starts at ``start`` texts, doubles with each full request that succeeds, up to ``most``.
 
-    Once a number of texts was refused, it never reaches for as many again.
+    Once a number of texts was refused, half as many are the most from then on.
     """
 
     def __init__(self, start: int, most: int) -> None:
@@ -32,5 +32,4 @@ class GrowingLimit:
     def refused(self, texts: int) -> None:
         """A request of ``texts`` was refused because they are too many."""
         with self._lock:
-            self._most = max(1, min(self._most, texts - 1))
-            self._limit = max(1, min(self._limit, texts // 2))
+            self._most = self._limit = max(1, min(self._limit, texts // 2))

@@ -199,6 +199,90 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
+@frozen
+class Fault:
+    """Something that goes wrong with every request, and what must come of it.
+
+    ``kind`` is the error's, ``attempts`` how many requests are made, ``pauses`` how long was waited
+    in between. Bodies repeat the key, as some servers do.
+    """
+
+    name: str
+    kind: str
+    reply: Reply | None = None
+    attempts: int = 1
+    pauses: tuple[float, ...] = ()
+    seconds: float = 5.0
+
+    def arrange(self, loopback: Loopback, patch: pytest.MonkeyPatch) -> str:
+        """Make it happen; the address to be used, without a path."""
+        if self.reply is not None:
+            loopback.always(self.reply)
+        if self.name == "not TLS":
+            return loopback.url.replace("http:", "https:")
+        if self.name == "no proxy":
+            patch.setenv("HTTP_PROXY", "http://user:hidden-password@127.0.0.1:1")
+            patch.delenv("NO_PROXY", raising=False)
+            patch.delenv("no_proxy", raising=False)
+            return "http://embeddings.test"
+        return loopback.url
+
+
+def _complaint(status: int, **headers: str) -> Reply:
+    body = {"error": {"message": f"no, {KEY}, not today", "type": "x", "param": None, "code": None}}
+    return Reply(status, body, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+_PAGE = Reply(200, b"<!doctype html><p>It works!</p>", {"content-type": "text/html"})
+_VECTORS = b'{"data": [{"index": 0, "embedding": [1, 2, 3]}], "embeddings": [[1, 2, 3]]}'
+FAULTS = [
+    Fault("401", "auth", _complaint(401)),
+    Fault("403", "auth", _complaint(403)),
+    Fault("404", "not_found", _complaint(404)),
+    Fault("413", "too_large", _complaint(413)),
+    Fault("422", "bad_request", _complaint(422)),
+    Fault("429", "rate_limit", _complaint(429), 3, (0.5, 1.0)),
+    Fault("429 in 2 s", "rate_limit", _complaint(429, retry_after="2"), 3, (2.0, 2.0)),
+    Fault("429 in 1.5 s", "rate_limit", _complaint(429, retry_after_ms="1500"), 3, (1.5, 1.5)),
+    Fault("429 in 10 min", "rate_limit", _complaint(429, retry_after="600")),
+    Fault(
+        "429 until a date past",
+        "rate_limit",
+        _complaint(429, retry_after="Wed, 21 Oct 2015 07:28:00 GMT"),
+        3,
+        (0.5, 1.0),
+    ),
+    Fault(
+        "429 until a far date",
+        "rate_limit",
+        _complaint(429, retry_after="Fri, 21 Oct 2185 07:28:00 GMT"),
+    ),
+    Fault("500", "unavailable", _complaint(500), 3, (0.5, 1.0)),
+    Fault("503 in a page", "unavailable", Reply(503, _PAGE.body), 3, (0.5, 1.0)),
+    Fault("hang", "timeout", Reply(manner="hang"), seconds=0.2),
+    Fault("drip", "timeout", Reply(200, _VECTORS, manner="drip"), seconds=0.2),
+    Fault("drip of the head", "timeout", Reply(200, _VECTORS, manner="drip-head"), seconds=0.2),
+    Fault("reset", "unavailable", Reply(200, _VECTORS, manner="reset"), 3, (0.5, 1.0)),
+    Fault("cut JSON", "protocol", Reply(200, _VECTORS[:40])),
+    Fault("deep JSON", "protocol", Reply(200, b"[" * 200_000)),
+    Fault("page", "protocol", _PAGE),
+    Fault("nothing", "protocol", Reply(200, b"")),
+    Fault("null", "protocol", Reply(200, None)),
+    Fault("other JSON", "protocol", Reply(200, {"status": "ok"})),
+    Fault("redirect", "protocol", Reply(307, b"", {"location": "http://elsewhere.test/v1"})),
+    Fault("bad redirect", "protocol", Reply(302, b"", {"location": "http://[elsewhere"})),
+    Fault("not TLS", "unavailable", None, 3, (0.5, 1.0)),
+    Fault("no proxy", "unavailable", None, 3, (0.5, 1.0)),
+]
+
+
+@pytest.fixture(params=FAULTS, ids=lambda fault: fault.name)
+def fault(request: pytest.FixtureRequest) -> Fault:
+    """Each of what can go wrong with any server."""
+    found: Fault = request.param
+    return found
+
+
 @pytest.fixture
 def fake() -> Iterator[Callable[[str], Loopback]]:
     """Start a vendor by name."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from commonplace.cli.context import Context
     from commonplace.config import Settings
     from commonplace.memory import Memory
+    from commonplace.model.reports import Status
 
 __all__ = ["Check", "State", "all_checks"]
 
@@ -59,8 +60,9 @@ def all_checks(context: Context) -> Iterator[Check]:
     with memory:
         yield from _notes(memory)
         yield from _plugins(memory)
-        yield _provider(settings)
-        yield from _index(memory)
+        status = memory.status(deep=True)
+        yield _provider(status)
+        yield from _index(status)
 
 
 def _program() -> Iterator[Check]:
@@ -184,25 +186,27 @@ def _plugins(memory: Memory) -> Iterator[Check]:
             "plugin",
             "warning",
             f"{info.name} of {info.distribution} {info.version}: {info.error}",
-            f"mend {info.distribution}, or do without: COMMONPLACE_DISABLE_PLUGINS={info.name}",
+            info.mend or f"do without it: COMMONPLACE_DISABLE_PLUGINS={info.name}",
         )
     if not failed:
         yield Check("plugins", "ok", f"{count(len(infos), 'plugin')}, all of them load")
 
 
-def _provider(settings: Settings) -> Check:
-    if not settings.search.provider or settings.search.provider in {"auto", "none"}:
+def _provider(status: Status) -> Check:
+    if status.provider:
+        model = f", model {status.model}" if status.model else ""
+        return Check("embeddings", "ok", f"provider {status.provider}{model}")
+    if status.requested_provider in {"", "auto", "none"}:
         return Check("embeddings", "ok", "no provider: search is by keyword, which needs no key")
     return Check(
         "embeddings",
         "warning",
-        f"provider {settings.search.provider!r} is not used: search is by keyword",
-        "nothing need be done; embedding providers are not there yet",
+        f"provider {status.requested_provider!r} is asked for and not used: search is by keyword",
+        "commonplace plugins --load shows which providers there are and whether they load",
     )
 
 
-def _index(memory: Memory) -> Iterator[Check]:
-    status = memory.status(deep=True)
+def _index(status: Status) -> Iterator[Check]:
     where = status.db_path or status.backend
     for problem in status.problems:
         yield Check("index", "failed", f"{where}: {problem}", "commonplace index --force")

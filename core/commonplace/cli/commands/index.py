@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from commonplace.cli.context import Context
-    from commonplace.model.reports import SyncReport
+    from commonplace.model.reports import Embedding, SyncReport
 
 __all__ = ["create", "warnings_of"]
 
@@ -41,6 +41,8 @@ class IndexCommand:
             return 0
         context.line(f"Memory index updated ({agent}).")
         context.line(_summary(report))
+        if report.embedding is not None:
+            context.line(_embedding(report.embedding))
         for warning in warnings_of(report):
             context.note(warning)
         return 0
@@ -62,6 +64,12 @@ def _summary(report: SyncReport) -> str:
     return f"notes: {notes}; {chunks} written in {report.seconds:.2f} s"
 
 
+def _embedding(done: Embedding) -> str:
+    made = f"{count(done.embedded, 'text')} by {count(done.requests, 'request')}"
+    line = f"embeddings of {done.provider}: {made}, {done.cached} from the cache"
+    return line + (f"; {done.cut} were too long and cut" if done.cut else "")
+
+
 def warnings_of(report: SyncReport) -> list[str]:
     """What a sync had to leave, one line each."""
     lines = [f"{path} could not be read: {reason}" for path, reason in report.unreadable]
@@ -71,6 +79,9 @@ def warnings_of(report: SyncReport) -> list[str]:
     ]
     if report.skipped_symlinks:
         lines.append(f"{count(report.skipped_symlinks, 'symbolic link')} not followed")
+    if report.embedding is not None and report.embedding.missing:
+        reason = f": {report.embedding.reason}" if report.embedding.reason else ""
+        lines.append(f"{count(report.embedding.missing, 'text')} not embedded yet{reason}")
     if report.remaining:
         lines.append(f"{count(report.remaining, 'note')} left for the next run")
     return lines

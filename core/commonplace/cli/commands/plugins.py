@@ -53,6 +53,10 @@ def _show(infos: tuple[PluginInfo, ...], context: Context) -> None:
         context.line(_painted(line, info.state, style))
         if info.error:
             context.line(f"  {style.bad(info.error)}")
+        if info.mend:
+            context.line(f"  mend: {info.mend}")
+        for notice in info.notices:
+            context.line(f"  {style.warning(notice)}")
     if not rows:
         context.note("no plugins are installed")
 

@@ -125,7 +125,8 @@ class RemoteClient:
         try:
             return Answer(json.loads(raw) if raw.strip() else None, headers)
         except (ValueError, RecursionError):
-            raise self.error("protocol", _no_json(raw, headers), status, headers) from None
+            pass  # the decoder's error holds the whole answer: ours must not have it as context
+        raise self.error("protocol", _no_json(raw, headers), status, headers)
 
     def fetch(
         self,

@@ -39,6 +39,7 @@ class Setting:
         "schema",
         "shown",
         "tunable",
+        "unique",
         "unit",
         "veiled",
     )
@@ -57,6 +58,7 @@ class Setting:
         self.shown: str = options.get("shown", "")
         self.path: bool = options.get("path", False)
         self.adds: bool = options.get("adds", False)
+        self.unique: bool = options.get("unique", False)
         self.veiled: bool = options.get("veiled", False)
         self.tunable: bool = options.get("tunable", False)
 
@@ -78,6 +80,7 @@ def setting(about: str, *, default: Any = REQUIRED, **options: Any) -> Any:
     - ``shown``: the default in words, where it is not a constant;
     - ``path``: a file or folder: ``~`` is expanded, a relative one is relative to its file;
     - ``adds``: values of defaults, agents and files add up instead of replacing one another;
+    - ``unique``: items of a list that stand in it twice count once;
     - ``tunable``: a workspace's own file may set it;
     - ``veiled``: ``repr`` leaves it out, as it may hold what must not be seen.
     """

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from commonplace.config.description import Setting
+from commonplace.config.description import Group, setting
 from commonplace.config.reading import Found, hint, joined
 from commonplace.config.search import SearchSettings
 from commonplace.config.secret import Opaque
 from commonplace.config.settings import FlushSettings, MemorySettings
-from commonplace.config.shape import Leaf, Shape
+from commonplace.config.shape import Shape
 from commonplace.config.values import kind_of
 
 if TYPE_CHECKING:
@@ -23,20 +22,20 @@ _FOREIGN = {
     "dreaming": "there is no dreaming",
     "memoryPolicy": "sessions are not filtered by origin",
 }
-_WORKSPACE = Leaf(
-    "workspace",
-    ("workspace",),
-    Setting("Folder of an agent's notes.", None, {"path": True}),
-    str,
-    None,
-)
 _WORKSPACE_MAY = "may hold only memory.search, memory.citations and agents.defaults.memorySearch"
+
+
+class AgentSettings(Group):
+    """What an agent, or ``agents.defaults``, says besides its sections."""
+
+    workspace: str | None = setting("Folder of the agent's notes.", default=None, path=True)
 
 
 class Shapes:
     """The shapes of core's own sections, made once for all documents of a call."""
 
     def __init__(self) -> None:
+        self.agent = Shape(AgentSettings)
         self.search = Shape(SearchSettings)
         self.flush = Shape(FlushSettings)
         self.memory = Shape(MemorySettings)
@@ -70,8 +69,12 @@ class Findings:
 
 def agent_id(text: str) -> str:
     """An agent's id as the original compares it."""
-    cleaned = re.sub(r"[^a-z0-9_-]+", "-", text.strip().lower())
-    return cleaned.strip("-")[:64]
+    lower = text.strip().lower()
+    if lower.isascii() and lower.isalnum():
+        return lower[:64]
+    import re
+
+    return re.sub(r"[^a-z0-9_-]+", "-", lower).strip("-")[:64]
 
 
 def read_document(reader: Reader, shapes: Shapes) -> Findings:
@@ -104,7 +107,7 @@ def _agents(findings: Findings, shapes: Shapes, agents: Mapping[str, Any]) -> No
         _only(reader, defaults, at, {"memorySearch"})
         return
     _slips(reader, defaults, at, ("memorySearch", "workspace", "compaction"))
-    findings.workspace = _workspace(reader, defaults, at)
+    findings.workspace = _workspace(reader, shapes, defaults, at)
     compaction = reader.mapping(defaults, "compaction", at)
     findings.flush = reader.section(shapes.flush, compaction, (*at, "compaction"), shared=True)
     _listed(findings, shapes, agents.get("list", []))
@@ -139,7 +142,7 @@ def _agent(
         reader.warn(at, f"the agent {id_!r} stands here twice; the first one counts")
     findings.agents.setdefault(id_, agent)
     agent.default = entry.get("default") is True
-    agent.workspace = _workspace(reader, entry, at)
+    agent.workspace = _workspace(reader, shapes, entry, at)
     _slips(reader, entry, at, ("memorySearch", "workspace"))
     old = reader.mapping(entry, "memorySearch", at)
     memory = reader.mapping(entry, "memory", at)
@@ -226,10 +229,8 @@ def _others(findings: Findings, root: Mapping[str, Any]) -> None:
         findings.send_policy = policy
 
 
-def _workspace(reader: Reader, data: Mapping[str, Any], at: Keys) -> Found | None:
-    if "workspace" not in data:
-        return None
-    return reader.value(_WORKSPACE, data["workspace"], (*at, "workspace"))
+def _workspace(reader: Reader, shapes: Shapes, data: Mapping[str, Any], at: Keys) -> Found | None:
+    return reader.section(shapes.agent, data, at, shared=True).get("workspace")
 
 
 def _only(reader: Reader, data: Mapping[str, Any], at: Keys, allowed: set[str]) -> None:
@@ -240,11 +241,11 @@ def _only(reader: Reader, data: Mapping[str, Any], at: Keys, allowed: set[str]) 
 def _slips(reader: Reader, data: Mapping[str, Any], at: Keys, ours: tuple[str, ...]) -> None:
     """Warn of keys in a shared object that look like ours misspelt."""
     for key in data.keys() - set(ours):
-        alike = [own for own in ours if own[0] == str(key)[:1] and abs(len(own) - len(key)) <= 2]
-        if alike:
+        # Looked at closely only where the letters are nearly the same: that costs an import.
+        if any(len(set(own.lower()) ^ set(str(key).lower())) <= 2 for own in ours):
             from difflib import get_close_matches
 
-            if close := get_close_matches(str(key), alike, n=1, cutoff=0.8):
+            if close := get_close_matches(str(key), ours, n=1, cutoff=0.8):
                 reader.warn(
                     (*at, str(key)), f"is none of memory's keys; did you mean {close[0]!r}?"
                 )

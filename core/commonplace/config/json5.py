@@ -6,8 +6,6 @@ import os
 import stat
 from typing import Any
 
-from commonplace.config.places import MisplacedError, is_blank, locate
-
 __all__ = ["UnreadableError", "parse", "read_text"]
 
 _MOST_BYTES = 16 * 1024 * 1024
@@ -45,7 +43,7 @@ def read_text(path: str, *, strange: bool = False) -> str:
     if len(data) > _MOST_BYTES:
         raise UnreadableError(f"is larger than {_MOST_BYTES // 1024**2} MiB; this cannot be meant")
     try:
-        return data.decode("utf-8-sig")
+        return data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UnreadableError("is not UTF-8 text; save it as UTF-8", line) from None
@@ -63,10 +61,14 @@ def parse(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        return {} if is_blank(text) else _parse_json5(text)
+        return _parse_json5(text)
 
 
 def _parse_json5(text: str) -> Any:
+    from commonplace.config.places import is_blank
+
+    if is_blank(text):
+        return {}
     import pyjson5
 
     try:
@@ -78,6 +80,8 @@ def _parse_json5(text: str) -> Any:
 
 
 def _explained(text: str, words: str) -> UnreadableError:
+    from commonplace.config.places import MisplacedError, locate
+
     try:
         locate(text)
     except MisplacedError as misplaced:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["backend_chain", "byte_size", "extra_paths", "plugin_id"]
 
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(b|[kmgt]i?b?)?\s*", re.IGNORECASE | re.ASCII)
+_SIZE = r"(?ai)\s*(\d+(?:\.\d+)?)\s*(b|[kmgt]i?b?)?\s*"
 _POWER = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _AS_IT_IS = Setting("", None, {})
 
@@ -28,7 +28,7 @@ def byte_size(raw: object, reading: Reading) -> int:
     """A number of bytes, or a text such as ``2mb`` or ``1.5 GiB``, in powers of 1024."""
     wanted = 'must be a number of bytes of at least 0, or a text such as "2mb"'
     if isinstance(raw, str):
-        match = _SIZE.fullmatch(reading.text(raw))
+        match = re.fullmatch(_SIZE, reading.text(raw))
         if match is None:
             raise WrongValueError(wanted)
         return int(float(match[1]) * 1024 ** _POWER[(match[2] or "b")[0].lower()])

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.config.shape import Leaf
 from commonplace.config.values import Reading, WrongValueError, convert, kind_of
-from commonplace.model.settings import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from commonplace.config.shape import Branch, Shape
+    from commonplace.model.settings import Fault
 
 __all__ = ["Found", "Keys", "Layer", "Reader", "hint", "joined", "key_path"]
 
@@ -102,6 +102,8 @@ class Reader:
         """All that was wrong, in the order of the file."""
         if not self._faults:
             return []
+        from commonplace.model.settings import Fault
+
         lines = self._lines([keys for keys, _ in self._faults])
         found = [
             Fault(file=self.layer.file, line=line, key=key_path(keys), message=message)

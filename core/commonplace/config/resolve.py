@@ -11,12 +11,10 @@ from commonplace.config.document import Shapes, read_document
 from commonplace.config.json5 import UnreadableError, parse, read_text
 from commonplace.config.reading import Layer, Reader, joined
 from commonplace.config.sections import merged_sections, read_sections
-from commonplace.config.settings import FlushSettings, MemorySettings, Settings
-from commonplace.config.shape import build
+from commonplace.config.settings import MemorySettings, Settings
 from commonplace.config.tuning import search_settings
 from commonplace.config.workspace import Agents, find_agent, find_workspace
 from commonplace.errors import ConfigError
-from commonplace.model.settings import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from commonplace.config.document import Findings
     from commonplace.config.reading import Found
     from commonplace.config.shape import Shape
+    from commonplace.model.settings import Fault
 
 __all__ = ["Resolution", "resolve"]
 
@@ -95,7 +94,7 @@ def resolve(
         "flush": _overlaid(shapes.flush, [f.flush for f in findings]),
         "memory": _overlaid(shapes.memory, [f.memory for f in findings]),
     }
-    memory = build(MemorySettings, _named(shapes.memory, found["memory"]))
+    memory: MemorySettings = shapes.memory.build(_named(shapes.memory, found["memory"]))
     raw = merged_sections(findings, found["search"])
     values: dict[str, Any] = {}
     if sections is not None:
@@ -106,7 +105,7 @@ def resolve(
     if resolution.faults:
         return resolution
     state = paths.state_dir(env)
-    search, notes = search_settings(_named(shapes.search, found["search"]))
+    search, notes = search_settings(shapes.search, _named(shapes.search, found["search"]))
     index, index_notes = _index_path(found["search"].get("store.path"), id_, state, folders)
     resolution.warnings += [*notes, *index_notes]
     slots = [f.slot.value for f in findings if f.slot]
@@ -121,7 +120,7 @@ def resolve(
         slot=slots[0] if slots else "memory-core",
         citations=memory.citations,
         search=search,
-        flush=build(FlushSettings, _named(shapes.flush, found["flush"])),
+        flush=shapes.flush.build(_named(shapes.flush, found["flush"])),
         openclaw_dirs=folders,
         config_files=tuple(resolution.files),
         warnings=tuple(dict.fromkeys(resolution.warnings)),
@@ -165,6 +164,8 @@ def _file(role: str, path: str, resolution: Resolution) -> Layer | None:
         text = read_text(path, strange=role == "workspace")
         layer = Layer(role, path, parse(text), text=text, base=os.path.dirname(path))
     except UnreadableError as fault:
+        from commonplace.model.settings import Fault
+
         resolution.faults.append(Fault(file=path, line=fault.line, key="", message=str(fault)))
         return None
     resolution.files.append(path)

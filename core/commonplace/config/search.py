@@ -173,6 +173,7 @@ class SearchSettings(Group):
         "Where documents come from; `sessions` only with `experimental.sessionMemory`.",
         default=("memory",),
         known=("memory", "sessions"),
+        unique=True,
     )
     extra_paths: tuple[ExtraPath, ...] = setting(
         "Further files and folders: paths, or objects of `path` and `pattern`.",

@@ -11,7 +11,10 @@ from commonplace.errors import UnavailableError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Opaque", "Secret", "variables"]
+__all__ = ["REFERENCE", "Opaque", "Secret", "variables"]
+
+REFERENCE = r"(\$?)\$\{([A-Z_][A-Z0-9_]*)\}"
+"""A ``${NAME}``, or, with another dollar before it, the same as plain text."""
 
 Reference = str | Mapping[str, object]
 
@@ -20,7 +23,7 @@ def variables(text: str) -> list[str]:
     """The names in the ``${NAME}`` references of ``text``; ``$${NAME}`` is none."""
     import re
 
-    found = re.finditer(r"(\$?)\$\{([A-Z_][A-Z0-9_]*)\}", text)
+    found = re.finditer(REFERENCE, text)
     return [match[2] for match in found if not match[1]]
 
 
@@ -117,7 +120,7 @@ def _substituted(text: str, env: Mapping[str, str]) -> str:
     def value(match: re.Match[str]) -> str:
         return match[0][1:] if match[1] else _variable(match[2], env)
 
-    return re.sub(r"(\$?)\$\{([A-Z_][A-Z0-9_]*)\}", value, text)
+    return re.sub(REFERENCE, value, text)
 
 
 def _variable(name: str, env: Mapping[str, str]) -> str:

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.config.reading import joined
 from commonplace.config.secret import Opaque
-from commonplace.config.shape import Shape, build
+from commonplace.config.shape import Shape
 from commonplace.config.values import Reading, convert
-from commonplace.model.settings import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from commonplace.config.document import Findings
     from commonplace.config.reading import Found
+    from commonplace.model.settings import Fault
 
 __all__ = ["merged_sections", "read_sections"]
+
+Names = tuple[str, ...]
 
 _QMD = "memory.qmd"
 
@@ -62,15 +64,30 @@ def read_sections(
             given.update(_extra(shape, collections))
         if any(document.reader.faulty for document in holders):
             continue
-        for leaf in shape.leaves.values():
-            if leaf.required and leaf.names not in given:
-                file = holders[0].reader.layer.file if holders else "configuration"
-                faults.append(
-                    Fault(file=file, line=0, key=f"{name}.{leaf.key}", message="is missing")
-                )
-        if not faults:
-            values[name] = build(cls, given)
+        file = holders[0].reader.layer.file if holders else "configuration"
+        if missing := _missing(name, shape, given, file):
+            faults += missing
+            continue
+        try:
+            values[name] = shape.build(given)
+        except (TypeError, ValueError) as error:
+            # Its words may quote the value, and that may be a secret.
+            faults.append(_fault(file, name, f"is refused by its plugin ({type(error).__name__})"))
     return values, faults
+
+
+def _missing(name: str, shape: Shape, given: Mapping[Names, Any], file: str) -> list[Fault]:
+    return [
+        _fault(file, f"{name}.{leaf.key}", "is missing")
+        for leaf in shape.leaves.values()
+        if leaf.required and leaf.names not in given
+    ]
+
+
+def _fault(file: str, key: str, message: str) -> Fault:
+    from commonplace.model.settings import Fault
+
+    return Fault(file=file, line=0, key=key, message=message)
 
 
 def _collections(search: Mapping[str, Found]) -> list[dict[str, str]]:
@@ -81,7 +98,7 @@ def _collections(search: Mapping[str, Found]) -> list[dict[str, str]]:
     ]
 
 
-def _extra(shape: Shape, collections: list[dict[str, str]]) -> dict[tuple[str, ...], Any]:
+def _extra(shape: Shape, collections: list[dict[str, str]]) -> dict[Names, Any]:
     leaf = shape.leaves.get("extraCollections")
     if leaf is None:
         return {}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.config.search import SearchSettings
-from commonplace.config.shape import build
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from commonplace.config.search import SearchSettings
+    from commonplace.config.shape import Shape
 
 __all__ = ["search_settings"]
 
@@ -16,14 +16,17 @@ _LINES = {"tokens": 400, "overlap": 80}
 
 
 def search_settings(
-    found: Mapping[tuple[str, ...], Any],
+    shape: Shape, found: Mapping[tuple[str, ...], Any]
 ) -> tuple[SearchSettings, list[str]]:
-    """The settings from values by Python names, and words on what has no effect."""
+    """The settings from values by Python names, and words on what has no effect.
+
+    ``shape`` is that of :class:`~commonplace.config.search.SearchSettings`.
+    """
     values = dict(found)
     _sources(values)
     _weights(values)
     _chunking(values)
-    settings: SearchSettings = build(SearchSettings, values)
+    settings: SearchSettings = shape.build(values)
     notes = [
         f"memorySearch.{key}: bedrock is not supported; it embeds nothing"
         for key, provider in (("provider", settings.provider), ("fallback", settings.fallback))

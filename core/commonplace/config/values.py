@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
 from math import floor, isfinite
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
-from commonplace.config.secret import Secret
-from commonplace.config.shape import Leaf, Shape, build, is_described
+from commonplace.config.secret import REFERENCE, Secret, variables
+from commonplace.config.shape import Leaf, Shape, is_described
 from commonplace.dirs import expand_user
 
 if TYPE_CHECKING:
+    import re
+
     from commonplace.config.description import Setting
     from commonplace.config.shape import Branch
 
 __all__ = ["Reading", "WrongValueError", "convert", "kind_of"]
-
-_REFERENCE = re.compile(r"(\$?)\$\{([A-Z_][A-Z0-9_]*)\}")
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 
 
 class WrongValueError(Exception):
@@ -75,14 +72,17 @@ class Reading:
             raise WrongValueError("must not contain a NUL or half of a character")
         if self.confined or "${" not in raw:
             return raw
-        return _REFERENCE.sub(self._referenced, raw)
+        import re
+
+        return re.sub(REFERENCE, self._referenced, raw)
 
     def path(self, raw: object) -> str:
         """A path with ``~`` expanded, made absolute; an address with a scheme stays as it is."""
         text = self.text(raw).strip()
         if not text:
             raise WrongValueError("must not be empty")
-        if _SCHEME.match(text):
+        scheme, colon, _ = text.partition(":")
+        if colon and len(scheme) > 1 and scheme.isascii() and scheme.isalnum():
             return text
         return os.path.normpath(os.path.join(self.base, expand_user(text, self.env)))
 
@@ -233,7 +233,7 @@ def _secret(raw: object) -> Secret:
         raise WrongValueError(
             f"must be a string, ${{NAME}} or an object of source and id, not {kind_of(raw)}"
         )
-    if raw["source"] == "env" and not _VARIABLE.fullmatch(str(raw.get("id", ""))):
+    if raw["source"] == "env" and not variables(f"${{{raw.get('id')}}}"):
         raise WrongValueError(
             'must name an environment variable in capitals, such as "OPENAI_API_KEY"', "id"
         )
@@ -251,7 +251,7 @@ def _items(type_: Any, raw: object, setting: Setting, reading: Reading) -> tuple
         except WrongValueError as fault:
             wrong[place] = fault
         else:
-            if value not in found:
+            if value not in found or not setting.unique:
                 found.append(value)
     if wrong:
         raise WrongValueError.together(wrong)
@@ -283,7 +283,7 @@ def _object(type_: Any, raw: object, reading: Reading) -> Any:
             wrong[leaf.key] = WrongValueError("is missing")
     if wrong:
         raise WrongValueError.together(wrong)
-    return build(type_, found)
+    return shape.build(found)
 
 
 def _parts(

@@ -1,0 +1,184 @@
+"""What is derived from the descriptions: the reference page, the JSON Schema, the explanation."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.config import FlushSettings, SearchSettings, config_paths, explain, json_schema
+from commonplace.config.reference import main, renewed
+from commonplace.config.settings import MemorySettings
+from commonplace.config.shape import Shape
+from commonplace_qmd.settings import QmdSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+ROOT = os.path.join(os.path.dirname(__file__), *[os.pardir] * 3)
+PAGE = os.path.join(ROOT, "docs", "configuration.md")
+SECTIONS = {"memory.qmd": QmdSettings}
+RENEW = (
+    "python -m commonplace.config.reference docs/configuration.md "
+    "memory.qmd=commonplace_qmd.settings:QmdSettings"
+)
+CLASSES = [SearchSettings, FlushSettings, MemorySettings, QmdSettings]
+
+
+def page() -> str:
+    with open(PAGE, encoding="utf-8") as file:
+        return file.read()
+
+
+def test_the_reference_page_is_up_to_date() -> None:
+    assert renewed(page(), SECTIONS) == page(), f"run: {RENEW}"
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_every_key_is_on_the_page_and_says_what_it_does(cls: type) -> None:
+    text = page()
+    for leaf in Shape(cls).leaves.values():
+        assert leaf.setting.about, leaf.key
+        assert leaf.setting.about.endswith("."), leaf.key
+        assert f"| `{leaf.key}` |" in text
+    for key in Shape(cls).unsupported:
+        assert f"| `{key}` |" in text
+
+
+def test_the_page_is_renewed_in_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text("before\n<!-- begin memory -->\nold\n<!-- end memory -->\nafter\n")
+    main(str(path), ["memory.qmd=commonplace_qmd.settings:QmdSettings"])
+    text = path.read_text()
+    assert text.startswith("before\n<!-- begin memory -->\n| key |")
+    assert text.endswith("<!-- end memory -->\nafter\n")
+    assert "old" not in text
+    main(str(path), [])
+    assert path.read_text() == text
+
+
+def test_an_unknown_table_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        renewed("<!-- begin nothing -->\n<!-- end nothing -->", {})
+
+
+# --- the JSON Schema ----------------------------------------------------------------------------
+
+
+def below(schema: Any, key: str) -> Any:
+    return reduce(lambda part, name: part["properties"][name], key.split("."), schema)
+
+
+def test_the_schema_has_every_key_of_ours() -> None:
+    schema = json_schema(SECTIONS)
+    json.dumps(schema)
+    for place, cls in (
+        ("agents.defaults.memorySearch", SearchSettings),
+        ("memory.search", SearchSettings),
+        ("agents.defaults.compaction", FlushSettings),
+        ("memory", MemorySettings),
+        ("memory.qmd", QmdSettings),
+    ):
+        section = below(schema, place)
+        for leaf in Shape(cls).leaves.values():
+            assert leaf.setting.about.rstrip(".") in below(section, leaf.key)["description"]
+
+
+def test_the_schema_is_strict_about_ours_and_not_about_others() -> None:
+    schema = json_schema()
+    assert below(schema, "memory.search")["additionalProperties"] is False
+    assert below(schema, "memory.search.query.hybrid.mmr")["additionalProperties"] is False
+    for place in ("agents", "agents.defaults", "plugins", "plugins.slots"):
+        assert "additionalProperties" not in below(schema, place)
+    assert below(schema, "agents.defaults.compaction")["additionalProperties"] is True
+
+
+@pytest.mark.parametrize(
+    ("key", "part"),
+    [
+        ("query.maxResults", {"type": "integer", "minimum": 1, "default": 6}),
+        ("query.minScore", {"type": "number", "minimum": 0, "maximum": 1, "default": 0.35}),
+        ("store.fts.tokenizer", {"enum": ["unicode61", "trigram"], "default": "unicode61"}),
+        ("sync.watch", {"type": "boolean", "default": True}),
+        ("ranking.chain", {"type": "array", "items": {"type": "string"}}),
+        ("multimodal", {"deprecated": True}),
+    ],
+)
+def test_what_the_schema_says_of_a_key(key: str, part: dict[str, Any]) -> None:
+    assert part.items() <= below(json_schema(), f"memory.search.{key}").items()
+
+
+def test_the_schema_of_a_plugins_section() -> None:
+    schema = json_schema({"plugins.entries.mine.config": QmdSettings})
+    assert "command" in below(schema, "plugins.entries.mine.config")["properties"]
+
+
+# --- config show and config path ----------------------------------------------------------------
+
+
+def test_every_setting_is_explained_with_where_it_came_from(
+    write: Callable[[str, Any], str], env: dict[str, str], workspace: str
+) -> None:
+    user = write(
+        "user", "{\n memory: {\n  citations: 'on',\n  search: { query: {\n maxResults: 2}}}}"
+    )
+    own = write("workspace", "// mine\n{memory: {search: {query: {minScore: 0.2}}}}")
+    env["COMMONPLACE_AGENT"] = "a"
+    rows = explain(
+        workspace=workspace,
+        env=env,
+        config={"agents": {"defaults": {"compaction": {"reserveTokensFloor": 5}}}},
+    )
+    found = {row.key: (row.value, row.origin) for row in rows}
+    search = "agents.defaults.memorySearch"
+    assert found["agent"] == ("a", "environment variable COMMONPLACE_AGENT")
+    assert found["workspace"] == (workspace, "argument")
+    assert found["memory.citations"] == ("on", f"{user}:3")
+    assert found[f"{search}.query.maxResults"] == (2, f"{user}:5")
+    assert found[f"{search}.query.minScore"] == (0.2, f"{own}:2")
+    assert found[f"{search}.cache.enabled"] == (True, "default")
+    assert found["agents.defaults.compaction.reserveTokensFloor"] == (5, "config argument")
+    for cls, prefix in (
+        (SearchSettings, search),
+        (FlushSettings, "agents.defaults.compaction"),
+        (MemorySettings, "memory"),
+    ):
+        assert {f"{prefix}.{key}" for key in Shape(cls).leaves} <= found.keys()
+    json.dumps([row.value for row in rows])
+
+
+def test_sections_of_plugins_are_shown_once_they_are_read(
+    env: dict[str, str], workspace: str
+) -> None:
+    config = {"memory": {"backend": "qmd", "qmd": {"command": "q"}}}
+    unread = {row.key: row for row in explain(workspace=workspace, env=env, config=config)}
+    assert unread["memory.qmd"].origin == "not read"
+    assert "q" not in str(unread["memory.qmd"].value).replace("keys, not shown", "")
+    read = explain(workspace=workspace, env=env, config=config, sections=SECTIONS.get)
+    assert {row.key: row for row in read}["memory.qmd"].value["command"] == "q"
+
+
+def test_the_places_that_are_looked_at_nearest_first(
+    write: Callable[[str, Any], str], env: dict[str, str], workspace: str
+) -> None:
+    user = write("user", "{}")
+    found = config_paths(workspace=workspace, env=env)
+    assert [(place.role, place.exists) for place in found] == [
+        ("workspace", False),
+        ("user", True),
+        ("original", False),
+    ]
+    assert found[1].path == user
+    env["COMMONPLACE_CONFIG"] = "named.json5"
+    named = config_paths(env=env)
+    assert [(place.role, place.path) for place in named] == [
+        ("named", os.path.abspath("named.json5"))
+    ]
+    assert [place.role for place in config_paths(workspace=workspace, config="x", env=env)] == [
+        "named",
+        "workspace",
+    ]

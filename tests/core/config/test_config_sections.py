@@ -1,0 +1,149 @@
+"""Plugins' own sections, read into plain attrs classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping  # noqa: TC003  # the fields are read by their types
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+from attrs import field, frozen, validators
+
+from commonplace.config import Secret  # noqa: TC001  # as above
+from commonplace.config.description import described
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace.config import Settings
+    from commonplace.model.settings import Fault
+
+
+@frozen
+class Pool:
+    """An object inside."""
+
+    size: int = 4
+    idle_seconds: float = 1.5
+
+
+@frozen
+class Mine:
+    """A section as a stranger writes it: types and defaults, hardly a description."""
+
+    uri: str
+    mode: Literal["fast", "safe"] = "safe"
+    token: Secret | None = None
+    pool: Pool = field(factory=Pool)
+    pools: tuple[Pool, ...] = ()
+    labels: Mapping[str, int] = field(factory=dict)
+    anything: Any = None
+    even: int = field(default=2, metadata=described("Even.", minimum=0))
+
+    @even.validator
+    def _check_even(self, _attribute: object, value: int) -> None:
+        if value % 2:
+            raise ValueError(f"{value} is odd")
+
+
+@frozen
+class Checked:
+    """A section with a library's validator."""
+
+    name: str = field(default="a", validator=validators.max_len(3))
+
+
+def config(section: Any) -> dict[str, Any]:
+    return {"memory": {"backend": "mine", "mine": section}}
+
+
+def classes(name: str) -> type | None:
+    return {"memory.mine": Mine, "plugins.entries.x.config": Checked}.get(name)
+
+
+def test_a_section_is_read_by_its_types(load: Callable[..., Settings]) -> None:
+    section = {
+        "uri": "x",
+        "mode": "fast",
+        "token": "${T}",
+        "pool": {"idleSeconds": 3},
+        "pools": [{"size": 1}],
+        "labels": {"a": 1},
+        "anything": {"goes": [1]},
+    }
+    read = load(config=config(section), sections=classes).section_values["memory.mine"]
+    assert (read.uri, read.mode, read.even) == ("x", "fast", 2)
+    assert read.token.reveal({"T": "t"}) == "t"
+    assert read.pool == Pool(size=4, idle_seconds=3.0)
+    assert read.pools == (Pool(size=1),)
+    assert read.labels == {"a": 1}
+    assert read.anything == {"goes": [1]}
+
+
+def test_all_faults_of_a_section_are_told(faults: Callable[..., list[Fault]]) -> None:
+    section = {
+        "uri": 1,
+        "mode": "slow",
+        "pool": {"sise": 1},
+        "pools": [{"size": "x"}, 3],
+        "labels": {"a": "b"},
+        "even": -2,
+    }
+    found = faults(config=config(section), sections=classes)
+    assert [fault.key for fault in found] == [
+        "memory.mine.uri",
+        "memory.mine.mode",
+        "memory.mine.pool.sise",
+        "memory.mine.pools[0].size",
+        "memory.mine.pools[1]",
+        "memory.mine.labels.a",
+        "memory.mine.even",
+    ]
+    assert "did you mean 'pool.size'?" in found[2].message
+
+
+@pytest.mark.parametrize("content", [config({}), {"memory": {"backend": "mine"}}])
+def test_what_has_no_default_must_be_there(
+    content: Any, faults: Callable[..., list[Fault]]
+) -> None:
+    (fault,) = faults(config=content, sections=classes)
+    assert (fault.key, fault.message) == ("memory.mine.uri", "is missing")
+
+
+def test_a_plugins_own_check_refuses_without_quoting(faults: Callable[..., list[Fault]]) -> None:
+    (fault,) = faults(config=config({"uri": "x", "even": 30_303}), sections=classes)
+    assert fault.key == "memory.mine"
+    assert "30303" not in fault.message
+    entry = {"plugins": {"entries": {"x": {"config": {"name": "far too long"}}}}}
+    (other,) = faults(config=entry, sections=classes)
+    assert other.message == "is refused by its plugin (ValueError)"
+
+
+def test_the_classes_of_the_chain_and_of_what_is_there_are_asked_for(
+    load: Callable[..., Settings],
+) -> None:
+    asked: list[str] = []
+    content = {
+        "memory": {"backend": ["one", "two"], "three": {}},
+        "plugins": {"entries": {"x": {"config": {}}}},
+    }
+
+    def note(name: str) -> None:
+        asked.append(name)
+
+    settings = load(config=content, sections=note)
+    assert asked == [
+        "memory.one",
+        "memory.two",
+        "memory.three",
+        "plugins.entries.x.config",
+    ]
+    assert settings.section_values == {}
+
+
+def test_a_chosen_backend_without_a_section_has_its_defaults(
+    load: Callable[..., Settings],
+) -> None:
+    settings = load(
+        config={"memory": {"backend": "p"}}, sections=lambda name: Pool if name[-1] == "p" else None
+    )
+    assert settings.section_values == {"memory.p": Pool()}

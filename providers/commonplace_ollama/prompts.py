@@ -15,6 +15,7 @@ class Prompts(NamedTuple):
 
 
 _PASSAGES = "Represent this sentence for searching relevant passages: "
+_CHINESE_PASSAGES = "为这个句子生成表示以用于检索相关文章："
 
 # By how a model's name begins, without publisher and tag; the first that fits.
 _FAMILIES: tuple[tuple[str, Prompts], ...] = (
@@ -31,6 +32,10 @@ _FAMILIES: tuple[tuple[str, Prompts], ...] = (
     ("snowflake-arctic-embed2", Prompts("query: ")),
     ("snowflake-arctic-embed", Prompts(_PASSAGES)),
     ("bge-m3", Prompts()),
+    ("bge-multilingual", Prompts()),
+    ("bge-small-zh", Prompts(_CHINESE_PASSAGES)),
+    ("bge-base-zh", Prompts(_CHINESE_PASSAGES)),
+    ("bge-large-zh", Prompts(_CHINESE_PASSAGES)),
     ("bge-", Prompts(_PASSAGES)),
     ("multilingual-e5", Prompts("query: ", "passage: ")),
     ("e5-", Prompts("query: ", "passage: ")),

@@ -1,0 +1,137 @@
+"""The process that a model runs in: ``python -m commonplace_local.child``.
+
+It reads requests from standard input and writes answers to standard output, one JSON object a
+line, one at a time and in order:
+
+- ``{"id": 1, "load": {"engine", "path", "threads", "context", "pooling", "idle"}}`` is answered by
+  ``{"id": 1, "loaded": {"context", "pooling"}}``
+- ``{"id": 2, "embed": ["text", ...]}`` by ``{"id": 2, "vectors": ["base64 of float32", ...]}``
+- either by ``{"id": 2, "error": {"kind", "message"}}``
+
+It ends by itself, with status 0, after ``idle`` seconds (of the load request) without work, and at
+once when standard input ends: whoever started it has gone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from binascii import b2a_base64
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+
+from commonplace_local.engines import EngineError, Job, load
+from commonplace_local.gguf import BrokenFileError, read_metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace_local.engines import Engine
+
+__all__ = ["Inbox", "main", "serve"]
+
+_POOLINGS = {1: "mean", 2: "cls", 3: "last"}
+_RANKING = 4
+_FIRST_WORK_SECONDS = 60.0
+
+
+class Inbox(Protocol):
+    """Where requests come in."""
+
+    def get(self, *, timeout: float | None) -> Any:
+        """The next request; raises ``queue.Empty`` after ``timeout`` seconds without one."""
+        ...
+
+
+def serve(
+    inbox: Inbox, answer: Callable[[dict[str, Any]], None], load: Callable[[Job], Engine] = load
+) -> None:
+    """Answer requests until there were none for as long as the load request allows."""
+    engine: Engine | None = None
+    idle: float | None = None
+    patience: float | None = None
+    while True:
+        try:
+            request = inbox.get(timeout=patience)
+        except Empty:
+            return
+        told: dict[str, Any]
+        try:
+            if "load" in request:
+                idle = request["load"]["idle"]
+                engine, loaded = _loaded(request["load"], load)
+                told = {"loaded": loaded}
+                patience = max(idle, _FIRST_WORK_SECONDS)
+            else:
+                assert engine is not None
+                told = {"vectors": [_text(v) for v in engine.embed(request["embed"])]}
+                patience = idle
+        except EngineError as error:
+            told = {"error": {"kind": error.kind, "message": str(error)}}
+        except (BrokenFileError, OSError) as error:
+            told = {"error": {"kind": "not_found", "message": str(error)}}
+        except Exception as error:  # noqa: BLE001 - an engine may raise anything; the host judges
+            words = f"{type(error).__name__}: {error}"
+            told = {"error": {"kind": "protocol", "message": words}}
+        answer({"id": request["id"], **told})
+
+
+def _loaded(asked: dict[str, Any], load: Callable[[Job], Engine]) -> tuple[Engine, dict[str, Any]]:
+    told = read_metadata(asked["path"], whole=True)
+    kind = told.get("general.architecture", "")
+    trained = int(told.get(f"{kind}.context_length", 0)) or asked["context"]
+    context = min(int(trained), asked["context"])
+    number = told.get(f"{kind}.pooling_type", 0)
+    if number == _RANKING:
+        raise EngineError("not_found", "it is a model that ranks, not one that embeds")
+    pooling = None if number in _POOLINGS else asked["pooling"]
+    engine = load(Job(asked["engine"], asked["path"], context, asked["threads"], pooling))
+    return engine, {"context": context, "pooling": pooling or _POOLINGS[int(number)]}
+
+
+def _text(vector: bytes) -> str:
+    if sys.byteorder == "big":
+        from array import array
+
+        numbers = array("f", vector)
+        numbers.byteswap()
+        vector = numbers.tobytes()
+    return b2a_base64(vector, newline=False).decode()
+
+
+def main() -> None:
+    """Serve the process's own pipes."""
+    # Engines print what they like: what is meant for the host goes past standard output.
+    speaking = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    hearing = os.fdopen(os.dup(0), "rb")
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    inbox: SimpleQueue[Any] = SimpleQueue()
+    Thread(target=_hear, args=(hearing, inbox), daemon=True).start()
+
+    class Hearing:
+        def get(self, *, timeout: float | None) -> Any:
+            return inbox.get(timeout=timeout)
+
+    def answer(told: dict[str, Any]) -> None:
+        raw = json.dumps(told).encode() + b"\n"
+        while raw:
+            raw = raw[speaking.write(raw) or 0 :]
+
+    serve(Hearing(), answer)
+    # Past the engine's own tidying, which may wait for its threads.
+    os._exit(0)
+
+
+def _hear(hearing: BinaryIO, inbox: SimpleQueue[Any]) -> None:
+    for line in hearing:
+        inbox.put(json.loads(line))
+    # Whoever asked is gone, and the engine may be in the middle of a long computation.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""The engines that run GGUF models, each behind the same few words; used in the child only."""
+
+from __future__ import annotations
+
+from array import array
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Engine", "EngineError", "Job", "load"]
+
+
+class Job(NamedTuple):
+    """What to load: ``context`` in tokens; ``pooling`` is ``None`` where the file has its own."""
+
+    engine: str
+    path: str
+    context: int
+    threads: int
+    pooling: str | None = None
+
+
+class EngineError(Exception):
+    """An engine refused; ``kind`` is that of the provider's error."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Engine(Protocol):
+    """A loaded model."""
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """One vector a text, as float32 in the machine's byte order."""
+        ...
+
+
+def load(job: Job) -> Engine:
+    """Load a model. Raises :class:`EngineError`, or whatever the engine raises."""
+    module = import_module(job.engine)
+    made: Engine = _Xllamacpp(module, job) if job.engine == "xllamacpp" else _LlamaCpp(module, job)
+    return made
+
+
+class _Xllamacpp:
+    """llama.cpp's server in this process."""
+
+    def __init__(self, module: Any, job: Job) -> None:
+        import secrets
+
+        params = module.CommonParams()
+        params.model.path = job.path
+        params.embedding = True
+        # A text is computed in one piece: whatever fits the context must fit a batch.
+        params.n_ctx = params.n_batch = params.n_ubatch = job.context
+        params.n_parallel = 1
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = job.threads
+        params.warmup = False
+        params.verbosity = 1
+        params.ui = False
+        params.endpoint_slots = False
+        params.n_threads_http = 1
+        # It opens a port on the loopback whether wanted or not: nobody is told the key.
+        params.api_keys = [secrets.token_hex(32)]
+        if job.pooling is not None:
+            name = f"LLAMA_POOLING_TYPE_{job.pooling.upper()}"
+            params.pooling_type = getattr(module.llama_pooling_type, name)
+        try:
+            self._server = module.Server(params)
+        except RuntimeError as error:
+            raise EngineError("not_found", str(error)) from error
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        answer = self._server.handle_embeddings({"input": list(texts), "encoding_format": "base64"})
+        if "error" in answer:
+            raise _refusal(answer["error"])
+        from binascii import a2b_base64
+
+        data = sorted(answer["data"], key=lambda item: item["index"])
+        return [a2b_base64(item["embedding"]) for item in data]
+
+
+def _refusal(error: Any) -> EngineError:
+    message = str(error.get("message", error))
+    long = error.get("type") == "exceed_context_size_error" or "too large to process" in message
+    return EngineError("too_large" if long else "bad_request", message)
+
+
+class _LlamaCpp:
+    """llama-cpp-python; its object must never see two threads, and here it sees one."""
+
+    def __init__(self, module: Any, job: Job) -> None:
+        pooling = "UNSPECIFIED" if job.pooling is None else job.pooling.upper()
+        try:
+            self._model = module.Llama(
+                model_path=job.path,
+                embedding=True,
+                n_ctx=job.context,
+                n_batch=job.context,
+                n_ubatch=job.context,
+                n_threads=job.threads,
+                n_threads_batch=job.threads,
+                pooling_type=getattr(module, f"LLAMA_POOLING_TYPE_{pooling}"),
+                verbose=False,
+            )
+        except ValueError as error:
+            raise EngineError("not_found", str(error)) from error
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        try:
+            # It would cut long texts without a word, the closing token with them.
+            vectors = self._model.embed(list(texts), normalize=True, truncate=False)
+        except ValueError as error:
+            long = "exceed" in str(error)
+            raise EngineError("too_large" if long else "bad_request", str(error)) from error
+        return [array("f", vector).tobytes() for vector in vectors]

@@ -1,0 +1,225 @@
+"""Keeps one child running: started on need, started again after a crash, given up after three."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Protocol
+
+from commonplace_local.faults import fault
+from commonplace_local.turns import Turns
+from commonplace_local.worker import GoneError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from commonplace.deadline import Deadline
+    from commonplace.errors import ProviderError
+
+__all__ = ["Child", "Keeper"]
+
+_CRASHES = 3
+_WITHIN = 600.0  # seconds: crashes further apart are not counted together
+_REST = 300.0
+_FIRST_PAUSE = 1.0
+_STUCK = 900.0
+
+_KINDS: Mapping[str, Any] = {
+    kind: kind for kind in ("too_large", "bad_request", "not_found", "protocol")
+}
+
+
+class Child(Protocol):
+    """What :class:`~commonplace_local.worker.Worker` is to the keeper."""
+
+    def send(self, request: Mapping[str, Any]) -> None:
+        """Hand over a request. Raises :class:`GoneError`."""
+        ...
+
+    def receive(self, timeout: float) -> dict[str, Any] | None:
+        """The next answer, or ``None`` after ``timeout`` seconds. Raises :class:`GoneError`."""
+        ...
+
+    def words(self) -> str:
+        """The last lines that the engine printed."""
+        ...
+
+    def stop(self) -> int:
+        """End it; its status."""
+        ...
+
+
+class Keeper:
+    """Asks a child, one request in flight; safe to share between threads.
+
+    ``start`` makes a child and ``load`` is the request it gets first. After the first crash a
+    request is sent once more; after the next, ``unavailable`` is raised with a time to wait; three
+    within ten minutes, and the engine is left alone for five.
+    """
+
+    def __init__(
+        self,
+        start: Callable[[], Child],
+        load: Callable[[], Mapping[str, Any]],
+        *,
+        clock: Callable[[], float],
+    ) -> None:
+        self.loaded: Mapping[str, Any] = {}
+        self._start = start
+        self._load = load
+        self._clock = clock
+        self._turns = Turns()
+        self._child: Child | None = None
+        self._pid = os.getpid()
+        self._id = 0
+        self._owed: tuple[int, float] | None = None
+        self._crashes: list[float] = []
+        self._not_before = 0.0
+        self._why = ""
+        self._closed = False
+
+    def ask(
+        self, request: Mapping[str, Any], *, urgent: bool, deadline: Deadline
+    ) -> Mapping[str, Any]:
+        """The child's answer. Raises :class:`~commonplace.errors.ProviderError`."""
+        if not self._turns.take(urgent=urgent, timeout=deadline.remaining()):
+            raise fault("timeout", "the model was busy with other texts all the time")
+        try:
+            return self._asked(request, deadline)
+        finally:
+            self._turns.give_back()
+
+    def close(self) -> None:
+        """Stop the child, even in the middle of a request; closing twice is fine."""
+        self._closed = True
+        child, self._child = self._child, None
+        if child is not None and self._pid == os.getpid():
+            child.stop()
+
+    def _asked(self, request: Mapping[str, Any], deadline: Deadline) -> Mapping[str, Any]:
+        again = True
+        while True:
+            self._refuse()
+            try:
+                child = self._running(deadline)
+                return self._exchange(child, request, deadline)
+            except GoneError as gone:
+                self._forget()
+                if self._closed:
+                    raise _closed() from None
+                if gone.code:
+                    self._crashed(gone.manner, gone)
+                again, first = False, again
+                if not first or len(self._crashes) > 1:
+                    raise self._unavailable() from None
+
+    def _refuse(self) -> None:
+        if self._closed:
+            raise _closed()
+        if self._clock() < self._not_before:
+            raise self._unavailable()
+
+    def _running(self, deadline: Deadline) -> Child:
+        """A child with its model loaded and nothing owed."""
+        if self._pid != os.getpid():  # a fork: the child and its pipes are our parent's
+            self._forget()
+            self._pid = os.getpid()
+        if self._child is None:
+            load = self._load()
+            self.loaded = {}
+            self._child = self._start()
+            if self._closed:
+                self.close()
+                raise _closed()
+            self._send(self._child, {"load": load})
+        child = self._child
+        if self._owed is not None:
+            told = self._awaited(child, deadline)
+            if not self.loaded:
+                if "error" in told:
+                    child.stop()
+                    self._forget()
+                    raise _told(told["error"], child.words())
+                self.loaded = told["loaded"]
+        return child
+
+    def _exchange(
+        self, child: Child, request: Mapping[str, Any], deadline: Deadline
+    ) -> Mapping[str, Any]:
+        if deadline.expired:
+            raise fault("timeout", "no time was left for the texts")
+        self._send(child, request)
+        told = self._awaited(child, deadline)
+        self._why = ""
+        if "error" in told:
+            raise _told(told["error"], "")
+        return told
+
+    def _send(self, child: Child, request: Mapping[str, Any]) -> None:
+        self._id += 1
+        self._owed = (self._id, self._clock())
+        child.send({"id": self._id, **request})
+
+    def _awaited(self, child: Child, deadline: Deadline) -> Mapping[str, Any]:
+        """The answer that is owed; it stays owed if the deadline passes first."""
+        assert self._owed is not None
+        id_, since = self._owed
+        told = child.receive(deadline.remaining())
+        if told is None:
+            what = "computing" if self.loaded else "loading the model"
+            if self._clock() - since > _STUCK:
+                child.stop()
+                self._forget()
+                self._crashed("stuck", None)
+            raise fault("timeout", f"{what} took longer than it was given")
+        if told.get("id") != id_:
+            child.stop()
+            self._forget()
+            raise fault("protocol", "the engine's process answered something else")
+        self._owed = None
+        return told
+
+    def _forget(self) -> None:
+        self._child, self._owed = None, None
+
+    def _crashed(self, manner: str, gone: GoneError | None) -> None:
+        now = self._clock()
+        self._crashes = [at for at in self._crashes if now - at < _WITHIN] + [now]
+        words = str(gone).strip().splitlines() if gone is not None else []
+        self._why = f"the engine ended {manner}" if gone is not None else "the engine was stuck"
+        if words:
+            self._why += f" ({words[-1].strip()})"
+        count = len(self._crashes)
+        if count >= _CRASHES:
+            self._not_before = now + _REST
+            self._crashes = self._crashes[-_CRASHES + 1 :]  # one more after the rest is enough
+        elif count > 1:
+            self._not_before = now + _FIRST_PAUSE * 2.0 ** (count - 2)
+
+    def _unavailable(self) -> ProviderError:
+        wait = max(0.0, self._not_before - self._clock())
+        many = wait > _FIRST_PAUSE * 2.0**_CRASHES
+        words = self._why or "the engine's process ended before it answered"
+        if many:
+            words += f"; after {_CRASHES} crashes it is left alone for a while"
+        return fault(
+            "unavailable",
+            words,
+            retry_after=wait or None,
+            mend="try another model or engine: this one may be broken, or memory too small"
+            if many
+            else "",
+        )
+
+
+def _closed() -> ProviderError:
+    return fault("unavailable", "it was closed")
+
+
+def _told(error: Mapping[str, Any], words: str) -> ProviderError:
+    """The child's error; ``words`` are the engine's own, of which the telling line is added."""
+    message = str(error.get("message", "it refused"))
+    telling = [line for line in words.splitlines() if "error loading model" in line]
+    if telling:
+        message = telling[0].rpartition("error loading model: ")[2]
+    kind = _KINDS.get(error.get("kind", ""), "protocol")
+    return fault(kind, message)

@@ -1,0 +1,64 @@
+"""Offers the provider ``local``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.model.plugins import Probe, Registration
+from commonplace.spec import hookimpl
+
+if TYPE_CHECKING:
+    from commonplace.spec import EmbeddingProvider, ProviderContext, Registry
+
+
+@hookimpl
+def commonplace_register_providers(registry: Registry) -> None:
+    """Add it."""
+    registry.add(
+        Registration(
+            id="local",
+            summary="a GGUF model on this machine (local.modelPath: a file, or hf:owner/repo/file)",
+            factory=_local,
+            priority=10,
+            probe=_probe,
+            extra="local",
+            ready=_ready,
+        )
+    )
+
+
+def _local(context: ProviderContext) -> EmbeddingProvider:
+    import os
+
+    from commonplace_local.provider import LocalProvider
+
+    return LocalProvider(context, env=os.environ)
+
+
+def _probe() -> Probe:
+    from commonplace_local.installed import engine
+
+    if engine() is not None:
+        return Probe(available=True)
+    return Probe(
+        available=False,
+        reason="neither xllamacpp nor llama-cpp-python is installed",
+        mend="pip install commonplace[local]",
+    )
+
+
+def _ready(context: ProviderContext) -> Probe:
+    """Automatic choice takes a file that is there, and never downloads one."""
+    import os
+
+    from commonplace_local.references import is_remote
+
+    path = context.options.get("model_path") or ""
+    if not path:
+        return Probe(available=False, reason="local.modelPath is not set")
+    if is_remote(path):
+        reason = "automatic choice downloads nothing"
+        return Probe(available=False, reason=reason, mend='set provider to "local"')
+    if not os.path.isfile(os.path.expanduser(path)):
+        return Probe(available=False, reason=f"{path} is no file", mend="check local.modelPath")
+    return _probe()

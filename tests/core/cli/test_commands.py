@@ -356,11 +356,14 @@ def test_memory_that_is_switched_off_is_no_failure(
 # --- demo, eval ---------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("elsewhere", [False, True])
 def test_demo_shows_three_searches_and_what_can_be_tried_works(
-    run: Callable[..., Run], tmp_path: Path
+    run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: bool
 ) -> None:
     import shlex
 
+    if elsewhere:
+        monkeypatch.setenv("COMMONPLACE_WORKSPACE", str(tmp_path / "elsewhere"))
     folder = tmp_path / "demo folder"
     ran = run("demo", "--into", str(folder))
     assert ran.code == 0

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["create"]
 
 _RESULTS = 2
+_WORKSPACE = "workspace"
 
 
 class DemoCommand:
@@ -41,7 +42,7 @@ class DemoCommand:
 
         # Kept: what is suggested at the end is to be tried on these very notes.
         folder = _folder(args.into)
-        workspace = os.path.join(folder, "workspace")
+        workspace = os.path.join(folder, _WORKSPACE)
         notes = copy_workspace(workspace)
         config = _write_config(folder, workspace)
         with context.open_memory(workspace=workspace, config=config) as memory:
@@ -131,6 +132,8 @@ def _show(context: Context, result: SearchResult) -> None:
 
 def _what_next(context: Context, folder: str, config: str) -> None:
     option = f"--config {_quoted(config)}"
+    if context.env.get("COMMONPLACE_WORKSPACE"):  # it would count more than the file
+        option += f" --workspace {_quoted(os.path.join(folder, _WORKSPACE))}"
     for line in (
         "Now you, on the same notes:",
         f'  commonplace search {option} "who has the spare key?"',

@@ -15,14 +15,17 @@ __all__ = ["LiveBuild", "activate", "all_builds", "drop", "live_build", "need", 
 
 
 class LiveBuild:
-    """What reading needs to know of a build."""
+    """What reading needs to know of a build; see the table ``build`` in ``schema.py``."""
 
-    __slots__ = ("chunks", "id", "removed", "tokenizer")
+    __slots__ = ("chunks", "id", "removed", "surveyed", "tokenizer")
 
-    def __init__(self, id_: int, tokenizer: str | None, chunks: int, removed: int) -> None:
+    def __init__(
+        self, id_: int, tokenizer: str | None, chunks: int, surveyed: int, removed: int
+    ) -> None:
         self.id = id_
         self.tokenizer = tokenizer
         self.chunks = chunks
+        self.surveyed = surveyed
         self.removed = removed
 
 
@@ -30,7 +33,7 @@ def live_build(connection: apsw.Connection | None) -> LiveBuild | None:
     """The build that is searched, if there is one."""
     if connection is None:
         return None
-    sql = "SELECT id, tokenizer, chunks, removed FROM build WHERE state = 'live'"
+    sql = "SELECT id, tokenizer, chunks, surveyed, removed FROM build WHERE state = 'live'"
     row: Any = connection.execute(sql).fetchone()
     return row and LiveBuild(*row)
 

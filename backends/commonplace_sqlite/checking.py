@@ -24,6 +24,14 @@ _FAULTS = (
         "SELECT count(*) FROM chunk_<n> WHERE document NOT IN (SELECT id FROM document_<n>)",
     ),
     (
+        "chunks have no text",
+        "SELECT count(*) FROM chunk_<n> WHERE id NOT IN (SELECT id FROM text_<n>)",
+    ),
+    (
+        "texts belong to no chunk",
+        "SELECT count(*) FROM text_<n> WHERE id NOT IN (SELECT id FROM chunk_<n>)",
+    ),
+    (
         "chunks are not in the keyword index",
         "SELECT count(*) FROM chunk_<n> WHERE id NOT IN (SELECT id FROM fts_<n>_docsize)",
     ),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from math import inf
 from typing import TYPE_CHECKING, Literal
 
 import apsw
@@ -13,6 +14,8 @@ from commonplace_sqlite.files import log_size
 from commonplace_sqlite.translation import DAMAGE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from commonplace.deadline import Deadline
 
 __all__ = [
@@ -27,6 +30,7 @@ __all__ = [
     "open_readable",
     "refuse_newer",
     "roll_back",
+    "transaction",
     "tune_for_writing",
 ]
 
@@ -38,7 +42,7 @@ Condition = Literal["empty", "current", "older", "newer", "foreign", "incomplete
 
 # Larger than SQLite's 4096, for rows here are of 1 to 2 kB: chunks with their text.
 _PAGE_SIZE = 16_384
-_READER_CACHE_KIB = 4_096
+_READER_CACHE_KIB = 16_384
 _WRITER_CACHE_KIB = 16_384
 _LOG_KEPT_BYTES = 16 * 1024 * 1024
 _STEPS_BETWEEN_LOOKS = 1_000
@@ -179,6 +183,18 @@ def abandon(connection: apsw.Connection | None) -> None:
             connection.close(True)
 
 
+@contextmanager
+def transaction(connection: apsw.Connection) -> Iterator[None]:
+    """Commit what is written inside, all of it or, after an error, nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        roll_back(connection)
+        raise
+
+
 def roll_back(connection: apsw.Connection) -> None:
     """End the transaction, if SQLite has not ended it by itself."""
     with suppress(apsw.Error):
@@ -188,8 +204,10 @@ def roll_back(connection: apsw.Connection) -> None:
 
 def limit_time(connection: apsw.Connection, deadline: Deadline | None) -> None:
     """Let statements end with ``apsw.InterruptError`` once ``deadline`` has passed."""
-    look = None if deadline is None else lambda: deadline.expired
-    connection.set_progress_handler(look, _STEPS_BETWEEN_LOOKS)
+    if deadline is None or deadline.remaining() == inf:
+        connection.set_progress_handler(None)
+    else:
+        connection.set_progress_handler(lambda: deadline.expired, _STEPS_BETWEEN_LOOKS)
 
 
 def _frozen_uri(path: str) -> str:

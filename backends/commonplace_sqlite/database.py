@@ -16,7 +16,7 @@ from commonplace.errors import (
     IndexUnavailableError,
 )
 from commonplace_sqlite import schema
-from commonplace_sqlite.connection import UnfitError, limit_time, roll_back
+from commonplace_sqlite.connection import UnfitError, limit_time, roll_back, transaction
 from commonplace_sqlite.files import make_folder
 from commonplace_sqlite.lease import Lease
 from commonplace_sqlite.reader import Reader
@@ -139,13 +139,8 @@ class Database:
             except (OSError, apsw.Error) as error:
                 raise translate(error, self.path) from error
             stack.enter_context(self._failures(self._writer))
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                roll_back(connection)
-                raise
+            stack.enter_context(transaction(connection))
+            yield connection
 
     def tidy(self, written: int) -> None:
         """Look after the file at the end of a session in which ``written`` chunks were put."""

@@ -7,12 +7,17 @@ and names of files on disk need not be valid text.
 from __future__ import annotations
 
 import zlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "digest_in",
     "digest_out",
     "heading_in",
     "heading_out",
+    "ids_in",
     "indexable",
     "int_in",
     "int_out",
@@ -39,6 +44,14 @@ def text_in(text: str) -> str | bytes:
 def text_out(value: str | bytes) -> str:
     """The inverse of :func:`text_in`."""
     return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
+
+
+def ids_in(ids: Iterable[int]) -> str:
+    """``ids`` as JSON, for ``IN (SELECT value FROM json_each(?))``.
+
+    So a list of any length is one value of a statement that is compiled once.
+    """
+    return f"[{','.join(map(str, ids))}]"
 
 
 def int_in(number: int) -> int | str:

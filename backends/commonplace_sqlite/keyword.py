@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["keyword"]
 
-_ALSO = " AND +rowid IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
+# In queries of their own: as parts of the one that is ranked they would be scored with it. The plus
+# keeps FTS5 from being asked row by row.
+_AMONG = " AND +rowid IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
+_NOT_AMONG = " AND +rowid NOT IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
 
 
 def keyword(
@@ -32,25 +35,27 @@ def keyword(
     should = _cleaned(query.should)
     must = [tokens for one in query.must if (tokens := _cleaned(one))]
     must_not = [tokens for one in query.must_not if (tokens := _cleaned(one))]
-    restriction = clause_of(connection, live.id, where)
-    if not should or limit < 1 or restriction is None:
+    if not should or limit < 1:
         return []
+    restriction = clause_of(connection, live.id, where)
     if live.tokenizer == "trigram":
         from commonplace_sqlite.substrings import by_substrings
 
         return by_substrings(connection, live.id, should, must, must_not, restriction, limit)
     if live.tokenizer is not None:
         _decline_invisible(must)
-    expression = any_of(should)
-    unwanted = " OR ".join(map(phrase, must_not))
     clauses = [restriction]
-    # What must stand is asked for in a query of its own: as part of this one it would be scored.
     if must:
-        wanted = " AND ".join(map(phrase, must))
-        clauses.append((_ALSO, (f"({wanted}) NOT ({unwanted})" if unwanted else wanted,)))
-    elif unwanted:
-        expression = f"({expression}) NOT ({unwanted})"
-    return best(connection, live.id, expression, clauses, limit)
+        clauses.append((_AMONG, (" AND ".join(map(phrase, must)),)))
+    if must_not:
+        clauses.append((_NOT_AMONG, (" OR ".join(map(phrase, must_not)),)))
+    if live.surveyed and live.tokenizer is None and not must:
+        from commonplace_sqlite.pruning import essential_tokens
+
+        essential = essential_tokens(connection, live, should, clauses, limit)
+        if essential:
+            clauses.append((_AMONG, (any_of(essential),)))
+    return best(connection, live.id, any_of(should), clauses, limit)
 
 
 def _cleaned(tokens: Phrase) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from commonplace_sqlite.encoding import text_out
+from commonplace_sqlite.encoding import ids_in, text_out
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from commonplace_sqlite.filters import Clause
 
-__all__ = ["all_scores", "any_of", "best", "in_order", "phrase"]
+__all__ = ["all_scores", "any_of", "best", "best_scores", "in_order", "phrase"]
 
 Ranked = list[tuple[int, float]]
 
@@ -32,9 +32,13 @@ SELECT rowid, score FROM (
     WHERE fts_<n> MATCH ? <clauses>
 ) WHERE score <= ?
 """
+_MORE = 16
+"""Rows to ask for beyond the limit: they cost nothing, and show where a run of equals ends."""
+
 _PLACES = """
 SELECT c.id, d.source, d.path, c.ordinal
-FROM chunk_<n> AS c JOIN document_<n> AS d ON d.id = c.document WHERE c.id IN (<ids>)
+FROM chunk_<n> AS c JOIN document_<n> AS d ON d.id = c.document
+WHERE c.id IN (SELECT value FROM json_each(?))
 """
 
 
@@ -55,11 +59,18 @@ def best(
 
     To score is to weigh each phrase of ``expression`` by BM25, those after NOT left aside.
     """
-    rows = _rows(connection, build, _BEST, expression, clauses, limit + 1)
-    if len(rows) > limit > 0 and rows[limit][1] == rows[limit - 1][1]:
+    rows = _rows(connection, build, _BEST, expression, clauses, limit + _MORE)
+    if len(rows) == limit + _MORE and rows[-1][1] == rows[limit - 1][1]:
         # Which of the equal ones come in is for their places to say, so all of them are needed.
-        rows = _rows(connection, build, _NOT_WORSE, expression, clauses, rows[limit][1])
-    return in_order(connection, build, [(id_, -score) for id_, score in rows])[:limit]
+        rows = _rows(connection, build, _NOT_WORSE, expression, clauses, rows[-1][1])
+    return in_order(connection, build, [(id_, -score) for id_, score in rows], limit)
+
+
+def best_scores(
+    connection: apsw.Connection, build: int, expression: str, clauses: Sequence[Clause], limit: int
+) -> list[float]:
+    """The scores of the best ``limit`` rows, best first."""
+    return [-score for _, score in _rows(connection, build, _BEST, expression, clauses, limit)]
 
 
 def all_scores(
@@ -70,18 +81,21 @@ def all_scores(
     return {id_: -score for id_, score in rows}
 
 
-def in_order(connection: apsw.Connection, build: int, ranked: Ranked) -> Ranked:
-    """``ranked`` by score, equal ones by source, path and place in the document."""
+def in_order(connection: apsw.Connection, build: int, ranked: Ranked, limit: int) -> Ranked:
+    """The first ``limit`` by score, equal ones by source, path and place in the document."""
     ranked.sort(key=lambda row: -row[1])
+    # Only those that can still come in: the rest would have to be looked up for nothing.
+    while len(ranked) > limit and ranked[-1][1] < ranked[limit - 1][1]:
+        ranked.pop()
     tied = {one for (_, one), (_, next_one) in pairwise(ranked) if one == next_one}
     if not tied:
         return ranked
-    ids = ",".join(str(id_) for id_, score in ranked if score in tied)
-    sql = of_build(_PLACES, build).replace("<ids>", ids)
-    rows: Any = connection.execute(sql, can_cache=False)
+    ids = ids_in(id_ for id_, score in ranked if score in tied)
+    rows: Any = connection.execute(of_build(_PLACES, build), (ids,))
     places = {id_: (text_out(source), text_out(path), at) for id_, source, path, at in rows}
     nowhere = ("", "", 0)
-    return sorted(ranked, key=lambda row: (-row[1], places.get(row[0], nowhere)))
+    ranked.sort(key=lambda row: (-row[1], places.get(row[0], nowhere)))
+    return ranked[:limit]
 
 
 def _rows(

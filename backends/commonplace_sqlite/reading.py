@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.model.search import StoredChunk
 from commonplace.model.store import StoredDocument
-from commonplace_sqlite.encoding import heading_out, int_out, text_out, unpacked
+from commonplace_sqlite.encoding import heading_out, ids_in, int_out, text_out, unpacked
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
@@ -23,8 +23,9 @@ SELECT plain, source, path, digest, size, mtime_ns, ctime_ns, inode, recipe FROM
 """
 
 _CHUNKS = """
-SELECT c.id, d.source, d.path, c.start_line, c.end_line, c.text, c.heading, d.day, d.trust, c.body
-FROM chunk_<n> AS c JOIN document_<n> AS d ON d.id = c.document WHERE c.id IN (<ids>)
+SELECT c.id, d.source, d.path, c.start_line, c.end_line, t.text, c.heading, d.day, d.trust, t.body
+FROM chunk_<n> AS c JOIN document_<n> AS d ON d.id = c.document JOIN text_<n> AS t ON t.id = c.id
+WHERE c.id IN (SELECT value FROM json_each(?))
 """
 
 
@@ -48,8 +49,7 @@ def fetch(connection: apsw.Connection, build: int, ids: Sequence[ChunkId]) -> li
 
 
 def _chunks(connection: apsw.Connection, build: int, ids: Sequence[int]) -> Iterator[StoredChunk]:
-    sql = of_build(_CHUNKS, build).replace("<ids>", ",".join(map(str, ids)))
-    rows: Any = connection.execute(sql, can_cache=False)
+    rows: Any = connection.execute(of_build(_CHUNKS, build), (ids_in(ids),))
     for id_, source, path, start, end, text, heading, day, trust, body in rows:
         yield StoredChunk(
             id_,

@@ -71,7 +71,10 @@ CREATE TABLE chunk_<n> (
     start_line INTEGER NOT NULL,
     end_line INTEGER NOT NULL,
     heading NOT NULL,
-    digest NOT NULL,
+    digest NOT NULL
+);
+CREATE TABLE text_<n> (                         -- apart, so that looking up chunks reads few pages
+    id INTEGER PRIMARY KEY,
     text NOT NULL,
     body BLOB NOT NULL                          -- analysed tokens, compressed
 );
@@ -83,7 +86,7 @@ CREATE VIRTUAL TABLE fts_<n> USING fts5 (
 );
 """
 
-BUILD_TABLES = ("fts_<n>", "common_<n>", "chunk_<n>", "document_<n>")
+BUILD_TABLES = ("fts_<n>", "common_<n>", "text_<n>", "chunk_<n>", "document_<n>")
 
 # Analysed terms are tokens already, and only white space may split them. FTS5's ascii tokenizer
 # takes every character beyond ASCII as part of a token and leaves it as it is; here it is told the

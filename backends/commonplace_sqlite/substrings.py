@@ -28,12 +28,12 @@ _B = 0.75
 # As text, since LIKE matches no bytes, which is what a text with lone surrogates is stored as.
 _LIKE = "CAST(text AS TEXT) LIKE ? ESCAPE '\\'"
 _MATCH = "rowid IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
-_HOLDING = "rowid IN (SELECT id FROM chunk_<n> WHERE <like>)".replace("<like>", _LIKE)
+_HOLDING = "rowid IN (SELECT id FROM text_<n> WHERE <like>)".replace("<like>", _LIKE)
 _TEXTS = """
-SELECT id AS rowid, CAST(text AS TEXT) FROM chunk_<n> WHERE <like> <clauses>
+SELECT id AS rowid, CAST(text AS TEXT) FROM text_<n> WHERE <like> <clauses>
 """.replace("<like>", _LIKE)
-_COUNT = "SELECT count(*) FROM chunk_<n> WHERE <like>".replace("<like>", _LIKE)
-_SIZE = "SELECT count(*), avg(length(text)) FROM chunk_<n>"
+_COUNT = "SELECT count(*) FROM text_<n> WHERE <like>".replace("<like>", _LIKE)
+_SIZE = "SELECT count(*), avg(length(text)) FROM text_<n>"
 
 
 def by_substrings(
@@ -59,7 +59,7 @@ def by_substrings(
     for token in short:
         for id_, score in _short_scores(connection, build, token, clauses):
             scores[id_] = scores.get(id_, 0.0) + score
-    return in_order(connection, build, list(scores.items()))[:limit]
+    return in_order(connection, build, list(scores.items()), limit)
 
 
 def _clause(tokens: Sequence[str], before: str) -> Clause:

@@ -3,71 +3,56 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import apsw
 
 from commonplace_sqlite.builds import live_build
 from commonplace_sqlite.common import survey
-from commonplace_sqlite.connection import roll_back
+from commonplace_sqlite.connection import transaction
 from commonplace_sqlite.schema import of_build
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["tidy"]
 
 _MUCH = 400
-"""Chunks; fewer are merged into the keyword index by FTS5 itself as time goes by."""
+"""Chunks; FTS5 merges fewer into its index by itself as time goes by."""
 
-_MERGE_PAGES = 1_000
-_MERGE_STEPS = 20
+_LARGE_SHARE = 4
+"""The index is merged into one piece where a quarter of it is new: syncs stay cheap as it grows."""
+
+_MERGE_PAGES = 500
 _MERGE = "INSERT INTO fts_<n> (fts_<n>, rank) VALUES ('merge', ?)"
 
 _FREE_SHARE = 4
-"""Pages are given back once a quarter of the file is free; the next writer would use a few."""
+"""Pages are given back once a quarter of the file is free; fewer are for the next to write."""
 
 
 def tidy(connection: apsw.Connection, written: int) -> None:
-    """Refresh what is derived, merge what is scattered, write the log back.
+    """Refresh what is derived, merge what is scattered, give back what is free.
 
-    Nothing of this is needed for a right answer, so that what cannot be done now (the disk is
-    full, a reader is in the way) is left for the next time.
+    ``written`` is how many chunks were put since the last time. No answer depends on any of this,
+    so what cannot be done now (the disk is full, a reader is in the way) is left for the next time.
     """
-    _try(connection, _survey_and_merge if written >= _MUCH else _survey)
-    _try(connection, _give_back)
-    if written >= _MUCH:
-        with suppress(apsw.Error):
+    with suppress(apsw.Error):
+        live = live_build(connection)
+        if live is not None:
+            with transaction(connection):
+                survey(connection, live)
+            if written >= max(_MUCH, live.chunks / _LARGE_SHARE):
+                _merge(connection, live.id, written)
+        _give_back(connection)
+        if written >= _MUCH:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
 
-def _try(connection: apsw.Connection, work: Callable[[apsw.Connection], None]) -> None:
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        work(connection)
-        connection.execute("COMMIT")
-    except apsw.Error:
-        roll_back(connection)
-
-
-def _survey(connection: apsw.Connection) -> None:
-    live = live_build(connection)
-    if live is not None:
-        survey(connection, live.id)
-
-
-def _survey_and_merge(connection: apsw.Connection) -> None:
-    live = live_build(connection)
-    if live is None:
-        return
-    survey(connection, live.id)
-    merge = of_build(_MERGE, live.id)
+def _merge(connection: apsw.Connection, build: int, written: int) -> None:
+    merge = of_build(_MERGE, build)
     # The first step, with a negative number, asks for all segments to become one.
     pages = -_MERGE_PAGES
-    for _ in range(_MERGE_STEPS):
+    for _ in range(2 + written // _MERGE_PAGES):
         before = connection.total_changes()
-        connection.execute(merge, (pages,))
-        if connection.total_changes() - before < 2:  # FTS5's way to say that nothing is left to do
+        with transaction(connection):
+            connection.execute(merge, (pages,))
+        if connection.total_changes() - before < 2:  # FTS5's sign that nothing is left to merge
             break
         pages = _MERGE_PAGES
 

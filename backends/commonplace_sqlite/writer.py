@@ -12,7 +12,7 @@ from commonplace_sqlite.connection import (
     condition_of,
     open_file,
     refuse_newer,
-    roll_back,
+    transaction,
     tune_for_writing,
 )
 from commonplace_sqlite.files import make_file, stamp_of
@@ -72,18 +72,11 @@ class Writer:
         tune_for_writing(connection, new=condition == "empty")
         if condition == "current":
             return
-        connection.execute("BEGIN IMMEDIATE")
         try:
-            if condition == "older":
-                schema.migrate(connection)
-            else:
-                schema.create(connection)
-            connection.execute("COMMIT")
+            with transaction(connection):
+                if condition == "older":
+                    schema.migrate(connection)
+                else:
+                    schema.create(connection)
         except (apsw.SQLError, apsw.ConstraintError) as error:
-            roll_back(connection)
-            raise UnfitError(
-                f"of an older version that is not what it should be ({error})"
-            ) from error
-        except BaseException:
-            roll_back(connection)
-            raise
+            raise UnfitError(f"of a version that cannot be brought up to date ({error})") from error

@@ -8,6 +8,7 @@ from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
 from commonplace_sqlite.encoding import (
     digest_in,
     heading_in,
+    ids_in,
     indexable,
     int_in,
     packed,
@@ -38,14 +39,18 @@ INSERT INTO document_<n> (source, path, digest, recipe, size, mtime_ns, ctime_ns
     day, trust, chunks)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_CHUNK_IDS = "SELECT id FROM chunk_<n> WHERE document IN (<ids>) ORDER BY id"
+_CHUNK_IDS = """
+SELECT id FROM chunk_<n> WHERE document IN (SELECT value FROM json_each(?)) ORDER BY id
+"""
 _FORGET_FTS = "DELETE FROM fts_<n> WHERE rowid = ?"
+_FORGET_TEXT = "DELETE FROM text_<n> WHERE id = ?"
 _FORGET_CHUNKS = "DELETE FROM chunk_<n> WHERE document = ?"
 _FORGET = "DELETE FROM document_<n> WHERE id = ?"
 _ADD_CHUNK = """
-INSERT INTO chunk_<n> (id, document, ordinal, start_line, end_line, heading, digest, text, body)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO chunk_<n> (id, document, ordinal, start_line, end_line, heading, digest)
+VALUES (?, ?, ?, ?, ?, ?, ?)
 """
+_ADD_TEXT = "INSERT INTO text_<n> (id, text, body) VALUES (?, ?, ?)"
 _ADD_FTS = "INSERT INTO fts_<n> (rowid, body, head, extra) VALUES (?, ?, ?, ?)"
 _COUNT = "UPDATE build SET chunks = chunks + ?, removed = removed + ? WHERE id = ?"
 
@@ -92,9 +97,9 @@ def _remove(connection: apsw.Connection, build: int, effects: Mapping[Key, Effec
         if put is not None or stamp is None
         for row in connection.execute(find, (text_in(source), text_in(path)))
     ]
-    sql = of_build(_CHUNK_IDS, build).replace("<ids>", ",".join(map(str, documents)))
-    chunks = connection.execute(sql, can_cache=False).fetchall()
+    chunks = connection.execute(of_build(_CHUNK_IDS, build), (ids_in(documents),)).fetchall()
     connection.executemany(of_build(_FORGET_FTS, build), chunks)
+    connection.executemany(of_build(_FORGET_TEXT, build), chunks)
     ids = [(document,) for document in documents]
     connection.executemany(of_build(_FORGET_CHUNKS, build), ids)
     connection.executemany(of_build(_FORGET, build), ids)
@@ -113,6 +118,7 @@ def _add(connection: apsw.Connection, build: int, puts: Iterable[tuple[PutDocume
     raw = connection.execute("SELECT tokenizer FROM build WHERE id = ?", (build,)).get is not None
     first: int = connection.execute("SELECT next FROM counter WHERE name = 'chunk'").get
     chunk_rows: list[tuple[Any, ...]] = []
+    text_rows: list[tuple[Any, ...]] = []
     term_rows: list[tuple[Any, ...]] = []
     id_ = first
     for put, stamp in puts:
@@ -120,9 +126,11 @@ def _add(connection: apsw.Connection, build: int, puts: Iterable[tuple[PutDocume
         document = connection.last_insert_rowid()
         for ordinal, analysed in enumerate(put.chunks):
             chunk_rows.append((id_, document, ordinal, *_chunk_values(analysed)))
+            text_rows.append((id_, text_in(analysed.chunk.text), packed(analysed.terms.body)))
             term_rows.append((id_, *_columns(analysed, raw=raw)))
             id_ += 1
     connection.executemany(of_build(_ADD_CHUNK, build), chunk_rows)
+    connection.executemany(of_build(_ADD_TEXT, build), text_rows)
     connection.executemany(of_build(_ADD_FTS, build), term_rows)
     connection.execute("UPDATE counter SET next = ? WHERE name = 'chunk'", (id_,))
     return id_ - first
@@ -142,14 +150,8 @@ def _document_row(put: PutDocument, stamp: Stamp) -> tuple[Any, ...]:
 
 def _chunk_values(analysed: AnalysedChunk) -> tuple[Any, ...]:
     chunk = analysed.chunk
-    return (
-        chunk.start_line,
-        chunk.end_line,
-        heading_in(chunk.heading),
-        digest_in(analysed.digest),
-        text_in(chunk.text),
-        packed(analysed.terms.body),
-    )
+    heading = heading_in(chunk.heading)
+    return chunk.start_line, chunk.end_line, heading, digest_in(analysed.digest)
 
 
 def _columns(analysed: AnalysedChunk, *, raw: bool) -> tuple[str, str, str]:

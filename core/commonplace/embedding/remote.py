@@ -158,7 +158,8 @@ class RemoteClient:
             response, raw = waited(exchange, remaining)
         except (httpx.TimeoutException, TookTooLongError):
             raise self.error("timeout", "no answer came in time") from None
-        except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
+        except (httpx.UnsupportedProtocol, httpx.InvalidURL, UnicodeError) as error:
+            # A UnicodeError is what looking up an overlong name ends in.
             raise self.error("not_found", str(error)) from None
         except httpx.HTTPError as error:
             raise self.error("unavailable", _words_of(error)) from None
@@ -252,7 +253,7 @@ class RemoteClient:
             base = httpx.URL(base_url.strip())
         except httpx.InvalidURL:
             base = httpx.URL("")
-        if base.scheme in ("http", "https") and base.host:
+        if base.scheme in ("http", "https") and base.host and (base.port or 0) < 65536:
             return base
         shown = base_url.rpartition("@")[2]
         raise self.error(

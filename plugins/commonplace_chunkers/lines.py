@@ -1,0 +1,119 @@
+"""The chunker that counts lines and knows nothing of Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from commonplace_chunkers.cutting import cut_inside, next_border
+from commonplace_chunkers.pieces import SMALLEST_SIZE, Piece, to_chunks
+from commonplace_chunkers.text_lines import TextLines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from commonplace.model.chunks import Chunk
+    from commonplace.model.documents import Document
+
+__all__ = ["LinesChunker", "fit_weighted", "weight"]
+
+# Characters of which a model makes about one token each, where four Latin letters make one.
+_WIDE = re.compile(r"[\u2e80-\ua4ff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f]+")
+_WIDE_COST = 4
+
+
+def weight(text: str) -> int:
+    """What ``text`` costs: 4 for a Chinese, Japanese or Korean character, 1 for any other."""
+    if text.isascii():
+        return len(text)
+    return len(text) + (_WIDE_COST - 1) * sum(map(len, _WIDE.findall(text)))
+
+
+def fit_weighted(text: str, start: int, stop: int, budget: int) -> int:
+    """The last place up to which ``text[start:stop]`` weighs no more than ``budget``."""
+    stop = min(stop, start + budget)
+    at, left = start, budget
+    for wide in _WIDE.finditer(text, start, stop):
+        left -= wide.start() - at
+        if left < _WIDE_COST * (wide.end() - wide.start()):
+            return min(stop, wide.start() + left // _WIDE_COST)
+        left -= _WIDE_COST * (wide.end() - wide.start())
+        at = wide.end()
+    return min(stop, at + left)
+
+
+class _Segment(NamedTuple):
+    """A line, or (``part``) a piece of one that is too long; it costs its weight and a line end."""
+
+    start: int
+    stop: int
+    cost: int
+    part: bool
+
+
+class LinesChunker:
+    """Fills chunks with whole lines up to ``size``; each repeats up to ``overlap`` of the last.
+
+    Both are in characters, of which a Chinese, Japanese or Korean one counts four; a size below
+    32 is 32. A line that alone is too long is cut at word borders, and its tail may be repeated.
+    """
+
+    def __init__(self, size: int, overlap: int) -> None:
+        self._size = max(size, SMALLEST_SIZE)
+        self._overlap = max(overlap, 0)
+
+    @property
+    def fingerprint(self) -> str:
+        """Id, version and parameters."""
+        return f"lines-1(size={self._size},overlap={self._overlap})"
+
+    def chunk(self, document: Document) -> Sequence[Chunk]:
+        """The chunks of ``document``; none for a blank one."""
+        lines = TextLines(document.text)
+        return to_chunks(document, lines, self._pieces(lines))
+
+    def _pieces(self, lines: TextLines) -> Iterator[Piece]:
+        held: list[_Segment] = []
+        cost = 0
+        for segment in self._segments(lines):
+            if held and cost + segment.cost > self._size:
+                yield Piece(held[0].start, held[-1].stop)
+                held = self._carried(
+                    lines.text, held, min(self._overlap, self._size - segment.cost)
+                )
+                cost = sum(kept.cost for kept in held)
+            held.append(segment)
+            cost += segment.cost
+        if held:
+            yield Piece(held[0].start, held[-1].stop)
+
+    def _segments(self, lines: TextLines) -> Iterator[_Segment]:
+        text = lines.text
+        for content, start, stop in zip(lines.contents, lines.starts, lines.ends, strict=True):
+            cost = weight(content)
+            if cost <= self._size:
+                yield _Segment(start, stop, cost + 1, part=False)
+                continue
+            at = start
+            while at < stop:
+                end = cut_inside(text, at, stop, self._size, fit_weighted)
+                yield _Segment(at, end, weight(text[at:end]) + 1, part=True)
+                at = end
+
+    def _carried(self, text: str, held: list[_Segment], room: int) -> list[_Segment]:
+        """What of ``held`` the next chunk repeats, of a cost up to ``room``; never all of it."""
+        first, left = len(held), room
+        while first > 1 and held[first - 1].cost <= left:
+            first -= 1
+            left -= held[first].cost
+        last = held[-1]
+        if first < len(held) or not last.part:
+            return held[first:]
+        start, left = last.stop, room - 1
+        while start > last.start + 1 and weight(text[start - 1]) <= left:
+            start -= 1
+            left -= weight(text[start])
+        start = next_border(text, start, last.stop, last.start)
+        if start == last.stop:
+            return []
+        return [_Segment(start, last.stop, weight(text[start : last.stop]) + 1, part=True)]

@@ -1,0 +1,106 @@
+"""Cuts a section into pieces that fit a budget, on the best borders there are."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
+
+from commonplace_chunkers.blocks import NO_BORDER
+from commonplace_chunkers.cutting import cut_inside, fit_characters
+from commonplace_chunkers.pieces import Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from commonplace_chunkers.sections import Section
+    from commonplace_chunkers.text_lines import TextLines
+
+__all__ = ["Packer"]
+
+_NOT_SPACE = re.compile(r"\S")
+
+
+class Packer:
+    """Cuts sections of ``lines`` into pieces of up to ``size`` characters.
+
+    ``borders`` ranks each line as a place to cut before (see :mod:`~commonplace_chunkers.blocks`).
+    A piece repeats whole lines of up to ``overlap`` characters of the one before it.
+    """
+
+    def __init__(self, lines: TextLines, borders: bytearray, *, size: int, overlap: int) -> None:
+        self._lines = lines
+        self._borders = borders
+        self._size = size
+        self._overlap = overlap
+
+    def pack(self, section: Section) -> Iterator[Piece]:
+        """The pieces of ``section``, in order; none for a blank one."""
+        starts, ends = self._lines.starts, self._lines.ends
+        line, stop, heading = section.start, section.stop, section.heading
+        while stop > line and self._lines.is_blank(stop - 1):
+            stop -= 1
+        if stop == line:
+            return
+        # A piece holds at least the line ``fresh`` whole, or a part of it: so it says something
+        # new, and headings stay with the first line of their text.
+        fresh = self._next_text(section.body, stop)
+        position = starts[line]
+        while ends[stop - 1] - position > self._size:
+            full = bisect_right(ends, position + self._size, line, stop)
+            if full > fresh:
+                cut = self._best_cut(fresh + 1, full, position)
+                yield Piece(position, ends[cut - 1], heading)
+                fresh = self._next_text(cut, stop)
+                line = self._overlap_start(line, cut, fresh)
+                position = starts[line]
+            else:
+                end = self._cut_line(position, ends[full])
+                yield Piece(position, end, heading)
+                position = self._next_position(end)
+                line = self._lines.number_at(position)
+                fresh = max(fresh, line)
+        yield Piece(position, ends[stop - 1], heading)
+
+    def _best_cut(self, least: int, full: int, position: int) -> int:
+        """The best line in ``least..full`` to cut before: it leaves a piece at least half full.
+
+        Of lines of one rank the last is the best.
+        """
+        half = bisect_left(self._lines.starts, position + self._size // 2, least, full)
+        ranks = self._borders[half : full + 1]
+        return half + ranks.rfind(min(ranks))
+
+    def _overlap_start(self, line: int, cut: int, fresh: int) -> int:
+        """Where the piece after one of the lines ``line`` to ``cut`` begins.
+
+        The first border of a block from which on the repeated lines are few enough, and leave room
+        for the line ``fresh``; else the first such line; else ``fresh``.
+        """
+        starts, ends = self._lines.starts, self._lines.ends
+        earliest = max(ends[cut - 1] - self._overlap, ends[fresh] - self._size)
+        first = bisect_left(starts, earliest, line + 1, cut)
+        while first < cut and self._lines.is_blank(first):
+            first += 1
+        if first == cut:
+            return fresh
+        return next((at for at in range(first, cut) if self._borders[at] != NO_BORDER), first)
+
+    def _cut_line(self, position: int, line_end: int) -> int:
+        rest = line_end - position
+        # A little too long: cut so that what is left over is not a crumb.
+        room = self._size if rest > self._size * 5 // 4 else self._size * 3 // 4
+        return cut_inside(self._lines.text, position, line_end, room, fit_characters)
+
+    def _next_position(self, end: int) -> int:
+        """Where to go on after a cut at ``end``: at the next word, or at the start of its line."""
+        word = _NOT_SPACE.search(self._lines.text, end)
+        position = word.start() if word else end
+        line_start = self._lines.starts[self._lines.number_at(position)]
+        return line_start if line_start >= end else position
+
+    def _next_text(self, line: int, stop: int) -> int:
+        """The first line from ``line`` on that is not blank, at most the last before ``stop``."""
+        while line < stop - 1 and self._lines.is_blank(line):
+            line += 1
+        return min(line, stop - 1)

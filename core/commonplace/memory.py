@@ -228,9 +228,7 @@ class Memory:
                 from commonplace.searching import Searcher
 
                 search = self.settings.search
-                rankers = make_chain(
-                    self.host, profile=search.ranking.profile, chain=search.ranking.chain
-                )
+                rankers = make_chain(self.host, search)
                 self._searcher = Searcher(search, self._analyser, rankers)
             return self._searcher
 

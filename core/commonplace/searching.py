@@ -73,13 +73,20 @@ class Searcher:
         ranked = rank(
             candidates_of(arms),
             self._rankers,
-            RankContext(query=query, now=now, limit=limit, profile=profile),
+            RankContext(
+                query=query,
+                now=now,
+                limit=limit,
+                profile=profile,
+                arms=tuple(arm.name for arm in arms if not arm.note),
+            ),
         )
         passed = above(
             ranked,
             configured=self._settings.query.min_score,
             asked=min_score,
             compat=profile == "compat",
+            text_weight=self._settings.query.hybrid.text_weight,
         )
         hits = hits_of(passed, query.keyword, self._analyser, limit=limit)
         return Found(hits, arms, tuple(arm.note for arm in arms if arm.note))

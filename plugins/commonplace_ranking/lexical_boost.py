@@ -27,7 +27,9 @@ class LexicalBoost:
     needs: frozenset[str] = frozenset()
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
-        """Apply :func:`boosted` to each hit."""
+        """Apply :func:`boosted` to each hit; only where keywords searched alone."""
+        if len(context.arms) > 1:
+            return list(hits)
         tokens = set(_TOKEN.findall(context.query.text.lower()))
         return [
             with_step(hit, self.id, boosted(hit.score, tokens, hit.chunk.text, hit.chunk.path))

@@ -14,26 +14,45 @@ if TYPE_CHECKING:
 @hookimpl
 def commonplace_register_rankers(registry: Registry) -> None:
     """Add them."""
-    registry.add(
-        Registration(
-            id="single",
-            summary="fusion where there is one arm: its raw score mapped to 0..1, order kept",
-            factory=_single,
-        )
-    )
-    registry.add(
-        Registration(
-            id="lexical_boost",
-            summary="the original's bonus for query words in text and path, without a provider",
-            factory=_lexical_boost,
-        )
-    )
+    for id_, summary, factory in (
+        ("single", "fusion where there is one arm: its raw score as 0..1, order kept", _single),
+        ("weighted", "fusion by weighted sum of vector and keyword score", _weighted),
+        ("rrf", "fusion by reciprocal rank", _rrf),
+        ("temporal_decay", "newer dated notes before older ones", _temporal_decay),
+        ("mmr", "hits that say something new before hits that repeat", _mmr),
+        ("lexical_boost", "the original's bonus for query words in text and path", _lexical_boost),
+    ):
+        registry.add(Registration(id=id_, summary=summary, factory=factory))
 
 
 def _single(_context: RankerContext) -> Ranker:
     from commonplace_ranking.single import Single
 
     return Single()
+
+
+def _weighted(context: RankerContext) -> Ranker:
+    from commonplace_ranking.weighted import Weighted
+
+    return Weighted(context.vector_weight, context.text_weight)
+
+
+def _rrf(_context: RankerContext) -> Ranker:
+    from commonplace_ranking.rrf import ReciprocalRank
+
+    return ReciprocalRank()
+
+
+def _temporal_decay(context: RankerContext) -> Ranker:
+    from commonplace_ranking.temporal_decay import TemporalDecay
+
+    return TemporalDecay(context.half_life_days)
+
+
+def _mmr(context: RankerContext) -> Ranker:
+    from commonplace_ranking.mmr import Mmr
+
+    return Mmr(context.mmr_lambda)
 
 
 def _lexical_boost(_context: RankerContext) -> Ranker:

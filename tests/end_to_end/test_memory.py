@@ -167,7 +167,7 @@ def test_compat_has_its_own_tokenizer_and_scores(opener: Opener) -> None:
     assert memory.sync().rebuilt
     (hit, *_) = memory.search("stagin").hits
     assert hit.path == "MEMORY.md"
-    assert [step.ranker for step in hit.explain.steps] == ["single", "lexical_boost"]
+    assert [step.ranker for step in hit.explain.steps] == ["weighted", "lexical_boost"]
 
 
 def test_two_agents_have_an_index_each(opener: Opener, tmp_path: Path) -> None:

@@ -22,7 +22,9 @@ def find_key(
 ) -> str | None:
     """The first key there is: ``remote.apiKey``, ``models.providers``, environment, keyring.
 
-    ``own_remote`` says whether the section ``remote`` speaks of this provider. Raises
+    ``own_remote`` says whether the section ``remote`` speaks of this provider. If that names an
+    address, only keys of the configuration are taken: one that lies in the environment for the
+    vendor must not be sent to somebody else. Raises
     :class:`~commonplace.errors.UnavailableError` where a configured reference leads nowhere.
     """
     configured = settings.search.remote.api_key if own_remote else None
@@ -32,6 +34,8 @@ def find_key(
         key = _of_section(settings.providers.get(id_), env)
         if key:
             return key
+    if own_remote and settings.search.remote.base_url:
+        return None
     for name in credentials.env:
         if env.get(name, "").strip():
             return env[name].strip()

@@ -17,20 +17,34 @@ __all__ = ["above", "hits_of"]
 
 
 def above(
-    ranked: Sequence[Candidate], *, configured: float, asked: float | None, compat: bool
+    ranked: Sequence[Candidate],
+    *,
+    configured: float,
+    asked: float | None,
+    compat: bool = False,
+    text_weight: float = 0.3,
 ) -> list[Candidate]:
     """The candidates that pass the threshold.
 
     ``asked``, given with the call, holds for every hit. Otherwise ``configured`` (the key
     ``query.minScore``) speaks of what vectors found: a hit that keywords alone found passes, for
-    no keyword score could ever promise what a cosine does. Under ``compat`` it holds for all, and
-    where nothing passes everything does, as in the original.
+    no keyword score could ever promise what a cosine does. Under ``compat`` it holds for all, as
+    in the original: where nothing passes, keyword hits need only ``text_weight``, the most that
+    keywords alone can score, or nothing at all where no vectors were searched.
     """
     if asked is not None:
         return [hit for hit in ranked if hit.score >= asked]
     if compat:
-        return [hit for hit in ranked if hit.score >= configured] or list(ranked)
+        strict = [hit for hit in ranked if hit.score >= configured]
+        if strict or not any(_by_vector(hit) for hit in ranked):
+            return strict or list(ranked)
+        relaxed = min(configured, text_weight)
+        return [hit for hit in ranked if _by_keyword(hit) and hit.score >= relaxed]
     return [hit for hit in ranked if hit.score >= configured or _by_keyword(hit)]
+
+
+def _by_vector(hit: Candidate) -> bool:
+    return any(arm.kind == "cosine" for arm in hit.explain.arms)
 
 
 def _by_keyword(hit: Candidate) -> bool:

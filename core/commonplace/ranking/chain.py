@@ -7,24 +7,45 @@ from typing import TYPE_CHECKING
 from commonplace.spec import RankerContext
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from commonplace.config import SearchSettings
     from commonplace.host.host import PluginHost
     from commonplace.spec import Ranker
 
-__all__ = ["PROFILES", "make_chain"]
+__all__ = ["chain_of", "make_chain"]
 
-PROFILES: dict[str, tuple[str, ...]] = {
-    "default": ("single",),
-    "compat": ("single", "lexical_boost"),
+_PROFILES: dict[str, tuple[str, ...]] = {
+    "default": ("weighted",),
+    "compat": ("weighted", "lexical_boost"),
 }
-"""Ranker ids by profile. ``default`` is ours; ``compat`` gives the original's numbers."""
 
 
-def make_chain(host: PluginHost, *, profile: str, chain: Sequence[str] | None) -> list[Ranker]:
-    """The rankers of ``chain``, or of ``profile`` where no chain is configured.
+def chain_of(settings: SearchSettings) -> tuple[str, ...]:
+    """The ids of the rankers that run.
+
+    ``ranking.chain`` as it stands, if it is set. Otherwise the profile's (``default`` is ours,
+    ``compat`` gives the original's numbers), with the rankers that ``query.hybrid`` switches on.
+    """
+    if settings.ranking.chain is not None:
+        return settings.ranking.chain
+    chain = _PROFILES[settings.ranking.profile]
+    hybrid = settings.query.hybrid
+    if hybrid.temporal_decay.enabled:
+        chain = (*chain, "temporal_decay")
+    if hybrid.mmr.enabled:
+        chain = (*chain, "mmr")
+    return chain
+
+
+def make_chain(host: PluginHost, settings: SearchSettings) -> list[Ranker]:
+    """The rankers of :func:`chain_of`.
 
     Raises :class:`~commonplace.errors.PluginUnavailableError` for an id nobody offers.
     """
-    ids = PROFILES[profile] if chain is None else chain
-    return [host.ranker(id_).factory(RankerContext()) for id_ in ids]
+    hybrid = settings.query.hybrid
+    context = RankerContext(
+        vector_weight=hybrid.vector_weight,
+        text_weight=hybrid.text_weight,
+        half_life_days=hybrid.temporal_decay.half_life_days,
+        mmr_lambda=hybrid.mmr.lambda_,
+    )
+    return [host.ranker(id_).factory(context) for id_ in chain_of(settings)]

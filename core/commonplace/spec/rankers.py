@@ -13,22 +13,28 @@ __all__ = ["RankContext", "Ranker", "RankerContext"]
 
 
 class RankerContext(NamedTuple):
-    """What a ranker's factory is given: its own section of the configuration."""
+    """What a ranker's factory is given: the keys of ``query.hybrid``, and its own section."""
 
+    vector_weight: float = 0.7
+    text_weight: float = 0.3
+    half_life_days: float = 30.0
+    mmr_lambda: float = 0.7
     config: Any = None
 
 
 class RankContext(NamedTuple):
     """What a ranker may know besides the hits.
 
-    ``now`` is epoch seconds. ``profile`` is ``default`` or ``compat``. ``vectors`` maps chunk ids
-    to unit vectors, or is ``None`` where there are none.
+    ``now`` is epoch seconds. ``profile`` is ``default`` or ``compat``. ``arms`` are the names of
+    the arms that answered. ``vectors`` maps chunk ids to unit vectors (float32, little-endian), or is
+    ``None`` where there are none.
     """
 
     query: Query
     now: float
     limit: int
     profile: str = "default"
+    arms: tuple[str, ...] = ()
     vectors: Callable[[Collection[ChunkId]], Mapping[ChunkId, Any]] | None = None
 
 

@@ -17,7 +17,8 @@ from commonplace.model.search import (
 )
 from commonplace.spec import RankContext
 from commonplace_ranking.lexical_boost import LexicalBoost, boosted
-from commonplace_ranking.single import Single, unit_score
+from commonplace_ranking.scores import unit_score
+from commonplace_ranking.single import Single
 
 
 def said(raw: float, kind: ArmKind = "bm25", rank: int = 1) -> ArmScore:

@@ -1,0 +1,64 @@
+"""Newer dated notes before older ones, without hiding what is old."""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import TYPE_CHECKING
+
+from commonplace.ranking.pipeline import with_step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal
+
+    from commonplace.model.search import Candidate
+    from commonplace.spec import RankContext
+
+__all__ = ["FLOOR", "TemporalDecay", "decay_factor"]
+
+FLOOR = 0.5
+"""An old note keeps half its score: an exact identifier in it stays findable."""
+
+_DAY = 86_400.0
+
+
+def decay_factor(age_days: float, half_life_days: float) -> float:
+    """exp(-ln 2 / half-life x age), 0 to 1; 1 for what lies in the future."""
+    return exp(-log(2) / half_life_days * max(0.0, age_days))
+
+
+class TemporalDecay:
+    """Multiplies the score of a dated chunk by its decay, never below the floor (0 for compat).
+
+    The date is that of the document's path. Evergreen notes have none, and do not decay.
+    """
+
+    id = "temporal_decay"
+    stage: Literal["adjust"] = "adjust"
+    needs: frozenset[str] = frozenset({"dates"})
+
+    def __init__(self, half_life_days: float = 30.0) -> None:
+        if half_life_days <= 0:
+            raise ValueError("a half-life is more than 0 days")
+        self._half_life = half_life_days
+
+    def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
+        """Apply the decay."""
+        floor = 0.0 if context.profile == "compat" else FLOOR
+        return [self._aged(hit, context.now, floor) for hit in hits]
+
+    def _aged(self, hit: Candidate, now: float, floor: float) -> Candidate:
+        day = hit.chunk.day
+        if day is None:
+            return with_step(hit, self.id, hit.score, "no date")
+        age = now / _DAY - _days_since_epoch(day)
+        factor = max(floor, decay_factor(age, self._half_life))
+        return with_step(
+            hit, self.id, hit.score * factor, f"x {factor:.3f}, {max(0, int(age))} days"
+        )
+
+
+def _days_since_epoch(day: str) -> int:
+    from datetime import date
+
+    return date.fromisoformat(day).toordinal() - date(1970, 1, 1).toordinal()

@@ -1,0 +1,208 @@
+"""Fusion, decay and diversity: values by hand, and what must hold for any hits."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.model.search import (
+    ArmScore,
+    Candidate,
+    ChunkId,
+    Explanation,
+    KeywordQuery,
+    Query,
+    StoredChunk,
+)
+from commonplace.spec import RankContext
+from commonplace_ranking.lexical_boost import LexicalBoost
+from commonplace_ranking.mmr import Mmr, jaccard
+from commonplace_ranking.rrf import ReciprocalRank
+from commonplace_ranking.temporal_decay import TemporalDecay, decay_factor
+from commonplace_ranking.weighted import Weighted
+
+NOW = 1_793_491_200.0  # 2026-11-01T00:00:00Z
+QUERY = Query("q", KeywordQuery())
+BOTH = ("keyword", "vector")
+
+
+def context(
+    *arms: str, profile: str = "default", vectors: dict[ChunkId, bytes] | None = None
+) -> RankContext:
+    return RankContext(
+        query=QUERY,
+        now=NOW,
+        limit=6,
+        profile=profile,
+        arms=arms,
+        vectors=None if vectors is None else lambda _ids: vectors,
+    )
+
+
+def hit(
+    id_: int,
+    *,
+    bm25: float | None = None,
+    cosine: float | None = None,
+    rank: int = 1,
+    score: float = 0.0,
+    day: str | None = None,
+    text: str = "text",
+) -> Candidate:
+    arms = []
+    if bm25 is not None:
+        arms.append(ArmScore("keyword", "bm25", bm25, rank))
+    if cosine is not None:
+        arms.append(ArmScore("vector", "cosine", cosine, rank))
+    chunk = StoredChunk(id_, "memory", f"memory/{id_}.md", 1, 1, text, day=day, body=text)
+    return Candidate(chunk, score, Explanation(arms=tuple(arms)))
+
+
+def test_weighted_by_hand() -> None:
+    both, vector, keyword = Weighted(0.7, 0.3).rank(
+        [hit(1, bm25=8.0, cosine=0.9), hit(2, cosine=0.5), hit(3, bm25=24.0)], context(*BOTH)
+    )
+    assert both.score == pytest.approx(0.7 * 0.9 + 0.3 * 0.5)
+    assert vector.score == pytest.approx(0.35)
+    assert keyword.score == pytest.approx(0.225)
+    assert both.explain.steps[-1].note == "0.7 x 0.900 + 0.3 x 0.500"
+
+
+def test_weighted_as_the_original_under_compat() -> None:
+    (fused,) = Weighted().rank([hit(1, bm25=3.0, cosine=0.8)], context(*BOTH, profile="compat"))
+    assert fused.score == pytest.approx(0.7 * 0.8 + 0.3 * 0.75)
+
+
+def test_weights_are_divided_by_their_sum() -> None:
+    (fused,) = Weighted(1.0, 1.0).rank([hit(1, cosine=0.8)], context(*BOTH))
+    assert fused.score == pytest.approx(0.4)
+
+
+def test_one_arm_alone_keeps_its_whole_score() -> None:
+    (fused,) = Weighted().rank([hit(1, bm25=8.0)], context("keyword"))
+    assert fused.score == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("weights", [(-0.1, 1.0), (0.0, 0.0)])
+def test_nonsense_weights_are_refused(weights: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match="weights"):
+        Weighted(*weights)
+
+
+def test_rrf_by_hand() -> None:
+    first, second = ReciprocalRank().rank(
+        [hit(1, bm25=9.0, cosine=0.9), hit(2, bm25=1.0, rank=2)], context(*BOTH)
+    )
+    assert first.score == pytest.approx(1.0)
+    assert second.score == pytest.approx((1 / 62) / (2 / 61))
+
+
+scores = st.none() | st.floats(0.001, 50)
+hits_of_any_kind = st.lists(
+    st.tuples(scores, st.none() | st.floats(-1, 1), st.integers(1, 50)).filter(
+        lambda drawn: drawn[0] is not None or drawn[1] is not None
+    ),
+    max_size=12,
+).map(lambda drawn: [hit(i, bm25=b, cosine=c, rank=r) for i, (b, c, r) in enumerate(drawn)])
+
+
+@given(hits_of_any_kind, st.sampled_from([(), ("keyword",), BOTH]), st.booleans())
+def test_fusions_keep_all_hits_and_give_0_to_1(
+    hits: list[Candidate], arms: tuple[str, ...], compat: bool
+) -> None:
+    asked = context(*arms, profile="compat" if compat else "default")
+    for ranker in (Weighted(), ReciprocalRank()):
+        fused = ranker.rank(hits, asked)
+        assert [one.chunk.id for one in fused] == [one.chunk.id for one in hits]
+        assert all(0 <= one.score <= 1 for one in fused)
+        assert all(one.explain.steps[-1].after == one.score for one in fused)
+
+
+@given(st.floats(0.001, 50), st.floats(0.001, 50), st.floats(0, 1))
+def test_more_of_an_arm_is_never_less(low: float, high: float, cosine: float) -> None:
+    low, high = sorted((low, high))
+    one, other = Weighted().rank(
+        [hit(1, bm25=low, cosine=cosine), hit(2, bm25=high, cosine=cosine)], context(*BOTH)
+    )
+    assert one.score <= other.score
+
+
+def test_decay_by_hand() -> None:
+    assert decay_factor(30, 30) == pytest.approx(0.5)
+    assert decay_factor(60, 30) == pytest.approx(0.25)
+    assert decay_factor(-5, 30) == 1.0
+
+
+def test_old_notes_keep_half_and_evergreen_notes_all() -> None:
+    aged = TemporalDecay(30).rank(
+        [
+            hit(1, score=0.8, day="2026-11-01"),
+            hit(2, score=0.8, day="2016-11-01"),
+            hit(3, score=0.8),
+            hit(4, score=0.8, day="2030-01-01"),
+        ],
+        context(),
+    )
+    assert [one.score for one in aged] == pytest.approx([0.8, 0.4, 0.8, 0.8])
+    assert aged[2].explain.steps[-1].note == "no date"
+
+
+def test_compat_decays_without_a_floor() -> None:
+    (aged,) = TemporalDecay(30).rank(
+        [hit(1, score=0.8, day="2026-09-02")], context(profile="compat")
+    )
+    assert aged.score == pytest.approx(0.2)
+
+
+def test_mmr_puts_a_repetition_behind_something_new() -> None:
+    hits = [
+        hit(1, score=0.9, text="the red fox jumps"),
+        hit(2, score=0.85, text="the red fox jumps"),
+        hit(3, score=0.8, text="a blue whale sings"),
+        hit(4, score=0.1, text="nothing of the kind"),
+    ]
+    order = [one.chunk.id for one in Mmr(0.5).rank(hits, context())]
+    assert order.index(3) < order.index(2)
+    assert order[0] == 1
+
+
+def test_mmr_compares_vectors_where_there_are_any() -> None:
+    same, other = struct.pack("<2f", 1, 0), struct.pack("<2f", 0, 1)
+    hits = [hit(1, score=0.9, text="a"), hit(2, score=0.85, text="b"), hit(3, score=0.8, text="c")]
+    ranked = Mmr(0.5).rank(hits, context(vectors={1: same, 2: same, 3: other}))
+    assert [one.chunk.id for one in ranked] == [1, 3, 2]
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 1), st.text("abc ", max_size=6)), max_size=30, unique_by=lambda t: t
+    ),
+    st.floats(0, 1),
+)
+def test_mmr_neither_loses_nor_invents_nor_rescores(
+    drawn: list[tuple[float, str]], lambda_: float
+) -> None:
+    hits = [hit(i, score=score, text=text) for i, (score, text) in enumerate(drawn)]
+    ranked = Mmr(lambda_).rank(hits, context())
+    assert sorted((one.chunk.id, one.score) for one in ranked) == [
+        (one.chunk.id, one.score) for one in hits
+    ]
+    if ranked and lambda_ == 1:
+        assert ranked == hits
+
+
+@pytest.mark.parametrize("text", ["собака лает", "สวัสดี", "äöü"])
+def test_words_of_any_script_are_compared(text: str) -> None:
+    one, other = frozenset(text.split()), frozenset({"x"})
+    assert jaccard(one, one) == 1.0
+    assert jaccard(one, other) == 0.0
+    assert jaccard(frozenset(), frozenset()) == 0.0
+
+
+def test_the_originals_bonus_is_for_keywords_alone() -> None:
+    hits = [hit(1, score=0.2)]
+    assert LexicalBoost().rank(hits, context(*BOTH)) == hits
+    assert LexicalBoost().rank(hits, context("keyword"))[0].score > 0.2

@@ -1,0 +1,80 @@
+"""Analysers that leave the words to the store's own tokenizer, as the original did."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from commonplace.model.search import KeywordQuery
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from commonplace.model.chunks import Terms
+    from commonplace.model.search import Phrase
+    from commonplace.text.query import ParsedQuery
+
+__all__ = ["RawAnalyser"]
+
+_MAX_TERMS = 256
+_RUN = re.compile(r"\w++")
+
+
+class RawAnalyser:
+    """See :class:`commonplace.text.analyse.Analyser`.
+
+    The body of a chunk is its raw text. A query asks for all of its runs of letters, numbers and
+    underscores (combining marks are taken to be part of their letter); ``shortest`` is the number
+    of characters below which the tokenizer cannot find one, so that such runs are not asked for
+    where there are longer ones.
+    """
+
+    def __init__(self, tokenizer: str, *, shortest: int = 1) -> None:
+        self.id = f"{tokenizer}-1"
+        self.tokenizer: str | None = tokenizer
+        self._shortest = shortest
+
+    def chunk(self, text: str, *, heading: Sequence[str] = (), title: str = "") -> Terms:
+        """The raw text; heading and title were not indexed."""
+        from commonplace.model.chunks import Terms
+
+        del heading, title
+        return Terms(text)
+
+    def query(self, parsed: ParsedQuery) -> KeywordQuery:
+        """All runs and all phrases, none of what the query excludes."""
+        runs = dict.fromkeys(run for segment in parsed.words for run in _runs(segment))
+        phrases = [tuple(_runs(phrase)) for phrase in parsed.phrases]
+        must: list[Phrase] = [(run,) for run in islice(runs, _MAX_TERMS)]
+        must += [phrase for phrase in phrases if phrase]
+        findable = [phrase for phrase in must if len("".join(phrase)) >= self._shortest]
+        must = findable or must
+        return KeywordQuery(
+            should=tuple(dict.fromkeys(run for phrase in must for run in phrase)),
+            must=tuple(must),
+            must_not=tuple(filter(None, (tuple(_runs(text)) for text in parsed.excluded))),
+        )
+
+    def spans(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        """The runs of ``text``."""
+        for match in _pattern(text).finditer(text):
+            yield match.start(), match.end(), (match.group().lower(),)
+
+
+def _runs(text: str) -> Iterator[str]:
+    """The runs of ``text``, in lower case."""
+    for match in _pattern(text).finditer(text):
+        yield match.group().lower()
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return _RUN if text.isascii() else _wide_pattern()
+
+
+@cache
+def _wide_pattern() -> re.Pattern[str]:
+    from commonplace.text.scripts import MARKS
+
+    return re.compile(rf"\w[\w{MARKS}]*+")

@@ -1,0 +1,195 @@
+"""The standard analyser: stemmed English words, pairs of letters for scripts without spaces."""
+
+from __future__ import annotations
+
+from itertools import islice
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
+
+import Stemmer
+
+from commonplace.model.search import KeywordQuery
+from commonplace.text.segment import cut, find_groups, groups, has_unspaced
+from commonplace.text.stopwords import STOP_WORDS
+from commonplace.text.words import pieces, run_tokens, word_pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from commonplace.model.chunks import Terms
+    from commonplace.model.search import Phrase
+    from commonplace.text.query import ParsedQuery
+    from commonplace.text.words import Piece
+
+__all__ = ["StandardAnalyser"]
+
+# Bounds of an analysed query: of its different terms, its pairs, its phrases and their lengths.
+_MAX_TERMS = 256
+_MAX_PHRASES = 32
+_MAX_PHRASE = 64
+# An identifier typed apart has no more words than this.
+_MAX_JOINED = 5
+# Bounds of what is remembered of words already met; some 20 MB when full.
+_MAX_CACHED = 50_000
+_MAX_CACHED_LENGTH = 48
+
+_Value = TypeVar("_Value")
+
+
+class StandardAnalyser:
+    """See :class:`commonplace.text.analyse.Analyser`; safe to use from several threads."""
+
+    id = "standard-1"
+    tokenizer: str | None = None
+
+    def __init__(self) -> None:
+        self._stems = _Stems()
+        self._group_columns = _GroupColumns(self._stems)
+
+    def chunk(self, text: str, *, heading: Sequence[str] = (), title: str = "") -> Terms:
+        """The terms of a chunk of ``text`` under ``heading`` in a document called ``title``."""
+        from commonplace.model.chunks import Terms
+
+        body, extra = self._columns(text)
+        head, beside = self._columns("\n".join((*heading, title)))
+        return Terms(body, head, f"{extra} {beside}" if extra and beside else extra or beside)
+
+    def query(self, parsed: ParsedQuery) -> KeywordQuery:
+        """The terms of a query: any of its words, all of its phrases, none of what it excludes."""
+        read = _Reading()
+        for segment in parsed.words:
+            read.words(self._pieces(segment))
+        if len(parsed.words) == 1 and not parsed.phrases:
+            read.add_joined(self._pieces(parsed.words[0]), self._stems)
+        phrases = parsed.phrases[:_MAX_PHRASES]
+        for phrase in phrases:
+            read.phrase(self._pieces(phrase))
+        should = read.should()
+        if any(map(has_unspaced, (*parsed.words, *phrases))):
+            # One English word among pairs of letters: it would count as little as one of them.
+            should += [term for term in should if term.isascii()]
+        return KeywordQuery(
+            should=tuple(should),
+            must=self._sequences(phrases),
+            must_not=self._sequences(parsed.excluded[:_MAX_PHRASES]),
+            neighbours=tuple(read.pairs),
+        )
+
+    def spans(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        """Where in ``text`` which terms are found: (start, end, terms), by start."""
+        for start, end, token, _, extra in self._pieces(text):
+            yield start, end, ((token, *extra) if token else extra)
+
+    def _pieces(self, text: str) -> Iterator[Piece]:
+        stem = self._stems.__getitem__
+        for at, group in find_groups(text):
+            yield from pieces(group, at, stem)
+
+    def _sequences(self, phrases: Iterable[str]) -> tuple[Phrase, ...]:
+        found = (
+            tuple(islice((piece[2] for piece in self._pieces(phrase) if piece[2]), _MAX_PHRASE))
+            for phrase in phrases
+        )
+        return tuple(phrase for phrase in found if phrase)
+
+    def _columns(self, text: str) -> tuple[str, str]:
+        columns = list(map(self._group_columns.__getitem__, groups(text)))
+        return (
+            " ".join([body for body, _ in columns if body]),
+            " ".join([extra for _, extra in columns if extra]),
+        )
+
+
+class _Reading:
+    """What has been read of a query: its terms, each with whether all it says is a stop word."""
+
+    def __init__(self) -> None:
+        self.pairs: dict[tuple[str, str], None] = {}
+        self._terms: dict[str, bool] = {}
+        self._meaningful: set[str] = set()
+        self._phrase_terms: dict[str, None] = {}
+
+    def words(self, found: Iterable[Piece]) -> None:
+        """Read a stretch of words that stand together."""
+        terms = self._terms
+        last, last_stops = "", True
+        for _, _, token, plain, extra in found:
+            if len(terms) >= _MAX_TERMS:
+                return
+            if token:
+                stops = plain in STOP_WORDS
+                terms[token] = stops and terms.get(token, True)
+                if not stops:
+                    self._meaningful.add(token)
+                if last and not (stops and last_stops) and len(self.pairs) < _MAX_TERMS:
+                    self.pairs[last, token] = None
+                last, last_stops = token, stops
+            for term in extra:
+                terms[term] = term in STOP_WORDS and terms.get(term, True)
+
+    def add_joined(self, found: Iterable[Piece], stems: Mapping[str, str]) -> None:
+        """Read two to five words in Latin letters as an identifier that was typed apart, too."""
+        plain = [piece[3] for piece in islice(found, 2 * _MAX_JOINED + 1) if piece[2]]
+        joined = "".join(plain)
+        if 2 <= len(plain) <= _MAX_JOINED and joined.isascii() and joined.isalnum():
+            self._terms.setdefault(stems[joined], False)
+
+    def phrase(self, found: Iterable[Piece]) -> None:
+        """Read a phrase, of which every word counts."""
+        for _, _, token, _, extra in islice(found, _MAX_PHRASE):
+            self._phrase_terms.update(dict.fromkeys((token, *extra) if token else extra))
+
+    def should(self) -> list[str]:
+        """The different terms; without stop words if at least two other words stay."""
+        dropped = len(self._meaningful) >= 2
+        kept = [term for term, stops in self._terms.items() if not (stops and dropped)]
+        return list(dict.fromkeys([*kept, *self._phrase_terms]))
+
+
+class _Stems(dict[str, str]):
+    """The stems of words already met; of what is no English word, itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stemmer = Stemmer.Stemmer("english", 0)
+        self._lock = Lock()
+
+    def __missing__(self, word: str) -> str:
+        stem = word
+        if word.isascii() and word.isalpha():
+            with self._lock:
+                stem = self._stemmer.stemWord(word)
+        _remember(self, word, stem)
+        return stem
+
+
+class _GroupColumns(dict[str, tuple[str, str]]):
+    """Body and extra terms of groups already met."""
+
+    def __init__(self, stems: _Stems) -> None:
+        super().__init__()
+        self._stem = stems.__getitem__
+
+    def __missing__(self, group: str) -> tuple[str, str]:
+        body: list[str] = []
+        extra: list[str] = []
+        for start, piece, is_run in cut(group):
+            if is_run:
+                pairs, letters = run_tokens(piece)
+                body += pairs
+                extra += letters
+            else:
+                for _, _, token, _, beside in word_pieces(piece, start, self._stem):
+                    if token:
+                        body.append(token)
+                    extra += beside
+        columns = " ".join(body), " ".join(extra)
+        _remember(self, group, columns)
+        return columns
+
+
+def _remember(known: dict[str, _Value], key: str, value: _Value) -> None:
+    if len(key) <= _MAX_CACHED_LENGTH:
+        if len(known) >= _MAX_CACHED:
+            known.clear()
+        known[key] = value

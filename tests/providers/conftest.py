@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Fault", "Loopback", "Reply", "Runs"]
 
-FAKES = Path(__file__).parent / "fakes"
+HERE = Path(__file__).parent
 KEY = "sekrit-0123456789-abcdef"
 
 
-def _load(name: str) -> Any:
-    """A file of ``fakes``: tests are not packages, and cannot import one another."""
-    spec = importlib.util.spec_from_file_location(f"fake_{name}", FAKES / f"{name}.py")
+def _load(path: str) -> Any:
+    """A file below this folder: tests are not packages, and cannot import one another."""
+    name = path.replace("/", "_")
+    spec = importlib.util.spec_from_file_location(name, HERE / f"{path}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -41,7 +42,7 @@ def _load(name: str) -> Any:
 
 
 if not TYPE_CHECKING:
-    _loopback = _load("loopback")
+    _loopback = _load("fakes/loopback")
     Loopback, Reply = _loopback.Loopback, _loopback.Reply
 
 
@@ -129,17 +130,7 @@ def fault(request: pytest.FixtureRequest) -> Fault:
     return found
 
 
-def _beside(name: str) -> Any:
-    """A module that lies here: tests are no packages, so nothing can be imported by name."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-_TINY = _beside("tiny_gguf")
+_TINY = _load("tiny_gguf")
 gguf, tiny_gguf = _TINY.gguf, _TINY.tiny_gguf
 
 
@@ -149,7 +140,7 @@ def fake() -> Iterator[Callable[[str], Loopback]]:
     running: list[Loopback] = []
 
     def start(vendor: str) -> Loopback:
-        running.append(Loopback(_load(vendor).Vendor()))
+        running.append(Loopback(_load(f"fakes/{vendor}").Vendor()))
         return running[-1]
 
     yield start

@@ -58,6 +58,14 @@ def workspace(tmp_path: Path) -> str:
 
 
 @pytest.fixture
+def indexed(workspace: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """The same, with its index made: how fast this machine is changes no answer."""
+    assert main(["index", "--workspace", workspace]) == 0
+    capsys.readouterr()
+    return workspace
+
+
+@pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
     """Runs a command line in this process."""
 

@@ -17,10 +17,8 @@ Run = Any
 # --- search -------------------------------------------------------------------------------------
 
 
-def test_search_prints_score_path_lines_and_snippet(
-    run: Callable[..., Run], workspace: str
-) -> None:
-    ran = run("search", "--workspace", workspace, "ERR_STALE_HARMONICS")
+def test_search_prints_score_path_lines_and_snippet(run: Callable[..., Run], indexed: str) -> None:
+    ran = run("search", "--workspace", indexed, "ERR_STALE_HARMONICS")
     assert ran.code == 0
     score, place = ran.out.splitlines()[0].split(" ")
     assert 0 < float(score) <= 1
@@ -42,9 +40,9 @@ def test_search_prints_score_path_lines_and_snippet(
     ],
 )
 def test_search_finds_in_every_language(
-    run: Callable[..., Run], workspace: str, query: str, path: str
+    run: Callable[..., Run], indexed: str, query: str, path: str
 ) -> None:
-    ran = run("search", "--workspace", workspace, "--json", "-n", "3", query)
+    ran = run("search", "--workspace", indexed, "--json", "-n", "3", query)
     assert ran.code == 0
     paths = [hit["path"] for hit in ran.json["results"]]
     assert path in paths
@@ -52,51 +50,50 @@ def test_search_finds_in_every_language(
 
 
 def test_search_takes_words_without_quotes_and_the_option_of_the_original(
-    run: Callable[..., Run], workspace: str
+    run: Callable[..., Run], indexed: str
 ) -> None:
-    quoted = run("search", "--workspace", workspace, "--json", "spare key").json
-    assert run("search", "--workspace", workspace, "--json", "spare", "key").json == quoted
-    assert run("search", "--workspace", workspace, "--json", "--query", "spare key").json == quoted
+    quoted = run("search", "--workspace", indexed, "--json", "spare key").json
+    assert run("search", "--workspace", indexed, "--json", "spare", "key").json == quoted
+    assert run("search", "--workspace", indexed, "--json", "--query", "spare key").json == quoted
     assert (
-        run("search", "other", "--workspace", workspace, "--json", "--query", "spare key").json
+        run("search", "other", "--workspace", indexed, "--json", "--query", "spare key").json
         == quoted
     )
 
 
-def test_search_result_in_json_is_cited(run: Callable[..., Run], workspace: str) -> None:
-    hit = run("search", "--workspace", workspace, "--json", "printer Tórshavn").json["results"][0]
+def test_search_result_in_json_is_cited(run: Callable[..., Run], indexed: str) -> None:
+    hit = run("search", "--workspace", indexed, "--json", "printer Tórshavn").json["results"][0]
     assert {"path", "startLine", "endLine", "score", "snippet", "source", "citation"} <= set(hit)
     assert hit["citation"].startswith(f"{hit['path']}#L{hit['startLine']}")
     assert hit["source"] == "memory"
 
 
-def test_search_explains_itself(run: Callable[..., Run], workspace: str) -> None:
-    plain = run("search", "--workspace", workspace, "--explain", "spare key")
+def test_search_explains_itself(run: Callable[..., Run], indexed: str) -> None:
+    plain = run("search", "--workspace", indexed, "--explain", "spare key")
     assert "  keyword: bm25 " in plain.out
-    hit = run("search", "--workspace", workspace, "--explain", "--json", "spare key").json[
-        "results"
-    ][0]
+    hit = run("search", "--workspace", indexed, "--explain", "--json", "spare key").json["results"][
+        0
+    ]
     assert hit["explain"]["steps"][-1]["after"] == pytest.approx(hit["score"])
 
 
-def test_search_leaves_out_what_scores_too_little(run: Callable[..., Run], workspace: str) -> None:
-    ran = run("search", "--workspace", workspace, "--min-score", "1", "spare key")
+def test_search_leaves_out_what_scores_too_little(run: Callable[..., Run], indexed: str) -> None:
+    ran = run("search", "--workspace", indexed, "--min-score", "1", "spare key")
     assert ran.code == 0
     assert ran.out == ""
     assert "note: no matches" in ran.err
 
 
-def test_search_without_a_match_is_no_failure(run: Callable[..., Run], workspace: str) -> None:
-    ran = run("search", "--workspace", workspace, "zyxwvut")
+def test_search_without_a_match_is_no_failure(run: Callable[..., Run], indexed: str) -> None:
+    ran = run("search", "--workspace", indexed, "zyxwvut")
     assert (ran.code, ran.out, ran.err) == (0, "", "note: no matches\n")
-    assert run("search", "--workspace", workspace, "zyxwvut", "--json").json["results"] == []
+    assert run("search", "--workspace", indexed, "zyxwvut", "--json").json["results"] == []
 
 
-def test_search_knows_a_note_that_was_just_written(run: Callable[..., Run], workspace: str) -> None:
-    run("index", "--workspace", workspace)
-    with open(os.path.join(workspace, "memory", "2026-10-15.md"), "w", encoding="utf-8") as note:
+def test_search_knows_a_note_that_was_just_written(run: Callable[..., Run], indexed: str) -> None:
+    with open(os.path.join(indexed, "memory", "2026-10-15.md"), "w", encoding="utf-8") as note:
         note.write("# Thursday\n\nThe heron ate the anemometer.\n")
-    ran = run("search", "--workspace", workspace, "anemometer", "--json")
+    ran = run("search", "--workspace", indexed, "anemometer", "--json")
     assert [hit["path"] for hit in ran.json["results"]] == ["memory/2026-10-15.md"]
 
 

@@ -71,16 +71,16 @@ def test_help_lists_it_and_says_which_do_not_load(process: Callable[..., Run], s
 
 
 def test_one_that_does_not_load_hurts_only_those_who_ask_for_it(
-    process: Callable[..., Run], site: str, workspace: str
+    process: Callable[..., Run], site: str, indexed: str
 ) -> None:
     ran = process("broken", PYTHONPATH=site)
     assert ran.code == 1
     assert "a_module_that_is_not_there" in ran.err
     assert "Traceback" not in ran.err
-    assert process("search", "--workspace", workspace, "spare key", PYTHONPATH=site).code == 0
+    assert process("search", "--workspace", indexed, "spare key", PYTHONPATH=site).code == 0
     listed = process("plugins", "--load", PYTHONPATH=site)
     assert listed.code == 1
-    doctor = process("doctor", "--workspace", workspace, PYTHONPATH=site)
+    doctor = process("doctor", "--workspace", indexed, PYTHONPATH=site)
     assert doctor.code == 0
     assert "warning  plugin: command.broken of broken 1.0: " in doctor.out
 

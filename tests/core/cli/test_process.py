@@ -80,13 +80,12 @@ def test_a_configuration_error_shows_every_fault(
     assert [fault["line"] for fault in error["faults"]] == [1, 2]
 
 
-def test_a_pipe_that_is_closed_early_is_quiet(process: Callable[..., Run], workspace: str) -> None:
-    process("index", "--workspace", workspace)
+def test_a_pipe_that_is_closed_early_is_quiet(process: Callable[..., Run], indexed: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as out:
         done = subprocess.run(
-            [sys.executable, "-m", "commonplace", "get", "--workspace", workspace, "MEMORY.md"],
+            [sys.executable, "-m", "commonplace", "get", "--workspace", indexed, "MEMORY.md"],
             stdout=out,
             stderr=subprocess.PIPE,
             check=False,
@@ -94,22 +93,22 @@ def test_a_pipe_that_is_closed_early_is_quiet(process: Callable[..., Run], works
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_a_process_answers_as_main_does(process: Callable[..., Run], workspace: str) -> None:
-    ran = process("search", "--workspace", workspace, "--json", "workshop bakery")
+def test_a_process_answers_as_main_does(process: Callable[..., Run], indexed: str) -> None:
+    ran = process("search", "--workspace", indexed, "--json", "workshop bakery")
     assert (ran.code, ran.err) == (0, "")
     assert ran.json["results"][0]["path"] == "MEMORY.md"
     assert process("serach").code == 2
-    assert process("get", "--workspace", workspace, "memory/none.md").code == 1
+    assert process("get", "--workspace", indexed, "memory/none.md").code == 1
 
 
 def test_a_name_that_the_terminal_cannot_show_does_not_end_the_program(
-    process: Callable[..., Run], workspace: str
+    process: Callable[..., Run], indexed: str
 ) -> None:
     env = {"PYTHONIOENCODING": "ascii"}
-    ran = process("search", "--workspace", workspace, "传感器的交货期", **env)
+    ran = process("search", "--workspace", indexed, "传感器的交货期", **env)
     assert ran.code == 0
     assert "\\u4f20" in ran.out
-    as_json = process("search", "--workspace", workspace, "传感器的交货期", "--json", **env)
+    as_json = process("search", "--workspace", indexed, "传感器的交货期", "--json", **env)
     assert "交货期" in as_json.json["results"][0]["snippet"]
 
 
@@ -138,13 +137,12 @@ HEAVY = (
 )
 
 
-def test_a_search_imports_only_what_it_uses(home: Path, workspace: str) -> None:
-    assert main(["index", "--workspace", workspace]) == 0
+def test_a_search_imports_only_what_it_uses(home: Path, indexed: str) -> None:
     code = (
         "import sys\n"
         "before = set(sys.modules)\n"
         "from commonplace.cli import main\n"
-        f"assert main(['search', '--workspace', {workspace!r}, 'workshop bakery']) == 0\n"
+        f"assert main(['search', '--workspace', {indexed!r}, 'workshop bakery']) == 0\n"
         f"print(sorted(set({HEAVY!r}) & (set(sys.modules) - before)), file=sys.stderr)\n"
     )
     for _ in range(2):  # the first process may write the list of plugins down
@@ -185,23 +183,21 @@ def _on_a_terminal(*argv: str, **env: str) -> str:
     return b"".join(parts).decode()
 
 
-def test_matches_are_highlighted_on_a_terminal(run: Callable[..., Run], workspace: str) -> None:
-    run("index", "--workspace", workspace)
-    shown = _on_a_terminal("search", "--workspace", workspace, "workshop bakery")
+def test_matches_are_highlighted_on_a_terminal(indexed: str) -> None:
+    shown = _on_a_terminal("search", "--workspace", indexed, "workshop bakery")
     assert "\x1b[36mMEMORY.md\x1b[0m:" in shown
     assert "\x1b[1;33mworkshop\x1b[0m" in shown
     assert "Rules learned the hard way" in shown
 
 
-def test_no_color_is_respected(run: Callable[..., Run], workspace: str) -> None:
-    run("index", "--workspace", workspace)
-    shown = _on_a_terminal("search", "--workspace", workspace, "workshop bakery", NO_COLOR="1")
+def test_no_color_is_respected(indexed: str) -> None:
+    shown = _on_a_terminal("search", "--workspace", indexed, "workshop bakery", NO_COLOR="1")
     assert "\x1b" not in shown
     assert shown.startswith("1. MEMORY.md:")
 
 
-def test_long_work_is_shown_on_a_terminal_and_wiped_away(workspace: str) -> None:
-    shown = _on_a_terminal("status", "--workspace", workspace, "--deep", NO_COLOR="1")
+def test_long_work_is_shown_on_a_terminal_and_wiped_away(indexed: str) -> None:
+    shown = _on_a_terminal("status", "--workspace", indexed, "--deep", NO_COLOR="1")
     assert "\rChecking the index ..." in shown
     assert "\r\x1b[KMemory of main" in shown
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace.cli import main
 from commonplace.sample import copy_workspace
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def _blocks(language: str) -> list[str]:
 def notes(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy_workspace(str(home / "notes"))
     monkeypatch.setenv("COMMONPLACE_WORKSPACE", str(home / "notes"))
+    assert main(["index"]) == 0
 
 
 def test_its_commands_run(run: Callable[..., Any]) -> None:

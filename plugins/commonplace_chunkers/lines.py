@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace_chunkers.cutting import cut_inside, next_border
-from commonplace_chunkers.pieces import SMALLEST_SIZE, Piece, to_chunks
+from commonplace_chunkers.pieces import Piece, to_chunks
+from commonplace_chunkers.sizes import SMALLEST_SIZE
 from commonplace_chunkers.text_lines import TextLines
 
 if TYPE_CHECKING:

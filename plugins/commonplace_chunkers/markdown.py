@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace_chunkers.blocks import outline
-from commonplace_chunkers.packing import Packer
-from commonplace_chunkers.pieces import SMALLEST_SIZE, to_chunks
-from commonplace_chunkers.sections import sections
-from commonplace_chunkers.text_lines import TextLines
+from commonplace_chunkers.sizes import SMALLEST_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,21 +19,29 @@ class MarkdownChunker:
     """A new chunk at every heading; within a section chunks of up to ``size`` characters.
 
     Cuts fall on the borders of blocks where possible, then on lines, and only inside a line where
-    it is too long by itself or beside its heading. Chunks of one section overlap by whole lines of
-    up to ``overlap`` characters, which is never more than half of ``size``. A size below 32 is 32.
+    it is too long by itself or beside its heading. Chunks of one section overlap by the fewest
+    whole lines that hold ``overlap`` characters, as long as they fill no more than half a chunk;
+    ``overlap`` itself is never more than a quarter of ``size``. A size below 32 is 32.
     """
 
     def __init__(self, size: int, overlap: int) -> None:
         self._size = max(size, SMALLEST_SIZE)
-        self._overlap = max(0, min(overlap, self._size // 2))
+        self._overlap = max(0, min(overlap, self._size // 4))
 
     @property
     def fingerprint(self) -> str:
         """Id, version and parameters."""
-        return f"markdown-1(size={self._size},overlap={self._overlap})"
+        return f"markdown-2(size={self._size},overlap={self._overlap})"
 
     def chunk(self, document: Document) -> Sequence[Chunk]:
         """The chunks of ``document``; none for a blank one."""
+        # Imported here: a search compares fingerprints, and cuts nothing where nothing changed.
+        from commonplace_chunkers.blocks import outline
+        from commonplace_chunkers.packing import Packer
+        from commonplace_chunkers.pieces import to_chunks
+        from commonplace_chunkers.sections import sections
+        from commonplace_chunkers.text_lines import TextLines
+
         lines = TextLines(document.text)
         blocks, borders = outline(lines.contents)
         packer = Packer(lines, borders, size=self._size, overlap=self._overlap)

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
-from commonplace_chunkers.blocks import NO_BORDER
 from commonplace_chunkers.cutting import cut_inside, fit_characters
 from commonplace_chunkers.pieces import Piece
 
@@ -25,7 +24,8 @@ class Packer:
     """Cuts sections of ``lines`` into pieces of up to ``size`` characters.
 
     ``borders`` ranks each line as a place to cut before (see :mod:`~commonplace_chunkers.blocks`).
-    A piece repeats whole lines of up to ``overlap`` characters of the one before it.
+    A piece repeats the last whole lines of the one before it, ``overlap`` characters or a little
+    more.
     """
 
     def __init__(self, lines: TextLines, borders: bytearray, *, size: int, overlap: int) -> None:
@@ -74,17 +74,18 @@ class Packer:
     def _overlap_start(self, line: int, cut: int, fresh: int) -> int:
         """Where the piece after one of the lines ``line`` to ``cut`` begins.
 
-        The first border of a block from which on the repeated lines are few enough, and leave room
-        for the line ``fresh``; else the first such line; else ``fresh``.
+        It repeats the fewest lines that hold the overlap, as far as they fill no more than half a
+        piece and leave room for the line ``fresh``; where there are none such, it begins there.
         """
         starts, ends = self._lines.starts, self._lines.ends
-        earliest = max(ends[cut - 1] - self._overlap, ends[fresh] - self._size)
-        first = bisect_left(starts, earliest, line + 1, cut)
-        while first < cut and self._lines.is_blank(first):
-            first += 1
-        if first == cut:
-            return fresh
-        return next((at for at in range(first, cut) if self._borders[at] != NO_BORDER), first)
+        enough = ends[cut - 1] - self._overlap
+        earliest = max(ends[cut - 1] - self._size // 2, ends[fresh] - self._size)
+        at = cut
+        while at - 1 > line and starts[at] > enough and starts[at - 1] >= earliest:
+            at -= 1
+        while at < cut and self._lines.is_blank(at):
+            at += 1
+        return fresh if at == cut else at
 
     def _cut_line(self, position: int, line_end: int) -> int:
         rest = line_end - position

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.model.chunks import Chunk
 
@@ -12,10 +12,7 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Document
     from commonplace_chunkers.text_lines import TextLines
 
-__all__ = ["SMALLEST_SIZE", "Piece", "to_chunks"]
-
-SMALLEST_SIZE: Final = 32
-"""The smallest budget of a chunk: less would cut words, and may not hold a single emoji."""
+__all__ = ["Piece", "to_chunks"]
 
 
 class Piece(NamedTuple):

@@ -48,7 +48,7 @@ class Writing(InMemoryStore):
     def _written(self, change: Change) -> Change:
         if not isinstance(change, PutDocument):
             return change
-        chunks = (evolve(chunk, terms=self.terms(chunk.terms)) for chunk in change.chunks)
+        chunks = (chunk._replace(terms=self.terms(chunk.terms)) for chunk in change.chunks)
         return evolve(change, chunks=tuple(chunks))
 
     def terms(self, terms: Terms) -> Terms:

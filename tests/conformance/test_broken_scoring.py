@@ -108,7 +108,7 @@ def _swapped(change: Change) -> Change:
     if not isinstance(change, PutDocument):
         return change
     chunks = (
-        evolve(chunk, terms=Terms(chunk.terms.extra, chunk.terms.head, chunk.terms.body))
+        chunk._replace(terms=Terms(chunk.terms.extra, chunk.terms.head, chunk.terms.body))
         for chunk in change.chunks
     )
     return evolve(change, chunks=tuple(chunks))

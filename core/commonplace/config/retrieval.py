@@ -37,11 +37,11 @@ class ChunkingSettings(Group):
     )
     overlap: int = setting(
         "Text that a piece repeats of the one before it; at most `tokens` - 1.",
-        default=25,
+        default=32,
         unit="tokens",
         minimum=0,
         clamp=(0, None),
-        shown="25; 80 for `lines`",
+        shown="32; 80 for `lines`",
         tunable=True,
     )
 

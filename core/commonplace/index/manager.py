@@ -6,8 +6,6 @@ import threading
 import time
 from typing import TYPE_CHECKING, cast
 
-from attrs import evolve
-
 from commonplace.errors import UnavailableError
 from commonplace.index.changes import SourceScan, plan_changes
 from commonplace.index.keyword import keyword_arm
@@ -113,7 +111,7 @@ class IndexedMemoryManager:
                     )
             if embed:
                 report = self._embed(report, deadline=deadline, progress=progress, wait=wait)
-        return evolve(_with_scans(report, scans), seconds=time.monotonic() - started)
+        return _with_scans(report, scans)._replace(seconds=time.monotonic() - started)
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
         """The store's health, or why it has none."""
@@ -144,7 +142,7 @@ class IndexedMemoryManager:
         from commonplace.embedding.filling import fill_vectors
 
         done = fill_vectors(service, vectors, live, deadline=deadline, progress=progress, wait=wait)
-        return evolve(report, embedding=done)
+        return report._replace(embedding=done)
 
     def _scan(self) -> list[SourceScan]:
         return [
@@ -202,7 +200,7 @@ class IndexedMemoryManager:
             # The live build still answers for what cannot be read just now; keep it.
             return report
         self._store.activate(target)
-        return evolve(report, rebuilt=True)
+        return report._replace(rebuilt=True)
 
     def _target(self, *, force: bool) -> tuple[Build, bool]:
         """The build to write to, and whether it must be activated when it is complete."""
@@ -233,8 +231,7 @@ def _live(store: Store) -> Build | None:
 
 
 def _with_scans(report: SyncReport, scans: list[SourceScan]) -> SyncReport:
-    return evolve(
-        report,
+    return report._replace(
         failed_roots=tuple(failure for scan in scans for failure in scan.report.failed_roots),
         skipped_symlinks=sum(scan.report.skipped_symlinks for scan in scans),
     )

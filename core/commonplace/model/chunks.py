@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from attrs import frozen
 
@@ -20,8 +20,7 @@ __all__ = [
 ]
 
 
-@frozen
-class Chunk:
+class Chunk(NamedTuple):
     """A contiguous piece of a document.
 
     Lines are 1-based and inclusive. ``text`` is a contiguous piece of those lines (all of them,
@@ -35,8 +34,7 @@ class Chunk:
     heading: tuple[str, ...] = ()
 
 
-@frozen
-class Terms:
+class Terms(NamedTuple):
     """The analysed form of a chunk: tokens joined by single spaces, ready for any keyword index.
 
     ``body`` the words of the text in their order; ``head`` those of heading path and file name;
@@ -49,8 +47,7 @@ class Terms:
     extra: str = ""
 
 
-@frozen
-class AnalysedChunk:
+class AnalysedChunk(NamedTuple):
     """A chunk with its terms, as a store keeps it.
 
     ``digest`` is the SHA-256, as hex, of exactly the text an embedding would be made of (heading

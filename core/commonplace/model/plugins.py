@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from attrs import frozen
 
@@ -14,8 +14,7 @@ __all__ = ["Credentials", "Probe", "Registration"]
 T = TypeVar("T")
 
 
-@frozen
-class Probe:
+class Probe(NamedTuple):
     """Whether a part could work here, asked without a network call and without loading a model.
 
     ``reason`` and ``mend`` are one line each, for people; both empty when available.
@@ -30,8 +29,7 @@ def _available() -> Probe:
     return Probe(available=True)
 
 
-@frozen
-class Credentials:
+class Credentials(NamedTuple):
     """Where the host looks for a provider's key, in this order after ``remote.apiKey``.
 
     ``env`` are names of environment variables, ``config`` ids under ``models.providers`` whose

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from attrs import frozen
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from commonplace.model.documents import RootFailure
@@ -14,8 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Embedding", "NoteText", "Progress", "ProgressCallback", "Status", "SyncReport"]
 
 
-@frozen
-class Progress:
+class Progress(NamedTuple):
     """How far a long piece of work is; ``total`` is 0 while unknown."""
 
     label: str
@@ -26,8 +23,7 @@ class Progress:
 ProgressCallback = Callable[[Progress], None]
 
 
-@frozen
-class Embedding:
+class Embedding(NamedTuple):
     """What embedding did during a sync.
 
     ``embedded`` texts by ``requests`` requests, ``cached`` without any; ``cut`` were too long for
@@ -44,8 +40,7 @@ class Embedding:
     reason: str = ""
 
 
-@frozen
-class SyncReport:
+class SyncReport(NamedTuple):
     """What a sync did: counts of documents, and what it had to leave.
 
     ``remaining`` counts changed documents that were left for later because time ran out.
@@ -74,8 +69,7 @@ class SyncReport:
         return bool(self.added or self.updated or self.removed or self.rebuilt)
 
 
-@frozen
-class Status:
+class Status(NamedTuple):
     """The condition of one agent's memory, for people, scripts and agents.
 
     ``backend`` is who serves. ``stale`` counts files that changed since they were indexed, -1 when
@@ -109,8 +103,7 @@ class Status:
     problems: tuple[str, ...] = ()
 
 
-@frozen
-class NoteText:
+class NoteText(NamedTuple):
     """Lines of a note: ``start_line`` is the 1-based line of the first; ``total_lines`` of all."""
 
     path: str

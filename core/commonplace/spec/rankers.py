@@ -26,7 +26,7 @@ class RankContext(NamedTuple):
     """What a ranker may know besides the hits.
 
     ``now`` is epoch seconds. ``profile`` is ``default`` or ``compat``. ``arms`` are the names of
-    the arms that answered. ``vectors`` maps chunk ids to unit vectors (float32, little-endian), or is
+    the arms that answered. ``vectors`` maps chunk ids to unit vectors as bytes, or is
     ``None`` where there are none.
     """
 

@@ -62,7 +62,7 @@ def make_analyser(name: str = "standard") -> Analyser:
     if name in {"unicode61", "trigram"}:
         from commonplace.text.compat import RawAnalyser
 
-        return RawAnalyser(name, shortest=3 if name == "trigram" else 1)
+        return RawAnalyser(name)
     raise ConfigError(
         f"there is no analyser called {name!r}",
         mend="choose standard, unicode61 or trigram",

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["RawAnalyser"]
 
 _MAX_TERMS = 256
+_MAX_PHRASES = 16
+_MAX_PHRASE = 32
 _RUN = re.compile(r"\w++")
 
 
@@ -26,15 +28,12 @@ class RawAnalyser:
     """See :class:`commonplace.text.analyse.Analyser`.
 
     The body of a chunk is its raw text. A query asks for all of its runs of letters, numbers and
-    underscores (combining marks are taken to be part of their letter); ``shortest`` is the number
-    of characters below which the tokenizer cannot find one, so that such runs are not asked for
-    where there are longer ones.
+    underscores; combining marks are taken to be part of their letter.
     """
 
-    def __init__(self, tokenizer: str, *, shortest: int = 1) -> None:
+    def __init__(self, tokenizer: str) -> None:
         self.id = f"{tokenizer}-1"
         self.tokenizer: str | None = tokenizer
-        self._shortest = shortest
 
     def chunk(self, text: str, *, heading: Sequence[str] = (), title: str = "") -> Terms:
         """The raw text; heading and title were not indexed."""
@@ -46,21 +45,23 @@ class RawAnalyser:
     def query(self, parsed: ParsedQuery) -> KeywordQuery:
         """All runs and all phrases, none of what the query excludes."""
         runs = dict.fromkeys(run for segment in parsed.words for run in _runs(segment))
-        phrases = [tuple(_runs(phrase)) for phrase in parsed.phrases]
         must: list[Phrase] = [(run,) for run in islice(runs, _MAX_TERMS)]
-        must += [phrase for phrase in phrases if phrase]
-        findable = [phrase for phrase in must if len("".join(phrase)) >= self._shortest]
-        must = findable or must
+        must += _phrases(parsed.phrases)
         return KeywordQuery(
             should=tuple(dict.fromkeys(run for phrase in must for run in phrase)),
             must=tuple(must),
-            must_not=tuple(filter(None, (tuple(_runs(text)) for text in parsed.excluded))),
+            must_not=tuple(_phrases(parsed.excluded)),
         )
 
     def spans(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         """The runs of ``text``."""
         for match in _pattern(text).finditer(text):
             yield match.start(), match.end(), (match.group().lower(),)
+
+
+def _phrases(texts: Sequence[str]) -> list[Phrase]:
+    found = (tuple(islice(_runs(text), _MAX_PHRASE)) for text in texts[:_MAX_PHRASES])
+    return [phrase for phrase in found if phrase]
 
 
 def _runs(text: str) -> Iterator[str]:

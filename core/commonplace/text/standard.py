@@ -25,12 +25,12 @@ __all__ = ["StandardAnalyser"]
 
 # Bounds of an analysed query: of its different terms, its pairs, its phrases and their lengths.
 _MAX_TERMS = 256
-_MAX_PHRASES = 32
-_MAX_PHRASE = 64
+_MAX_PHRASES = 16
+_MAX_PHRASE = 32
 # An identifier typed apart has no more words than this.
 _MAX_JOINED = 5
 # Bounds of what is remembered of words already met; some 20 MB when full.
-_MAX_CACHED = 50_000
+_MAX_CACHED = 32_768
 _MAX_CACHED_LENGTH = 48
 
 _Value = TypeVar("_Value")
@@ -62,16 +62,16 @@ class StandardAnalyser:
         if len(parsed.words) == 1 and not parsed.phrases:
             read.add_joined(self._pieces(parsed.words[0]), self._stems)
         phrases = parsed.phrases[:_MAX_PHRASES]
-        for phrase in phrases:
-            read.phrase(self._pieces(phrase))
+        must = [read.phrase(self._pieces(phrase)) for phrase in phrases]
+        must_not = [_sequence(self._pieces(text)) for text in parsed.excluded[:_MAX_PHRASES]]
         should = read.should()
         if any(map(has_unspaced, (*parsed.words, *phrases))):
             # One English word among pairs of letters: it would count as little as one of them.
             should += [term for term in should if term.isascii()]
         return KeywordQuery(
             should=tuple(should),
-            must=self._sequences(phrases),
-            must_not=self._sequences(parsed.excluded[:_MAX_PHRASES]),
+            must=tuple(filter(None, must)),
+            must_not=tuple(filter(None, must_not)),
             neighbours=tuple(read.pairs),
         )
 
@@ -84,13 +84,6 @@ class StandardAnalyser:
         stem = self._stems.__getitem__
         for at, group in find_groups(text):
             yield from pieces(group, at, stem)
-
-    def _sequences(self, phrases: Iterable[str]) -> tuple[Phrase, ...]:
-        found = (
-            tuple(islice((piece[2] for piece in self._pieces(phrase) if piece[2]), _MAX_PHRASE))
-            for phrase in phrases
-        )
-        return tuple(phrase for phrase in found if phrase)
 
     def _columns(self, text: str) -> tuple[str, str]:
         columns = list(map(self._group_columns.__getitem__, groups(text)))
@@ -134,16 +127,32 @@ class _Reading:
         if 2 <= len(plain) <= _MAX_JOINED and joined.isascii() and joined.isalnum():
             self._terms.setdefault(stems[joined], False)
 
-    def phrase(self, found: Iterable[Piece]) -> None:
-        """Read a phrase, of which every word counts."""
-        for _, _, token, _, extra in islice(found, _MAX_PHRASE):
+    def phrase(self, found: Iterable[Piece]) -> Phrase:
+        """Read a phrase, of which every word counts; its tokens in their order."""
+        known = list(_until_token(found, _MAX_PHRASE))
+        for _, _, token, _, extra in known:
             self._phrase_terms.update(dict.fromkeys((token, *extra) if token else extra))
+        return _sequence(known)
 
     def should(self) -> list[str]:
         """The different terms; without stop words if at least two other words stay."""
         dropped = len(self._meaningful) >= 2
         kept = [term for term, stops in self._terms.items() if not (stops and dropped)]
         return list(dict.fromkeys([*kept, *self._phrase_terms]))
+
+
+def _sequence(found: Iterable[Piece]) -> Phrase:
+    return tuple(piece[2] for piece in _until_token(found, _MAX_PHRASE) if piece[2])
+
+
+def _until_token(found: Iterable[Piece], count: int) -> Iterator[Piece]:
+    """The pieces up to the one that brings the token number ``count``."""
+    for piece in found:
+        yield piece
+        if piece[2]:
+            count -= 1
+            if not count:
+                return
 
 
 class _Stems(dict[str, str]):

@@ -121,7 +121,7 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
         [1, ""],
     ),
     "chunking.tokens": ("chunking.tokens", 200, [(60, 60), (60.0, 60)], [0, -1, 1.5, "60", INF]),
-    "chunking.overlap": ("chunking.overlap", 25, [(0, 0), (199, 199), (200, 199)], [-1, 0.5, "0"]),
+    "chunking.overlap": ("chunking.overlap", 32, [(0, 0), (199, 199), (200, 199)], [-1, 0.5, "0"]),
     "sync.onSessionStart": ("sync.on_session_start", True, [(False, False)], [0]),
     "sync.onSearch": ("sync.on_search", True, [(False, False)], [0]),
     "sync.watch": ("sync.watch", True, [(False, False)], [0]),
@@ -305,14 +305,14 @@ def test_what_a_program_may_not_pass(
 @pytest.mark.parametrize(
     ("chunking", "tokens", "overlap"),
     [
-        ({}, 200, 25),
+        ({}, 200, 32),
         ({"strategy": "lines"}, 400, 80),
         ({"strategy": "lines", "tokens": 50}, 50, 49),
         ({"strategy": "lines", "overlap": 10}, 400, 10),
         ({"tokens": 20}, 20, 19),
         ({"tokens": 1}, 1, 0),
         ({"strategy": "markdown", "tokens": 400, "overlap": 80}, 400, 80),
-        ({"strategy": "a_plugins_own"}, 200, 25),
+        ({"strategy": "a_plugins_own"}, 200, 32),
     ],
 )
 def test_chunk_sizes_hang_on_the_strategy(

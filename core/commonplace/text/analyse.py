@@ -80,5 +80,5 @@ def title_of(path: str) -> str:
     parts = [*filter(None, folders.split("/")), stem if stem and extension else name]
     if parts[0].lower() == "memory":
         del parts[0]
-    words = (re.sub(r"^\d{4}-\d\d(?:-\d\d)?(?![0-9A-Za-z])[-_ .]*", "", part) for part in parts)
+    words = (re.sub(r"^\d{4}-\d\d(?:-\d\d)?+(?![0-9A-Za-z])[-_ .]*", "", part) for part in parts)
     return " ".join(word for word in words if word)

@@ -56,7 +56,7 @@ class RawAnalyser:
     def spans(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         """The runs of ``text``."""
         for match in _pattern(text).finditer(text):
-            yield match.start(), match.end(), (match.group().lower(),)
+            yield match.start(), match.end(), (_folded(match.group()),)
 
 
 def _phrases(texts: Sequence[str]) -> list[Phrase]:
@@ -65,9 +65,14 @@ def _phrases(texts: Sequence[str]) -> list[Phrase]:
 
 
 def _runs(text: str) -> Iterator[str]:
-    """The runs of ``text``, in lower case."""
     for match in _pattern(text).finditer(text):
-        yield match.group().lower()
+        yield _folded(match.group())
+
+
+def _folded(run: str) -> str:
+    """``run`` in lower case, if that is as long (that of the Turkish I is not, nor is FTS5's)."""
+    lower = run.lower()
+    return lower if len(lower) == len(run) else run
 
 
 def _pattern(text: str) -> re.Pattern[str]:

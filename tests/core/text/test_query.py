@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commonplace.model.search import Where
+from commonplace.text.query import ParsedQuery, parse_query
+
+_SYNTAX = st.sampled_from(
+    ["2026-01-31", "2026-13", "0000", "AND", "NOT", "*", "^", "NEAR(", "foo", "方案", "\ud800"]
+) | st.sampled_from(
+    ['"', "“", "”", "「", "」", "-", "path:", "after:", "before:", "source:", " ", "'", "\n", "("]
+)
+
+
+def _query(text: str, *words: str) -> ParsedQuery:
+    return ParsedQuery(text, words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "which port does the staging server use?",
+        "foo-bar",
+        "--acknowledge-risk",
+        "docker run -p 8080:80",
+        "error -4058",
+        "- a list item",
+        "don't 'quote' this",
+        '5" disk',
+        'say "hi"there',
+        '"unbalanced',
+        'an empty "" quote',
+        "foo AND (bar OR NOT baz*) NEAR ^qux",
+        "path: is empty",
+        "note:that",
+        "after:soon",
+        "after:2026-02-30",
+        "before:2026-13",
+        "after:0000",
+        "source:a/b",
+        "「X」とは何ですか",
+        "你想了解“位于”何处",
+    ],
+)
+def test_what_is_no_operator_is_plain(text: str) -> None:
+    assert parse_query(text) == _query(text, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "phrases", "excluded"),
+    [
+        ('"exact phrase" more words', ("more words",), ("exact phrase",), ()),
+        ('before "exact phrase" after', ("before", "after"), ("exact phrase",), ()),
+        ('say "hello there", she said', ("say", ", she said"), ("hello there",), ()),
+        ("“smart quotes” too", ("too",), ("smart quotes",), ()),
+        ("「検索方法」", (), ("検索方法",), ()),
+        ("deploy -staging", ("deploy",), (), ("staging",)),
+        ("deploy -not-here -猫", ("deploy",), (), ("not-here", "猫")),
+        ('deploy -"to staging"', ("deploy",), (), ("to staging",)),
+        ("it's -wrong", ("it's",), (), ("wrong",)),
+        # A query of exclusions alone is somebody looking for a flag.
+        ("-verbose", ("verbose",), (), ()),
+    ],
+)
+def test_phrases_and_exclusions(
+    text: str, words: tuple[str, ...], phrases: tuple[str, ...], excluded: tuple[str, ...]
+) -> None:
+    assert parse_query(text) == ParsedQuery(text, words, phrases, excluded)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("x path:memory/**/*.md", Where(paths=("memory/**/*.md",))),
+        ('x path:"my notes" path:b', Where(paths=("my notes", "b"))),
+        ("x source:memory source:sessions", Where(sources=frozenset({"memory", "sessions"}))),
+        ("x after:2026-01-31", Where(after="2026-01-31")),
+        ("x after:2026-02", Where(after="2026-02-01")),
+        ("x after:2026", Where(after="2026-01-01")),
+        ("x before:2026", Where(before="2026-12-31")),
+        ("x before:2024-02", Where(before="2024-02-29")),
+        ("x before:1900-02", Where(before="1900-02-28")),
+        ("x before:2026-04", Where(before="2026-04-30")),
+        (
+            "x after:2026-01 after:2026-03 before:2027 before:2026-06-01",
+            Where(after="2026-03-01", before="2026-06-01"),
+        ),
+    ],
+)
+def test_filters(text: str, where: Where) -> None:
+    assert parse_query(text) == ParsedQuery(text, ("x",), where=where)
+
+
+def test_words_on_both_sides_of_a_filter_do_not_stand_together() -> None:
+    assert parse_query("left path:a right").words == ("left", "right")
+
+
+def test_exclusions_under_a_filter_stay_exclusions() -> None:
+    assert parse_query("path:a -bb").excluded == ("bb",)
+
+
+@settings(max_examples=200)
+@given(st.lists(_SYNTAX | st.text(max_size=4), max_size=12).map("".join))
+def test_any_text_is_a_query(text: str) -> None:
+    parsed = parse_query(text)
+    assert parsed.text == text
+    pieces = (*parsed.words, *parsed.phrases, *parsed.excluded, *parsed.where.paths)
+    assert all(piece.strip() and piece in text for piece in pieces)
+    for day in (parsed.where.after, parsed.where.before):
+        assert day is None or len(day) == 10
+
+
+@given(st.text())
+def test_parsing_again_gives_the_same(text: str) -> None:
+    assert parse_query(text) == parse_query(text)

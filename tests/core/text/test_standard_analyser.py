@@ -1,0 +1,310 @@
+from __future__ import annotations
+
+import time
+from unicodedata import normalize
+
+import apsw
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from commonplace.text.analyse import make_analyser
+from commonplace.text.query import parse_query
+
+_ANALYSER = make_analyser()
+
+_SAMPLES = [
+    "Which port does the staging server's proxy use? It isn't 8080.",
+    "记忆系统的检索方案：API方案与本地方案。",
+    "メモリ検索のプロバイダー設定、ｶﾀｶﾅも。猫",
+    "서버를 재시작하고 로그를 확인했다",
+    "เปิดไฟห้องนอนตอนน้ำท่วม ราคา ๒๐ บาท",
+    "हिन्दी में स्मृति खोज",
+    "بحث الذاكرة في مُحَمَّد أحمد",
+    "Поиск по заметкам, ёлка",
+    "ຄວາມຈໍາ ភ្នំពេញ မြန်မာစာ",
+    "memorySearch.query.hybrid a828e60 ERR_MODULE_NOT_FOUND no-unused-vars __init__.py C++ URLs",
+    "TypeError: Cannot read properties of undefined (reading 'map') at src/app.ts:10:3",
+    "Größe naïve façade İstanbul ǅ ﬁn ﷺ ½ x²",
+    "co\u00adoperate zero\u200bwidth ❤️ 🇩🇪 👨\u200d👩 ✅",
+]
+_PIECES = [piece for sample in _SAMPLES for piece in sample.split()]
+_TEXTS = st.text(
+    st.sampled_from(
+        "aB1_-./:@+# \n\u0301\u200b\u0e40\u0e01\u0e33漢か\u3099ガ한\u1112\u1161éß⽅🦞'\""
+    )
+    | st.characters(),
+    max_size=30,
+) | st.lists(st.sampled_from(_PIECES), max_size=8).map(" ".join)
+
+
+def _terms(text: str) -> set[str]:
+    terms = _ANALYSER.chunk(text)
+    return {*terms.body.split(" "), *terms.extra.split(" ")} - {""}
+
+
+def _body(text: str) -> list[str]:
+    return _ANALYSER.chunk(text).body.split(" ")
+
+
+# --- chunks -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "body", "extra"),
+    [
+        ("Running tests", "run test", ""),
+        ("The servers' ports", "the server port", ""),
+        ("memorySearch", "memorysearch", "memori search"),
+        ("memory.search.provider", "memori search provid", "memory.search.provider"),
+        ("no-unused-vars.", "no unus var", "no-unused-vars"),
+        ("ERR_MODULE_NOT_FOUND", "err_module_not_found", "err modul not found"),
+        ("a828e60", "a828e60", ""),
+        ("C++ _emphasis_", "c emphasi", "c++"),
+        ("API方案", "api 方案", "方 案"),
+        ("黒猫と猫", "黒猫 猫と と猫", "黒 猫 と 猫"),
+        ("猫", "猫", ""),
+        ("naïve café", "naïve café", "naiv cafe"),
+        ("ＡＰＩ ﬁle", "api file", ""),
+        ("नमस्ते", "नमस्ते", ""),
+        ("مُحَمَّد", normalize("NFKC", "مُحَمَّد"), "محمد"),
+        ("เปิดไฟ", "เปิด ดไฟ", "เปิ ด ไฟ"),
+        ("done ✅", "done", "✅"),
+        ("... --- ___ ===", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_terms_worked_out_by_hand(text: str, body: str, extra: str) -> None:
+    terms = _ANALYSER.chunk(text)
+    assert (terms.body, terms.extra) == (body, extra)
+
+
+def test_heading_and_title_have_a_column_and_their_identifiers_are_in_extra() -> None:
+    terms = _ANALYSER.chunk("text", heading=["Options", "allowParens"], title="rules layout-01")
+    assert terms.body == "text"
+    assert terms.head == "option allowparen rule layout 01"
+    assert terms.extra.split() == ["allow", "paren", "layout-01"]
+
+
+def test_stop_words_stay_in_the_index() -> None:
+    assert _body("to be or not to be") == ["to", "be", "or", "not", "to", "be"]
+
+
+@settings(max_examples=150)
+@given(_TEXTS)
+def test_the_same_text_gives_the_same_terms(text: str) -> None:
+    assert make_analyser().chunk(text) == _ANALYSER.chunk(text)
+
+
+@settings(max_examples=150)
+@given(_TEXTS)
+@example("né \u1112\u1161\u11ab ガ か\u3099 ự Å")
+@example("नमस्ते مُحَمَّد أحمد й")
+def test_composed_and_decomposed_text_is_the_same(text: str) -> None:
+    assert _ANALYSER.chunk(normalize("NFC", text)) == _ANALYSER.chunk(normalize("NFD", text))
+
+
+@settings(max_examples=200)
+@given(_TEXTS)
+@example("ﷺ \ufc5e\u037a \u0085\u2028\x1c")
+def test_a_token_holds_no_separator(text: str) -> None:
+    terms = _ANALYSER.chunk(text, heading=[text], title=text)
+    for column in (terms.body, terms.head, terms.extra):
+        assert column == " ".join(column.split())
+        assert "\0" not in column
+        column.encode()  # no unpaired surrogate
+        assert all(0 < len(token) <= 128 for token in column.split(" ") if column)
+
+
+def test_fts5_splits_tokens_at_spaces_only() -> None:
+    table = apsw.Connection(":memory:")
+    table.execute(
+        "CREATE VIRTUAL TABLE t USING fts5(body, content='', tokenize="
+        "\"unicode61 remove_diacritics 0 categories 'L* M* N* P* S* C*'\")"
+    )
+    table.execute("CREATE VIRTUAL TABLE v USING fts5vocab(t, 'instance')")
+    tokens = sorted(_terms(" ".join(_SAMPLES)))
+    table.execute("INSERT INTO t (body) VALUES (?)", (" ".join(tokens),))
+    assert list(table.execute("SELECT count(*) FROM v")) == [(len(tokens),)]
+
+
+# --- queries ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sample", _SAMPLES)
+def test_every_word_typed_finds_its_text(sample: str) -> None:
+    terms = _terms(sample)
+    for word in sample.split():
+        should = _ANALYSER.query(parse_query(word)).should
+        assert not should or terms & set(should), word
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("记忆系统的检索方案", "检索"),
+        ("记忆系统的检索方案", "忆"),
+        ("メモリ検索のプロバイダー", "プロバイダー"),
+        ("서버를 재시작", "서버"),
+        ("เปิดไฟห้องนอน", "ห้อง"),
+        ("memorySearch.query", "search"),
+        ("memorySearch.query", "memory search"),
+        ("ERR_MODULE_NOT_FOUND", "module not found"),
+        ("the naïve café", "cafe"),
+        ("the running servers", "server runs"),
+        ("Python3 utf8", "python"),
+        ("مُحَمَّد", "محمد"),
+    ],
+)
+def test_parts_typed_find_the_whole(text: str, part: str) -> None:
+    assert _terms(text) & set(_ANALYSER.query(parse_query(part)).should)
+
+
+@settings(max_examples=150)
+@given(_TEXTS)
+def test_a_text_typed_as_query_is_found(text: str) -> None:
+    should = _ANALYSER.query(parse_query(text)).should
+    found = _terms(text)
+    if found and parse_query(text).words == (text.strip(),):
+        assert found & set(should)
+
+
+@settings(max_examples=200)
+@given(_TEXTS | st.text(st.sampled_from('"-“”「」 path:after2026ab漢')))
+def test_any_text_is_a_query(text: str) -> None:
+    query = _ANALYSER.query(parse_query(text))
+    assert {token for phrase in query.must for token in phrase} <= set(query.should)
+    assert all(query.must)
+    assert all(query.must_not)
+    for token in (*query.should, *(t for phrase in query.must_not for t in phrase)):
+        assert token.split() == [token]
+
+
+def test_stop_words_leave_if_two_other_words_stay() -> None:
+    assert _ANALYSER.query(parse_query("what is the port of staging")).should == ("port", "stage")
+    assert _ANALYSER.query(parse_query("what is the port again today please now")).should == (
+        ("port", "today", "now")
+    )
+    assert set(_ANALYSER.query(parse_query("what is a port")).should) >= {"what", "is", "port"}
+    assert "not" in _ANALYSER.query(parse_query("to be or not to be")).should
+
+
+def test_a_term_is_asked_for_once_unless_english_stands_among_pairs_of_letters() -> None:
+    assert _ANALYSER.query(parse_query("port port ports today")).should.count("port") == 1
+    should = _ANALYSER.query(parse_query("API方案 naïve")).should
+    assert (should.count("api"), should.count("方案"), should.count("naïve")) == (2, 1, 1)
+
+
+def test_a_few_words_may_be_an_identifier_typed_apart() -> None:
+    assert "memorysearch" in _ANALYSER.query(parse_query("memory search")).should
+    assert _terms("allowSeparatedGroups") & set(
+        _ANALYSER.query(parse_query("allow separated groups")).should
+    ) >= {"allowseparatedgroup"}
+    long = _ANALYSER.query(parse_query("five words and one more here"))
+    assert not any(len(term) > 12 for term in long.should)
+
+
+def test_phrases_and_exclusions_are_sequences_of_body_tokens() -> None:
+    query = _ANALYSER.query(parse_query('"the running servers" deploy -"on staging" -memorySearch'))
+    assert query.must == (("the", "run", "server"),)
+    assert query.must_not == (("on", "stage"), ("memorysearch",))
+    assert set(query.should) == {"deploy", "the", "run", "server"}
+    assert _ANALYSER.query(parse_query('"検索方法"')).must == (("検索", "索方", "方法"),)
+    assert _ANALYSER.query(parse_query('"..." x')).must == ()
+
+
+def test_neighbours_are_pairs_that_are_not_both_stop_words() -> None:
+    query = _ANALYSER.query(parse_query("where is the staging server"))
+    assert query.neighbours == (("the", "stage"), ("stage", "server"))
+    assert _ANALYSER.query(parse_query("検索方")).neighbours == (("検索", "索方"),)
+
+
+def test_neighbours_do_not_reach_across_phrases_and_filters() -> None:
+    query = _ANALYSER.query(parse_query('red fox "in between" blue bird path:a green cat'))
+    assert query.neighbours == (("red", "fox"), ("blue", "bird"), ("green", "cat"))
+
+
+def test_a_query_without_words_asks_for_nothing() -> None:
+    assert _ANALYSER.query(parse_query("?! path:memory")).should == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join(f"w{number}x" for number in range(20_000)),
+        "漢字語日本中国検索方法" * 10_000,
+        '"' + "a b " * 20_000 + '"',
+        '"a b" ' * 20_000,
+        "-ab " * 20_000,
+        "a_b_c" * 20_000,
+    ],
+)
+def test_a_long_query_is_bounded(text: str) -> None:
+    query = _ANALYSER.query(parse_query(text))
+    assert len(query.should) <= 1000
+    assert len(query.neighbours) <= 256
+    assert sum(map(len, (*query.must, *query.must_not))) <= 1024
+
+
+# --- spans --------------------------------------------------------------------------------------
+
+
+@settings(max_examples=200)
+@given(_TEXTS)
+def test_spans_tell_where_the_terms_of_a_chunk_stand(text: str) -> None:
+    seen: set[str] = set()
+    last = 0
+    for start, end, terms in _ANALYSER.spans(text):
+        assert last <= start < end <= len(text)
+        assert terms
+        # What a span holds gives the same terms when it stands alone.
+        assert set(terms) <= _terms(text[start:end])
+        seen.update(terms)
+        last = start
+    assert seen == _terms(text)
+
+
+def test_spans_slice_to_what_they_claim() -> None:
+    text = "The memorySearch\u200b of 検索 isn't cafe\u0301-bar."
+    found = {text[start:end]: terms for start, end, terms in _ANALYSER.spans(text)}
+    assert found["memorySearch\u200b"] == ("memorysearch", "memori", "search")
+    assert found["検索"] == ("検索",)
+    assert found["索"] == ("索",)
+    assert found["cafe\u0301-bar"] == ("café-bar",)
+    assert found["cafe\u0301"] == ("café", "cafe")
+
+
+# --- time ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "7",
+        ".",
+        "a.",
+        "漢",
+        "ก่",
+        "e\u0301\u0316",
+        "_",
+        "a_",
+        "A",
+        "a-",
+        "漢a",
+        "か\u3099",
+        "-",
+        "🦞",
+    ],
+)
+def test_time_is_linear_in_one_long_line(unit: str) -> None:
+    def seconds(count: int) -> float:
+        text = unit * count
+        best = float("inf")
+        for _ in range(3):
+            start = time.process_time()
+            make_analyser().chunk(text)
+            best = min(best, time.process_time() - start)
+        return best
+
+    # A square law gives 64; the constant makes room for clocks of 10 ms.
+    assert seconds(40_000) <= 24 * seconds(5_000) + 0.05

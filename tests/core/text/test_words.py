@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+
+from commonplace.text.segment import cut, groups, has_unspaced, units
+from commonplace.text.words import identifier_parts, run_tokens
+
+
+@pytest.mark.parametrize(
+    ("word", "parts"),
+    [
+        ("memorySearch", ["memory", "Search"]),
+        ("HTTPServer", ["HTTP", "Server"]),
+        ("parseHTTPResponse", ["parse", "HTTP", "Response"]),
+        ("ERR_MODULE_NOT_FOUND", ["ERR", "MODULE", "NOT", "FOUND"]),
+        ("snake_case", ["snake", "case"]),
+        ("utf8Decode", ["utf8", "utf", "8", "Decode"]),
+        ("python3", ["python", "3"]),
+        ("800px", ["800", "px"]),
+        ("URLs", []),
+        ("word", []),
+        ("Word", []),
+        ("WORD", []),
+        ("12345", []),
+        ("a828e60", []),
+        ("4DF1E2", []),
+        ("имя_файла", ["имя", "файла"]),
+        ("größeWert", []),
+    ],
+)
+def test_parts_of_identifiers(word: str, parts: list[str]) -> None:
+    assert identifier_parts(word) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("no-unused-vars, memory.search.", ["no-unused-vars", "memory.search"]),
+        ("see src/a.py: line 3", ["see", "src/a.py", "line", "3"]),
+        ("C++ and C#, not a#b or ++i", ["C++", "and", "C#", "not", "a", "b", "or", "i"]),
+        ("a--b ... -c-", ["a", "b", "c"]),
+        ("__init__ me@example.com", ["__init__", "me@example.com"]),
+        ("नमस्ते, दुनिया", ["नमस्ते", "दुनिया"]),
+        ("non\u2011breaking API方案。次", ["non\u2011breaking", "API方案", "次"]),
+        ("done ✅🦞", ["done", "✅", "🦞"]),
+    ],
+)
+def test_groups(text: str, found: list[str]) -> None:
+    assert groups(text) == found
+
+
+def test_a_group_is_cut_where_the_manner_of_writing_changes() -> None:
+    assert list(cut("API方案-v1.2")) == [(0, "API", False), (3, "方案", True), (6, "v1.2", False)]
+    assert list(cut("plain")) == [(0, "plain", False)]
+
+
+@pytest.mark.parametrize(
+    ("run", "found"),
+    [
+        ("検索", ["検", "索"]),
+        ("น้ำ", ["น้ำ"]),
+        ("เปิดไฟ", ["เปิ", "ด", "ไฟ"]),
+        ("ｶﾞｷ", ["ｶﾞ", "ｷ"]),
+        ("\u1112\u1161\u11ab\u1100\u116e\u11a8", ["\u1112\u1161\u11ab", "\u1100\u116e\u11a8"]),
+        ("ភ្នំ", ["ភ្នំ"]),
+    ],
+)
+def test_units_hold_all_that_belongs_to_a_letter(run: str, found: list[str]) -> None:
+    assert list(units(run)) == found
+
+
+def test_runs_become_pairs_and_a_lone_letter_itself() -> None:
+    assert run_tokens("検索方") == (["検索", "索方"], "検索方")
+    assert run_tokens("猫") == ("猫", ())
+
+
+def test_scripts_without_spaces_are_noticed() -> None:
+    assert has_unspaced("the 方案")
+    assert has_unspaced("한국")
+    assert not has_unspaced("naïve Привет हिन्दी")

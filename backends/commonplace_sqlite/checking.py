@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import apsw
-
 from commonplace_sqlite.encoding import text_out
 from commonplace_sqlite.schema import of_build
+from commonplace_sqlite.translation import DAMAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["counts_by_source", "problems"]
+    import apsw
+
+__all__ = ["counts_by_source", "counts_if_readable", "problems"]
 
 _MOST_PROBLEMS = 20
 
@@ -63,11 +64,19 @@ def counts_by_source(connection: apsw.Connection, build: int) -> tuple[tuple[str
     )
 
 
+def counts_if_readable(connection: apsw.Connection, build: int) -> tuple[tuple[str, int, int], ...]:
+    """As above; nothing where the file is too damaged to count what is in it."""
+    try:
+        return counts_by_source(connection, build)
+    except DAMAGE:
+        return ()
+
+
 def problems(connection: apsw.Connection) -> tuple[str, ...]:
     """What is wrong with the file, in lines for people; takes as long as reading all of it."""
     try:
         return tuple(_problems(connection))
-    except (apsw.CorruptError, apsw.NotADBError) as error:
+    except DAMAGE as error:
         return (f"the file is damaged: {error}",)
 
 

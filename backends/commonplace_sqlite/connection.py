@@ -10,7 +10,7 @@ import apsw
 
 from commonplace.errors import IndexNewerError
 from commonplace_sqlite import schema
-from commonplace_sqlite.files import log_size
+from commonplace_sqlite.files import log_size, size_of
 from commonplace_sqlite.translation import DAMAGE
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def open_readable(
         connection = None
         try:
             connection = open_file(path, access, vfs=vfs, busy_ms=busy_ms)
-            condition = condition_of(connection)
+            condition = condition_of(connection, path)
         except _HINDRANCES as error:
             abandon(connection)
             failure = failure or error
@@ -131,15 +131,19 @@ def tune_for_writing(connection: apsw.Connection, *, new: bool) -> None:
     connection.pragma("temp_store", "MEMORY")
 
 
-def condition_of(connection: apsw.Connection) -> Condition:
-    """What kind of file this is, by header and schema alone.
+def condition_of(connection: apsw.Connection, path: str) -> Condition:
+    """What kind of file this is, by its header, schema and size alone.
 
     Raises :class:`UnfitError` where they cannot be made out, else ``apsw.Error``.
     """
     try:
-        return _look(connection)
+        condition = _look(connection)
     except DAMAGE as error:
         raise UnfitError(f"damaged ({error})") from error
+    # SQLite notices missing pages, but not half a one. While there is a log it may be in there.
+    if not log_size(path) and size_of(path) % connection.pragma("page_size"):
+        raise UnfitError("damaged (cut short)")
+    return condition
 
 
 def refuse_newer(condition: Condition, path: str) -> None:

@@ -168,7 +168,12 @@ class Database:
         if self._damage:
             raise UnfitError(self._damage)
         with self._failures(self._reader):
-            return self._reader.connection()
+            try:
+                return self._reader.connection()
+            except apsw.Error as error:
+                if is_forbidden(error, self.path):
+                    raise UnfitError("out of reach for this process") from error
+                raise
 
     def _readable_again(self) -> apsw.Connection | None:
         try:
@@ -237,7 +242,7 @@ class Database:
 
     def _hopeless(self, unfit: UnfitError) -> IndexCorruptError:
         return IndexCorruptError(
-            f"the index {self.path} is {unfit} as soon as it is made",
+            f"the index {self.path} is {unfit}, and so is the one made in its place",
             mend="check the disk, and that nothing else writes to this file",
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-__all__ = ["bytes_on_disk", "log_size", "make_file", "make_folder", "stamp_of"]
+__all__ = ["bytes_on_disk", "log_size", "make_file", "make_folder", "size_of", "stamp_of"]
 
 
 def make_folder(folder: str) -> None:
@@ -49,15 +49,16 @@ def stamp_of(path: str, *, frozen: bool = False) -> tuple[int, ...] | None:
 
 def log_size(path: str) -> int:
     """Bytes in the write-ahead log of ``path``; 0 where there is none."""
-    return _size(f"{path}-wal")
+    return size_of(f"{path}-wal")
 
 
 def bytes_on_disk(path: str) -> int:
     """Bytes in ``path`` and in the files that SQLite keeps beside it."""
-    return _size(path) + _size(f"{path}-wal") + _size(f"{path}-shm")
+    return size_of(path) + size_of(f"{path}-wal") + size_of(f"{path}-shm")
 
 
-def _size(path: str) -> int:
+def size_of(path: str) -> int:
+    """Bytes in ``path``; 0 where there is no such file."""
     try:
         return os.stat(path).st_size
     except OSError:

@@ -13,11 +13,9 @@ if TYPE_CHECKING:
     import apsw
 
     from commonplace.model.search import Where
+    from commonplace_sqlite.ranking import Clause
 
-__all__ = ["Clause", "clause_of"]
-
-Clause = tuple[str, tuple[Any, ...]]
-"""SQL that goes on with ``AND``, and its values."""
+__all__ = ["clause_of"]
 
 # Looked up for each match. To list the chunks that pass beforehand is cheaper where most of a large
 # index matches, but then to score the matches costs more than either; and for the rare words that

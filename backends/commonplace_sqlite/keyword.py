@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from commonplace.errors import DeclinedError
 from commonplace_sqlite.encoding import indexable
-from commonplace_sqlite.filters import clause_of
 from commonplace_sqlite.ranking import any_of, best, phrase
 
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.search import KeywordQuery, Phrase, Where
     from commonplace_sqlite.builds import LiveBuild
+    from commonplace_sqlite.ranking import Clause
 
 __all__ = ["keyword"]
 
@@ -37,7 +37,7 @@ def keyword(
     must_not = [tokens for one in query.must_not if (tokens := _cleaned(one))]
     if not should or limit < 1:
         return []
-    restriction = clause_of(connection, live.id, where)
+    restriction = _restriction(connection, live.id, where)
     if live.tokenizer == "trigram":
         from commonplace_sqlite.substrings import by_substrings
 
@@ -56,6 +56,14 @@ def keyword(
         if essential:
             clauses.append((_AMONG, (any_of(essential),)))
     return best(connection, live.id, any_of(should), clauses, limit)
+
+
+def _restriction(connection: apsw.Connection, build: int, where: Where) -> Clause:
+    if where.sources is None and not (where.paths or where.after or where.before):
+        return "", ()
+    from commonplace_sqlite.filters import clause_of
+
+    return clause_of(connection, build, where)
 
 
 def _cleaned(tokens: Phrase) -> list[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import apsw
 
     from commonplace_sqlite.builds import LiveBuild
-    from commonplace_sqlite.filters import Clause
+    from commonplace_sqlite.ranking import Clause
 
 __all__ = ["essential_tokens"]
 

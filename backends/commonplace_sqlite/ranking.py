@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace_sqlite.filters import Clause
+__all__ = ["Clause", "Ranked", "all_scores", "any_of", "best", "best_scores", "in_order", "phrase"]
 
-__all__ = ["all_scores", "any_of", "best", "best_scores", "in_order", "phrase"]
+Clause = tuple[str, tuple[Any, ...]]
+"""SQL that goes on with ``AND``, and its values."""
 
 Ranked = list[tuple[int, float]]
 

@@ -130,8 +130,9 @@ def drop_build(connection: apsw.Connection, build: int) -> None:
         connection.execute(of_build(f"DROP TABLE IF EXISTS {table}", build))
 
 
-def migrate(connection: apsw.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None = None) -> None:
     """Bring older tables up to the newest version; the caller holds a transaction."""
-    for step in migrations[connection.pragma("user_version") - 1 :]:
+    steps = MIGRATIONS if migrations is None else migrations
+    for step in steps[connection.pragma("user_version") - 1 :]:
         step(connection)
-    connection.pragma("user_version", len(migrations) + 1)
+    connection.pragma("user_version", len(steps) + 1)

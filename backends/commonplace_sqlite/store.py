@@ -116,17 +116,19 @@ class SqliteStore:
         problems: tuple[str, ...] = ()
         with self._database.reading() as connection:
             live = builds.live_build(connection)
-            if connection is not None and live is not None:
-                counts = checking.counts_by_source(connection, live.id)
             if connection is not None and deep:
                 problems = checking.problems(connection)
+            if connection is not None and live is not None:
+                # What is damaged was told above, and would end the report here.
+                count = checking.counts_if_readable if problems else checking.counts_by_source
+                counts = count(connection, live.id)
         path = self._database.path
         kept = [f"a damaged index is kept at {old}" for old in set_aside_before(path)]
         return StoreHealth(
-            location=path,
+            location="" if self._database.in_memory else path,
             documents=sum(documents for _, documents, _ in counts),
             chunks=sum(chunks for _, _, chunks in counts),
-            size=bytes_on_disk(path),
+            size=0 if self._database.in_memory else bytes_on_disk(path),
             writable=self._database.writable,
             documents_by_source=tuple((source, documents) for source, documents, _ in counts),
             chunks_by_source=tuple((source, chunks) for source, _, chunks in counts),

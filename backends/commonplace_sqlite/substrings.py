@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace_sqlite.filters import Clause
+    from commonplace_sqlite.ranking import Clause
 
 __all__ = ["by_substrings"]
 

@@ -63,7 +63,7 @@ class Writer:
             self._connection = None
 
     def _bring_up(self, connection: apsw.Connection) -> None:
-        condition = condition_of(connection)
+        condition = condition_of(connection, self._path)
         refuse_newer(condition, self._path)
         if condition in {"foreign", "incomplete"}:
             raise UnfitError(condition)

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace_sqlite import encoding
+
+ANY_TEXT = st.text(st.characters())  # lone surrogates and NUL too
+HEX = st.binary(min_size=32, max_size=32).map(bytes.hex)
+
+
+def through_sqlite(value: str | bytes | int) -> object:
+    connection = apsw.Connection(":memory:")
+    try:
+        return connection.execute("SELECT ?", (value,)).get
+    finally:
+        connection.close()
+
+
+@given(ANY_TEXT)
+def test_any_text_comes_back(text: str) -> None:
+    stored = through_sqlite(encoding.text_in(text))
+    assert isinstance(stored, str | bytes)
+    assert encoding.text_out(stored) == text
+
+
+@given(st.integers(-(2**130), 2**130))
+def test_any_integer_comes_back(number: int) -> None:
+    stored = through_sqlite(encoding.int_in(number))
+    assert isinstance(stored, int | str)
+    assert encoding.int_out(stored) == number
+
+
+@given(st.lists(ANY_TEXT | st.text("\x1e\x1fes"), max_size=4).map(tuple))
+def test_any_headings_come_back(heading: tuple[str, ...]) -> None:
+    stored = through_sqlite(encoding.heading_in(heading))
+    assert isinstance(stored, str | bytes)
+    assert encoding.heading_out(stored) == heading
+
+
+@given(HEX | HEX.map(str.upper) | st.text("0123456789abcdef xyz", max_size=8))
+def test_any_digest_comes_back(digest: str) -> None:
+    stored = through_sqlite(encoding.digest_in(digest))
+    assert isinstance(stored, str | bytes)
+    assert encoding.digest_out(stored) == digest
+
+
+def test_a_digest_takes_half_the_room() -> None:
+    assert encoding.digest_in("00ff" * 16) == b"\x00\xff" * 16
+
+
+@given(ANY_TEXT)
+def test_packed_text_comes_back(text: str) -> None:
+    assert encoding.unpacked(encoding.packed(text)) == text
+
+
+@given(ANY_TEXT)
+def test_indexable_text_can_be_bound_and_has_no_nul(text: str) -> None:
+    indexable = encoding.indexable(text)
+    assert "\0" not in indexable
+    assert through_sqlite(indexable) == indexable
+    assert encoding.indexable(indexable) == indexable
+
+
+@pytest.mark.parametrize("text", ["plain", "ünïcödé 🐜", "a b\tc\n"])
+def test_what_sqlite_can_hold_is_not_changed(text: str) -> None:
+    assert encoding.text_in(text) == text
+    assert encoding.indexable(text) == text
+
+
+def test_ids_are_a_json_list() -> None:
+    assert encoding.ids_in([]) == "[]"
+    assert encoding.ids_in(iter([1, 22])) == "[1,22]"

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace.testing import make_put, publish, write
+from commonplace.testing.driving import held
+from commonplace_sqlite.files import make_file, stamp_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from commonplace_sqlite.store import SqliteStore
+
+
+@contextmanager
+def umask(mask: int) -> Iterator[None]:
+    old = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(old)
+
+
+def mode(path: str) -> int:
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o177, 0o777])
+def test_only_the_owner_may_read_whatever_the_umask_says(
+    open_store: Callable[..., SqliteStore], tmp_path: Path, mask: int
+) -> None:
+    path = str(tmp_path / "a" / "b" / "index.sqlite")
+    with umask(mask):
+        publish(open_store(path), make_put("a.md", "ant"))
+    assert mode(os.path.dirname(path)) == 0o700
+    assert mode(str(tmp_path / "a")) == 0o700
+    made = os.listdir(os.path.dirname(path))
+    assert {"index.sqlite", "index.sqlite-wal", "index.sqlite-shm"} <= set(made)
+    for name in made:
+        assert mode(os.path.join(os.path.dirname(path), name)) & 0o077 == 0, name
+
+
+def test_a_folder_that_was_there_keeps_its_rights(store: SqliteStore, path: str) -> None:
+    os.mkdir(os.path.dirname(path))
+    os.chmod(os.path.dirname(path), 0o750)
+    publish(store, make_put("a.md", "ant"))
+    assert mode(os.path.dirname(path)) == 0o750
+
+
+def test_making_a_file_spares_the_one_that_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("text")
+    make_file(str(path))
+    assert path.read_text() == "text"
+
+
+def test_reading_makes_no_file(store: SqliteStore, path: str) -> None:
+    assert store.builds() == ()
+    assert store.fetch([1]) == []
+    assert store.health().documents == 0
+    assert not os.path.exists(os.path.dirname(path))
+
+
+def test_closing_leaves_no_log(store: SqliteStore, path: str) -> None:
+    publish(store, make_put("a.md", "ant"))
+    store.close()
+    assert sorted(os.listdir(os.path.dirname(path))) == ["index.sqlite", "index.sqlite.lock"]
+
+
+def test_a_file_that_was_deleted_is_made_again(store: SqliteStore, path: str) -> None:
+    publish(store, make_put("a.md", "ant"))
+    for name in os.listdir(os.path.dirname(path)):
+        os.unlink(os.path.join(os.path.dirname(path), name))
+    assert store.builds() == ()
+    publish(store, make_put("b.md", "bee"))
+    assert set(held(store)) == {("memory", "b.md")}
+
+
+def test_a_file_that_was_replaced_is_opened_anew(
+    store: SqliteStore, open_store: Callable[..., SqliteStore], path: str, tmp_path: Path
+) -> None:
+    publish(store, make_put("old.md", "ant"))
+    other = open_store(str(tmp_path / "other.sqlite"))
+    publish(other, make_put("new.md", "ant"))
+    other.close()
+    for suffix in ("-wal", "-shm"):
+        os.unlink(path + suffix)
+    os.replace(tmp_path / "other.sqlite", path)
+    assert set(held(store)) == {("memory", "new.md")}
+    write(store, make_put("newer.md", "bee"))
+    store.close()
+    assert set(held(open_store())) == {("memory", "new.md"), ("memory", "newer.md")}
+
+
+def test_the_size_counts_the_log(store: SqliteStore, path: str) -> None:
+    publish(store, make_put("a.md", "ant"))
+    sizes = [os.stat(path + suffix).st_size for suffix in ("", "-wal", "-shm")]
+    assert store.health().size == sum(sizes)
+    assert sizes[1] > 0
+
+
+def test_stamps_tell_files_apart(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    assert stamp_of(str(path)) is None
+    path.write_text("a")
+    stamp, frozen = stamp_of(str(path)), stamp_of(str(path), frozen=True)
+    path.write_text("ab")
+    assert stamp_of(str(path)) == stamp
+    assert stamp_of(str(path), frozen=True) != frozen
+    (tmp_path / "new").write_text("ab")
+    os.replace(tmp_path / "new", path)
+    assert stamp_of(str(path)) != stamp

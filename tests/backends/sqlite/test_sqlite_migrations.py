@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+from commonplace.errors import IndexNewerError
+from commonplace.testing import make_put, publish, search
+from commonplace.testing.driving import held, words
+from commonplace_sqlite import schema
+from commonplace_sqlite.repair import set_aside_before
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from commonplace_sqlite.store import SqliteStore
+
+
+def add_table(connection: apsw.Connection) -> None:
+    connection.execute("CREATE TABLE added (x)")
+
+
+def fill_table(connection: apsw.Connection) -> None:
+    connection.execute("INSERT INTO added VALUES (1)")
+
+
+def fail(connection: apsw.Connection) -> None:
+    connection.execute("INSERT INTO added VALUES (2)")
+    connection.execute("INSERT INTO nowhere VALUES (1)")
+
+
+def run_out(connection: apsw.Connection) -> None:
+    raise apsw.FullError("no room")
+
+
+@pytest.fixture
+def connection() -> apsw.Connection:
+    connection = apsw.Connection(":memory:")
+    schema.create(connection)
+    connection.pragma("user_version", 1)
+    return connection
+
+
+def version_and_rows(path: str) -> tuple[int, list[object]]:
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        rows = [row[0] for row in connection.execute("SELECT x FROM added")]
+        return connection.pragma("user_version"), rows
+    finally:
+        connection.close()
+
+
+def test_steps_run_in_order_from_the_files_version(connection: apsw.Connection) -> None:
+    schema.migrate(connection, [add_table])
+    assert connection.pragma("user_version") == 2
+    schema.migrate(connection, [fail, fill_table, fill_table])
+    assert connection.pragma("user_version") == 4
+    assert connection.execute("SELECT count(*) FROM added").get == 2
+
+
+def test_a_current_file_is_not_changed(connection: apsw.Connection) -> None:
+    schema.migrate(connection, [])
+    assert connection.pragma("user_version") == 1
+
+
+def test_the_version_goes_with_the_steps() -> None:
+    assert len(schema.MIGRATIONS) + 1 == schema.VERSION
+
+
+def test_an_older_file_is_migrated_when_it_is_opened(
+    open_store: Callable[..., SqliteStore], path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = open_store()
+    publish(old, make_put("a.md", "ant"))
+    old.close()
+    monkeypatch.setattr(schema, "MIGRATIONS", (add_table, fill_table))
+    monkeypatch.setattr(schema, "VERSION", 3)
+    new = open_store()
+    assert set(held(new)) == {("memory", "a.md")}
+    assert len(search(new, words("ant"))) == 1
+    assert new.health(deep=True).problems == ()
+    assert new.health().notices == ()
+    new.close()
+    assert version_and_rows(path) == (3, [1])
+
+
+@pytest.mark.parametrize("broken", [fail, fill_table])
+def test_an_older_file_that_cannot_be_migrated_is_set_aside(
+    open_store: Callable[..., SqliteStore],
+    path: str,
+    monkeypatch: pytest.MonkeyPatch,
+    broken: schema.Migration,
+) -> None:
+    old = open_store()
+    publish(old, make_put("a.md", "ant"))
+    old.close()
+    monkeypatch.setattr(schema, "MIGRATIONS", (broken,))
+    monkeypatch.setattr(schema, "VERSION", 2)
+    new = open_store()
+    assert new.builds() == ()
+    assert "of a version that cannot be brought up to date" in new.health().notices[0]
+    (kept,) = set_aside_before(path)
+    kept_file = apsw.Connection(kept)
+    assert kept_file.pragma("user_version") == 1
+    kept_file.close()
+
+
+def test_a_migration_without_room_leaves_the_old_version(
+    open_store: Callable[..., SqliteStore], path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = open_store()
+    publish(old, make_put("a.md", "ant"))
+    old.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "MIGRATIONS", (add_table, run_out))
+        patch.setattr(schema, "VERSION", 3)
+        with pytest.raises(Exception, match="the disk is full"):
+            open_store().builds()
+    assert set(held(open_store())) == {("memory", "a.md")}
+
+
+@pytest.mark.parametrize("logged", [False, True])
+def test_a_newer_file_is_left_as_it_is(
+    open_store: Callable[..., SqliteStore], path: str, tmp_path: Path, logged: bool
+) -> None:
+    store = open_store()
+    publish(store, make_put("a.md", "ant"))
+    store.close()
+    newer = apsw.Connection(path)
+    newer.pragma("user_version", schema.VERSION + 1)
+    if logged:
+        # As its writer leaves it when it is killed: the change is in the log alone.
+        newer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    newer.close()
+    before = {name: read(path, name) for name in ("", "-wal")}
+    assert bool(before["-wal"]) == logged
+    store = open_store()
+    asked: list[Callable[[], object]] = [
+        store.builds,
+        store.documents,
+        lambda: search(store, words("ant")),
+        lambda: store.fetch([1]),
+        store.health,
+        lambda: publish(store, make_put("b.md", "bee")),
+    ]
+    for question in asked:
+        with pytest.raises(IndexNewerError, match="newer version") as caught:
+            question()
+        assert caught.value.mend
+    store.close()
+    assert {name: read(path, name) for name in ("", "-wal")} == before
+    assert set_aside_before(path) == []
+
+
+def read(path: str, suffix: str) -> bytes:
+    try:
+        with open(path + suffix, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return b""

@@ -1,0 +1,41 @@
+"""Fixtures for the tests of every part."""
+
+from __future__ import annotations
+
+import importlib.util
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.faults.faulty_vfs import FaultyVFS
+
+_NUMBERS = count(1)
+
+
+@pytest.fixture
+def make_faulty_vfs() -> Callable[[], FaultyVFS]:
+    """Makes a VFS for SQLite that can be told to fail; see ``tests/faults/faulty_vfs.py``."""
+    # Tests are not packages, so what they share is loaded from its file.
+    path = Path(__file__).parent / "faults" / "faulty_vfs.py"
+    spec = importlib.util.spec_from_file_location("faulty_vfs", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    def make() -> FaultyVFS:
+        vfs: FaultyVFS = module.FaultyVFS(f"faulty-{next(_NUMBERS)}")
+        return vfs
+
+    return make
+
+
+@pytest.fixture
+def faulty_vfs(make_faulty_vfs: Callable[[], FaultyVFS]) -> FaultyVFS:
+    """A VFS of this test's own."""
+    return make_faulty_vfs()

@@ -47,8 +47,11 @@ class Inbox(Protocol):
 
 def serve(
     inbox: Inbox, answer: Callable[[dict[str, Any]], None], load: Callable[[Job], Engine] = load
-) -> None:
-    """Answer requests until there were none for as long as the load request allows."""
+) -> bool:
+    """Answer requests until there were none for as long as the load request allows.
+
+    ``False`` if the model could not be loaded, which is the end too.
+    """
     engine: Engine | None = None
     idle: float | None = None
     patience: float | None = None
@@ -56,7 +59,7 @@ def serve(
         try:
             request = inbox.get(timeout=patience)
         except Empty:
-            return
+            return True
         told: dict[str, Any]
         try:
             if "load" in request:
@@ -76,6 +79,8 @@ def serve(
             words = f"{type(error).__name__}: {error}"
             told = {"error": {"kind": "protocol", "message": words}}
         answer({"id": request["id"], **told})
+        if engine is None:
+            return False
 
 
 def _loaded(asked: dict[str, Any], load: Callable[[Job], Engine]) -> tuple[Engine, dict[str, Any]]:
@@ -121,9 +126,10 @@ def main() -> None:
         while raw:
             raw = raw[speaking.write(raw) or 0 :]
 
-    serve(Hearing(), answer)
-    # Past the engine's own tidying, which may wait for its threads.
-    os._exit(0)
+    if serve(Hearing(), answer):
+        # Past the engine's own tidying, which may wait for its threads; where loading failed, that
+        # is what brings out the engine's last words.
+        os._exit(0)
 
 
 def _hear(hearing: BinaryIO, inbox: SimpleQueue[Any]) -> None:

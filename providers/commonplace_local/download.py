@@ -117,7 +117,8 @@ class Downloader:
                 here = start if resumed else 0
                 self._progress(here, told.size)
                 try:
-                    for part in answer.iter_raw(_PART):
+                    # In pieces as they come: gathered to a size, they would be lost in a break.
+                    for part in answer.iter_raw():
                         file.write(part)
                         here += len(part)
                         self._progress(here, told.size)

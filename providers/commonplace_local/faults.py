@@ -22,10 +22,16 @@ def fault(
     mend: str = "",
     status: int | None = None,
     retry_after: float | None = None,
-    secrets: tuple[str, ...] = (),
+    secrets: tuple[str, ...] | None = None,
 ) -> ProviderError:
-    """An error of this provider on one line, without ``secrets``; raise it."""
-    words = redacted(" ".join(message.split()), secrets)[:_WORDS]
+    """An error of this provider on one line; raise it.
+
+    With ``secrets``, even none, the words are a stranger's: whatever looks like a key is taken out.
+    """
+    words = " ".join(message.split())
+    if secrets is not None:
+        words = redacted(words, secrets)
+    words = words[:_WORDS]
     return ProviderError(
         f"local: {words}",
         provider="local",

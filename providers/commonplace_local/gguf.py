@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -26,6 +27,23 @@ _SCALARS = {
     11: "<q",
     12: "<d",
 }
+# Of a tensor's type: how many numbers make a block, and its bytes. Types that are missing here are
+# left to the engine.
+_BLOCKS = {
+    0: (1, 4),  # f32
+    1: (1, 2),  # f16
+    2: (32, 18),  # q4_0
+    3: (32, 20),  # q4_1
+    6: (32, 22),  # q5_0
+    7: (32, 24),  # q5_1
+    8: (32, 34),  # q8_0
+    10: (256, 84),  # q2_k
+    11: (256, 110),  # q3_k
+    12: (256, 144),  # q4_k
+    13: (256, 176),  # q5_k
+    14: (256, 210),  # q6_k
+    30: (1, 2),  # bf16
+}
 _LONGEST = 16 * 1024 * 1024  # bytes of one string: templates are long, but not that long
 _MOST = 100_000
 
@@ -40,7 +58,8 @@ def read_metadata(path: str, *, whole: bool) -> Mapping[str, Value]:
     """The file's keys with a scalar or a string; lists are left out.
 
     Not ``whole`` stops where the tokenizer's words begin, which may be hundreds of thousands: the
-    model's name and kind stand before them. Raises :class:`BrokenFileError`, or ``OSError``.
+    model's name and kind stand before them. ``whole`` reads on, and sees that the file is as long
+    as its tensors need. Raises :class:`BrokenFileError`, or ``OSError``.
     """
     with open(path, "rb") as file:
         return _Reader(file).metadata(whole=whole)
@@ -59,9 +78,9 @@ class _Reader:
         version = self._number("<I")
         if version not in _VERSIONS:
             raise BrokenFileError(f"its GGUF version {version} is not one that can be read")
-        self._number("<Q")  # tensors
+        tensors = int(self._number("<Q"))
         count = int(self._number("<Q"))
-        if count > _MOST:
+        if max(count, tensors) > _MOST:
             raise BrokenFileError("its head is damaged")
         found: dict[str, Value] = {}
         for _ in range(count):
@@ -71,7 +90,24 @@ class _Reader:
             value = self._value(int(self._number("<I")))
             if value is not None:
                 found[key] = value
+        else:
+            self._check_length(tensors, int(found.get("general.alignment", 32)))
         return found
+
+    def _check_length(self, tensors: int, alignment: int) -> None:
+        """Raise unless the file holds its tensors, whose descriptions come next."""
+        needed = 0
+        for _ in range(tensors):
+            self._string()
+            numbers = 1
+            for _ in range(int(self._number("<I"))):
+                numbers *= int(self._number("<Q"))
+            block, size = _BLOCKS.get(int(self._number("<I")), (1, 0))
+            needed = max(needed, int(self._number("<Q")) + numbers // block * size)
+        begin = -(-self._file.tell() // max(1, alignment)) * max(1, alignment)
+        length = os.fstat(self._file.fileno()).st_size
+        if tensors and begin + needed > length:
+            raise BrokenFileError(f"it is cut short: {length} of {begin + needed} bytes are here")
 
     def _value(self, kind: int) -> Value | None:
         if kind == _STRING:

@@ -193,10 +193,11 @@ def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
 def _broken(error: httpx.HTTPError) -> ProviderError:
     words = str(error) or type(error).__name__
     if isinstance(error, httpx.TimeoutException):
-        return fault("timeout", f"fetching the model: no answer in time ({words})")
+        return fault("timeout", f"fetching the model: no answer in time ({words})", secrets=())
     return fault(
         "unavailable",
         f"fetching the model: {words}",
+        secrets=(),
         mend="check the network; or download the file by hand and name it in local.modelPath",
     )
 

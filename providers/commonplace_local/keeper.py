@@ -22,6 +22,7 @@ _WITHIN = 600.0  # seconds: crashes further apart are not counted together
 _REST = 300.0
 _FIRST_PAUSE = 1.0
 _STUCK = 900.0
+_FAREWELL = 2.0
 
 _KINDS: Mapping[str, Any] = {
     kind: kind for kind in ("too_large", "bad_request", "not_found", "protocol")
@@ -43,8 +44,8 @@ class Child(Protocol):
         """The last lines that the engine printed."""
         ...
 
-    def stop(self) -> int:
-        """End it; its status."""
+    def stop(self, grace: float = 0.0) -> int:
+        """End it, once ``grace`` seconds were given to do so by itself; its status."""
         ...
 
 
@@ -75,6 +76,7 @@ class Keeper:
         self._crashes: list[float] = []
         self._not_before = 0.0
         self._why = ""
+        self._path = ""
         self._closed = False
 
     def ask(
@@ -130,15 +132,17 @@ class Keeper:
             if self._closed:
                 self.close()
                 raise _closed()
+            self._path = str(load["path"])
             self._send(self._child, {"load": load})
         child = self._child
         if self._owed is not None:
             told = self._awaited(child, deadline)
             if not self.loaded:
                 if "error" in told:
-                    child.stop()
+                    # Engines log from a thread of their own: it speaks its last words as it ends.
+                    child.stop(grace=_FAREWELL)
                     self._forget()
-                    raise _told(told["error"], child.words())
+                    raise _unloadable(self._path, told["error"], child.words())
                 self.loaded = told["loaded"]
         return child
 
@@ -151,7 +155,7 @@ class Keeper:
         told = self._awaited(child, deadline)
         self._why = ""
         if "error" in told:
-            raise _told(told["error"], "")
+            raise _told(told["error"])
         return told
 
     def _send(self, child: Child, request: Mapping[str, Any]) -> None:
@@ -215,11 +219,19 @@ def _closed() -> ProviderError:
     return fault("unavailable", "it was closed")
 
 
-def _told(error: Mapping[str, Any], words: str) -> ProviderError:
-    """The child's error; ``words`` are the engine's own, of which the telling line is added."""
-    message = str(error.get("message", "it refused"))
-    telling = [line for line in words.splitlines() if "error loading model" in line]
+def _told(error: Mapping[str, Any]) -> ProviderError:
+    kind = _KINDS.get(error.get("kind", ""), "protocol")
+    return fault(kind, str(error.get("message", "it refused")))
+
+
+def _unloadable(path: str, error: Mapping[str, Any], words: str) -> ProviderError:
+    """The child's error; the engine's own ``words`` say more, where they are telling."""
+    message = str(error.get("message", "it was refused"))
+    telling = [line for line in words.splitlines() if "error loading model: " in line]
     if telling:
         message = telling[0].rpartition("error loading model: ")[2]
-    kind = _KINDS.get(error.get("kind", ""), "protocol")
-    return fault(kind, message)
+    return fault(
+        _KINDS.get(error.get("kind", ""), "protocol"),
+        f"{path} cannot be loaded: {message}",
+        mend="delete and download it again, or set local.modelPath to another GGUF model",
+    )

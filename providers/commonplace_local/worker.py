@@ -19,6 +19,7 @@ __all__ = ["GoneError", "Worker", "child_environment"]
 
 _WORDS = 40  # lines kept of what the engine prints
 _LINE = 2000
+_FAREWELL = 2.0  # seconds
 _ENV = frozenset(
     {
         *("PATH", "HOME", "USERPROFILE", "LOCALAPPDATA", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP"),
@@ -115,8 +116,13 @@ class Worker:
         """Whether the child has ended."""
         return self._process.poll() is not None
 
-    def stop(self) -> int:
-        """End the child, whatever it is doing; its status. Stopping twice is fine."""
+    def stop(self, grace: float = 0.0) -> int:
+        """End the child, whatever it is doing; its status. Stopping twice is fine.
+
+        It may end by itself for ``grace`` seconds before.
+        """
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=grace)
         # Killed, not asked: it has nothing to save, and cannot hear in mid-computation.
         if self._process.poll() is None:
             self._process.kill()
@@ -131,9 +137,7 @@ class Worker:
 
     def _gone(self) -> GoneError:
         # Its pipes close a moment before it ends, and then its own status is wanted.
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=2)
-        code = self.stop()
+        code = self.stop(grace=_FAREWELL)
         return GoneError(code, self.words())
 
     def _hear(self) -> None:

@@ -31,6 +31,8 @@ params = xllamacpp.CommonParams()
 params.model.path, params.api_keys = sys.argv[1], [sys.argv[2]]
 params.embedding, params.warmup, params.verbosity = True, False, 0
 params.n_ctx, params.n_parallel, params.port = 512, 1, 0
+# Its threads spin at barriers: two on a busy machine are many times slower than one.
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
 params.n_batch = params.n_ubatch = int(sys.argv[3])
 server = xllamacpp.Server(params)
 print("listening", server.listening_address, flush=True)
@@ -132,3 +134,38 @@ def test_dimensions_that_it_ignores_are_noticed(base: str, key: str) -> None:
     provider.close()
     assert caught.value.kind == "protocol"
     assert "64" in str(caught.value)
+
+
+def test_the_official_client_gets_the_same_vectors(
+    base: str, key: str, provider: OpenAIProvider
+) -> None:
+    sdk = pytest.importorskip("openai", reason="the vendor's own client as judge")
+    texts = ["the door code", "the cat in the tree"]
+    ours = provider.embed(texts, purpose="document", deadline=soon())
+    with sdk.OpenAI(base_url=base, api_key=key, max_retries=0) as client:
+        # It asks for base64 by itself, and for numbers where it is told to.
+        packed = client.embeddings.create(model="any", input=texts)
+        plain = client.embeddings.create(model="any", input=texts, encoding_format="float")
+    for place, vector in enumerate(ours):
+        assert packed.data[place].index == plain.data[place].index == place
+        assert packed.data[place].embedding == pytest.approx(list(vector), abs=1e-6)
+        assert plain.data[place].embedding == pytest.approx(list(vector), abs=1e-6)
+
+
+def test_the_official_client_is_refused_where_the_provider_is(base: str, key: str) -> None:
+    sdk = pytest.importorskip("openai", reason="the vendor's own client as judge")
+    with (
+        sdk.OpenAI(base_url=base, api_key="another-key", max_retries=0) as client,
+        pytest.raises(sdk.AuthenticationError),
+    ):
+        client.embeddings.create(model="any", input="text")
+    with (
+        sdk.OpenAI(base_url=base, api_key=key, max_retries=0) as client,
+        pytest.raises(sdk.APIStatusError) as caught,
+    ):
+        client.embeddings.create(model="any", input="cat " * 2000)
+    provider = OpenAIProvider(ProviderContext(base_url=base, api_key=key), env={})
+    with pytest.raises(ProviderError) as ours:
+        provider.embed(["cat " * 2000], purpose="document", deadline=soon())
+    provider.close()
+    assert (ours.value.kind, ours.value.status) == ("too_large", caught.value.status_code)

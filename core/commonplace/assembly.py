@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.errors import PluginUnavailableError, UnavailableError
 from commonplace.spec import ChunkerContext, ManagerContext, SourceContext, StoreContext
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from commonplace.spec import MemoryManager, Source
     from commonplace.text.analyse import Analyser
 
-__all__ = ["Engine", "analyser_of", "make_engine", "make_sources"]
+__all__ = ["Engine", "analyser_of", "make_engine", "make_sources", "section_class"]
 
 _CHARACTERS_PER_TOKEN = 4
 
@@ -35,6 +36,29 @@ def analyser_of(settings: Settings) -> Analyser:
 
     compat = settings.search.ranking.profile == "compat"
     return make_analyser(settings.search.store.fts_tokenizer if compat else "standard")
+
+
+def section_class(host: PluginHost, section: str) -> type | None:
+    """The class that a plugin's section of the configuration is read into.
+
+    ``memory.<id>`` belongs to the backend of that id, ``plugins.entries.<id>.config`` to the
+    source, chunker, provider, ranker or command of that id. ``None`` where nobody has a class.
+    """
+    kind, _, id_ = section.partition(".")
+    if kind == "memory":
+        return _config_of(host.backend, id_)
+    id_ = section.removeprefix("plugins.entries.").removesuffix(".config")
+    lookups = (host.source, host.chunker, host.provider, host.ranker, host.command)
+    return next((found for lookup in lookups if (found := _config_of(lookup, id_))), None)
+
+
+def _config_of(lookup: Callable[[str], Any], id_: str) -> type | None:
+    try:
+        offered = lookup(id_)
+    except PluginUnavailableError:
+        return None  # told where it is asked for
+    config: type | None = getattr(offered, "registration", offered).config
+    return config
 
 
 def make_sources(
@@ -133,6 +157,7 @@ def _make_manager(
         sources=sources,
         chunker=chunker,
         analyser=analyser,
+        workspace=os.path.realpath(settings.workspace),
         embedding=embedding,
         hybrid=settings.search.query.hybrid.enabled,
     )

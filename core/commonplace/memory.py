@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
-from commonplace.assembly import analyser_of, make_engine, make_sources
+from commonplace.assembly import analyser_of, make_engine, make_sources, section_class
 from commonplace.deadline import NEVER
 from commonplace.embedding.chooser import EmbeddingChooser
 from commonplace.errors import CommonplaceError, MemoryDisabledError, WorkspaceError
@@ -72,15 +73,17 @@ class Memory:
         :class:`~commonplace.errors.WorkspaceError`, and
         :class:`~commonplace.errors.MemoryDisabledError` where memory is switched off.
         """
-        from commonplace.config import load_settings
+        from commonplace.config import cache_dir, load_settings
         from commonplace.host.host import PluginHost
 
         env = os.environ if env is None else env
+        host = host or PluginHost(cache_dir=cache_dir(env), env=env)
         settings = load_settings(
             workspace=os.fspath(workspace) if workspace is not None else None,
             agent=agent,
             config=config,
             env=env,
+            sections=partial(section_class, host),
         )
         if not settings.search.enabled or settings.slot == "none":
             raise MemoryDisabledError(
@@ -88,7 +91,7 @@ class Memory:
                 mend="set memorySearch.enabled to true and plugins.slots.memory to memory-core",
             )
         _check_workspace(settings.workspace)
-        return cls(settings, host or PluginHost(cache_dir=settings.cache_dir, env=env), env=env)
+        return cls(settings, host, env=env)
 
     def __enter__(self) -> Self:
         return self

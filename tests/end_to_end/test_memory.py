@@ -178,7 +178,20 @@ def test_two_agents_have_an_index_each(opener: Opener, tmp_path: Path) -> None:
     assert not opener(config=config).search("lighthouse").hits
     second = opener(config=config, agent="second", workspace=None)
     assert second.search("lighthouse").hits[0].path == "MEMORY.md"
-    assert (tmp_path / "state" / "memory" / "second.sqlite").exists()
+    names = {path.name.partition("-")[0] for path in (tmp_path / "state" / "memory").iterdir()}
+    assert names >= {"main", "second"}
+
+
+def test_two_folders_under_one_agent_never_answer_for_each_other(
+    opener: Opener, tmp_path: Path
+) -> None:
+    assert opener().search("staging").hits
+    (tmp_path / "other").mkdir()
+    assert not opener(workspace=tmp_path / "other").search("staging").hits
+    one_file = {"memory": {"search": {"store": {"path": str(tmp_path / "one.sqlite")}}}}
+    assert opener(config=one_file).search("staging").hits
+    assert not opener(config=one_file, workspace=tmp_path / "other").search("staging").hits
+    assert opener(config=one_file).search("staging").hits
 
 
 def test_max_results_and_min_score_bound_the_answer(opener: Opener) -> None:

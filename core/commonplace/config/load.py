@@ -54,13 +54,15 @@ def _defaults(
     id_ = paths.checked_agent(agent or paths.given(env, "COMMONPLACE_AGENT") or "main")
     named = workspace or paths.given(env, "COMMONPLACE_WORKSPACE")
     state = paths.state_dir(env)
+    if named:
+        place = paths.absolute(named, env)
+    else:
+        place = paths.default_workspace(env, folders, os.getcwd())
     return Settings(
-        workspace=paths.absolute(named, env)
-        if named
-        else paths.default_workspace(env, folders, os.getcwd()),
+        workspace=place,
         agent=id_,
         state_dir=state,
         cache_dir=paths.cache_dir(env),
-        index_path=os.path.join(state, "memory", f"{id_}.sqlite"),
+        index_path=paths.default_index(state, id_, place),
         openclaw_dirs=folders,
     )

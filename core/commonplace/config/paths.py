@@ -69,6 +69,18 @@ def cache_dir(env: Mapping[str, str]) -> str:
     return _folder(env, "COMMONPLACE_CACHE_DIR") or user_cache_dir(env)
 
 
+def default_index(state: str, agent: str, workspace: str) -> str:
+    """The index of ``agent`` in ``workspace``, where no other is configured.
+
+    The folder's checksum is part of the name: two folders searched under one agent's name must
+    never share an index, and would else undo each other's at every turn.
+    """
+    from zlib import crc32
+
+    folder = os.path.realpath(workspace).encode("utf-8", "surrogateescape")
+    return os.path.join(state, "memory", f"{agent}-{crc32(folder):08x}.sqlite")
+
+
 def user_file(env: Mapping[str, str]) -> str:
     """The user's own configuration file, absolute; it need not exist."""
     return os.path.join(user_config_dir(env), "config.json5")

@@ -106,7 +106,9 @@ def resolve(
         return resolution
     state = paths.state_dir(env)
     search, notes = search_settings(shapes.search, _named(shapes.search, found["search"]))
-    index, index_notes = _index_path(found["search"].get("store.path"), id_, state, folders)
+    index, index_notes = _index_path(
+        found["search"].get("store.path"), id_, paths.default_index(state, id_, place), folders
+    )
     resolution.warnings += [*notes, *index_notes]
     slots = [f.slot.value for f in findings if f.slot]
     policies = [f.send_policy for f in findings if f.send_policy is not None]
@@ -196,10 +198,9 @@ def _named(shape: Shape, found: Mapping[str, Found]) -> dict[tuple[str, ...], An
 
 
 def _index_path(
-    found: Found | None, id_: str, state: str, folders: tuple[str, ...]
+    found: Found | None, id_: str, default: str, folders: tuple[str, ...]
 ) -> tuple[str, list[str]]:
     """Where this agent's index is: never among the files of an original installation."""
-    default = os.path.join(state, "memory", f"{id_}.sqlite")
     if found is None:
         return default, []
     path: str = found.value.replace("{agentId}", id_)

@@ -91,7 +91,7 @@ class StoreSettings(Group):
         "Index file; `{agentId}` is replaced by the agent's id.",
         default=None,
         path=True,
-        shown="`<state>/memory/{agentId}.sqlite`",
+        shown="`<state>/memory/{agentId}-<workspace>.sqlite`",
     )
     fts_tokenizer: Literal["unicode61", "trigram"] = setting(
         'Tokenizer of the original\'s keyword index; used under `ranking.profile: "compat"`.',

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import has
-
 from commonplace.errors import PluginConflictError
 from commonplace.host.entrypoints import is_id
 from commonplace.model.plugins import Credentials, Registration
@@ -80,7 +78,8 @@ def _check_calls(registration: Any) -> None:
 
 def _check_values(registration: Any) -> None:
     id_, config, priority = registration.id, registration.config, registration.priority
-    if config is not None and not (isinstance(config, type) and has(config)):
+    # What `attrs.has` asks; most plugins have no section, and need no attrs for that.
+    if config is not None and not (isinstance(config, type) and hasattr(config, "__attrs_attrs__")):
         raise TypeError(f"the config of {id_!r} must be an attrs class, not {config!r}")
     if priority is not None and (isinstance(priority, bool) or not isinstance(priority, int)):
         raise TypeError(f"the priority of {id_!r} must be a whole number or None, not {priority!r}")

@@ -39,7 +39,7 @@ def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) ->
             deadline=Deadline.after(_INLINE_SECONDS),
             wait=0,
         )
-        if report.remaining and not report.unchanged and not report.changed:
+        if report.remaining and not report.unchanged and not report.updated:
             report = manager.maintain(embed=False, deadline=NEVER, progress=progress)
     except IndexUnavailableError as error:
         report = manager.pending()

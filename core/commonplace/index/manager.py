@@ -6,10 +6,10 @@ import threading
 import time
 from typing import TYPE_CHECKING, cast
 
-from commonplace.errors import UnavailableError
+from commonplace.errors import IndexUnavailableError, UnavailableError
 from commonplace.index.changes import SourceScan, plan_changes
 from commonplace.index.keyword import keyword_arm
-from commonplace.index.recipe import build_identity, recipe_of
+from commonplace.index.recipe import build_identity, recipe_of, same_workspace
 from commonplace.model.reports import Progress, SyncReport
 from commonplace.spec import ManagerHealth
 
@@ -38,6 +38,7 @@ class IndexedMemoryManager:
         sources: Sequence[Source],
         chunker: Chunker,
         analyser: Analyser,
+        workspace: str = "",
         embedding: Callable[[], EmbeddingService | None] = lambda: None,
         hybrid: bool = True,
         clock_ns: Callable[[], int] = time.time_ns,
@@ -46,6 +47,7 @@ class IndexedMemoryManager:
         self._sources = {source.id: source for source in sources}
         self._chunker = chunker
         self._analyser = analyser
+        self._identity = build_identity(analyser, workspace)
         self._embedding = embedding
         self._hybrid = hybrid
         self._clock_ns = clock_ns
@@ -55,6 +57,12 @@ class IndexedMemoryManager:
         self, query: Query, *, where: Where, limit: int, deadline: Deadline
     ) -> tuple[Arm, ...]:
         """The arm ``keyword``, and ``vector`` where anything is embedded and someone embeds."""
+        live = _live(self._store)
+        if live is not None and live.identity != self._identity:
+            raise IndexUnavailableError(
+                "the index was made for another workspace or tokenizer",
+                mend="run `commonplace index`",
+            )
         arms: list[Arm] = []
         vectors = self._vectors()
         if vectors is not None and any(info.covered for info in vectors.spaces()):
@@ -159,11 +167,11 @@ class IndexedMemoryManager:
     ) -> SyncReport | None:
         """The report if there is nothing to write, or too much; without taking the lease."""
         live = _live(self._store)
-        if force or live is None or live.identity != build_identity(self._analyser):
+        if force or live is None or live.identity != self._identity:
             if at_most is None:
                 return None
             size = sum(len(scan.report.documents) for scan in scans)
-            return SyncReport(remaining=size) if size > at_most or live is not None else None
+            return SyncReport(remaining=size) if size > at_most else None
         plan = plan_changes(self._store.documents(live), scans)
         if plan.size and (at_most is None or plan.size <= at_most):
             return None
@@ -204,7 +212,7 @@ class IndexedMemoryManager:
 
     def _target(self, *, force: bool) -> tuple[Build, bool]:
         """The build to write to, and whether it must be activated when it is complete."""
-        identity = build_identity(self._analyser)
+        identity = self._identity
         live = _live(self._store)
         if live is None:
             # Nothing to keep answering meanwhile: what is indexed is searchable batch by batch.
@@ -223,6 +231,8 @@ class IndexedMemoryManager:
     def _would_lose(self, plan: Plan, scans: list[SourceScan]) -> bool:
         """Whether activating would drop documents that are hidden, not deleted, just now."""
         live = _live(self._store)
+        if live is not None and not same_workspace(live.identity, self._identity):
+            return False  # they were never ours
         return bool(live and plan_changes(self._store.documents(live), scans).hidden > plan.hidden)
 
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from commonplace.spec import Source
     from commonplace.text.analyse import Analyser
 
-__all__ = ["build_identity", "recipe_of"]
+__all__ = ["build_identity", "recipe_of", "same_workspace"]
 
 
 def recipe_of(source: Source, chunker_fingerprint: str, analyser: Analyser) -> str:
@@ -20,6 +20,15 @@ def recipe_of(source: Source, chunker_fingerprint: str, analyser: Analyser) -> s
     return f"{source.id}-{source.version} {chunker_fingerprint} {analyser.id}"
 
 
-def build_identity(analyser: Analyser) -> str:
-    """What a whole build depends on: the one thing no single document can change by itself."""
-    return f"keyword-1 tokenizer={analyser.tokenizer or 'analysed'}"
+def build_identity(analyser: Analyser, workspace: str) -> str:
+    """What a whole build depends on, and no single document can change by itself.
+
+    The workspace is part of it: stored paths are relative to it, so that another folder's documents
+    would pass for this one's if a configured index is used for both.
+    """
+    return f"keyword-1 tokenizer={analyser.tokenizer or 'analysed'} workspace={workspace}"
+
+
+def same_workspace(one: str, other: str) -> bool:
+    """Whether two identities are of one workspace."""
+    return one.partition(" workspace=")[2] == other.partition(" workspace=")[2]

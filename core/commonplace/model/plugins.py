@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from attrs import frozen
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -45,8 +43,7 @@ class Credentials(NamedTuple):
     note: str = ""
 
 
-@frozen
-class Registration(Generic[T]):
+class Registration(NamedTuple, Generic[T]):
     """One thing a plugin offers.
 
     ``factory`` makes it; its arguments are those of the kind (see :mod:`commonplace.spec`).

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from attrs import field, frozen
-
 __all__ = [
     "Arm",
     "ArmKind",
@@ -175,8 +173,7 @@ class Candidate(NamedTuple):
     explain: Explanation
 
 
-@frozen
-class Hit:
+class Hit(NamedTuple):
     """A ranked, cited piece of memory.
 
     ``path`` and the 1-based inclusive lines say where it stands, ``score`` is 0..1, ``snippet``
@@ -193,8 +190,8 @@ class Hit:
     source: str
     heading: tuple[str, ...] = ()
     trust: str = "memory"
-    highlights: tuple[tuple[int, int], ...] = field(default=(), repr=False)
-    explain: Explanation = field(default=Explanation(), repr=False)
+    highlights: tuple[tuple[int, int], ...] = ()
+    explain: Explanation = Explanation()
 
     @property
     def citation(self) -> str:
@@ -205,8 +202,7 @@ class Hit:
         return self.path + lines
 
 
-@frozen
-class SearchResult:
+class SearchResult(NamedTuple):
     """The answer to a search, and who gave it.
 
     ``backend`` served it; ``provider`` and ``model`` made the query's embedding (``None``: keyword

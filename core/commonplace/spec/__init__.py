@@ -7,7 +7,9 @@ This package is the program's table of contents for plugin authors:
 - :mod:`~commonplace.spec.stores` stores, with or without vectors
 - :mod:`~commonplace.spec.managers` whole engines
 - :mod:`~commonplace.spec.providers` embedding providers
+- :mod:`~commonplace.spec.batches` the batch jobs of those that have them
 - :mod:`~commonplace.spec.rankers` rankers
+- :mod:`~commonplace.spec.contexts` what their factories are handed
 
 A plugin is a module named by an entry point of the group ``commonplace``; the entry point's own
 name is ``kind.id`` (``backend.builtin``, ``ranker.mmr``). The module answers, with ``hookimpl``,
@@ -24,21 +26,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from commonplace.spec.documents import (
-        Chunker,
+    from commonplace.spec.contexts import (
         ChunkerContext,
-        ConfiguredPath,
-        Source,
+        ManagerContext,
+        ManagerHealth,
+        RankContext,
+        RankerContext,
         SourceContext,
+        StoreContext,
     )
+    from commonplace.spec.documents import Chunker, ConfiguredPath, Source
     from commonplace.spec.hooks import GROUP, Hooks, Registry, hookimpl, hookspec
-    from commonplace.spec.managers import ManagerContext, ManagerHealth, MemoryManager
+    from commonplace.spec.managers import MemoryManager
     from commonplace.spec.providers import EmbeddingProvider, Limits, ProviderContext
-    from commonplace.spec.rankers import RankContext, Ranker, RankerContext
-    from commonplace.spec.stores import Store, StoreContext, VectorStore
+    from commonplace.spec.rankers import Ranker
+    from commonplace.spec.stores import Store, VectorStore
 
 __all__ = [
     "GROUP",
+    "BatchJobs",
+    "BatchLimits",
+    "BatchLine",
+    "BatchProvider",
+    "BatchState",
     "Chunker",
     "ChunkerContext",
     "ConfiguredPath",
@@ -63,25 +73,30 @@ __all__ = [
 ]
 
 _HOMES = {
+    "BatchJobs": "batches",
+    "BatchLimits": "batches",
+    "BatchLine": "batches",
+    "BatchProvider": "batches",
+    "BatchState": "batches",
     "Chunker": "documents",
-    "ChunkerContext": "documents",
+    "ChunkerContext": "contexts",
     "ConfiguredPath": "documents",
     "EmbeddingProvider": "providers",
     "GROUP": "hooks",
     "Hooks": "hooks",
     "Limits": "providers",
-    "ManagerContext": "managers",
-    "ManagerHealth": "managers",
+    "ManagerContext": "contexts",
+    "ManagerHealth": "contexts",
     "MemoryManager": "managers",
     "ProviderContext": "providers",
-    "RankContext": "rankers",
+    "RankContext": "contexts",
     "Ranker": "rankers",
-    "RankerContext": "rankers",
+    "RankerContext": "contexts",
     "Registry": "hooks",
     "Source": "documents",
-    "SourceContext": "documents",
+    "SourceContext": "contexts",
     "Store": "stores",
-    "StoreContext": "stores",
+    "StoreContext": "contexts",
     "VectorStore": "stores",
     "hookimpl": "hooks",
     "hookspec": "hooks",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import Chunk
     from commonplace.model.documents import Document, DocumentRef, ScanReport
 
-__all__ = ["Chunker", "ChunkerContext", "ConfiguredPath", "Source", "SourceContext"]
+__all__ = ["Chunker", "ConfiguredPath", "Source"]
 
 
 class ConfiguredPath(Protocol):
@@ -25,19 +25,6 @@ class ConfiguredPath(Protocol):
     def pattern(self) -> str | None:
         """A glob below ``path``, where that is a folder; ``None`` wants all Markdown in it."""
         ...
-
-
-class SourceContext(NamedTuple):
-    """What a source's factory is given. ``workspace`` is absolute; ``extra_paths`` as configured.
-
-    ``state_dirs`` are folders of an original installation that may be read, never written.
-    """
-
-    workspace: str
-    agent: str
-    extra_paths: tuple[str | ConfiguredPath, ...] = ()
-    state_dirs: tuple[str, ...] = ()
-    config: Any = None
 
 
 class Source(Protocol):
@@ -64,14 +51,6 @@ class Source(Protocol):
         stamp of what was really read.
         """
         ...
-
-
-class ChunkerContext(NamedTuple):
-    """What a chunker's factory is given, in characters: ``size`` per chunk and ``overlap``."""
-
-    size: int
-    overlap: int
-    config: Any = None
 
 
 class Chunker(Protocol):

@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from commonplace.deadline import Deadline
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Query, Where
-    from commonplace.model.store import StoreHealth
-    from commonplace.spec.documents import Source
+    from commonplace.spec.contexts import ManagerHealth
 
-__all__ = ["ManagerContext", "ManagerHealth", "MemoryManager"]
-
-
-class ManagerContext(NamedTuple):
-    """What the factory of a whole engine is given.
-
-    ``workspace`` is absolute. ``state_dir`` is a folder of this agent's own for derived files; it
-    may not exist yet. ``config`` is the plugin's section, read into its registered config class.
-    """
-
-    workspace: str
-    agent: str
-    state_dir: str
-    sources: tuple[Source, ...]
-    config: Any = None
-
-
-class ManagerHealth(NamedTuple):
-    """What a manager says of itself; ``store`` for managers that keep a store of ours."""
-
-    available: bool
-    reason: str = ""
-    store: StoreHealth | None = None
-    notices: tuple[str, ...] = ()
+__all__ = ["MemoryManager"]
 
 
 class MemoryManager(Protocol):

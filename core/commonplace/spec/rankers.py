@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from commonplace.model.search import Candidate, ChunkId, Query
+    from commonplace.model.search import Candidate
+    from commonplace.spec.contexts import RankContext
 
-__all__ = ["RankContext", "Ranker", "RankerContext"]
-
-
-class RankerContext(NamedTuple):
-    """What a ranker's factory is given: the keys of ``query.hybrid``, and its own section."""
-
-    vector_weight: float = 0.7
-    text_weight: float = 0.3
-    half_life_days: float = 30.0
-    mmr_lambda: float = 0.7
-    config: Any = None
-
-
-class RankContext(NamedTuple):
-    """What a ranker may know besides the hits.
-
-    ``now`` is epoch seconds. ``profile`` is ``default`` or ``compat``. ``arms`` are the names of
-    the arms that answered. ``vectors`` maps chunk ids to unit vectors as bytes, or is
-    ``None`` where there are none.
-    """
-
-    query: Query
-    now: float
-    limit: int
-    profile: str = "default"
-    arms: tuple[str, ...] = ()
-    vectors: Callable[[Collection[ChunkId]], Mapping[ChunkId, Any]] | None = None
+__all__ = ["Ranker"]
 
 
 class Ranker(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,23 +13,7 @@ if TYPE_CHECKING:
     from commonplace.model.search import ChunkId, KeywordQuery, Nearest, StoredChunk, Where
     from commonplace.model.store import Build, SpaceInfo, StoredDocument, StoreHealth
 
-__all__ = ["Store", "StoreContext", "VectorStore"]
-
-
-class StoreContext(NamedTuple):
-    """What a store's factory is given.
-
-    ``path`` is where the configuration wants the index, for stores that live in a file.
-    ``tokenizer`` is ``None`` where the terms are already analysed (tokens joined by single
-    spaces), else the name of a tokenizer (``unicode61``, ``trigram``) that the store shall apply
-    itself to raw text.
-    ``config`` is the plugin's own section, read into its registered config class.
-    """
-
-    path: str
-    agent: str = "main"
-    tokenizer: str | None = None
-    config: Any = None
+__all__ = ["Store", "VectorStore"]
 
 
 class Store(Protocol):

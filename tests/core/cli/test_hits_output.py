@@ -99,17 +99,13 @@ def test_pretty_without_colour_has_no_escape_at_all() -> None:
 
 
 def test_pretty_says_whose_text_it_is_unless_it_is_the_agents_own() -> None:
-    from attrs import evolve
-
-    theirs = SearchResult(hits=(evolve(HIT, trust="external"),), backend="builtin")
+    theirs = SearchResult(hits=(HIT._replace(trust="external"),), backend="builtin")
     assert "[external]" in pretty_hits(theirs, Style(colour=False))
     assert "[" not in pretty_hits(RESULT, Style(colour=False)).splitlines()[0]
 
 
 def test_pretty_disarms_what_a_note_might_send_to_the_terminal() -> None:
-    from attrs import evolve
-
-    evil = evolve(HIT, snippet="a\x1b[2Jb", path="x\x1b[1m.md", heading=("\x07",), highlights=())
+    evil = HIT._replace(snippet="a\x1b[2Jb", path="x\x1b[1m.md", heading=("\x07",), highlights=())
     shown = pretty_hits(SearchResult(hits=(evil,), backend="b"), Style(colour=False))
     assert not set(shown) & {"\x1b", "\x07"}
 

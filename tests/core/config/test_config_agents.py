@@ -60,7 +60,7 @@ def test_main_always_exists(load: Callable[..., Settings]) -> None:
 
 def test_without_a_list_a_host_names_agents_as_it_likes(load: Callable[..., Settings]) -> None:
     settings = load(agent="user-42")
-    assert settings.index_path.endswith("/memory/user-42.sqlite")
+    assert "/memory/user-42-" in settings.index_path
 
 
 @pytest.mark.parametrize("agent", ["../x", "a/b", "a b", "a.b", "é", "-a", "a" * 65, "a\n", "CON:"])
@@ -78,7 +78,11 @@ def test_each_agent_has_an_index_of_its_own(
     tmp_path: Path, env: dict[str, str], load: Callable[..., Settings]
 ) -> None:
     env["COMMONPLACE_STATE_DIR"] = str(tmp_path / "state")
-    assert load(agent="a").index_path == str(tmp_path / "state/memory/a.sqlite")
+    of_a, of_b = load(agent="a").index_path, load(agent="b").index_path
+    assert of_a.startswith(str(tmp_path / "state/memory/a-"))
+    assert of_a.endswith(".sqlite")
+    assert of_b != of_a
+    assert load(agent="a", workspace=str(tmp_path / "elsewhere")).index_path != of_a
     config = {"memory": {"search": {"store": {"path": "~/{agentId}/{agentId}.db"}}}}
     assert load(agent="a", config=config).index_path == f"{env['HOME']}/a/a.db"
 
@@ -89,7 +93,7 @@ def test_a_store_inside_the_originals_folder_is_not_used(
     (tmp_path / "home/.openclaw").mkdir()
     config = {"memory": {"search": {"store": {"path": "~/.openclaw/memory/{agentId}.sqlite"}}}}
     settings = load(config=config)
-    assert settings.index_path == f"{settings.state_dir}/memory/main.sqlite"
+    assert settings.index_path.startswith(f"{settings.state_dir}/memory/main-")
     (warning,) = settings.warnings
     assert "store.path" in warning
 

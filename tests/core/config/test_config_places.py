@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pyjson5
@@ -99,6 +100,8 @@ def test_it_takes_and_refuses_what_the_parser_does(text: str, data: st.DataObjec
     broken += text[at + data.draw(st.integers(0, 2)) :]
     # Half of a character is well placed, and only no value.
     assume("\\ud" not in broken.lower())
+    # The parser takes an octal escape that JSON5 does not have.
+    assume(not re.search(r"\\0\d", broken))
     try:
         pyjson5.decode(broken)
         taken = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from attrs import evolve, frozen
+from attrs import frozen
 
 from commonplace.errors import PluginConflictError
 from commonplace.host.registry import KindRegistry
@@ -36,7 +36,7 @@ def registry(**claims: str) -> KindRegistry:
 
 def test_registrations_are_kept_by_id_in_their_order() -> None:
     mine = registry()
-    other = evolve(GOOD, id="also-good", config=None, priority=None, extra=None)
+    other = GOOD._replace(id="also-good", config=None, priority=None, extra=None)
     mine.add(GOOD)
     mine.add(other)
     assert list(mine.offered.items()) == [("good", GOOD), ("also-good", other)]
@@ -88,7 +88,7 @@ def test_a_malformed_registration_is_refused(
 ) -> None:
     mine = registry()
     with pytest.raises(error, match=words):
-        mine.add(evolve(GOOD, **changes))
+        mine.add(GOOD._replace(**changes))
     assert not mine.offered
 
 

@@ -44,15 +44,12 @@ class FaultyVFS(apsw.VFS):
         self.log.clear()
         self._fail_at, self._fault, self._lasting = at, fault, lasting
 
-    def heal(self) -> None:
-        """Fail no more."""
+    def heal(self) -> bool:
+        """Fail no more; tells whether the failure that was asked for has come."""
+        came = self._fail_at is not None and len(self.log) >= self._fail_at
         self._fail_at = None
         self.fail_reads = self.read_only = False
-
-    @property
-    def failed(self) -> bool:
-        """Whether the failure that was asked for has come."""
-        return self._fail_at is not None and len(self.log) >= self._fail_at
+        return came
 
     def due(self, operation: str) -> Fault | None:
         """Note ``operation``; what must befall it."""

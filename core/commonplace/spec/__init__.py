@@ -26,6 +26,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from commonplace.spec.batches import (
+        BatchJobs,
+        BatchLimits,
+        BatchLine,
+        BatchProvider,
+        BatchState,
+    )
     from commonplace.spec.contexts import (
         ChunkerContext,
         ManagerContext,

@@ -62,12 +62,21 @@ class Hub:
         here = host == "localhost" or host.startswith("127.") or host == "::1"
         # A proxy has no business between this machine and itself.
         mounts = {f"all://{f'[{host}]' if ':' in host else host}": None} if here else None
-        self._client = httpx.Client(
-            transport=transport,
-            mounts=mounts,
-            follow_redirects=False,
-            headers={"User-Agent": "commonplace", "Accept-Encoding": "identity"},
-        )
+        try:
+            self._client = httpx.Client(
+                transport=transport,
+                mounts=mounts,
+                follow_redirects=False,
+                headers={"User-Agent": "commonplace", "Accept-Encoding": "identity"},
+            )
+        except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
+            # Proxies and certificates are read from the environment here.
+            raise fault(
+                "unavailable",
+                f"the environment's proxy or certificates cannot be used: {error}",
+                mend="check HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR",
+                secrets=(),
+            ) from None
 
     def close(self) -> None:
         """Close connections."""

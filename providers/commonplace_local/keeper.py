@@ -128,7 +128,11 @@ class Keeper:
         if self._child is None:
             load = self._load()
             self.loaded = {}
-            self._child = self._start()
+            try:
+                self._child = self._start()
+            except OSError as error:
+                words = f"the engine's process cannot be started: {error.strerror or error}"
+                raise fault("unavailable", words) from error
             if self._closed:
                 self.close()
                 raise _closed()

@@ -151,6 +151,8 @@ class Worker:
                 except ValueError:
                     self._words.append(line.decode("utf-8", "replace")[:_LINE])
         self._inbox.put(None)
+        # Whoever ended by idling is not left behind as a zombie until somebody asks again.
+        self._process.wait()
 
     def _overhear(self) -> None:
         assert self._process.stderr is not None

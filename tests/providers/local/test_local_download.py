@@ -293,6 +293,17 @@ def test_a_token_that_no_header_can_hold_is_told_without_it(told: Callable[..., 
     assert "sekrit" not in told(caught.value)
 
 
+def test_a_proxy_that_cannot_be_used_is_told(
+    monkeypatch: pytest.MonkeyPatch, told: Callable[..., str]
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "nonsense://user:sekrit@host:port")
+    with pytest.raises(ProviderError) as caught:
+        Hub({})
+    assert caught.value.kind == "unavailable"
+    assert "HTTPS_PROXY" in caught.value.mend
+    assert "sekrit" not in told(caught.value)
+
+
 def test_all_parts_of_a_split_model_are_fetched(
     hub: Any, fetching: Callable[..., Fetching]
 ) -> None:

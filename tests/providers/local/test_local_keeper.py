@@ -245,3 +245,23 @@ def test_a_request_that_is_interrupted_by_closing_says_so(keep: Callable[..., Ke
     keeper = keep(Interrupted(LOADED))
     with pytest.raises(ProviderError, match="closed"):
         ask(keeper)
+
+
+def test_after_a_fork_the_parents_child_is_left_alone(keep: Callable[..., Keeper]) -> None:
+    parents, own = Scripted(LOADED, VECTORS), Scripted(LOADED, VECTORS)
+    keeper = keep(parents, own)
+    ask(keeper)
+    keeper._pid -= 1
+    assert ask(keeper)["vectors"] == ["AAAA"]
+    assert own.got
+    assert parents.stops == 0
+
+
+def test_a_process_that_cannot_be_started_is_told(clock: Callable[[], float]) -> None:
+    def refuse() -> Scripted:
+        raise OSError(12, "Cannot allocate memory")
+
+    keeper = Keeper(refuse, lambda: {"path": "m.gguf"}, clock=clock)
+    with pytest.raises(ProviderError, match="Cannot allocate memory") as caught:
+        ask(keeper)
+    assert caught.value.kind == "unavailable"

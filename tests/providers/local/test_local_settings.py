@@ -234,6 +234,28 @@ def test_progress_is_logged_in_steps(caplog: pytest.LogCaptureFixture) -> None:
     announce(5, None)
 
 
+def test_a_terminal_sees_the_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    from io import StringIO
+
+    from commonplace_local.announcing import Announcer
+
+    class Terminal(StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    announce = Announcer("m")
+    for here in (0, 1, 500, 1000):
+        announce(here, 1000)
+    assert terminal.getvalue().split("\r") == [
+        "",
+        "downloading m: 0 %",
+        "downloading m: 50 %",
+        "downloading m: 100 %\n",
+    ]
+
+
 def test_making_it_and_its_fingerprint_import_nothing_heavy(tiny_gguf: Path) -> None:
     code = (
         "import sys\n"

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace.testing import make_put, publish
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from commonplace_sqlite.store import SqliteStore
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs rights of the POSIX kind")
+
+NOBODY = 65_534
+
+# Rights do not bind the superuser, so that the process that is looked at becomes somebody else;
+# once it has imported everything, for Python itself may lie where nobody can read it.
+SCRIPT = """
+import importlib, os, pkgutil, sys
+import filelock
+import commonplace_sqlite
+from commonplace.errors import IndexReadOnlyError
+from commonplace.testing import make_put, publish, write
+for module in pkgutil.iter_modules(commonplace_sqlite.__path__):
+    importlib.import_module(f"commonplace_sqlite.{module.name}")
+from commonplace_sqlite.store import SqliteStore
+path, user = sys.argv[1], int(sys.argv[2])
+if os.getuid() == 0:
+    os.setgid(user)
+    os.setuid(user)
+store = SqliteStore(path)
+print(sorted(document.path for document in store.documents()))
+try:
+    write(store, make_put("new.md", "ant"))
+    print("written")
+except IndexReadOnlyError as error:
+    print("read-only:", "\\n" not in str(error))
+except LookupError:
+    publish(store, make_put("new.md", "ant"))
+    print("made")
+health = store.health(deep=True)
+print(health.writable, health.problems, len(health.notices))
+print(health.notices[0])
+store.close()
+"""
+
+
+def as_somebody_else(path: str) -> list[str]:
+    ran = subprocess.run(
+        [sys.executable, "-c", SCRIPT, path, str(NOBODY)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd="/",
+    )
+    return ran.stdout.splitlines()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder that everybody can get to, whose rights are given back in the end."""
+    folder = tmp_path / "state"
+    folder.mkdir()
+    closed = {
+        one: mode
+        for one in (tmp_path, *tmp_path.parents)
+        if (mode := stat.S_IMODE(one.stat().st_mode)) & 0o005 != 0o005
+    }
+    for one, mode in closed.items():
+        one.chmod(mode | 0o005)
+    folder.chmod(0o755)
+    yield folder
+    folder.chmod(0o755)
+    for one, mode in closed.items():
+        one.chmod(mode)
+
+
+def protect(folder: Path, mode: int = 0o444) -> None:
+    for file in folder.iterdir():
+        file.chmod(mode)
+    folder.chmod(0o555)
+
+
+@pytest.fixture
+def index(folder: Path, open_store: Callable[..., SqliteStore]) -> str:
+    path = str(folder / "index.sqlite")
+    store = open_store(path)
+    publish(store, make_put("a.md", "ant"))
+    store.close()
+    return path
+
+
+def test_an_index_nobody_may_write_is_searched(index: str, folder: Path) -> None:
+    protect(folder)
+    documents, written, health, notice = as_somebody_else(index)
+    assert documents == "['a.md']"
+    assert written == "read-only: True"
+    assert health == "False () 1"
+    assert notice.startswith("the index cannot be kept up to date")
+
+
+def test_it_is_searched_while_its_owner_has_it_open(
+    index: str, folder: Path, open_store: Callable[..., SqliteStore]
+) -> None:
+    owner = open_store(index)
+    publish(owner, make_put("b.md", "bee"), identity="second")
+    protect(folder)
+    documents, written, _, _ = as_somebody_else(index)
+    assert documents == "['b.md']"
+    assert written == "read-only: True"
+    assert {document.path for document in owner.documents()} == {"b.md"}
+
+
+def test_an_index_nobody_may_read_is_made_in_memory(index: str, folder: Path) -> None:
+    protect(folder, 0o000)
+    documents, written, health, notice = as_somebody_else(index)
+    assert (documents, written, health) == ("[]", "made", "True () 1")
+    assert notice.startswith("the index is lost with this process")
+
+
+def test_a_log_that_cannot_be_read_back_is_no_index(index: str, folder: Path) -> None:
+    """What is in the log is part of the index: without it the file may be of two minds."""
+    (folder / "index.sqlite-wal").write_bytes(b"x" * 5_000)
+    protect(folder)
+    documents, written, _, _ = as_somebody_else(index)
+    assert (documents, written) == ("[]", "made")
+
+
+def test_without_an_index_and_a_place_for_it_memory_serves(folder: Path) -> None:
+    folder.chmod(0o555)
+    for path in (folder / "index.sqlite", folder / "deeper" / "index.sqlite"):
+        documents, written, health, notice = as_somebody_else(str(path))
+        assert (documents, written, health) == ("[]", "made", "True () 1")
+        assert "Permission denied" in notice
+    assert list(folder.iterdir()) == []
+
+
+def test_a_damaged_index_that_cannot_be_moved_is_left(index: str, folder: Path) -> None:
+    with open(index, "wb") as file:
+        file.write(b"# no database\n" * 100)
+    protect(folder)
+    documents, written, health, _ = as_somebody_else(index)
+    assert (documents, written, health) == ("[]", "made", "True () 1")
+    with open(index, "rb") as file:
+        assert file.read() == b"# no database\n" * 100

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.embedding.redact import redacted
 from commonplace.errors import ProviderError
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ def fault(
     """
     words = " ".join(message.split())
     if secrets is not None:
+        from commonplace.embedding.redact import redacted
+
         words = redacted(words, secrets)
     words = words[:_WORDS]
     return ProviderError(

@@ -9,10 +9,10 @@ __all__ = ["DEFAULT_MODEL", "HubModel", "is_remote", "parse_hub"]
 
 DEFAULT_MODEL = "hf:ggml-org/embeddinggemma-300M-GGUF/embeddinggemma-300M-Q8_0.gguf"
 
-_SCHEME = re.compile(r"(?i)(?:hf|huggingface):|https?://")
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?")
-_REVISION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]*")
-_SPLIT = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
+# Compiled when first used: most settings name a file.
+_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?"
+_REVISION = r"[A-Za-z0-9_][A-Za-z0-9._/-]*"
+_SPLIT = r"(?i)-(\d{5})-of-(\d{5})\.gguf$"
 _MOST_PARTS = 100
 
 
@@ -41,7 +41,7 @@ class HubModel(NamedTuple):
 
     def parts(self) -> tuple[str, ...]:
         """The paths of all files the model is made of, first the one that is loaded."""
-        split = _SPLIT.search(self.path)
+        split = re.search(_SPLIT, self.path)
         if split is None:
             return (self.path,)
         count, stem = int(split[2]), self.path[: split.start()]
@@ -52,7 +52,7 @@ class HubModel(NamedTuple):
         name = path.lower()
         if not name.endswith(".gguf") or name.rpartition("/")[2].startswith("mmproj"):
             return False
-        split = _SPLIT.search(name)
+        split = re.search(_SPLIT, name)
         if split is not None and int(split[1]) != 1:
             return False
         pattern = rf"(?:^|[-._/]){re.escape(self.quant.lower())}(?:\.gguf$|-\d{{5}}-of-|[/])"
@@ -61,7 +61,7 @@ class HubModel(NamedTuple):
 
 def is_remote(reference: str) -> bool:
     """Whether ``local.modelPath`` names something that would have to be fetched."""
-    return _SCHEME.match(reference.strip()) is not None
+    return reference.strip().lower().startswith(("hf:", "huggingface:", "http://", "https://"))
 
 
 def parse_hub(reference: str) -> HubModel:
@@ -74,7 +74,7 @@ def parse_hub(reference: str) -> HubModel:
         raise ValueError("models are fetched by hf:owner/repo/file.gguf, not by other addresses")
     rest, _, revision = rest.partition("#")
     revision = revision or "main"
-    if not _REVISION.fullmatch(revision) or _climbs(revision):
+    if not re.fullmatch(_REVISION, revision) or _climbs(revision):
         raise ValueError(f"{revision!r} is no revision")
     pieces = rest.split("/")
     if len(pieces) < 2:
@@ -84,7 +84,7 @@ def parse_hub(reference: str) -> HubModel:
     if not path:
         repo, _, quant = repo.partition(":")
     for name in (owner, repo, *((quant,) if quant else ())):
-        if not _NAME.fullmatch(name) or ".." in name:
+        if not re.fullmatch(_NAME, name) or ".." in name:
             raise ValueError(f"{name!r} is no name on a hub")
     if path:
         _check_path(path)
@@ -96,7 +96,7 @@ def _check_path(path: str) -> None:
         raise ValueError(f"{path!r} is no path of a file in a repository")
     if not path.lower().endswith(".gguf"):
         raise ValueError(f"{path!r} is no GGUF file")
-    split = _SPLIT.search(path)
+    split = re.search(_SPLIT, path)
     if split is not None and not 1 <= int(split[2]) <= _MOST_PARTS:
         raise ValueError(f"{path!r} has no number of parts that can be right")
 

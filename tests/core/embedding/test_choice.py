@@ -1,0 +1,204 @@
+"""Who embeds: asked for by name, chosen by key, stood in for, or nobody; always with a reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.config import load_settings
+from commonplace.embedding.choice import Choice, choose
+from commonplace.host.host import PluginHost
+from commonplace.model.plugins import Credentials, Probe, Registration
+from commonplace.spec import Limits, ProviderContext, hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from commonplace.config import Settings
+    from commonplace.deadline import Deadline
+
+    Choosing = Callable[..., Choice]
+
+
+class Echo:
+    """A provider that remembers what it was given."""
+
+    limits = Limits()
+    concurrency = 1
+
+    def __init__(self, context: ProviderContext) -> None:
+        self.context = context
+        self.model = context.model or "default"
+
+    def fingerprint(self) -> str:
+        return "echo"
+
+    def embed(
+        self, texts: Sequence[str], *, purpose: str, deadline: Deadline
+    ) -> Sequence[Sequence[float]]:
+        return [[1.0, 0.0] for _ in texts]
+
+    def close(self) -> None:
+        pass
+
+
+class Plugin:
+    """Offers one provider."""
+
+    def __init__(self, **options: Any) -> None:
+        self.registration = Registration(summary="for tests", factory=Echo, **options)
+
+    @hookimpl
+    def commonplace_register_providers(self, registry: Any) -> None:
+        registry.add(self.registration)
+
+
+ALPHA = Credentials(env=("ALPHA_KEY", "ALPHA_OTHER"), config=("alpha", "alphabet"), note="a login")
+BETA = Credentials(env=("BETA_KEY",), config=("beta",))
+
+
+@pytest.fixture
+def host() -> PluginHost:
+    host = PluginHost(entry_points=(), env={})
+    host.register(Plugin(id="alpha", priority=10, credentials=ALPHA), name="alpha")
+    host.register(Plugin(id="beta", priority=20, credentials=BETA), name="beta")
+    host.register(
+        Plugin(
+            id="file",
+            priority=5,
+            ready=lambda context: Probe(available=bool(context.options["model_path"])),
+        ),
+        name="file",
+    )
+    host.register(Plugin(id="never", credentials=Credentials(optional=True)), name="never")
+    host.register(
+        Plugin(id="broken", probe=lambda: Probe(available=False, reason="no lib", mend="get it")),
+        name="broken",
+    )
+    return host
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Callable[[Mapping[str, object]], Settings]:
+    def load(search: Mapping[str, object]) -> Settings:
+        extra = {k: v for k, v in search.items() if k == "models"}
+        rest = {k: v for k, v in search.items() if k != "models"}
+        return load_settings(
+            workspace=str(tmp_path),
+            config={"memory": {"search": rest}, **extra},
+            env={"HOME": str(tmp_path), "COMMONPLACE_STATE_DIR": str(tmp_path / "state")},
+        )
+
+    return load
+
+
+@pytest.fixture
+def choosing(host: PluginHost, settings: Callable[[Mapping[str, object]], Settings]) -> Choosing:
+    def choose_(search: Mapping[str, object], **env: str) -> Choice:
+        return choose(host, settings(search), env)
+
+    return choose_
+
+
+def ids(choice: Choice) -> list[str]:
+    return [link.id for link in choice.service.links] if choice.service else []
+
+
+def context_of(choice: Choice, place: int = 0) -> ProviderContext:
+    assert choice.service is not None
+    provider = choice.service.links[place].provider
+    assert isinstance(provider, Echo)
+    return provider.context
+
+
+def test_without_a_key_nobody_embeds_and_nothing_is_wrong(choosing: Choosing) -> None:
+    assert choosing({}) == Choice(None, ()) or not choosing({}).notices
+    assert ids(choosing({})) == []
+
+
+@pytest.mark.parametrize(
+    ("env", "chosen"),
+    [
+        ({"ALPHA_KEY": "a"}, ["alpha"]),
+        ({"ALPHA_OTHER": "a"}, ["alpha"]),
+        ({"BETA_KEY": "b"}, ["beta"]),
+        ({"BETA_KEY": "b", "ALPHA_KEY": "a"}, ["alpha"]),
+        ({"ALPHA_KEY": "  "}, []),
+    ],
+)
+def test_auto_takes_the_first_by_priority_that_has_a_key(
+    choosing: Choosing, env: dict[str, str], chosen: list[str]
+) -> None:
+    assert ids(choosing({}, **env)) == chosen
+
+
+def test_auto_asks_a_provider_that_is_ready_without_a_key(choosing: Choosing) -> None:
+    assert ids(choosing({"local": {"modelPath": "/m.gguf"}}, ALPHA_KEY="a")) == ["file"]
+
+
+def test_none_is_nobody_even_with_a_key(choosing: Choosing) -> None:
+    assert ids(choosing({"provider": "none"}, ALPHA_KEY="a")) == []
+
+
+def test_by_name_without_a_key_says_what_to_set_and_what_is_no_key(choosing: Choosing) -> None:
+    choice = choosing({"provider": "alpha"})
+    assert ids(choice) == []
+    (notice,) = choice.notices
+    assert "alpha: no API key found (a login)" in notice
+    assert "ALPHA_KEY or ALPHA_OTHER" in notice
+
+
+def test_a_key_of_the_configuration_serves_under_either_name(choosing: Choosing) -> None:
+    for section in ("alpha", "alphabet"):
+        models = {"providers": {section: {"apiKey": "k-" + section}}}
+        choice = choosing({"provider": "alpha", "models": models})
+        assert context_of(choice).api_key == "k-" + section
+
+
+def test_a_key_of_the_environment_is_not_sent_to_another_address(choosing: Choosing) -> None:
+    remote = {"baseUrl": "http://127.0.0.1:1/v1"}
+    choice = choosing({"provider": "alpha", "remote": remote}, ALPHA_KEY="secret")
+    assert context_of(choice).api_key is None
+    named = {**remote, "apiKey": "${ALPHA_KEY}"}
+    choice = choosing({"provider": "alpha", "remote": named}, ALPHA_KEY="secret")
+    assert context_of(choice).api_key == "secret"
+
+
+def test_a_reference_that_leads_nowhere_is_said(choosing: Choosing) -> None:
+    choice = choosing({"provider": "alpha", "remote": {"apiKey": "${GONE}"}})
+    assert ids(choice) == []
+    assert "GONE" in choice.notices[0]
+
+
+def test_the_fallback_has_its_own_model_and_key(choosing: Choosing) -> None:
+    search = {
+        "provider": "alpha",
+        "fallback": "beta",
+        "model": "big",
+        "remote": {"apiKey": "own", "headers": {"x-a": "b"}},
+    }
+    choice = choosing(search, BETA_KEY="b")
+    assert ids(choice) == ["alpha", "beta"]
+    first, second = context_of(choice), context_of(choice, 1)
+    assert (first.model, first.api_key, first.headers) == ("big", "own", {"x-a": "b"})
+    assert (second.model, second.api_key, second.headers) == ("", "b", {})
+
+
+def test_a_fallback_serves_where_the_first_cannot_be_made(choosing: Choosing) -> None:
+    choice = choosing({"provider": "broken", "fallback": "beta"}, BETA_KEY="b")
+    assert ids(choice) == ["beta"]
+    assert "no lib. To mend it: get it" in choice.notices[0]
+
+
+def test_an_unknown_provider_is_told_with_a_suggestion(choosing: Choosing) -> None:
+    choice = choosing({"provider": "alhpa"}, ALPHA_KEY="a")
+    assert ids(choice) == []
+    assert "alpha" in choice.notices[0]
+
+
+def test_no_key_is_ever_shown(choosing: Choosing) -> None:
+    choice = choosing({"provider": "alpha", "remote": {"apiKey": "tops3cret"}})
+    assert context_of(choice).api_key == "tops3cret"
+    assert "tops3cret" not in repr(choice) + repr(context_of(choice)) + str(choice.notices)

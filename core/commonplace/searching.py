@@ -62,13 +62,16 @@ class Searcher:
         query = Query(text=text, keyword=self._analyser.query(parsed), words=" ".join(parsed.words))
         if not query.keyword.should:
             return Found((), (), ("the query has no words to search for",))
+        where = _narrowed(parsed.where, sources)
         wide = min(_CANDIDATES_AT_MOST, limit * self._settings.query.hybrid.candidate_multiplier)
-        arms = manager.search(
-            query,
-            where=_narrowed(parsed.where, sources),
-            limit=max(limit, wide),
-            deadline=Deadline.after(_SECONDS),
-        )
+        deadline = Deadline.after(_SECONDS)
+        arms = manager.search(query, where=where, limit=max(limit, wide), deadline=deadline)
+        notes = tuple(arm.note for arm in arms if arm.note)
+        if query.keyword.must and not any(arm.found for arm in arms if arm.kind == "bm25"):
+            # Questions quote things too: what no note holds word for word is no reason for silence.
+            query = query._replace(keyword=query.keyword._replace(must=()))
+            arms = manager.search(query, where=where, limit=max(limit, wide), deadline=deadline)
+            notes += ("no note has the quoted words side by side; shown is what comes near",)
         profile = self._settings.ranking.profile
         ranked = rank(
             candidates_of(arms),
@@ -89,7 +92,7 @@ class Searcher:
             text_weight=self._settings.query.hybrid.text_weight,
         )
         hits = hits_of(passed, query.keyword, self._analyser, limit=limit)
-        return Found(hits, arms, tuple(arm.note for arm in arms if arm.note))
+        return Found(hits, arms, notes)
 
 
 def _narrowed(where: Where, sources: Sequence[str] | None) -> Where:

@@ -87,6 +87,15 @@ def test_what_a_person_types_finds_the_note(opener: Opener, query: str, path: st
     assert opener().search(query).hits[0].path == path
 
 
+def test_quoted_words_that_stand_nowhere_side_by_side_still_find_what_comes_near(
+    opener: Opener,
+) -> None:
+    memory = opener()
+    assert memory.search('"port listens"').hits[0].path == "MEMORY.md"
+    assert "side by side" in memory.search('"port listens"').notes[0]
+    assert memory.search('"listens on port"').notes == ()
+
+
 def test_a_word_with_a_minus_is_kept_out(opener: Opener) -> None:
     memory = opener()
     assert memory.search("port build").hits

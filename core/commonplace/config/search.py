@@ -20,7 +20,8 @@ __all__ = [
     "SyncSettings",
 ]
 
-PROVIDERS = ("auto", "openai", "gemini", "voyage", "mistral", "ollama", "bedrock", "local", "none")
+# Only what core itself understands: which providers there are is the plugins' to say.
+PROVIDERS = ("auto", "none")
 
 _TEXT = {"type": "string"}
 _PATHS = {

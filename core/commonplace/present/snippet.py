@@ -41,7 +41,11 @@ def make_snippet(
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
-    marks = _merge([(s, e) for s, e, _ in matches if s >= start and e <= end])
+    shown = [(s, e) for s, e, _ in matches if s >= start and e <= end]
+    if any(e - s > 1 for s, e in shown):
+        # Single characters of scripts without spaces match everywhere: beside words they are noise.
+        shown = [(s, e) for s, e in shown if e - s > 1]
+    marks = _merge(shown)
     return text[start:end], tuple((s - start, e - start) for s, e in marks)
 
 

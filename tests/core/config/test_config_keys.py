@@ -365,12 +365,12 @@ def test_a_path_starts_from_the_folder_of_its_file(
     assert search.local.model_path == f"{env['HOME']}/.config/commonplace/m"
 
 
-@pytest.mark.parametrize("name", ["opnai", "Gemni", "vojage"])
+@pytest.mark.parametrize("name", ["markdwn", "Lines", "lnes"])
 def test_a_name_that_looks_like_a_slip_is_warned_of(
     name: str, load: Callable[..., Settings]
 ) -> None:
-    settings = load(config={"memory": {"search": {"provider": name}}})
-    assert settings.search.provider == name, "it may be a plugin's"
+    settings = load(config={"memory": {"search": {"chunking": {"strategy": name}}}})
+    assert settings.search.chunking.strategy == name, "it may be a plugin's"
     (warning,) = settings.warnings
     assert "did you mean" in warning
     assert name not in warning

@@ -1,4 +1,4 @@
-"""Filters of a search, as conditions of SQL on the rows of the keyword index."""
+"""Filters of a search: as conditions on the rows of the keyword index, or as lists of documents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from commonplace.model.search import Where
     from commonplace_sqlite.ranking import Clause
 
-__all__ = ["clause_of"]
+__all__ = ["clause_of", "documents_passing"]
 
 # Looked up for each match. To list the chunks that pass beforehand is cheaper where most of a large
 # index matches, but then to score the matches costs more than either; and for the rare words that
@@ -23,9 +23,10 @@ __all__ = ["clause_of"]
 _PASSES = """
 AND EXISTS (
     SELECT 1 FROM document_<n>
-    WHERE id = (SELECT document FROM chunk_<n> WHERE id = fts_<n>.rowid) AND <condition>
+    WHERE id = (SELECT document FROM chunk_<n> WHERE id = hit.rowid) AND <condition>
 )
 """
+_PASSING = "SELECT id FROM document_<n> WHERE <condition>"
 _PATHS = "SELECT id, path FROM document_<n> WHERE <condition>"
 _BEGINNING = re.compile(r"[^*?]*")
 
@@ -37,6 +38,17 @@ def clause_of(connection: apsw.Connection, build: int, where: Where) -> Clause:
         ids = _matching(connection, build, where.paths, (condition, values))
         condition, values = "id IN (SELECT value FROM json_each(?))", (ids_in(ids),)
     return (_filled(_PASSES, build, condition), values) if condition else ("", ())
+
+
+def documents_passing(connection: apsw.Connection, build: int, where: Where) -> list[int] | None:
+    """The ids of the documents that pass ``where``; ``None`` if there are no filters."""
+    condition, values = _condition(where)
+    if where.paths:
+        return _matching(connection, build, where.paths, (condition, values))
+    if not condition:
+        return None
+    rows: Any = connection.execute(_filled(_PASSING, build, condition), values)
+    return [id_ for (id_,) in rows]
 
 
 def _condition(where: Where) -> Clause:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Clause", "Ranked", "all_scores", "any_of", "best", "best_scores", "in_order", "phrase"]
 
 Clause = tuple[str, tuple[Any, ...]]
-"""SQL that goes on with ``AND``, and its values."""
+"""SQL that goes on with ``AND`` about the row ``hit``, and its values."""
 
 Ranked = list[tuple[int, float]]
 
@@ -24,12 +24,12 @@ Ranked = list[tuple[int, float]]
 # `ORDER BY rank` sorts every match; this form lets SQLite keep the best and forget the rest, which
 # takes 0.6 times as long.
 _BEST = """
-SELECT rowid, bm25(fts_<n>, 1.0, 1.0, 0.4) AS score FROM fts_<n>
+SELECT rowid, bm25(fts_<n>, 1.0, 1.0, 0.4) AS score FROM fts_<n> AS hit
 WHERE fts_<n> MATCH ? <clauses> ORDER BY score LIMIT ?
 """
 _NOT_WORSE = """
 SELECT rowid, score FROM (
-    SELECT rowid, bm25(fts_<n>, 1.0, 1.0, 0.4) AS score FROM fts_<n>
+    SELECT rowid, bm25(fts_<n>, 1.0, 1.0, 0.4) AS score FROM fts_<n> AS hit
     WHERE fts_<n> MATCH ? <clauses>
 ) WHERE score <= ?
 """

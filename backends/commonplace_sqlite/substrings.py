@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING, Any
 
+from commonplace_sqlite.encoding import text_out
 from commonplace_sqlite.ranking import all_scores, any_of, best, in_order, phrase
 from commonplace_sqlite.schema import of_build
 
@@ -30,7 +31,7 @@ _LIKE = "CAST(text AS TEXT) LIKE ? ESCAPE '\\'"
 _MATCH = "rowid IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
 _HOLDING = "rowid IN (SELECT id FROM text_<n> WHERE <like>)".replace("<like>", _LIKE)
 _TEXTS = """
-SELECT id AS rowid, CAST(text AS TEXT) FROM text_<n> WHERE <like> <clauses>
+SELECT id, text FROM text_<n> AS hit WHERE <like> <clauses>
 """.replace("<like>", _LIKE)
 _COUNT = "SELECT count(*) FROM text_<n> WHERE <like>".replace("<like>", _LIKE)
 _SIZE = "SELECT count(*), avg(length(text)) FROM text_<n>"
@@ -85,7 +86,8 @@ def _short_scores(
     values = [value for _, some in clauses for value in some]
     rows: Any = connection.execute(of_build(sql, build), (_like(token), *values))
     found = []
-    for id_, text in rows:
+    for id_, stored in rows:
+        text = text_out(stored)
         # LIKE goes by ASCII letters of either case; one occurrence there must be, whatever it is.
         count = max(1, text.lower().count(token.lower()))
         length = 1 - _B + _B * len(text) / average

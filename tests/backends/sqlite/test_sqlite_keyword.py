@@ -1,0 +1,305 @@
+from __future__ import annotations
+
+import random
+from itertools import count
+from math import log
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from commonplace.deadline import Deadline
+from commonplace.errors import DeadlineExceededError
+from commonplace.model.chunks import DeleteDocument
+from commonplace.model.search import KeywordQuery, Where
+from commonplace.testing import make_chunk, make_put, publish, search, write
+from commonplace.testing.driving import EVERYWHERE, places, words
+from commonplace_sqlite import common, pruning, ranking
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import apsw
+
+    from commonplace.model.search import ChunkId
+    from commonplace_sqlite.builds import LiveBuild
+    from commonplace_sqlite.ranking import Clause
+    from commonplace_sqlite.store import SqliteStore
+
+    Answer = list[tuple[ChunkId, float]]
+    Ask = Callable[[SqliteStore, KeywordQuery, Where, int], Answer]
+
+Columns = tuple[str, str, str]
+
+
+def bm25(corpus: list[Columns], at: int, *query: str) -> float:
+    """BM25 as FTS5's documentation gives it, with our weights, worked out the slow way."""
+    split = [[column.split() for column in columns] for columns in corpus]
+    lengths = [sum(map(len, columns)) for columns in split]
+    score = 0.0
+    for token in query:
+        holding = sum(any(token in column for column in columns) for columns in split)
+        idf = max(log((len(corpus) - holding + 0.5) / (holding + 0.5)), 1e-6)
+        body, head, extra = (column.count(token) for column in split[at])
+        frequency = body + head + 0.4 * extra
+        length = 1 - 0.75 + 0.75 * lengths[at] / (sum(lengths) / len(lengths))
+        score += idf * frequency * 2.2 / (frequency + 1.2 * length)
+    return score
+
+
+CORPUS: list[Columns] = [
+    ("ant bee", "", ""),
+    ("ant ant cat dog eel", "bee", "ant"),
+    ("cat", "ant", "bee bee"),
+    ("dog dog dog", "", ""),
+    ("eel", "eel", "eel"),
+    ("cat dog eel fox", "", "gnu"),
+    ("fox fox", "gnu", ""),
+]
+
+
+def put_all(store: SqliteStore, corpus: list[Columns]) -> None:
+    publish(
+        store,
+        *(
+            make_put(f"{number}.md", make_chunk("text", body=body, head=head, extra=extra))
+            for number, (body, head, extra) in enumerate(corpus)
+        ),
+    )
+
+
+def scores(store: SqliteStore, query: KeywordQuery) -> dict[str, float]:
+    found = search(store, query)
+    return {
+        path: score for (_, path, _), (_, score) in zip(places(store, found), found, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    "query", [("ant",), ("bee",), ("ant", "bee"), ("ant", "ant", "gnu"), ("fox", "eel", "dog")]
+)
+def test_scores_are_bm25_with_weighted_columns(store: SqliteStore, query: tuple[str, ...]) -> None:
+    put_all(store, CORPUS)
+    expected = {
+        f"{at}.md": score for at in range(len(CORPUS)) if (score := bm25(CORPUS, at, *query)) > 0
+    }
+    assert scores(store, words(*query)) == pytest.approx(expected, rel=1e-12)
+
+
+def test_scores_are_still_right_after_documents_came_and_went(store: SqliteStore) -> None:
+    put_all(store, CORPUS)
+    write(store, *(make_put(f"{number}.md", "ant bee cat") for number in range(3, 20)))
+    write(store, *(DeleteDocument("memory", f"{number}.md") for number in range(7, 20)))
+    write(
+        store,
+        *(
+            make_put(f"{at}.md", make_chunk("", body=body, head=head, extra=extra))
+            for at, (body, head, extra) in enumerate(CORPUS)
+            if at >= 3
+        ),
+    )
+    expected = {f"{at}.md": bm25(CORPUS, at, "ant", "fox") for at in (0, 1, 2, 5, 6)}
+    assert scores(store, words("ant", "fox")) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_token_that_stands_twice_counts_twice(store: SqliteStore) -> None:
+    put_all(store, CORPUS)
+    once, twice = scores(store, words("ant")), scores(store, words("ant", "ant"))
+    assert twice == pytest.approx({path: 2 * score for path, score in once.items()})
+
+
+def test_what_must_and_must_not_stand_is_not_scored(store: SqliteStore) -> None:
+    put_all(store, CORPUS)
+    plain = scores(store, words("dog", "cat"))
+    query = KeywordQuery(should=("dog", "cat"), must=(("eel",),))
+    assert scores(store, query) == {path: plain[path] for path in ("1.md", "5.md")}
+    query = KeywordQuery(should=("dog", "cat"), must_not=(("eel",),))
+    assert scores(store, query) == {path: plain[path] for path in ("2.md", "3.md")}
+    query = KeywordQuery(
+        should=("dog", "cat"), must=(("eel",),), must_not=(("cat", "dog", "eel", "fox"),)
+    )
+    assert scores(store, query) == {"1.md": plain["1.md"]}
+
+
+def test_a_run_of_equals_is_cut_in_the_order_of_places(store: SqliteStore) -> None:
+    numbers = list(range(200))
+    random.Random(1).shuffle(numbers)
+    publish(store, *(make_put(f"{number:03}.md", "ant", "ant") for number in numbers))
+    for limit in (1, 2, 7, 40, 399, 400, 500):
+        found = places(store, search(store, words("ant"), limit=limit))
+        every = [("memory", f"{number:03}.md", line) for number in range(200) for line in (1, 2)]
+        assert found == every[:limit]
+
+
+def test_a_limit_of_nothing_is_nothing(store: SqliteStore) -> None:
+    put_all(store, CORPUS)
+    assert search(store, words("ant"), limit=0) == []
+    assert search(store, words("ant"), limit=-1) == []
+
+
+@pytest.mark.parametrize("token", ["a\0b", "\0", "a\ud800b", "\udfff"])
+def test_tokens_without_an_encoding_find_themselves(store: SqliteStore, token: str) -> None:
+    publish(store, make_put("a.md", make_chunk("text", body=f"ant {token} bee")))
+    assert len(search(store, words(token))) == 1
+    phrase = KeywordQuery(should=("ant",), must=(("ant", token, "bee"),))
+    assert len(search(store, phrase)) == 1
+
+
+def test_a_search_is_ended_in_its_midst(store: SqliteStore) -> None:
+    publish(store, make_put("a.md", *["ant bee cat"] * 3_000))
+    ticks = count()
+    with pytest.raises(DeadlineExceededError):
+        store.keyword(
+            words("ant", "bee", "cat"),
+            where=EVERYWHERE,
+            limit=10,
+            deadline=Deadline(8.0, clock=lambda: float(next(ticks))),
+        )
+    assert next(ticks) < 20, "the search went on though its time was over"
+    assert len(search(store, words("ant"), limit=10)) == 10
+
+
+def test_paths_that_are_no_text_can_be_kept_found_and_filtered(store: SqliteStore) -> None:
+    path = "memory/caf\udce9.md"
+    publish(store, make_put(path, "ant"), make_put("memory/b.md", "ant"), make_put("c.md", "ant"))
+    assert {document.path for document in store.documents()} == {path, "memory/b.md", "c.md"}
+    for pattern, expected in {
+        "memory": {path, "memory/b.md"},
+        "memory/*": {path, "memory/b.md"},
+        "memory/c*": {path},
+        path: {path},
+        "*.md": {"c.md"},
+    }.items():
+        found = search(store, words("ant"), Where(paths=(pattern,)))
+        assert {chunk.path for chunk in store.fetch([id_ for id_, _ in found])} == expected
+    write(store, DeleteDocument("memory", path))
+    assert {document.path for document in store.documents()} == {"memory/b.md", "c.md"}
+
+
+# --- leaving aside what cannot be among the best
+
+RARE = tuple(f"r{number}" for number in range(12))
+COMMON = tuple(f"c{number}" for number in range(6))
+
+
+def large_corpus() -> Iterator[tuple[str, list[str], str | None]]:
+    """Path, chunks and day of documents in which some words are rare and others common."""
+    rng = random.Random(5)
+    for number in range(300):
+        chunks = []
+        for _ in range(8):
+            body = [word for at, word in enumerate(COMMON) if rng.random() < (at + 1) / 7]
+            body += rng.choices(COMMON, k=rng.randint(0, 4)) if rng.random() < 0.3 else []
+            body += [word for at, word in enumerate(RARE) if rng.random() < 0.002 * (at + 1)]
+            body += [f"w{rng.randint(0, 500)}" for _ in range(rng.randint(1, 30))]
+            rng.shuffle(body)
+            chunks.append(" ".join(body))
+        yield f"memory/{number}.md", chunks, "2026-01-31" if number % 5 == 0 else None
+
+
+@pytest.fixture(scope="module")
+def large_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
+    from commonplace_sqlite.store import SqliteStore as Store
+
+    store = Store(str(tmp_path_factory.mktemp("large") / "index.sqlite"))
+    publish(store, *(make_put(path, *chunks, day=day) for path, chunks, day in large_corpus()))
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def plainly(monkeypatch: pytest.MonkeyPatch) -> Ask:
+    """Asks without leaving anything aside."""
+
+    def ask(store: SqliteStore, query: KeywordQuery, where: Where, limit: int) -> Answer:
+        with monkeypatch.context() as patch:
+            patch.setattr(pruning, "essential_tokens", lambda *_: None)
+            return search(store, query, where, limit)
+
+    return ask
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    rare=st.lists(st.sampled_from(RARE), max_size=4),
+    common=st.lists(st.sampled_from(COMMON), max_size=4),
+    unwanted=st.lists(st.sampled_from((*RARE, *COMMON)), max_size=1),
+    where=st.sampled_from((Where(), Where(after="2026-01-31"), Where(paths=("memory/1*",)))),
+    limit=st.integers(1, 40),
+    data=st.data(),
+)
+def test_leaving_rows_aside_changes_no_answer(
+    large_store: SqliteStore,
+    plainly: Ask,
+    rare: list[str],
+    common: list[str],
+    unwanted: list[str],
+    where: Where,
+    limit: int,
+    data: st.DataObject,
+) -> None:
+    should = data.draw(st.permutations(rare + common))
+    query = KeywordQuery(tuple(should), must_not=tuple((token,) for token in unwanted))
+    expected = plainly(large_store, query, where, limit)
+    assert search(large_store, query, where, limit) == expected
+
+
+def test_rows_are_left_aside_where_common_words_are_asked_for_with_rare_ones(
+    large_store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[list[str] | None] = []
+    real = pruning.essential_tokens
+
+    def noting(
+        connection: apsw.Connection,
+        live: LiveBuild,
+        tokens: Sequence[str],
+        clauses: Sequence[Clause],
+        limit: int,
+    ) -> list[str] | None:
+        taken.append(real(connection, live, tokens, clauses, limit))
+        return taken[-1]
+
+    monkeypatch.setattr(pruning, "essential_tokens", noting)
+    for query in (words("r11", "r10", "c5"), words("r11", "r10"), words("c5", "c4")):
+        search(large_store, query, limit=10)
+    assert [one and sorted(one) for one in taken] == [["r10", "r11"], None, None]
+
+
+def test_a_word_that_became_rare_is_not_taken_for_common(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the survey noted of a word may be long past; the bound goes by what may be left."""
+    monkeypatch.setattr(common, "_DRIFT", 100)  # no second survey
+    filling = " ".join(f"w{number}" for number in range(30))
+    publish(
+        store,
+        make_put("rare.md", *[f"rare {filling}"] * 30),
+        make_put("short.md", *["once"] * 10),
+        make_put("others.md", *[filling] * 900),
+        make_put("common.md", *[f"once {filling}"] * 1_500),
+    )
+    assert search(store, words("rare", "once"), limit=5)
+    write(store, DeleteDocument("memory", "common.md"))
+    found = places(store, search(store, words("rare", "once"), limit=5))
+    assert [path for _, path, _ in found] == ["short.md"] * 5
+
+
+def test_the_bound_of_a_term_is_never_reached() -> None:
+    for chunks, documents, frequency, length in [
+        (100, 60, 1_000, 1_000),
+        (100, 10, 500, 500),
+        (9, 4, 1, 1),
+    ]:
+        weight = max(log((chunks - documents + 0.5) / (documents + 0.5)), 1e-6)
+        score = weight * frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / 50))
+        assert score < pruning._most(chunks, documents)
+        assert pruning._most(chunks, documents) <= pruning._most(chunks, documents - 1)
+
+
+def test_nothing_of_a_token_is_syntax() -> None:
+    assert ranking.phrase(['a"b', "OR"]) == '"a""b OR"'
+    assert ranking.any_of(["x", "x"]) == '"x" OR "x"'

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commonplace.errors import DeclinedError
+from commonplace.model.search import KeywordQuery, Where
+from commonplace.testing import make_put, publish, search
+from commonplace.testing.driving import places, words
+from commonplace_sqlite import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace_sqlite.store import SqliteStore
+
+TEXTS = {
+    "ai.md": "All about AI, and nothing else",
+    "café.md": "Un café AU LAIT, s'il vous plaît",
+    "zh.md": "今天天气很好",
+    "code.md": "set memory_limit to 100% of c:\\temp",
+    "plain.md": "the rain in Spain",
+}
+
+
+def filled(open_store: Callable[..., SqliteStore], tokenizer: str) -> SqliteStore:
+    store = open_store(tokenizer=tokenizer)
+    publish(store, *(make_put(path, text) for path, text in TEXTS.items()))
+    return store
+
+
+def found(store: SqliteStore, query: KeywordQuery, where: Where = Where()) -> set[str]:  # noqa: B008  a value
+    return {path for _, path, _ in places(store, search(store, query, where))}
+
+
+def test_analysed_terms_are_split_at_white_space_alone() -> None:
+    connection = apsw.Connection(":memory:")
+    schema.create_build(connection, 1, None)
+    connection.execute("CREATE VIRTUAL TABLE terms USING fts5vocab('fts_1', 'row')")
+    codes = (*range(1, 0x3000), *range(0x3000, 0xD800, 7), *range(0xE000, 0x110000, 61))
+    odd = [chr(code) for code in codes if not chr(code).isspace()]
+    connection.execute("INSERT INTO fts_1 (rowid, body) VALUES (1, ?)", (" ".join(odd),))
+    terms = {term for (term,) in connection.execute("SELECT term FROM terms")}
+    connection.close()
+    # Of letters in ASCII either case is the same; the analyser writes them small.
+    assert terms == {one.lower() if one.isascii() else one for one in odd}
+
+
+@given(
+    st.lists(
+        st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1), min_size=1
+    )
+)
+@settings(max_examples=30)
+def test_any_token_is_one_term(tokens: list[str]) -> None:
+    tokens = [token for token in tokens if not any(map(str.isspace, token))]
+    connection = apsw.Connection(":memory:")
+    schema.create_build(connection, 1, None)
+    connection.execute("CREATE VIRTUAL TABLE terms USING fts5vocab('fts_1', 'instance')")
+    connection.execute("INSERT INTO fts_1 (rowid, body) VALUES (1, ?)", (" ".join(tokens),))
+    offsets = [offset for (offset,) in connection.execute('SELECT "offset" FROM terms')]
+    connection.close()
+    assert sorted(map(str, offsets)) == sorted(map(str, range(len(tokens))))
+
+
+def test_unicode61_cuts_and_folds_by_itself(open_store: Callable[..., SqliteStore]) -> None:
+    store = filled(open_store, "unicode61")
+    assert found(store, words("ai")) == {"ai.md"}
+    assert found(store, words("CAFE", "lait")) == {"café.md"}
+    assert found(store, words("memory_limit")) == {"code.md"}
+    assert found(store, words("天气")) == set()
+    assert found(store, words("...")) == set()
+    assert found(store, words("...", "spain")) == {"plain.md"}
+    assert found(store, KeywordQuery(("rain", "ai"), must=(("rain", "in"),))) == {"plain.md"}
+    assert found(store, KeywordQuery(("rain", "ai"), must_not=(("Spain",),))) == {"ai.md"}
+
+
+def test_what_unicode61_cannot_see_is_declined(open_store: Callable[..., SqliteStore]) -> None:
+    store = filled(open_store, "unicode61")
+    with pytest.raises(DeclinedError, match="signs alone"):
+        search(store, KeywordQuery(("rain",), must=(("%",),)))
+    assert found(store, KeywordQuery(("rain",), must_not=(("%",),))) == {"plain.md"}
+
+
+def test_trigram_finds_pieces_of_words(open_store: Callable[..., SqliteStore]) -> None:
+    store = filled(open_store, "trigram")
+    assert found(store, words("ain")) == {"plain.md"}
+    assert found(store, words("天天气")) == {"zh.md"}
+    assert found(store, words("CAFÉ")) == {"café.md"}
+    assert found(store, KeywordQuery(("ain",), must=(("rain", "in", "Sp"),))) == {"plain.md"}
+    assert found(store, KeywordQuery(("ain", "all"), must_not=(("rain",),))) == {"ai.md"}
+
+
+def test_trigram_finds_short_tokens_in_the_text(open_store: Callable[..., SqliteStore]) -> None:
+    store = filled(open_store, "trigram")
+    assert found(store, words("天气")) == {"zh.md"}
+    assert found(store, words("气")) == {"zh.md"}
+    assert found(store, words("AI")) == {"ai.md", "café.md", "plain.md"}
+    assert found(store, words("zz")) == set()
+    assert found(store, words("天气", "rain")) == {"zh.md", "plain.md"}
+    assert found(store, KeywordQuery(("rain", "天气"), must=(("天",),))) == {"zh.md"}
+    assert found(store, KeywordQuery(("rain", "天气"), must_not=(("in",),))) == {"zh.md"}
+
+
+def test_short_tokens_are_no_patterns(open_store: Callable[..., SqliteStore]) -> None:
+    store = filled(open_store, "trigram")
+    assert found(store, words("%")) == {"code.md"}
+    assert found(store, words("_")) == {"code.md"}
+    assert found(store, words(":\\")) == {"code.md"}
+    assert found(store, words("0%")) == {"code.md"}
+    assert found(store, words("a_")) == set()
+
+
+def test_short_tokens_are_ranked_filtered_and_limited(
+    open_store: Callable[..., SqliteStore],
+) -> None:
+    store = open_store(tokenizer="trigram")
+    publish(
+        store,
+        make_put("often.md", "天气 天气 天气"),
+        make_put("once.md", "天气 and something else that is much longer than the other one"),
+        make_put("other.md", "nothing of the kind", source="sessions"),
+        make_put("theirs.md", "天气", source="sessions"),
+        *(make_put(f"{number}.md", "filling") for number in range(9)),
+    )
+    ranked = search(store, words("天气"))
+    assert [path for _, path, _ in places(store, ranked)] == ["often.md", "theirs.md", "once.md"]
+    assert all(score > 0 for _, score in ranked)
+    assert search(store, words("天气"), limit=2) == ranked[:2]
+    assert found(store, words("天气"), Where(sources=frozenset({"sessions"}))) == {"theirs.md"}
+    ((once, score),) = search(store, words("something"))
+    both = dict(search(store, words("天气", "something")))
+    assert both == pytest.approx(dict(ranked) | {once: dict(ranked)[once] + score})
+    assert dict(search(store, words("天气", "天气"))) == pytest.approx(
+        {id_: 2 * score for id_, score in ranked}
+    )
+
+
+def test_text_without_an_encoding_is_found_too(open_store: Callable[..., SqliteStore]) -> None:
+    store = open_store(tokenizer="trigram")
+    publish(store, make_put("a.md", "ab \ud800 天气"), make_put("b.md", "else"))
+    assert found(store, words("天气")) == {"a.md"}
+
+
+def test_a_build_is_searched_by_its_own_tokenizer(open_store: Callable[..., SqliteStore]) -> None:
+    """What another configuration has made is still there until it is made anew."""
+    filled(open_store, "trigram").close()
+    assert found(open_store(), words("ain")) == {"plain.md"}

@@ -62,9 +62,8 @@ def main() -> int:
     if not root.is_dir():
         print(f"no evaluation data at {root}: set COMMONPLACE_EVAL_DIR")
         return 2
-    print(
-        f"{'set':18} {'ndcg@10':>8} {'(proto)':>8} {'diff':>7}   {'budget':>7} {'(proto)':>8} {'diff':>7}"
-    )
+    proto = f"{'(proto)':>8} {'diff':>7}"
+    print(f"{'set':18} {'ndcg@10':>8} {proto}   {'budget':>7} {proto}")
     differences: list[float] = []
     for name, (ndcg, budget) in PROTOTYPE.items():
         found = measure(root / name)

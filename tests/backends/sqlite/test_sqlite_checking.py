@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+from commonplace.testing import make_put, publish
+from commonplace.testing.driving import WAIT
+
+if TYPE_CHECKING:
+    from commonplace_sqlite.store import SqliteStore
+
+FAULTS = {
+    "chunks belong to no document": "DELETE FROM document_1 WHERE path = 'a.md'",
+    "chunks have no text": "DELETE FROM text_1 WHERE id = 1",
+    "texts belong to no chunk": "DELETE FROM chunk_1 WHERE id = 1",
+    "chunks are not in the keyword index": "DELETE FROM fts_1 WHERE rowid = 1",
+    "entries of the keyword index belong to no chunk": "DELETE FROM chunk_1 WHERE id = 2",
+    "documents have another number of chunks": "UPDATE document_1 SET chunks = 7",
+    "is the error in the count of chunks": "UPDATE build SET chunks = 9",
+}
+
+
+@pytest.fixture
+def filled(store: SqliteStore) -> SqliteStore:
+    publish(store, make_put("a.md", "ant", "bee"), make_put("b.md", "ant", source="sessions"))
+    store.close()
+    return store
+
+
+def tamper(path: str, sql: str) -> None:
+    connection = apsw.Connection(path)
+    connection.execute(sql)
+    connection.close()
+
+
+@pytest.mark.parametrize("words", FAULTS)
+def test_a_deep_check_finds_what_does_not_fit_together(
+    filled: SqliteStore, path: str, words: str
+) -> None:
+    tamper(path, FAULTS[words])
+    again = type(filled)(path)
+    problems = again.health(deep=True).problems
+    again.close()
+    assert any(words in problem for problem in problems)
+    assert all(problem.startswith("the live build: ") for problem in problems)
+
+
+def test_a_shallow_look_does_not_check(filled: SqliteStore, path: str) -> None:
+    tamper(path, FAULTS["chunks have no text"])
+    again = type(filled)(path)
+    assert again.health().problems == ()
+    again.close()
+
+
+def test_the_keyword_index_is_checked_against_itself(filled: SqliteStore, path: str) -> None:
+    tamper(path, "DELETE FROM fts_1_data WHERE id > 10")
+    again = type(filled)(path)
+    assert again.health(deep=True).problems != ()
+    again.close()
+
+
+def test_a_build_that_fills_is_checked_too(filled: SqliteStore, path: str) -> None:
+    again = type(filled)(path)
+    with again.writer(wait=WAIT):
+        again.put_documents(again.open_build("second"), [make_put("a.md", "ant")])
+    again.close()
+    tamper(path, "DELETE FROM text_2")
+    again = type(filled)(path)
+    assert again.health(deep=True).problems == ("the filling build: 1 chunks have no text",)
+    again.close()
+
+
+def test_counts_are_by_source(filled: SqliteStore, path: str) -> None:
+    again = type(filled)(path)
+    health = again.health()
+    assert health.documents_by_source == (("memory", 1), ("sessions", 1))
+    assert health.chunks_by_source == (("memory", 2), ("sessions", 1))
+    assert health.location == path
+    assert health.writable
+    again.close()

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+from commonplace.model.chunks import DeleteDocument
+from commonplace.testing import make_put, publish, search, write
+from commonplace.testing.driving import WAIT, held, words
+from commonplace_sqlite import upkeep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from commonplace.model.chunks import PutDocument
+    from commonplace_sqlite.store import SqliteStore
+
+
+def documents(number: int, first: int = 0) -> list[PutDocument]:
+    """Documents of 20 chunks; every chunk has `often`, one in twenty has `seldom`."""
+    filling = " ".join(f"w{word}" for word in range(20))
+    return [
+        make_put(f"{at}.md", *[f"often n{at} {filling}"] * 19, f"often seldom n{at}")
+        for at in range(first, first + number)
+    ]
+
+
+def asked(path: str, sql: str) -> list[tuple[apsw.SQLiteValue, ...]]:
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        return connection.execute(sql).fetchall()
+    finally:
+        connection.close()
+
+
+def survey(path: str) -> tuple[dict[object, object], tuple[apsw.SQLiteValue, ...]]:
+    """The common terms but for the filling, and the counts of the build."""
+    rows = asked(path, "SELECT term, documents FROM common_1 WHERE term NOT GLOB 'w*'")
+    (counts,) = asked(path, "SELECT chunks, surveyed, removed FROM build")
+    return {row[0]: row[1] for row in rows}, counts
+
+
+def segments(path: str) -> int:
+    ((count,),) = asked(path, "SELECT count(DISTINCT segid) FROM fts_1_idx")
+    assert isinstance(count, int)
+    return count
+
+
+def test_common_terms_are_noted_after_a_large_session(store: SqliteStore, path: str) -> None:
+    publish(store, *documents(99))
+    assert survey(path) == ({}, (1_980, 0, 0)), "too small to need it"
+    write(store, *documents(11, 99))
+    assert survey(path) == ({"often": 2_200}, (2_200, 2_200, 0))
+    write(store, *documents(10, 110))
+    assert survey(path) == ({"often": 2_200}, (2_400, 2_200, 0)), "within a tenth"
+    write(store, *documents(5, 120))
+    assert survey(path) == ({"often": 2_500}, (2_500, 2_500, 0))
+
+
+def test_what_goes_is_counted_until_the_next_survey(store: SqliteStore, path: str) -> None:
+    publish(store, *documents(120))
+    write(store, *(DeleteDocument("memory", f"{at}.md") for at in range(5)))
+    write(store, *documents(5))
+    assert survey(path) == ({"often": 2_400}, (2_400, 2_400, 100))
+    write(store, *documents(10))
+    assert survey(path) == ({"often": 2_400}, (2_400, 2_400, 0)), "replaced more than a tenth"
+
+
+def test_a_large_session_leaves_the_keyword_index_in_one_piece(
+    store: SqliteStore, path: str
+) -> None:
+    with store.writer(wait=WAIT):
+        live = store.open_build("first")
+        store.activate(live)
+        for first in range(0, 60, 10):
+            store.put_documents(live, documents(10, first))
+        assert segments(path) > 1
+    assert segments(path) == 1
+    write(store, *documents(1, 60))
+    assert segments(path) == 2, "one document is not worth it"
+    assert len(search(store, words("seldom"))) == 61
+    assert store.health(deep=True).problems == ()
+
+
+def test_a_large_session_writes_its_log_back(
+    store: SqliteStore, path: str, open_store: Callable[..., SqliteStore], tmp_path: Path
+) -> None:
+    publish(store, *documents(60))
+    copy = str(tmp_path / "copy.sqlite")
+    shutil.copyfile(path, copy)  # without the log
+    assert len(held(open_store(copy))) == 60
+
+
+def test_the_log_does_not_grow_without_end(store: SqliteStore, path: str) -> None:
+    publish(store, *documents(25))
+    sizes = []
+    for _ in range(30):
+        write(store, *documents(25))
+        sizes.append(os.stat(f"{path}-wal").st_size)
+    assert max(sizes) < 4 * sizes[0]
+
+
+def test_room_is_given_back_when_much_is_free(store: SqliteStore, path: str) -> None:
+    publish(store, *documents(120))
+    store.close()
+    full = os.stat(path).st_size
+    again = type(store)(path)
+    publish(again, *documents(1), identity="second")
+    again.close()
+    assert os.stat(path).st_size < full / 2
+
+
+@pytest.mark.parametrize("error", [apsw.FullError, apsw.IOError, apsw.BusyError, apsw.CorruptError])
+def test_a_failing_upkeep_fails_nothing(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, error: type[apsw.Error]
+) -> None:
+    def fail(*_: object) -> None:
+        raise error("made to fail")
+
+    monkeypatch.setattr(upkeep, "survey", fail)
+    publish(store, *documents(2))
+    write(store, make_put("a.md", "ant"))
+    assert len(held(store)) == 3
+    assert store.health(deep=True).problems == ()

@@ -22,6 +22,7 @@ __all__ = [
     "config_paths",
     "default_workspace",
     "given",
+    "is_originals",
     "openclaw_dirs",
     "original_file",
     "state_dir",
@@ -89,13 +90,21 @@ def user_file(env: Mapping[str, str]) -> str:
 def openclaw_dirs(env: Mapping[str, str]) -> tuple[str, ...]:
     """The folders of an original installation that exist, each once; never written to."""
     named = _folder(env, "OPENCLAW_STATE_DIR")
-    candidates = [named] if named else [expand_user(name, env) for name in _ORIGINAL_DIRS]
+    candidates = [named] if named else _usual_originals(env)
     found: list[str] = []
     for path in candidates:
         # The original leaves the older name behind as a link to the newer.
         if os.path.isdir(path) and not any(os.path.samefile(path, other) for other in found):
             found.append(path)
     return tuple(found)
+
+
+def is_originals(path: str, env: Mapping[str, str]) -> bool:
+    """Whether ``path`` lies in a folder of an original installation, be that there yet or not."""
+    named = _folder(env, "OPENCLAW_STATE_DIR")
+    folders = [*_usual_originals(env), *([named] if named else [])]
+    real = os.path.realpath(path)
+    return any(real.startswith(os.path.join(os.path.realpath(folder), "")) for folder in folders)
 
 
 def original_file(env: Mapping[str, str], folders: tuple[str, ...]) -> str:
@@ -172,6 +181,10 @@ def config_paths(
     return tuple(
         ConfigPath(role=role, path=path, exists=os.path.isfile(path)) for role, path in found
     )
+
+
+def _usual_originals(env: Mapping[str, str]) -> list[str]:
+    return [expand_user(name, env) for name in _ORIGINAL_DIRS]
 
 
 def _folder(env: Mapping[str, str], variable: str) -> str:

@@ -107,7 +107,7 @@ def resolve(
     state = paths.state_dir(env)
     search, notes = search_settings(shapes.search, _named(shapes.search, found["search"]))
     index, index_notes = _index_path(
-        found["search"].get("store.path"), id_, paths.default_index(state, id_, place), folders
+        found["search"].get("store.path"), id_, paths.default_index(state, id_, place), env
     )
     resolution.warnings += [*notes, *index_notes]
     slots = [f.slot.value for f in findings if f.slot]
@@ -198,14 +198,21 @@ def _named(shape: Shape, found: Mapping[str, Found]) -> dict[tuple[str, ...], An
 
 
 def _index_path(
-    found: Found | None, id_: str, default: str, folders: tuple[str, ...]
+    found: Found | None, id_: str, default: str, env: Mapping[str, str]
 ) -> tuple[str, list[str]]:
-    """Where this agent's index is: never among the files of an original installation."""
+    """Where this agent's index is: never among the files of an original installation.
+
+    What a file of the original's name calls its store is the original's own, wherever both lie.
+    """
     if found is None:
         return default, []
     path: str = found.value.replace("{agentId}", id_)
-    theirs = any(path.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)
-    if found.layer.role == "original" or theirs:
+    file = os.path.basename(found.layer.file)
+    if (
+        found.layer.role == "original"
+        or file in paths.ORIGINAL_NAMES
+        or paths.is_originals(path, env)
+    ):
         return default, [
             f"{found.layer.file}: store.path: is the original's own index; ours is {default}"
         ]

@@ -87,15 +87,30 @@ def test_each_agent_has_an_index_of_its_own(
     assert load(agent="a", config=config).index_path == f"{env['HOME']}/a/a.db"
 
 
+@pytest.mark.parametrize("there", [True, False])
 def test_a_store_inside_the_originals_folder_is_not_used(
-    tmp_path: Path, load: Callable[..., Settings]
+    tmp_path: Path,
+    load: Callable[..., Settings],
+    there: bool,
 ) -> None:
-    (tmp_path / "home/.openclaw").mkdir()
+    if there:
+        (tmp_path / "home/.openclaw").mkdir()
     config = {"memory": {"search": {"store": {"path": "~/.openclaw/memory/{agentId}.sqlite"}}}}
     settings = load(config=config)
     assert settings.index_path.startswith(f"{settings.state_dir}/memory/main-")
     (warning,) = settings.warnings
     assert "store.path" in warning
+
+
+def test_a_store_named_by_a_copy_of_the_originals_file_is_not_used(
+    tmp_path: Path, load: Callable[..., Settings]
+) -> None:
+    text = '{memory: {search: {store: {path: "/srv/claw/{agentId}.sqlite"}}}}'
+    for name in ("openclaw.json", "mine.json5"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    settings = load(config=str(tmp_path / "openclaw.json"))
+    assert settings.index_path.startswith(f"{settings.state_dir}/memory/main-")
+    assert load(config=str(tmp_path / "mine.json5")).index_path == "/srv/claw/main.sqlite"
 
 
 def test_an_agent_overrides_field_by_field(load: Callable[..., Settings]) -> None:

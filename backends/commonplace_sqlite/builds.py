@@ -79,6 +79,9 @@ def activate(connection: apsw.Connection, build: Build) -> None:
 
 
 def drop(connection: apsw.Connection, build: Build) -> None:
-    """Delete a build; one that is gone stays gone."""
+    """Delete a build, and the vectors that no other has; one that is gone stays gone."""
+    from commonplace_sqlite.vectors.attaching import forget_unused
+
     connection.execute("DELETE FROM build WHERE id = ?", (build.id,))
     drop_build(connection, build.id)
+    forget_unused(connection)

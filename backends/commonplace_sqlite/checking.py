@@ -41,6 +41,28 @@ _FAULTS = (
         "SELECT count(*) FROM fts_<n>_docsize WHERE id NOT IN (SELECT id FROM chunk_<n>)",
     ),
     (
+        "vectors are derived for documents that are not there",
+        "SELECT count(*) FROM slab_<n> WHERE document NOT IN (SELECT id FROM document_<n>)",
+    ),
+    (
+        "runs of vectors have no codes",
+        """
+        SELECT count(*) FROM slab_<n> AS s WHERE NOT EXISTS (
+            SELECT 1 FROM code_<n>
+            WHERE space = s.space AND document = s.document AND part = s.part
+        )
+        """,
+    ),
+    (
+        "is the error in the count of chunks that have vectors",
+        """
+        SELECT abs(
+            (SELECT coalesce(sum(count), 0) FROM slab_<n>)
+            - (SELECT count(*) FROM vector AS v JOIN chunk_<n> AS c ON c.digest = v.digest)
+        )
+        """,
+    ),
+    (
         "documents have another number of chunks than they should",
         """
         SELECT count(*) FROM document_<n> AS d

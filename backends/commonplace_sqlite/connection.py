@@ -163,7 +163,7 @@ def _look(connection: apsw.Connection) -> Condition:
         return "foreign" if application or version or names else "empty"
     if version != schema.VERSION:
         return "newer" if version > schema.VERSION else "older"
-    if not {"build", "counter"} <= names:
+    if not names.issuperset(schema.FILE_TABLES):
         return "incomplete"
     expected = {
         schema.of_build(table, int(str(build)))

@@ -29,7 +29,12 @@ def make_store(context: StoreContext) -> Store:
         )
     from commonplace_sqlite.store import SqliteStore
 
-    return SqliteStore(context.path, tokenizer=context.tokenizer)
+    return SqliteStore(
+        context.path,
+        tokenizer=context.tokenizer,
+        vectors=context.vectors,
+        vector_extension=context.vector_extension,
+    )
 
 
 @hookimpl
@@ -38,9 +43,9 @@ def commonplace_register_stores(registry: Registry) -> None:
     registry.add(
         Registration(
             id="builtin",
-            summary="chunks and keyword index in one SQLite file",
+            summary="chunks, keyword index and vectors in one SQLite file",
             factory=make_store,
             priority=10,
-            capabilities=frozenset({"keyword", "phrases", "persistent"}),
+            capabilities=frozenset({"keyword", "phrases", "vectors", "persistent"}),
         )
     )

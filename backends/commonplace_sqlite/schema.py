@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from commonplace_sqlite.vectors import tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "APPLICATION_ID",
     "BUILD_TABLES",
+    "FILE_TABLES",
     "MIGRATIONS",
     "VERSION",
     "create",
@@ -25,11 +28,6 @@ __all__ = [
 
 APPLICATION_ID = 0x436D6E70
 """Stands in the file's header ("Cmnp"): what is not marked so was not written by us."""
-
-MIGRATIONS: Sequence[Migration] = ()
-"""Step ``n`` leads from version ``n + 1`` to ``n + 2``; each runs inside one transaction."""
-
-VERSION = len(MIGRATIONS) + 1
 
 _TABLES = """
 CREATE TABLE build (
@@ -86,7 +84,15 @@ CREATE VIRTUAL TABLE fts_<n> USING fts5 (
 );
 """
 
-BUILD_TABLES = ("fts_<n>", "common_<n>", "text_<n>", "chunk_<n>", "document_<n>")
+FILE_TABLES = ("build", "counter", *tables.FILE_TABLES)
+BUILD_TABLES = (
+    *tables.BUILD_TABLES,
+    "fts_<n>",
+    "common_<n>",
+    "text_<n>",
+    "chunk_<n>",
+    "document_<n>",
+)
 
 # Analysed terms are tokens already, and only white space may split them. FTS5's ascii tokenizer
 # takes every character beyond ASCII as part of a token and leaves it as it is; here it is told the
@@ -112,16 +118,30 @@ def of_build(sql: str, build: int) -> str:
     return sql.replace("<n>", str(build))
 
 
+def _add_vectors(connection: apsw.Connection) -> None:
+    connection.execute(tables.FILE)
+    rows: Any = connection.execute("SELECT id FROM build").fetchall()
+    for (build,) in rows:
+        connection.execute(of_build(tables.BUILD, build))
+
+
+MIGRATIONS: Sequence[Migration] = (_add_vectors,)
+"""Step ``n`` leads from version ``n + 1`` to ``n + 2``; each runs inside one transaction."""
+
+VERSION = len(MIGRATIONS) + 1
+
+
 def create(connection: apsw.Connection) -> None:
     """Write the tables into an empty file; the caller holds a transaction."""
-    connection.execute(_TABLES)
+    connection.execute(_TABLES + tables.FILE)
     connection.pragma("application_id", APPLICATION_ID)
     connection.pragma("user_version", VERSION)
 
 
 def create_build(connection: apsw.Connection, build: int, tokenizer: str | None) -> None:
     """Make the tables of a build; the caller holds a transaction."""
-    connection.execute(of_build(_BUILD, build).replace("<tokenize>", _tokenize(tokenizer)))
+    made = _BUILD.replace("<tokenize>", _tokenize(tokenizer))
+    connection.execute(of_build(made + tables.BUILD, build))
 
 
 def drop_build(connection: apsw.Connection, build: int) -> None:

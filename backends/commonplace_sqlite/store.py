@@ -11,34 +11,46 @@ from commonplace_sqlite.database import Database
 from commonplace_sqlite.files import bytes_on_disk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from commonplace.deadline import Deadline
     from commonplace.model.chunks import Change
-    from commonplace.model.search import ChunkId, KeywordQuery, StoredChunk, Where
-    from commonplace.model.store import Build, StoredDocument
+    from commonplace.model.search import ChunkId, KeywordQuery, Nearest, StoredChunk, Where
+    from commonplace.model.store import Build, SpaceInfo, StoredDocument
+    from commonplace_sqlite.vectors.searching import VectorSearch
 
 __all__ = ["SqliteStore"]
 
 
 class SqliteStore:
-    """Keeps chunks and their keyword index in one file; see :class:`commonplace.spec.Store`.
+    """Keeps chunks, keyword index and vectors in a file; see :class:`commonplace.spec.VectorStore`.
 
-    ``vfs`` names the SQLite VFS to use (``""``: the system's), ``busy_ms`` is how many milliseconds
-    to wait for another process's lock on the file. The file is opened at first use.
+    ``vectors`` says whether sqlite-vec may be loaded, ``vector_extension`` from where if not from
+    its package; vectors are kept and searched without it, too. ``vfs`` names the SQLite VFS to use
+    (``""``: the system's), ``busy_ms`` is how many milliseconds to wait for another process's lock
+    on the file. The file is opened at first use.
     """
 
     def __init__(
-        self, path: str, *, tokenizer: str | None = None, vfs: str = "", busy_ms: int = 5_000
+        self,
+        path: str,
+        *,
+        tokenizer: str | None = None,
+        vectors: bool = True,
+        vector_extension: str | None = None,
+        vfs: str = "",
+        busy_ms: int = 5_000,
     ) -> None:
         self._database = Database(path, vfs=vfs, busy_ms=busy_ms)
         self._tokenizer = tokenizer
         self._written = 0
+        self._extension = vectors, vector_extension
+        self._search: VectorSearch | None = None
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Keyword queries with phrases, of an index that outlives the process."""
-        return frozenset({"keyword", "phrases", "persistent"})
+        """Keyword queries with phrases, and vectors, of an index that outlives the process."""
+        return frozenset({"keyword", "phrases", "vectors", "persistent"})
 
     @contextmanager
     def writer(self, *, wait: float) -> Iterator[None]:
@@ -107,6 +119,67 @@ class SqliteStore:
                 return []
             return reading.fetch(connection, live.id, ids)
 
+    def spaces(self) -> tuple[SpaceInfo, ...]:
+        """The spaces of the file, and what they cover of the live build."""
+        with self._database.reading() as connection:
+            live = builds.live_build(connection)
+            if connection is None or live is None:
+                return ()
+            if connection.execute("SELECT 1 FROM space LIMIT 1").get is None:
+                return ()  # every search asks, and most would import for nothing
+            from commonplace_sqlite.vectors.spaces import space_infos
+
+            return space_infos(connection, live)
+
+    def missing_vectors(self, build: Build, space: str) -> list[tuple[str, str]]:
+        """What of ``build`` has no vector in ``space``."""
+        from commonplace_sqlite.vectors.spaces import missing
+
+        with self._database.reading() as connection:
+            builds.need(connection, build)
+            return missing(connection, build.id, space) if connection is not None else []
+
+    def put_vectors(
+        self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
+    ) -> None:
+        """Attach all of ``vectors`` or none."""
+        from commonplace_sqlite.vectors.attaching import put_vectors
+
+        with self._database.writing() as connection:
+            builds.need(connection, build)
+            put_vectors(connection, build.id, space, dims, vectors)
+
+    def drop_space(self, space: str) -> None:
+        """Forget all vectors of ``space``."""
+        from commonplace_sqlite.vectors.attaching import drop_space
+
+        with self._database.writing() as connection:
+            drop_space(connection, space)
+
+    def nearest(
+        self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
+    ) -> Nearest:
+        """The nearest chunks of the live build, by whichever plan finds them soonest."""
+        from commonplace.model.search import Nearest
+
+        with self._database.reading(deadline) as connection:
+            live = builds.live_build(connection)
+            if connection is None or live is None:
+                return Nearest((), exact=True)
+            return self._vector_search().nearest(
+                connection, live, space, vector, where, limit, deadline
+            )
+
+    def vectors(self, space: str, ids: Collection[ChunkId]) -> Mapping[ChunkId, bytes]:
+        """The vectors of ``ids`` in the live build."""
+        from commonplace_sqlite.vectors.spaces import vectors_of
+
+        with self._database.reading() as connection:
+            live = builds.live_build(connection)
+            if connection is None or live is None:
+                return {}
+            return vectors_of(connection, live.id, space, ids)
+
     def health(self, *, deep: bool = False) -> StoreHealth:
         """Counts of the live build; ``deep`` reads the whole file."""
         from commonplace_sqlite import checking
@@ -114,6 +187,7 @@ class SqliteStore:
 
         counts: tuple[tuple[str, int, int], ...] = ()
         problems: tuple[str, ...] = ()
+        spaces = self.spaces()
         with self._database.reading() as connection:
             live = builds.live_build(connection)
             if connection is not None and deep:
@@ -132,10 +206,23 @@ class SqliteStore:
             writable=self._database.writable,
             documents_by_source=tuple((source, documents) for source, documents, _ in counts),
             chunks_by_source=tuple((source, chunks) for source, _, chunks in counts),
-            notices=(*self._database.notices, *kept),
+            notices=(
+                *self._database.notices,
+                *kept,
+                *self._vector_search().notices(used=bool(spaces)),
+            ),
             problems=problems,
         )
 
     def close(self) -> None:
         """Let go of the file."""
+        self._search = None
         self._database.close()
+
+    def _vector_search(self) -> VectorSearch:
+        from commonplace_sqlite.vectors.searching import VectorSearch
+
+        if self._search is None:
+            enabled, path = self._extension
+            self._search = VectorSearch(extension=enabled, extension_path=path)
+        return self._search

@@ -15,9 +15,10 @@ from commonplace_sqlite.encoding import (
     text_in,
 )
 from commonplace_sqlite.schema import of_build
+from commonplace_sqlite.vectors.attaching import documents_added, documents_going
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import apsw
 
@@ -63,10 +64,13 @@ def put_documents(connection: apsw.Connection, build: int, changes: Iterable[Cha
     effects = _net_effects(changes)
     # Everything goes before anything comes: FTS5 writes out what it has in hand whenever row ids
     # do not ascend, and new ids are above all old ones.
-    gone = _remove(connection, build, effects)
+    going = _going(connection, build, effects)
+    texts_gone = documents_going(connection, build, going)
+    gone = _remove(connection, build, going)
     _touch(connection, build, effects)
     puts = [(put, stamp) for put, stamp in effects.values() if put is not None]
-    added = _add(connection, build, [(put, stamp or put.stamp) for put, stamp in puts])
+    documents, added = _add(connection, build, [(put, stamp or put.stamp) for put, stamp in puts])
+    documents_added(connection, build, documents, texts_gone)
     connection.execute(_COUNT, (added - gone, gone, build))
     return added
 
@@ -89,14 +93,17 @@ def _net_effects(changes: Iterable[Change]) -> Mapping[Key, Effect]:
     return effects
 
 
-def _remove(connection: apsw.Connection, build: int, effects: Mapping[Key, Effect]) -> int:
+def _going(connection: apsw.Connection, build: int, effects: Mapping[Key, Effect]) -> list[int]:
     find = of_build(_FIND, build)
-    documents = [
+    return [
         row[0]
         for (source, path), (put, stamp) in effects.items()
         if put is not None or stamp is None
         for row in connection.execute(find, (text_in(source), text_in(path)))
     ]
+
+
+def _remove(connection: apsw.Connection, build: int, documents: Sequence[int]) -> int:
     chunks = connection.execute(of_build(_CHUNK_IDS, build), (ids_in(documents),)).fetchall()
     connection.executemany(of_build(_FORGET_FTS, build), chunks)
     connection.executemany(of_build(_FORGET_TEXT, build), chunks)
@@ -114,26 +121,31 @@ def _touch(connection: apsw.Connection, build: int, effects: Mapping[Key, Effect
             connection.execute(of_build(_TOUCH, build), row)
 
 
-def _add(connection: apsw.Connection, build: int, puts: Iterable[tuple[PutDocument, Stamp]]) -> int:
-    raw = connection.execute("SELECT tokenizer FROM build WHERE id = ?", (build,)).get is not None
+def _add(
+    connection: apsw.Connection, build: int, puts: Iterable[tuple[PutDocument, Stamp]]
+) -> tuple[list[int], int]:
+    """The ids of the documents that were added, and how many chunks they have."""
     first: int = connection.execute("SELECT next FROM counter WHERE name = 'chunk'").get
     chunk_rows: list[tuple[Any, ...]] = []
     text_rows: list[tuple[Any, ...]] = []
     term_rows: list[tuple[Any, ...]] = []
+    documents: list[int] = []
     id_ = first
     for put, stamp in puts:
         connection.execute(of_build(_ADD, build), _document_row(put, stamp))
         document = connection.last_insert_rowid()
+        documents.append(document)
         for ordinal, analysed in enumerate(put.chunks):
             chunk_rows.append((id_, document, ordinal, *_chunk_values(analysed)))
             text_rows.append((id_, text_in(analysed.chunk.text), packed(analysed.terms.body)))
-            term_rows.append((id_, *_columns(analysed, raw=raw)))
+            body, head, extra = map(indexable, analysed.terms)
+            term_rows.append((id_, body, head, extra))
             id_ += 1
     connection.executemany(of_build(_ADD_CHUNK, build), chunk_rows)
     connection.executemany(of_build(_ADD_TEXT, build), text_rows)
     connection.executemany(of_build(_ADD_FTS, build), term_rows)
     connection.execute("UPDATE counter SET next = ? WHERE name = 'chunk'", (id_,))
-    return id_ - first
+    return documents, id_ - first
 
 
 def _document_row(put: PutDocument, stamp: Stamp) -> tuple[Any, ...]:
@@ -152,12 +164,3 @@ def _chunk_values(analysed: AnalysedChunk) -> tuple[Any, ...]:
     chunk = analysed.chunk
     heading = heading_in(chunk.heading)
     return chunk.start_line, chunk.end_line, heading, digest_in(analysed.digest)
-
-
-def _columns(analysed: AnalysedChunk, *, raw: bool) -> tuple[str, str, str]:
-    """What is indexed of a chunk: its terms; its words as written where FTS5 shall cut them."""
-    terms = analysed.terms
-    if not raw:
-        return indexable(terms.body), indexable(terms.head), indexable(terms.extra)
-    head = terms.head or " ".join(analysed.chunk.heading)
-    return indexable(analysed.chunk.text), indexable(head), ""

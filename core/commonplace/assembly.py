@@ -150,6 +150,8 @@ def _make_manager(
             agent=settings.agent,
             tokenizer=analyser.tokenizer,
             config=config,
+            vectors=settings.search.store.vector_enabled,
+            vector_extension=settings.search.store.vector_extension_path,
         )
     )
     return IndexedMemoryManager(

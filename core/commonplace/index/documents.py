@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from commonplace.model.chunks import AnalysedChunk, PutDocument
+from commonplace.model.chunks import AnalysedChunk, PutDocument, embedding_text
 from commonplace.text.analyse import title_of
 
 if TYPE_CHECKING:
-    from commonplace.model.chunks import Chunk
     from commonplace.model.documents import Document, Stamp
     from commonplace.spec import Chunker
     from commonplace.text.analyse import Analyser
 
-__all__ = ["analyse_document", "embedding_text"]
+__all__ = ["analyse_document"]
 
 
 def analyse_document(
@@ -40,14 +39,6 @@ def analyse_document(
             for chunk in chunker.chunk(document)
         ),
     )
-
-
-def embedding_text(chunk: Chunk) -> str:
-    """What an embedding of ``chunk`` is made of: its heading path, a blank line, its text.
-
-    The path of the file is left out, so that moving a file costs no embedding.
-    """
-    return f"{' > '.join(chunk.heading)}\n\n{chunk.text}" if chunk.heading else chunk.text
 
 
 def _digest(text: str) -> str:

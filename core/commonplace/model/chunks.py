@@ -17,6 +17,7 @@ __all__ = [
     "PutDocument",
     "Terms",
     "TouchDocument",
+    "embedding_text",
 ]
 
 
@@ -96,3 +97,11 @@ class TouchDocument:
 
 
 Change = PutDocument | DeleteDocument | TouchDocument
+
+
+def embedding_text(chunk: Chunk) -> str:
+    """What an embedding of ``chunk`` is made of: its heading path, a blank line, its text.
+
+    The path of the file is left out, so that moving a file costs no embedding.
+    """
+    return f"{' > '.join(chunk.heading)}\n\n{chunk.text}" if chunk.heading else chunk.text

@@ -6,16 +6,19 @@ import apsw
 import pytest
 
 from commonplace.errors import IndexNewerError
-from commonplace.testing import make_put, publish, search
-from commonplace.testing.driving import held, words
+from commonplace.testing import live_build, make_put, publish, search
+from commonplace.testing.driving import WAIT, held, words
 from commonplace_sqlite import schema
 from commonplace_sqlite.repair import set_aside_before
+from commonplace_sqlite.vectors import tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from commonplace_sqlite.store import SqliteStore
+
+NOW = schema.VERSION
 
 
 def add_table(connection: apsw.Connection) -> None:
@@ -75,15 +78,36 @@ def test_an_older_file_is_migrated_when_it_is_opened(
     old = open_store()
     publish(old, make_put("a.md", "ant"))
     old.close()
-    monkeypatch.setattr(schema, "MIGRATIONS", (add_table, fill_table))
-    monkeypatch.setattr(schema, "VERSION", 3)
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, add_table, fill_table))
+    monkeypatch.setattr(schema, "VERSION", NOW + 2)
     new = open_store()
     assert set(held(new)) == {("memory", "a.md")}
     assert len(search(new, words("ant"))) == 1
     assert new.health(deep=True).problems == ()
     assert new.health().notices == ()
     new.close()
-    assert version_and_rows(path) == (3, [1])
+    assert version_and_rows(path) == (NOW + 2, [1])
+
+
+def test_a_file_from_before_there_were_vectors_takes_them(
+    open_store: Callable[..., SqliteStore], path: str
+) -> None:
+    old = open_store()
+    publish(old, make_put("a.md", "ant"))
+    old.close()
+    file = apsw.Connection(path)
+    for table in (*tables.FILE_TABLES, *tables.BUILD_TABLES):
+        file.execute(f"DROP TABLE {schema.of_build(table, 1)}")
+    file.execute("DELETE FROM counter WHERE name = 'slab'")
+    file.pragma("user_version", 1)
+    file.close()
+    new = open_store()
+    live = live_build(new)
+    ((digest, _),) = new.missing_vectors(live, "space")
+    with new.writer(wait=WAIT):
+        new.put_vectors(live, "space", 1, {digest: b"\0\0\x80?"})
+    assert [info.covered for info in new.spaces()] == [1]
+    assert new.health(deep=True).problems == ()
 
 
 @pytest.mark.parametrize("broken", [fail, fill_table])
@@ -96,14 +120,14 @@ def test_an_older_file_that_cannot_be_migrated_is_set_aside(
     old = open_store()
     publish(old, make_put("a.md", "ant"))
     old.close()
-    monkeypatch.setattr(schema, "MIGRATIONS", (broken,))
-    monkeypatch.setattr(schema, "VERSION", 2)
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, broken))
+    monkeypatch.setattr(schema, "VERSION", NOW + 1)
     new = open_store()
     assert new.builds() == ()
     assert "of a version that cannot be brought up to date" in new.health().notices[0]
     (kept,) = set_aside_before(path)
     kept_file = apsw.Connection(kept)
-    assert kept_file.pragma("user_version") == 1
+    assert kept_file.pragma("user_version") == NOW
     kept_file.close()
 
 
@@ -114,8 +138,8 @@ def test_a_migration_without_room_leaves_the_old_version(
     publish(old, make_put("a.md", "ant"))
     old.close()
     with monkeypatch.context() as patch:
-        patch.setattr(schema, "MIGRATIONS", (add_table, run_out))
-        patch.setattr(schema, "VERSION", 3)
+        patch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, add_table, run_out))
+        patch.setattr(schema, "VERSION", NOW + 2)
         with pytest.raises(Exception, match="the disk is full"):
             open_store().builds()
     assert set(held(open_store())) == {("memory", "a.md")}

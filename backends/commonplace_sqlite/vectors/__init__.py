@@ -1,0 +1,1 @@
+"""Vectors in the index file: kept, encoded, and searched."""

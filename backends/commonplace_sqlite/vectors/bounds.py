@@ -1,0 +1,66 @@
+"""How far a score told from codes can be from the true one, and who can still be among the best.
+
+With q = s c + r for a query and x = t d + e for a row (scale times code, and what is missing):
+q.x - st(c.d) = q.e + r.(t d), at most |q||e| + |r||t d|. That is a proof, for any vectors.
+"""
+
+from __future__ import annotations
+
+from heapq import nlargest
+from typing import TYPE_CHECKING, Any
+
+from commonplace_sqlite.vectors.codes import query_code
+from commonplace_sqlite.vectors.floats import NORM_SLACK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["CodedQuery", "Contest", "floor_of"]
+
+_ROUNDING = 1e-9
+"""More than all rounding of float64 on the way to an estimate can come to."""
+
+
+class CodedQuery:
+    """A query's code, and the bound of its estimates: ``slope`` * residual + ``base``."""
+
+    __slots__ = ("base", "code", "scale", "slope")
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self.scale, residual, self.code = query_code(values)
+        # |q| and |x| are at most 1 + NORM_SLACK, and |t d| is at most |x| + |e|.
+        self.slope = 1 + NORM_SLACK + residual
+        self.base = residual * (1 + NORM_SLACK) + _ROUNDING
+
+
+class Contest:
+    """Keeps, of rows that come in groups, those that can be among the best ``limit``."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._lowers: list[float] = []
+        self._open: list[tuple[float, Any]] = []
+        self.floor = float("-inf")
+
+    def enter(self, uppers: list[float], lowers: list[float], names: Sequence[Any]) -> None:
+        """Rows of which is known how much, and how little, they can score."""
+        floor = self.floor
+        hopeful = [place for place, upper in enumerate(uppers) if upper >= floor]
+        if not hopeful:
+            return
+        self._open += [(uppers[place], names[place]) for place in hopeful]
+        self._lowers = nlargest(self._limit, self._lowers + [lowers[place] for place in hopeful])
+        if len(self._lowers) == self._limit:
+            self.floor = floor_of(self._lowers[-1])
+
+    def winners(self) -> Iterable[Any]:
+        """The names of those that can still be among the best."""
+        return [name for upper, name in self._open if upper >= self.floor]
+
+
+def floor_of(lowest: float) -> float:
+    """What a row must reach where ``limit`` others have ``lowest`` for certain.
+
+    Scores are cut to -1..1, so that what is beyond is as good as what is on the border.
+    """
+    return float("-inf") if lowest <= -1 else min(lowest, 1.0)

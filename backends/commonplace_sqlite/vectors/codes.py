@@ -1,0 +1,112 @@
+"""What is derived from vectors to find the nearest sooner: signs, and numbers of 8 bits.
+
+A vector is about ``scale`` times its code, integers of -127..127; ``residual`` is the length of
+what is missing, or a little more. Both encoders keep that promise, so that either's codes will do;
+the signs are the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from math import sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from commonplace_sqlite.vectors.floats import numbers, numbers_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Codes", "encode", "query_code", "sign_bytes", "sign_mask", "split"]
+
+_LEVELS = 127
+_WIDEN_BY = 1 + 1e-6
+_WIDEN = 1e-9
+"""Residuals are rounded to float32, by less than this."""
+
+_WORTH_NUMPY = 64
+"""Vectors; to import numpy takes as long as to encode a few hundred without it."""
+
+
+class Codes(NamedTuple):
+    """Of several vectors: their scales and residuals (float32), their codes, their signs."""
+
+    scales: bytes
+    residuals: bytes
+    levels: bytes
+    signs: bytes
+
+    def packed(self, begin: int, end: int) -> bytes:
+        """Of some of the vectors: all scales, then all residuals, then all codes."""
+        dims = len(self.levels) * 4 // len(self.scales)
+        few = slice(4 * begin, 4 * end)
+        levels = self.levels[begin * dims : end * dims]
+        return self.scales[few] + self.residuals[few] + levels
+
+
+def encode(vectors: Sequence[bytes], dims: int) -> Codes:
+    """The codes of stored vectors of ``dims`` numbers each."""
+    if "numpy" in sys.modules or len(vectors) >= _WORTH_NUMPY:
+        try:
+            import numpy as np
+        except ImportError:
+            return _encode_plainly(vectors)
+        return _encode_by_numpy(np, vectors, dims)
+    return _encode_plainly(vectors)
+
+
+def _encode_plainly(vectors: Sequence[bytes]) -> Codes:
+    scales: list[float] = []
+    residuals: list[float] = []
+    codes: list[bytes] = []
+    signs: list[bytes] = []
+    for vector in vectors:
+        values = numbers(vector)
+        scale, residual, code = query_code(values)
+        scales.append(scale)
+        residuals.append(residual * _WIDEN_BY + _WIDEN)
+        codes.append(code)
+        mask = sign_mask(values)
+        signs.append(mask.to_bytes(sign_bytes(len(values)), "little"))
+    return Codes(numbers_in(scales), numbers_in(residuals), b"".join(codes), b"".join(signs))
+
+
+def _encode_by_numpy(np: Any, vectors: Sequence[bytes], dims: int) -> Codes:
+    values = np.frombuffer(b"".join(vectors), "<f4").reshape(-1, dims).astype(np.float64)
+    scales = (np.abs(values).max(axis=1) / _LEVELS).astype(np.float32)
+    divisors = np.where(scales > 0, scales, 1).astype(np.float64)
+    levels = np.clip(np.rint(values / divisors[:, None]), -_LEVELS, _LEVELS)
+    missing = values - levels * scales.astype(np.float64)[:, None]
+    residuals = np.sqrt((missing * missing).sum(axis=1)) * _WIDEN_BY + _WIDEN
+    return Codes(
+        scales.astype("<f4").tobytes(),
+        residuals.astype("<f4").tobytes(),
+        levels.astype(np.int8).tobytes(),
+        np.packbits(values > 0, axis=1, bitorder="little").tobytes(),
+    )
+
+
+def query_code(values: Sequence[float]) -> tuple[float, float, bytes]:
+    """Scale, residual and code of one vector."""
+    scale = numbers(numbers_in([max(map(abs, values)) / _LEVELS]))[0]
+    divisor = scale or 1.0
+    levels = [max(-_LEVELS, min(_LEVELS, round(value / divisor))) for value in values]
+    missing = [value - scale * level for value, level in zip(values, levels, strict=True)]
+    residual = sqrt(sum(value * value for value in missing))
+    return scale, residual, bytes(level & 255 for level in levels)
+
+
+def split(packed: bytes, dims: int) -> tuple[int, memoryview, memoryview, memoryview]:
+    """How many vectors were packed, and their scales, residuals and codes."""
+    count = len(packed) // (dims + 8)
+    view = memoryview(packed)
+    return count, view[: 4 * count], view[4 * count : 8 * count], view[8 * count :]
+
+
+def sign_bytes(dims: int) -> int:
+    """Bytes that the signs of one vector take."""
+    return (dims + 7) // 8
+
+
+def sign_mask(values: Sequence[float]) -> int:
+    """One bit for each number above 0, the first the lowest."""
+    return int("".join("1" if value > 0 else "0" for value in reversed(values)), 2)

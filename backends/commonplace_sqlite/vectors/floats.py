@@ -1,0 +1,79 @@
+"""Vectors as bytes and as numbers, without numpy.
+
+A score is the dot product of two stored vectors, computed without error and rounded once: products
+of float32 are exact in float64, and ``fsum`` rounds a sum correctly. So every way of finding the
+nearest agrees on every score to the last bit, and on what is a tie.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from math import fsum, isfinite, sqrt
+from operator import mul
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_Number = TypeVar("_Number", int, float)
+
+__all__ = ["NORM_SLACK", "checked", "dot", "integers", "integers_in", "numbers", "numbers_in"]
+
+NORM_SLACK = 1e-6
+"""How far from 1 the length of a stored vector may be, unless it is 0."""
+
+
+def checked(vector: bytes, dims: int) -> bytes:
+    """``vector``, brought to length 1 if it is not (one of length 0 stays).
+
+    Raises ``ValueError`` where it has not ``dims`` finite numbers.
+    """
+    if dims < 1 or len(vector) != 4 * dims:
+        raise ValueError(f"a vector of {len(vector)} bytes where {dims} dimensions are expected")
+    values = numbers(vector)
+    square = fsum(map(mul, values, values))
+    if not isfinite(square):
+        raise ValueError("a vector with a number that is not finite")
+    if not square or abs(sqrt(square) - 1) <= NORM_SLACK:
+        return bytes(vector)
+    # By the largest first: the lengths of very small vectors would lose their digits.
+    largest = max(map(abs, values))
+    scaled = [value / largest for value in values]
+    length = sqrt(fsum(map(mul, scaled, scaled)))
+    return numbers_in([value / length for value in scaled])
+
+
+def dot(query: Sequence[float], vector: bytes) -> float:
+    """The dot product of float32 numbers with a stored vector, correctly rounded, in -1..1."""
+    return min(1.0, max(-1.0, fsum(map(mul, query, numbers(vector)))))
+
+
+def numbers(data: bytes | memoryview) -> array[float]:
+    """Float32 numbers, little-endian."""
+    values = array("f")
+    values.frombytes(data)
+    return _swapped(values)
+
+
+def numbers_in(values: Sequence[float]) -> bytes:
+    """The inverse of :func:`numbers`."""
+    return _swapped(array("f", values)).tobytes()
+
+
+def integers(data: bytes | memoryview) -> array[int]:
+    """Integers of 64 bits, little-endian."""
+    values = array("q")
+    values.frombytes(data)
+    return _swapped(values)
+
+
+def integers_in(values: Sequence[int]) -> bytes:
+    """The inverse of :func:`integers`."""
+    return _swapped(array("q", values)).tobytes()
+
+
+def _swapped(values: array[_Number]) -> array[_Number]:
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values

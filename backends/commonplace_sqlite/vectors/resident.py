@@ -1,0 +1,182 @@
+"""The codes of a space in memory, as a matrix of numpy that follows the file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from commonplace_sqlite.schema import of_build
+from commonplace_sqlite.vectors.bounds import CodedQuery, floor_of
+from commonplace_sqlite.vectors.codes import split
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    import apsw
+
+    from commonplace_sqlite.vectors.kernels import Kernels
+    from commonplace_sqlite.vectors.rescoring import Pair
+    from commonplace_sqlite.vectors.spaces import Space
+
+    Run = tuple[int, int]
+
+__all__ = ["Resident"]
+
+_COUNTER = "SELECT next FROM counter WHERE name = 'slab'"
+_VERSIONS = "SELECT version, count FROM slab_<n> WHERE space = ?"
+_SLABS = """
+SELECT s.version, s.document, s.count, s.chunks, s.vectors, c.packed
+FROM slab_<n> AS s JOIN code_<n> AS c USING (space, document, part)
+WHERE s.space = ? AND s.version > ? ORDER BY s.document, s.part
+"""
+
+_SPARE = 1.1
+"""Room for a tenth more rows, so that a few that come in mean no copy of all the others."""
+
+_MOST_DEAD = 0.25
+_MOST_RUNS = 500
+"""Runs of rows that are compared one by one; each costs as much as some 50 rows."""
+
+
+class Resident:
+    """Codes of all chunks of a build with vectors in a space; for one thread at a time."""
+
+    def __init__(
+        self, connection: apsw.Connection, build: int, space: Space, kernels: Kernels
+    ) -> None:
+        self._connection = connection
+        self._build = build
+        self._space = space
+        self._kernels = kernels
+        self._np = kernels.numpy
+        self._counter = -1
+        self._slabs: dict[int, tuple[int, int, int]] = {}
+        self._used = self._dead = 0
+        self._allocate(0)
+
+    def is_of(self, connection: apsw.Connection, build: int, space: Space) -> bool:
+        """Whether this is of what is asked for, however much has changed there."""
+        return self._connection is connection and self._build == build and self._space == space
+
+    def refresh(self) -> None:
+        """Follow the file: forget what has gone, read what has come."""
+        counter: int = self._connection.execute(_COUNTER).get
+        if counter == self._counter:
+            return
+        sql = of_build(_VERSIONS, self._build)
+        rows: Any = self._connection.execute(sql, (self._space.id,))
+        now: dict[int, int] = dict(rows)
+        for version in self._slabs.keys() - now.keys():
+            _, begin, count = self._slabs.pop(version)
+            self._chunks[begin : begin + count] = -1
+            self._dead += count
+        coming = sum(count for version, count in now.items() if version not in self._slabs)
+        if self._used + coming > len(self._chunks) or self._dead > self._used * _MOST_DEAD:
+            self._move(self._used - self._dead + coming)
+        if coming:
+            self._read()
+        self._counter = counter
+
+    def pairs(
+        self, query: Sequence[float], documents: Collection[int] | None, limit: int
+    ) -> list[Pair]:
+        """The chunks that can be among the best ``limit``; the best are among them for certain."""
+        np = self._np
+        coded = CodedQuery(query)
+        runs = self._runs(documents)
+        compared = runs if len(runs) <= _MOST_RUNS else [(0, self._used)]
+        rows = np.concatenate([np.arange(*run) for run in compared] or [np.arange(0)])
+        if not len(rows):
+            return []
+        estimates = np.empty(len(rows))
+        place = 0
+        for begin, end in compared:
+            out = estimates[place : place + end - begin]
+            self._kernels.fill_dots(coded.code, self._codes[begin:end], out)
+            place += end - begin
+        whole = len(compared) == 1
+        chosen: Any = slice(*compared[0]) if whole else rows
+        estimates *= self._scales[chosen]
+        estimates *= coded.scale
+        if self._dead:
+            estimates[self._chunks[chosen] < 0] = -np.inf
+        if compared is not runs:
+            passing = np.zeros(self._used, bool)
+            for begin, end in runs:
+                passing[begin:end] = True
+            estimates[~passing] = -np.inf
+        bounds = self._residuals[chosen] * np.float64(coded.slope) + coded.base
+        floor = -np.inf
+        if len(rows) > limit:
+            lowers = estimates - bounds
+            floor = floor_of(float(np.partition(lowers, len(rows) - limit)[len(rows) - limit]))
+        uppers = np.add(estimates, bounds, out=bounds)
+        winners = rows[(uppers >= floor) & (uppers > -np.inf)]
+        return list(
+            zip(self._chunks[winners].tolist(), self._vectors[winners].tolist(), strict=True)
+        )
+
+    def _runs(self, documents: Collection[int] | None) -> list[Run]:
+        """The rows of these documents, as runs that do not touch."""
+        if documents is None:
+            return [(0, self._used)] if self._used else []
+        wanted = set(documents)
+        runs: list[Run] = []
+        for begin, count in sorted(
+            (begin, count) for document, begin, count in self._slabs.values() if document in wanted
+        ):
+            if runs and runs[-1][1] == begin:
+                runs[-1] = runs[-1][0], begin + count
+            else:
+                runs.append((begin, begin + count))
+        return runs
+
+    def _read(self) -> None:
+        sql = of_build(_SLABS, self._build)
+        rows: Any = self._connection.execute(sql, (self._space.id, self._counter))
+        scales, residuals, codes, chunks, vectors = (
+            memoryview(one).cast("B")
+            for one in (self._scales, self._residuals, self._codes, self._chunks, self._vectors)
+        )
+        dims, begin = self._space.dims, self._used
+        for version, document, count, chunk_ids, vector_ids, packed in rows:
+            end = begin + count
+            _, some_scales, some_residuals, levels = split(packed, dims)
+            scales[4 * begin : 4 * end] = some_scales
+            residuals[4 * begin : 4 * end] = some_residuals
+            codes[dims * begin : dims * end] = levels
+            chunks[8 * begin : 8 * end] = chunk_ids
+            vectors[8 * begin : 8 * end] = vector_ids
+            self._slabs[version] = document, begin, count
+            begin = end
+        self._used = begin
+
+    def _allocate(self, rows: int) -> None:
+        np = self._np
+        size = int(rows * _SPARE)
+        self._scales = np.zeros(size, "<f4")
+        self._residuals = np.zeros(size, "<f4")
+        self._codes = np.zeros((size, self._space.dims), np.int8)
+        self._chunks = np.zeros(size, "<i8")
+        self._vectors = np.zeros(size, "<i8")
+
+    def _move(self, rows: int) -> None:
+        """Move what is alive into arrays with room for ``rows``, in its order."""
+        old = self._scales, self._residuals, self._codes, self._chunks, self._vectors
+        self._allocate(rows)
+        new = self._scales, self._residuals, self._codes, self._chunks, self._vectors
+        used = 0
+        slabs = sorted(self._slabs.items(), key=lambda slab: slab[1][1])
+        runs: list[Run] = []
+        for version, (document, begin, count) in slabs:
+            if runs and runs[-1][1] == begin:
+                runs[-1] = runs[-1][0], begin + count
+            else:
+                runs.append((begin, begin + count))
+            self._slabs[version] = document, used, count
+            used += count
+        place = 0
+        for begin, end in runs:
+            for source, target in zip(old, new, strict=True):
+                target[place : place + end - begin] = source[begin:end]
+            place += end - begin
+        self._used, self._dead = used, 0

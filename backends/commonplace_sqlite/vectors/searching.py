@@ -1,0 +1,176 @@
+"""Which plan finds the nearest chunks soonest, by what this machine has and how much there is.
+
+================================  ==============================  ===================
+plan                              when                            needs
+================================  ==============================  ===================
+``int8 in memory``                from the second search on       numpy (and simsimd)
+``int8 from file``                the first search                simsimd, or numpy
+``sqlite-vec``                    no simsimd, at most 20,000      sqlite-vec
+``float32``                       none of these, at most 1,000    nothing
+``signs, then ...``               what is left; not exact         nothing
+================================  ==============================  ===================
+
+All but the last are exact: codes of 8 bits come with a bound on their error, and all chunks that
+can be among the best by it are scored by their stored vectors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.model.search import Nearest
+from commonplace_sqlite.filters import documents_passing
+from commonplace_sqlite.vectors.extension import Extension, installed
+from commonplace_sqlite.vectors.floats import checked, numbers
+from commonplace_sqlite.vectors.kernels import Kernels
+from commonplace_sqlite.vectors.rescoring import best_chunks
+from commonplace_sqlite.vectors.spaces import covered, find_space
+from commonplace_sqlite.vectors.streaming import all_pairs, by_codes, by_extension, by_signs
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    import apsw
+
+    from commonplace.deadline import Deadline
+    from commonplace.model.search import Where
+    from commonplace_sqlite.builds import LiveBuild
+    from commonplace_sqlite.vectors.rescoring import Pair
+    from commonplace_sqlite.vectors.resident import Resident
+    from commonplace_sqlite.vectors.spaces import Space
+
+__all__ = ["VectorSearch"]
+
+_WORTH_KEEPING = 2_000
+"""Vectors; fewer are read again each time sooner than numpy is imported."""
+
+_MOST_FOR_EXTENSION = 20_000
+_MOST_FOR_PYTHON = 1_000
+
+_RESCORED_LEAST = 400
+_RESCORED_SHARE = 40
+_RESCORED_PER_HIT = 40
+"""Chunks scored truly after a first look at signs alone: recall is measured by the benchmark."""
+
+
+class VectorSearch:
+    """Answers queries, one at a time; keeps codes in memory once that has become worth while.
+
+    ``extension`` and ``extension_path`` say whether, and from where, sqlite-vec is loaded.
+    """
+
+    def __init__(
+        self,
+        *,
+        extension: bool = True,
+        extension_path: str | None = None,
+        kernels: Kernels | None = None,
+    ) -> None:
+        self._extension = Extension(enabled=extension, path=extension_path)
+        self._kernels = kernels or Kernels()
+        self._resident: Resident | None = None
+        self._searches = 0
+
+    def nearest(
+        self,
+        connection: apsw.Connection,
+        live: LiveBuild,
+        name: str,
+        vector: bytes,
+        where: Where,
+        limit: int,
+        deadline: Deadline,
+    ) -> Nearest:
+        """The best ``limit`` chunks of a build that pass ``where``.
+
+        Raises ``ValueError`` where ``vector`` is not one of the space's.
+        """
+        space = find_space(connection, name)
+        query = numbers(checked(vector, space.dims if space else len(vector) // 4))
+        if space is None or limit < 1:
+            return Nearest((), exact=True)
+        documents = documents_passing(connection, live.id, where)
+        self._searches += 1
+        plan, exact = "int8 in memory", True
+        resident = self._follow(connection, live.id, space)
+        if resident is not None:
+            deadline.check("the vector search")
+            pairs = resident.pairs(query, documents, limit)
+        else:
+            plan, exact, pairs = self._from_file(
+                connection, live.id, space, documents, query, limit, deadline
+            )
+        found = best_chunks(connection, live.id, pairs, query, limit, self._kernels, deadline)
+        return Nearest(tuple(found), exact, plan)
+
+    def notices(self, *, used: bool) -> list[str]:
+        """What is missing here, in lines for people; ``used``: there are vectors to be searched."""
+        if not used and not self._extension.configured:
+            return []
+        lines = []
+        if reason := self._extension.probe():
+            lines.append(
+                f"vectors are searched without sqlite-vec, with the same answers: {reason}"
+            )
+        if used and not installed("numpy"):
+            lines.append(
+                "large numbers of vectors are searched slowly: numpy is not installed "
+                "(pip install 'commonplace[vectors]')"
+            )
+        return lines
+
+    def forget(self) -> None:
+        """Let go of what is kept in memory."""
+        self._resident = None
+
+    def _follow(self, connection: apsw.Connection, build: int, space: Space) -> Resident | None:
+        """The matrix in memory, up to date; ``None`` where there is none, and not worth one."""
+        resident = self._resident
+        if resident is None or not resident.is_of(connection, build, space):
+            self._resident = None
+            if not self._is_worth_keeping(connection, build, space):
+                return None
+            from commonplace_sqlite.vectors.resident import Resident
+
+            resident = Resident(connection, build, space, self._kernels)
+        resident.refresh()
+        self._resident = resident
+        return resident
+
+    def _is_worth_keeping(self, connection: apsw.Connection, build: int, space: Space) -> bool:
+        if self._searches < 2:
+            return False
+        if not self._kernels.numpy_is_loaded and covered(connection, build, space) < _WORTH_KEEPING:
+            return False
+        return self._kernels.numpy is not None
+
+    def _from_file(
+        self,
+        connection: apsw.Connection,
+        build: int,
+        space: Space,
+        documents: Collection[int] | None,
+        query: Sequence[float],
+        limit: int,
+        deadline: Deadline,
+    ) -> tuple[str, bool, list[Pair]]:
+        kernels = self._kernels
+        size = 0
+        if kernels.simsimd is None:
+            pairs = all_pairs(connection, build, space, documents)
+            size = len(pairs)
+            if size <= _MOST_FOR_EXTENSION and self._extension.load(connection):
+                return "sqlite-vec", True, by_extension(connection, pairs, query, limit)
+            if size <= _MOST_FOR_PYTHON:
+                return "float32", True, pairs
+        if kernels.simsimd is not None or kernels.numpy is not None:
+            plan = "int8 from file"
+            candidates = by_codes(
+                connection, build, space, documents, query, limit, kernels, deadline
+            )
+            return plan, True, candidates
+        count = max(_RESCORED_LEAST, size // _RESCORED_SHARE, limit * _RESCORED_PER_HIT)
+        pairs = by_signs(connection, build, space, documents, query, count, deadline)
+        if self._extension.load(connection):
+            pairs = by_extension(connection, pairs, query, limit)
+        return f"signs, then {count} rescored", count >= size, pairs

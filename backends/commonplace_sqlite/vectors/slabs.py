@@ -1,0 +1,131 @@
+"""Writing and forgetting the slabs of documents: what is derived from their vectors."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from commonplace_sqlite.schema import of_build
+from commonplace_sqlite.vectors.codes import encode, sign_bytes
+from commonplace_sqlite.vectors.floats import integers_in
+from commonplace_sqlite.vectors.tables import rows_in_part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import apsw
+
+    from commonplace_sqlite.vectors.spaces import Space
+
+__all__ = ["Part", "forget_slabs", "parts_of_digests", "parts_of_documents", "write_slabs"]
+
+Part = tuple[int, int]
+"""A document, and which run of its chunks."""
+
+_BATCH = 1_000
+"""Parts that are read and encoded at once: some 15 MB of vectors."""
+
+_WITH_DIGEST = "SELECT document, ordinal FROM chunk_<n> WHERE digest = ?"
+_SIZE = "SELECT chunks FROM document_<n> WHERE id = ?"
+_FIRST = "SELECT min(id) FROM chunk_<n> WHERE document = ?"
+# The ids of a document's chunks follow each other, so that a part is a range of them.
+_HELD = """
+SELECT c.id, v.id, v.e FROM chunk_<n> AS c JOIN vector AS v ON v.space = ? AND v.digest = c.digest
+WHERE c.id >= ? AND c.id < ? AND +c.document = ? ORDER BY c.id
+"""
+_FORGET_PART = (
+    "DELETE FROM slab_<n> WHERE space = ? AND document = ? AND part = ?",
+    "DELETE FROM code_<n> WHERE space = ? AND document = ? AND part = ?",
+)
+_FORGET = (
+    "DELETE FROM slab_<n> WHERE space = ? AND document = ?",
+    "DELETE FROM code_<n> WHERE space = ? AND document = ?",
+)
+_ADD_SLAB = """
+INSERT INTO slab_<n> (space, document, part, version, count, chunks, vectors, signs)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_ADD_CODE = "INSERT INTO code_<n> (space, document, part, packed) VALUES (?, ?, ?, ?)"
+_NEXT = "SELECT next FROM counter WHERE name = 'slab'"
+_MOVE_ON = "UPDATE counter SET next = next + ? WHERE name = 'slab'"
+
+
+def parts_of_digests(
+    connection: apsw.Connection, build: int, space: Space, digests: Iterable[Any]
+) -> list[Part]:
+    """The parts of a build in which chunks of these digests stand."""
+    rows = rows_in_part(space.dims)
+    sql = of_build(_WITH_DIGEST, build)
+    found: Any = (row for digest in digests for row in connection.execute(sql, (digest,)))
+    return sorted({(document, ordinal // rows) for document, ordinal in found})
+
+
+def parts_of_documents(
+    connection: apsw.Connection, build: int, space: Space, documents: Iterable[int]
+) -> list[Part]:
+    """All parts of these documents."""
+    rows = rows_in_part(space.dims)
+    sql = of_build(_SIZE, build)
+    return [
+        (document, part)
+        for document in documents
+        for part in range(-(-connection.execute(sql, (document,)).get // rows))
+    ]
+
+
+def write_slabs(
+    connection: apsw.Connection, build: int, space: Space, parts: Iterable[Part]
+) -> None:
+    """Derive these parts' slabs anew; a part without vectors has none."""
+    rest = iter(parts)
+    while batch := list(islice(rest, _BATCH)):
+        _write(connection, build, space, batch)
+
+
+def forget_slabs(
+    connection: apsw.Connection, build: int, space: Space, documents: Iterable[int]
+) -> None:
+    """Delete the slabs of these documents."""
+    keys = [(space.id, document) for document in documents]
+    for sql in _FORGET:
+        connection.executemany(of_build(sql, build), keys)
+    connection.execute(_MOVE_ON, (1,))
+
+
+def _write(connection: apsw.Connection, build: int, space: Space, parts: list[Part]) -> None:
+    for sql in _FORGET_PART:
+        connection.executemany(of_build(sql, build), [(space.id, *part) for part in parts])
+    held = [(part, rows) for part in parts if (rows := _rows(connection, build, space, part))]
+    codes = encode([row[2] for _, rows in held for row in rows], space.dims)
+    version: int = connection.execute(_NEXT).get
+    slabs: list[tuple[Any, ...]] = []
+    packs: list[tuple[Any, ...]] = []
+    begin = 0
+    for (document, part), rows in held:
+        end = begin + len(rows)
+        chunks = integers_in([chunk for chunk, _, _ in rows])
+        vectors = integers_in([vector for _, vector, _ in rows])
+        signs = codes.signs[begin * sign_bytes(space.dims) : end * sign_bytes(space.dims)]
+        version += 1
+        slabs.append((space.id, document, part, version, len(rows), chunks, vectors, signs))
+        packs.append((space.id, document, part, codes.packed(begin, end)))
+        begin = end
+    connection.executemany(of_build(_ADD_SLAB, build), slabs)
+    connection.executemany(of_build(_ADD_CODE, build), packs)
+    # By one more than was given away: so that the counter also tells that something went.
+    connection.execute(_MOVE_ON, (len(slabs) + 1,))
+
+
+def _rows(
+    connection: apsw.Connection, build: int, space: Space, part: Part
+) -> list[tuple[int, int, bytes]]:
+    document, number = part
+    size = rows_in_part(space.dims)
+    first: int | None = connection.execute(of_build(_FIRST, build), (document,)).get
+    if first is None:
+        return []
+    begin = first + number * size
+    rows: Any = connection.execute(
+        of_build(_HELD, build), (space.id, begin, begin + size, document)
+    )
+    return list(rows)

@@ -1,0 +1,90 @@
+"""Spaces of vectors: which there are, how much of a build they cover, what they hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from commonplace.model.store import SpaceInfo
+from commonplace_sqlite.encoding import digest_out, heading_out, ids_in, text_in, text_out
+from commonplace_sqlite.schema import of_build
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import apsw
+
+    from commonplace.model.search import ChunkId
+    from commonplace_sqlite.builds import LiveBuild
+
+__all__ = ["Space", "all_spaces", "covered", "find_space", "missing", "space_infos", "vectors_of"]
+
+_COVERED = "SELECT coalesce(sum(count), 0) FROM slab_<n> WHERE space = ?"
+_MISSING = """
+SELECT c.digest, c.heading, t.text, min(c.id)
+FROM chunk_<n> AS c JOIN text_<n> AS t ON t.id = c.id
+WHERE NOT EXISTS (SELECT 1 FROM vector WHERE space = ? AND digest = c.digest)
+GROUP BY c.digest ORDER BY min(c.id)
+"""
+_VECTORS = """
+SELECT c.id, v.e FROM chunk_<n> AS c JOIN vector AS v ON v.space = ? AND v.digest = c.digest
+WHERE c.id IN (SELECT value FROM json_each(?))
+"""
+
+
+class Space(NamedTuple):
+    """A row of the table ``space``."""
+
+    id: int
+    dims: int
+
+
+def find_space(connection: apsw.Connection, name: str) -> Space | None:
+    """The space of that name, if it holds anything in any build."""
+    row: Any = connection.execute(
+        "SELECT id, dims FROM space WHERE name = ?", (text_in(name),)
+    ).fetchone()
+    return row and Space(*row)
+
+
+def all_spaces(connection: apsw.Connection) -> list[Space]:
+    """All spaces of the file."""
+    return [Space(*row) for row in connection.execute("SELECT id, dims FROM space ORDER BY id")]
+
+
+def space_infos(connection: apsw.Connection, live: LiveBuild) -> tuple[SpaceInfo, ...]:
+    """All spaces, and how many of the live build's chunks each covers."""
+    rows: Any = connection.execute("SELECT id, name, dims FROM space ORDER BY id").fetchall()
+    return tuple(
+        SpaceInfo(text_out(name), dims, covered(connection, live.id, Space(id_, dims)), live.chunks)
+        for id_, name, dims in rows
+    )
+
+
+def covered(connection: apsw.Connection, build: int, space: Space) -> int:
+    """How many chunks of a build have a vector in ``space``."""
+    number: int = connection.execute(of_build(_COVERED, build), (space.id,)).get
+    return number
+
+
+def missing(connection: apsw.Connection, build: int, name: str) -> list[tuple[str, str]]:
+    """(digest, text to embed) of what has no vector, in the order in which it was put."""
+    from commonplace.model.chunks import Chunk, embedding_text
+
+    space = find_space(connection, name)
+    rows: Any = connection.execute(of_build(_MISSING, build), (space.id if space else None,))
+    return [
+        (digest_out(digest), embedding_text(Chunk(1, 1, text_out(text), heading_out(heading))))
+        for digest, heading, text, _ in rows
+    ]
+
+
+def vectors_of(
+    connection: apsw.Connection, build: int, name: str, ids: Collection[ChunkId]
+) -> dict[ChunkId, bytes]:
+    """The vectors of these chunks, of those that have one."""
+    space = find_space(connection, name)
+    if space is None:
+        return {}
+    known = ids_in(id_ for id_ in ids if isinstance(id_, int))
+    rows: Any = connection.execute(of_build(_VECTORS, build), (space.id, known))
+    return dict(rows)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from commonplace.deadline import Deadline
     from commonplace.embedding.remote import RemoteClient
-    from commonplace.spec import ProviderContext
+    from commonplace.spec import BatchJobs, ProviderContext
 
 __all__ = ["GeminiProvider"]
 
@@ -52,6 +52,7 @@ class GeminiProvider:
         )
         self._lock = Lock()
         self._client: RemoteClient | None = None
+        self._batches: BatchJobs | None = None
 
     @property
     def model(self) -> str:
@@ -105,6 +106,21 @@ class GeminiProvider:
                 mend="remove outputDimensionality, or check that remote.baseUrl serves this model",
             )
         return vectors
+
+    def batches(self) -> BatchJobs:
+        """Jobs by ``asyncBatchEmbedContent``."""
+        from commonplace_gemini.batch import GeminiBatches
+
+        with self._lock:
+            if self._batches is None:
+                self._batches = GeminiBatches(
+                    self.client,
+                    model=self._model.name,
+                    request=lambda text: self._form.request(text, "document"),
+                    dims=self._context.dims,
+                    is_google=self._endpoint.host == HOST,
+                )
+            return self._batches
 
     def client(self) -> RemoteClient:
         """The connection to the endpoint, made when it is first needed."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from commonplace.deadline import Deadline
     from commonplace.embedding.remote import Answer, RemoteClient
-    from commonplace.spec import ProviderContext
+    from commonplace.spec import BatchJobs, ProviderContext
 
 __all__ = ["OpenAIProvider"]
 
@@ -63,6 +63,7 @@ class OpenAIProvider:
         self._growing = GrowingLimit(_TEI_ITEMS, _ITEMS)
         self._encoding: str | None = "base64"
         self._client: RemoteClient | None = None
+        self._batches: BatchJobs | None = None
         self._making = Lock()
 
     @property
@@ -126,6 +127,19 @@ class OpenAIProvider:
         if self._input_types[purpose]:
             body["input_type"] = self._input_types[purpose]
         return body
+
+    def batches(self) -> BatchJobs:
+        """Jobs by ``/files`` and ``/batches``, which few of the other servers have."""
+        from commonplace_openai.batch import openai_batches
+
+        with self._making:
+            if self._batches is None:
+                self._batches = openai_batches(
+                    self._connected,
+                    body=lambda texts: self.body(texts, "document"),
+                    dims=self._context.dims,
+                )
+            return self._batches
 
     def close(self) -> None:
         """Close connections; closing twice is fine."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from commonplace.deadline import Deadline
     from commonplace.embedding.remote import RemoteClient
-    from commonplace.spec import ProviderContext
+    from commonplace.spec import BatchJobs, ProviderContext
 
 __all__ = ["VoyageProvider"]
 
@@ -53,6 +53,7 @@ class VoyageProvider:
         )
         self._lock = Lock()
         self._client: RemoteClient | None = None
+        self._batches: BatchJobs | None = None
 
     @property
     def model(self) -> str:
@@ -121,6 +122,20 @@ class VoyageProvider:
         if self._model.sent is not None:
             said["output_dimension"] = self._model.sent
         return said
+
+    def batches(self) -> BatchJobs:
+        """Jobs by ``/files`` and ``/batches``."""
+        from commonplace_voyage.batch import voyage_batches
+
+        with self._lock:
+            if self._batches is None:
+                self._batches = voyage_batches(
+                    self.client,
+                    parameters=self.parameters("document"),
+                    prefix=self._prefixes["document"],
+                    dims=self._model.sent,
+                )
+            return self._batches
 
     def client(self) -> RemoteClient:
         """The connection to the endpoint, made when it is first needed."""

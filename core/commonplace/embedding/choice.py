@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from commonplace.config import Settings
+    from commonplace.embedding.batching import Batching
     from commonplace.embedding.cache import EmbeddingCache
     from commonplace.host.host import PluginHost
     from commonplace.model.plugins import Registration
@@ -110,7 +111,19 @@ def _link(
         lambda: provider,
         CircuitBreaker(),
         concurrency=batch.concurrency if batch.enabled else 4,
+        batching=(lambda made: _batching(id_, made, settings)) if batch.enabled else None,
     )
+
+
+def _batching(id_: str, provider: EmbeddingProvider, settings: Settings) -> Batching | None:
+    from commonplace.embedding.batching import Batching
+    from commonplace.embedding.batching_jobs import JobStore
+    from commonplace.spec.batches import BatchProvider
+
+    if not isinstance(provider, BatchProvider):
+        return None
+    folder = os.path.join(settings.state_dir, "memory", "batches")
+    return Batching(id_, provider.batches(), settings.search.remote.batch, JobStore(folder))
 
 
 def _context(

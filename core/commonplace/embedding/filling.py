@@ -12,9 +12,10 @@ from commonplace.errors import UnavailableError
 from commonplace.model.reports import Embedding, Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from commonplace.deadline import Deadline
+    from commonplace.embedding.batching_work import BatchOutcome
     from commonplace.embedding.link import ProviderLink
     from commonplace.embedding.service import EmbeddingService
     from commonplace.model.reports import ProgressCallback
@@ -75,7 +76,8 @@ class _Filling:
         self._key = cache_key(self._fingerprint, "document")
         known = space_of(self._fingerprint, store.spaces())
         self._dims = known.dims if known is not None else None
-        self._embedded = self._cached = self._cut = 0
+        self._embedded = self._cached = self._cut = self._batched = 0
+        self._batch: BatchOutcome | None = None
 
     def run(self, deadline: Deadline, progress: ProgressCallback | None) -> Embedding:
         space = space_name(self._fingerprint, self._dims or 0)
@@ -85,7 +87,8 @@ class _Filling:
         before = self._link.requests
         reason = ""
         try:
-            for group in _groups(missing, _GROUP):
+            left = self._by_jobs(missing, deadline, progress)
+            for group in _groups(left, _GROUP):
                 for _ in self._group(group, deadline):
                     if progress is not None:
                         progress(Progress("Embedding notes", self._done, len(missing)))
@@ -99,19 +102,69 @@ class _Filling:
             requests=self._link.requests - before,
             missing=len(missing) - self._done,
             reason=reason,
+            batched=self._batched,
+            jobs=self._batch.begun if self._batch else 0,
+            pending=self._batch.pending if self._batch else 0,
+            batch_note=self._batch.note if self._batch else "",
         )
 
     @property
     def _done(self) -> int:
         return self._embedded + self._cached
 
-    def _group(self, group: Sequence[tuple[str, str]], deadline: Deadline) -> Iterator[None]:
+    def _by_jobs(
+        self,
+        missing: Sequence[tuple[str, str]],
+        deadline: Deadline,
+        progress: ProgressCallback | None,
+    ) -> Sequence[tuple[str, str]]:
+        """What batch jobs and the cache leave to be embedded at once."""
+        batching = self._link.batching() if missing else None
+        if batching is None or self._link.state().state == "open":
+            return missing
+        from commonplace.embedding.batching_work import Work
+
+        left = [item for group in _groups(missing, _GROUP) for item in self._uncached(group)]
+        # Jobs know a text by its digest, so that one asked for twice is sent once.
+        texts = {text_digest(text).hex(): text for _, text in left}
+        held: dict[str, list[str]] = {}
+        for digest, text in left:
+            held.setdefault(text_digest(text).hex(), []).append(digest)
+
+        def keep(vectors: Mapping[str, bytes]) -> None:
+            if self._cache is not None:
+                self._cache.put(self._key, {bytes.fromhex(i): v for i, v in vectors.items()})
+            own = {digest: v for i, v in vectors.items() for digest in held.get(i, ())}
+            self._put(own)
+            self._embedded += len(own)
+            self._batched += len(own)
+
+        work = Work(
+            texts=texts,
+            key=self._key,
+            limits=self._link.provider.limits,
+            dims=self._dims,
+            keep=keep,
+            deadline=deadline,
+            progress=progress,
+        )
+        self._batch = batching.run(work)
+        self._cut += self._batch.cut
+        plain = frozenset(self._batch.plain)
+        return [item for item in left if text_digest(item[1]).hex() in plain]
+
+    def _uncached(self, group: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """What of a group is not in the cache; the rest is put into the store."""
         digests = {digest: text_digest(text) for digest, text in group}
         cached = self._cache.get(self._key, digests.values()) if self._cache else {}
         self._put({d: cached[of] for d, of in digests.items() if of in cached})
         self._cached += sum(of in cached for of in digests.values())
+        return [item for item in group if digests[item[0]] not in cached]
+
+    def _group(self, group: Sequence[tuple[str, str]], deadline: Deadline) -> Iterator[None]:
+        rest = self._uncached(group)
         yield
-        rest = [item for item in group if digests[item[0]] not in cached]
+        digests = {digest: text_digest(text) for digest, text in rest}
         texts = [text for _, text in rest]
         with self._link.watched():
             for result in self._link.runner().many(texts, dims=self._dims, deadline=deadline):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from commonplace.breaker import BreakerState, CircuitBreaker
+    from commonplace.embedding.batching import Batching
     from commonplace.embedding.requests import RequestRunner
     from commonplace.model.store import SpaceInfo
     from commonplace.spec import EmbeddingProvider
@@ -39,6 +40,7 @@ class ProviderLink:
         breaker: CircuitBreaker,
         *,
         concurrency: int = 4,
+        batching: Callable[[EmbeddingProvider], Batching | None] | None = None,
     ) -> None:
         self.id = id_
         self.breaker = breaker
@@ -46,6 +48,8 @@ class ProviderLink:
         self._concurrency = concurrency
         self._provider: EmbeddingProvider | None = None
         self._runner: RequestRunner | None = None
+        self._make_batching = batching
+        self._batching: Batching | None = None
 
     @property
     def provider(self) -> EmbeddingProvider:
@@ -75,6 +79,12 @@ class ProviderLink:
         if self._runner is None:
             self._runner = RequestRunner(self.id, self.provider, concurrency=self._concurrency)
         return self._runner
+
+    def batching(self) -> Batching | None:
+        """Its batch jobs, where they are asked for and it has them."""
+        if self._batching is None and self._make_batching is not None:
+            self._batching = self._make_batching(self.provider)
+        return self._batching
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -106,5 +116,6 @@ class ProviderLink:
     def close(self) -> None:
         """Close the provider if it was made."""
         provider, self._provider, self._runner = self._provider, None, None
+        self._batching = None
         if provider is not None:
             provider.close()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import httpx
 from attrs import frozen
 
+from commonplace.embedding.quiet import hush
 from commonplace.embedding.redact import redacted
 from commonplace.embedding.refusals import Complaint, kind_of_status, message_of, retry_after_of
 from commonplace.embedding.waiting import TookTooLongError, waited
@@ -61,6 +62,8 @@ class RemoteClient:
         self.provider = provider
         self._explain = explain
         self._secrets = secrets
+        self._transport = transport
+        hush()
         base = self._parsed(base_url)
         given = dict(headers or {})
         own = {name.lower() for name in given}
@@ -135,9 +138,14 @@ class RemoteClient:
         *,
         deadline: Deadline,
         json_body: object = None,
+        into: BinaryIO | None = None,
         **options: Any,
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """As :meth:`request`, with the body as bytes: (status, headers, body)."""
+        """As :meth:`request`, with the body as bytes: (status, headers, body).
+
+        With ``into`` the body of a success goes there, however long it is, and a redirect is an
+        answer like another, for the caller to follow.
+        """
         if deadline.expired:
             raise self.error("timeout", "no time was left for the request")
         if json_body is not None:
@@ -152,7 +160,8 @@ class RemoteClient:
 
         def exchange() -> tuple[httpx.Response, bytes]:
             with self._client.stream(method, url, **options) as response:
-                return response, self._read(response, deadline)
+                sink = into if response.is_success else None
+                return response, self._read(response, deadline, sink)
 
         try:
             response, raw = waited(exchange, remaining)
@@ -164,9 +173,13 @@ class RemoteClient:
         except httpx.HTTPError as error:
             raise self.error("unavailable", _words_of(error)) from None
         headers = {name.lower(): value for name, value in response.headers.items()}
-        if response.is_success:
+        if response.is_success or (into is not None and response.has_redirect_location):
             return response.status_code, headers, raw
         raise self._refused(response.status_code, headers, raw)
+
+    def bare(self, url: str) -> RemoteClient:
+        """A client for the place of ``url``, where no credential of this one may go; close it."""
+        return RemoteClient(self.provider, url, defaults={}, transport=self._transport)
 
     def close(self) -> None:
         """Close connections; closing twice is fine."""
@@ -219,13 +232,16 @@ class RemoteClient:
             mend=complaint.mend,
         )
 
-    def _read(self, response: httpx.Response, deadline: Deadline) -> bytes:
+    def _read(self, response: httpx.Response, deadline: Deadline, into: BinaryIO | None) -> bytes:
         # A read time-out starts anew with each byte: a slow drip must meet the deadline itself.
         parts: list[bytes] = []
         size = 0
         for part in response.iter_bytes():
-            parts.append(part)
-            size += len(part)
+            if into is not None:
+                into.write(part)
+            else:
+                parts.append(part)
+                size += len(part)
             if deadline.expired:
                 raise self.error("timeout", "the answer was not complete in time")
             if size > _LONGEST_BODY:

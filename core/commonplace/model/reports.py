@@ -28,7 +28,8 @@ class Embedding(NamedTuple):
 
     ``embedded`` texts by ``requests`` requests, ``cached`` without any; ``cut`` were too long for
     the model and shortened. ``missing`` still have no vector, because of ``reason`` if that is a
-    failure.
+    failure. ``batched`` of those embedded came from batch jobs, of which ``jobs`` are new;
+    ``pending`` of those missing wait for one; ``batch_note`` is a line on what went wrong there.
     """
 
     provider: str = ""
@@ -38,6 +39,10 @@ class Embedding(NamedTuple):
     requests: int = 0
     missing: int = 0
     reason: str = ""
+    batched: int = 0
+    jobs: int = 0
+    pending: int = 0
+    batch_note: str = ""
 
 
 class SyncReport(NamedTuple):
@@ -45,8 +50,11 @@ class SyncReport(NamedTuple):
 
     ``remaining`` counts changed documents that were left for later because time ran out.
     ``unreadable`` are (path, reason) of files that could not be read; their old entries stay.
+    ``hidden`` counts documents that stay as they are indexed, as they could not be looked for.
     ``embedding`` is what was done for vectors, where there is a provider.
     ``opened`` counts files whose bytes were read. ``seconds`` is wall time.
+    ``notices`` are lines about what the store mended or cannot do, told after writing; ``kept`` is
+    False where the index was to outlive this process, and will not.
     """
 
     added: int = 0
@@ -62,6 +70,9 @@ class SyncReport(NamedTuple):
     rebuilt: bool = False
     embedding: Embedding | None = None
     seconds: float = 0.0
+    hidden: int = 0
+    notices: tuple[str, ...] = ()
+    kept: bool = True
 
     @property
     def changed(self) -> bool:

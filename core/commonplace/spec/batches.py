@@ -28,7 +28,7 @@ class BatchState(NamedTuple):
     """A batch job at one moment: ``done`` of ``total`` lines, 0 where that is not told.
 
     Jobs that are ``expired`` or ``cancelled`` may still hold what was finished by then; one that
-    is ``failed`` holds nothing. ``reason`` says why, in the vendor's words.
+    is ``failed`` holds nothing. ``reason`` says why, in the vendor's words and without secrets.
     """
 
     state: Literal["running", "done", "failed", "expired", "cancelled"]
@@ -38,7 +38,10 @@ class BatchState(NamedTuple):
 
 
 class BatchLine(NamedTuple):
-    """What became of one text of a batch job: its vector, or the words of an ``error``."""
+    """What became of one text of a batch job: its vector, or the words of an ``error``.
+
+    The words are on one line, and hold no secret.
+    """
 
     custom_id: str
     vector: Sequence[float] | None = None

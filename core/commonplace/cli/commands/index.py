@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.cli.words import count
+from commonplace.errors import IndexReadOnlyError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from commonplace.model.reports import Embedding, SyncReport
 
 __all__ = ["create", "warnings_of"]
+
+_KEEP = "see that its folder can be written, or set COMMONPLACE_STATE_DIR to one that can"
 
 
 class IndexCommand:
@@ -36,6 +39,8 @@ class IndexCommand:
             with context.progress() as progress:
                 report = memory.sync(force=args.force, progress=progress)
             agent = memory.settings.agent
+        if not report.kept:
+            raise IndexReadOnlyError("; ".join(report.notices), mend=_KEEP)
         if context.json:
             context.emit(report)
             return 0
@@ -67,12 +72,16 @@ def _summary(report: SyncReport) -> str:
 def _embedding(done: Embedding) -> str:
     made = f"{count(done.embedded, 'text')} by {count(done.requests, 'request')}"
     line = f"embeddings of {done.provider}: {made}, {done.cached} from the cache"
+    line += f"; {done.batched} of them by batch jobs" if done.batched else ""
     return line + (f"; {done.cut} were too long and cut" if done.cut else "")
 
 
 def warnings_of(report: SyncReport) -> list[str]:
     """What a sync had to leave, one line each."""
-    lines = [f"{path} could not be read: {reason}" for path, reason in report.unreadable]
+    lines = list(report.notices)
+    if not (report.unchanged or report.added or report.updated or report.hidden):
+        return [*lines, "there are no notes yet: write MEMORY.md or memory/*.md"]
+    lines += [f"{path} could not be read: {reason}" for path, reason in report.unreadable]
     lines += [
         f"{failure.root or 'the workspace'} could not be scanned: {failure.reason}"
         for failure in report.failed_roots
@@ -80,8 +89,11 @@ def warnings_of(report: SyncReport) -> list[str]:
     if report.skipped_symlinks:
         lines.append(f"{count(report.skipped_symlinks, 'symbolic link')} not followed")
     if report.embedding is not None and report.embedding.missing:
-        reason = f": {report.embedding.reason}" if report.embedding.reason else ""
+        reason = report.embedding.reason or report.embedding.batch_note
+        reason = f": {reason}" if reason else ""
         lines.append(f"{count(report.embedding.missing, 'text')} not embedded yet{reason}")
+    elif report.embedding is not None and report.embedding.batch_note:
+        lines.append(report.embedding.batch_note)
     if report.remaining:
         lines.append(f"{count(report.remaining, 'note')} left for the next run")
     return lines

@@ -1,0 +1,208 @@
+"""Batch jobs in the form that OpenAI made common: a file goes up, a file of results comes down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from commonplace.embedding.answers import vectors_of
+from commonplace.embedding.batching_lines import downloaded, lines_of
+from commonplace.embedding.refusals import message_of
+from commonplace.errors import ProviderError
+from commonplace.spec.batches import BatchLimits, BatchLine, BatchState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Literal
+
+    from commonplace.deadline import Deadline
+    from commonplace.embedding.remote import RemoteClient
+
+__all__ = ["FileBatches"]
+
+_STATES: dict[str, Literal["running", "done", "failed", "expired", "cancelled"]] = {
+    "completed": "done",
+    "failed": "failed",
+    "expired": "expired",
+    "cancelled": "cancelled",
+}
+_PAGES = 3
+_PAGE = 100
+_METADATA = "commonplace"
+
+
+class FileBatches:
+    """:class:`~commonplace.spec.batches.BatchJobs` by ``/files`` and ``/batches``.
+
+    ``client`` gives the connection; ``line`` writes the line of a custom id and its text;
+    ``wanted`` is what a job's beginning says besides file and name; ``dims`` is how long vectors
+    must be, if a length is asked for.
+    """
+
+    limits = BatchLimits()
+
+    def __init__(
+        self,
+        client: Callable[[], RemoteClient],
+        *,
+        line: Callable[[str, str], dict[str, Any]],
+        wanted: Callable[[], dict[str, Any]],
+        dims: int | None,
+    ) -> None:
+        self._client = client
+        self._line = line
+        self._wanted = wanted
+        self._dims = dims
+        self._uploaded: dict[str, str] = {}
+
+    def submit(self, name: str, lines: Mapping[str, str], *, deadline: Deadline) -> str:
+        """Upload the lines, unless they are there, and begin."""
+        file = self._uploaded.get(name) or self._upload(name, lines, deadline)
+        self._uploaded[name] = file
+        body = {"input_file_id": file, "metadata": {_METADATA: name}, **self._wanted()}
+        try:
+            job = self._asked("POST", "batches", deadline, json_body=body)
+        except ProviderError as error:
+            if error.kind not in ("rate_limit", "unavailable", "timeout"):
+                del self._uploaded[name]
+                self._delete(file, deadline)
+            raise
+        del self._uploaded[name]
+        return self._id_of(job)
+
+    def find(self, name: str, *, deadline: Deadline) -> str | None:
+        """Look through the latest jobs; ``None`` too where they cannot be listed."""
+        after: dict[str, Any] = {}
+        for _ in range(_PAGES):
+            query = {"limit": _PAGE, **after}
+            try:
+                page = self._asked("GET", "batches", deadline, query=query)
+            except ProviderError as error:
+                if error.kind == "not_found":
+                    return None
+                raise
+            jobs = [job for job in page.get("data") or () if isinstance(job, dict)]
+            for job in jobs:
+                if (job.get("metadata") or {}).get(_METADATA) == name:
+                    self._uploaded.pop(name, None)
+                    return self._id_of(job)
+            if not jobs or not page.get("has_more"):
+                break
+            after = {"after": jobs[-1].get("id")}
+        return None
+
+    def poll(self, job: str, *, deadline: Deadline) -> BatchState:
+        """How it stands."""
+        held = self._asked("GET", f"batches/{job}", deadline)
+        state = _STATES.get(str(held.get("status")), "running")
+        counts = held.get("request_counts") or {}
+        done = _count(counts.get("completed")) + _count(counts.get("failed"))
+        reason = _reason(held)
+        told = self._told(reason) if reason else ""
+        return BatchState(state, told, done, _count(counts.get("total")))
+
+    def collect(self, job: str, *, deadline: Deadline) -> Iterator[BatchLine]:
+        """The lines of its output, then those of its errors."""
+        held = self._asked("GET", f"batches/{job}", deadline)
+        client = self._client()
+        for name in ("output_file_id", "error_file_id"):
+            file = held.get(name)
+            if not file:
+                continue
+            for line in downloaded(client, client.url(f"files/{file}/content"), deadline=deadline):
+                if isinstance(line.get("custom_id"), str):
+                    yield self._read(line)
+
+    def cancel(self, job: str, *, deadline: Deadline) -> None:
+        """Stop it; what was finished by then stays."""
+        self._asked("POST", f"batches/{job}/cancel", deadline, content=b"")
+
+    def clean(self, job: str, *, deadline: Deadline) -> None:
+        """Delete its input, its output and its errors."""
+        held = self._asked("GET", f"batches/{job}", deadline)
+        for name in ("input_file_id", "output_file_id", "error_file_id"):
+            if held.get(name):
+                self._delete(held[name], deadline)
+
+    def _upload(self, name: str, lines: Mapping[str, str], deadline: Deadline) -> str:
+        from secrets import token_hex
+
+        content = lines_of(self._line(id_, text) for id_, text in lines.items())
+        # Said here, for headers of the user's may hold a content type that would win.
+        boundary = token_hex(16)
+        answer = self._asked(
+            "POST",
+            "files",
+            deadline,
+            data={"purpose": "batch"},
+            files={"file": (f"{name}.jsonl", content, "application/jsonl")},
+            headers={"content-type": f"multipart/form-data; boundary={boundary}"},
+        )
+        return self._id_of(answer)
+
+    def _delete(self, file: str, deadline: Deadline) -> None:
+        try:
+            self._asked("DELETE", f"files/{file}", deadline)
+        except ProviderError:
+            return  # it expires by itself
+
+    def _asked(
+        self,
+        method: str,
+        path: str,
+        deadline: Deadline,
+        *,
+        query: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> dict[str, Any]:
+        client = self._client()
+        url = client.url(path)
+        if query:
+            url = url.copy_merge_params(query)
+        answer = client.request(method, url, deadline=deadline, **options)
+        body = answer.body
+        if isinstance(body, dict) and (body.get("id") or body.get("data") is not None):
+            return body
+        if message_of(body):  # proxies pass on an upstream's error with a status of 200
+            raise client.refused(502, answer.headers, body)
+        raise client.error("protocol", "the answer is none about a batch", headers=answer.headers)
+
+    def _read(self, line: Mapping[str, Any]) -> BatchLine:
+        custom_id: str = line["custom_id"]
+        response = line.get("response")
+        response = response if isinstance(response, dict) else {}
+        body = response.get("body")
+        if line.get("error") or response.get("status_code") != 200:
+            words = message_of(line.get("error") or body) or "a text was not answered"
+            return BatchLine(custom_id, error=self._told(words))
+        try:
+            vector = vectors_of(body, 1)[0]
+        except ValueError as error:
+            return BatchLine(custom_id, error=self._told(str(error)))
+        if self._dims is not None and len(vector) != self._dims:
+            words = f"{self._dims} dimensions were asked for, and {len(vector)} came back"
+            return BatchLine(custom_id, error=self._told(words))
+        return BatchLine(custom_id, vector)
+
+    def _told(self, words: str) -> str:
+        """``words`` on one line and without secrets."""
+        return str(self._client().error("bad_request", words))
+
+    def _id_of(self, body: Mapping[str, Any]) -> str:
+        id_ = body.get("id")
+        # It becomes part of an address.
+        if isinstance(id_, str) and id_.isascii() and id_.translate(_SIGNS).isalnum():
+            return id_
+        raise self._client().error("protocol", "the answer has no id that can be one")
+
+
+_SIGNS = {ord(sign): "a" for sign in "-_:"}
+
+
+def _reason(held: Mapping[str, Any]) -> str:
+    errors = held.get("errors")
+    listed = errors.get("data") if isinstance(errors, dict) else errors
+    return message_of(listed)
+
+
+def _count(value: Any) -> int:
+    return value if type(value) is int else 0

@@ -1,0 +1,298 @@
+"""Batch jobs of Gemini's: half the price, done within a day as a rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from commonplace.embedding.answers import numbers_of
+from commonplace.embedding.batching_lines import downloaded, is_same_origin, lines_of
+from commonplace.embedding.refusals import message_of
+from commonplace.errors import ProviderError
+from commonplace.spec.batches import BatchLimits, BatchLine, BatchState
+from commonplace_gemini.complaints import status_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Literal
+
+    from commonplace.deadline import Deadline
+    from commonplace.embedding.remote import Answer, RemoteClient
+
+__all__ = ["GeminiBatches"]
+
+_TYPE = "application/jsonl"
+_PAGES = 3
+_PAGE = 100
+_KEPT = 4 * 86400.0  # a job ends after 48 h at the latest, and files live as long again
+_STATES: dict[str, Literal["running", "done", "failed", "expired", "cancelled"]] = {
+    "SUCCEEDED": "done",
+    "PARTIALLY_SUCCEEDED": "done",
+    "COMPLETED": "done",
+    "DONE": "done",
+    "FAILED": "failed",
+    "EXPIRED": "expired",
+    "CANCELLED": "cancelled",
+}
+
+
+class GeminiBatches:
+    """:class:`~commonplace.spec.batches.BatchJobs` by ``asyncBatchEmbedContent``.
+
+    A job is known by its own name and that of its input, with a space between: Google does not
+    promise to tell the latter again. ``request`` is what is asked for a text; with ``is_google``
+    addresses for uploads are taken as they come, else they are asked at the host of the base URL.
+    """
+
+    limits = BatchLimits(kept_seconds=_KEPT)
+
+    def __init__(
+        self,
+        client: Callable[[], RemoteClient],
+        *,
+        model: str,
+        request: Callable[[str], dict[str, Any]],
+        dims: int | None,
+        is_google: bool,
+    ) -> None:
+        self._client = client
+        self._model = model
+        self._request = request
+        self._dims = dims
+        self._is_google = is_google
+        self._uploaded: dict[str, str] = {}
+
+    def submit(self, name: str, lines: Mapping[str, str], *, deadline: Deadline) -> str:
+        """Upload the lines, unless they are there, and begin."""
+        file = self._uploaded.get(name) or self._upload(name, lines, deadline)
+        self._uploaded[name] = file
+        batch = {"displayName": name, "inputConfig": {"fileName": file}}
+        try:
+            answer = self._asked(
+                "POST",
+                f"models/{self._model}:asyncBatchEmbedContent",
+                deadline,
+                json_body={"batch": batch},
+            )
+        except ProviderError as error:
+            if error.kind not in ("rate_limit", "unavailable", "timeout"):
+                del self._uploaded[name]
+                self._quietly("DELETE", file, deadline)
+            raise
+        del self._uploaded[name]
+        return f"{self._named(answer.body, 'batches')} {file}"
+
+    def find(self, name: str, *, deadline: Deadline) -> str | None:
+        """Look through the latest jobs."""
+        token: dict[str, str] = {}
+        for _ in range(_PAGES):
+            answer = self._asked("GET", "batches", deadline, query={"pageSize": _PAGE, **token})
+            for job in _list(answer.body.get("operations")):
+                if _dict(_dict(job).get("metadata")).get("displayName") == name:
+                    file = self._uploaded.pop(name, "")
+                    return f"{self._named(job, 'batches')} {file}".strip()
+            if not answer.body.get("nextPageToken"):
+                break
+            token = {"pageToken": answer.body["nextPageToken"]}
+        return None
+
+    def poll(self, job: str, *, deadline: Deadline) -> BatchState:
+        """How it stands, which is said one level down."""
+        held = self._held(job, deadline)
+        metadata = _dict(held.get("metadata"))
+        bare = str(metadata.get("state") or "").removeprefix("BATCH_STATE_")
+        state = _STATES.get(bare.removeprefix("JOB_STATE_"), "running")
+        if held.get("error"):
+            reason = self._told(message_of(held))
+            return BatchState("failed" if state in ("running", "done") else state, reason)
+        if held.get("done") is True and state == "running":
+            state = "done"
+        counts = _dict(metadata.get("batchStats"))
+        finished = _count(counts, "successfulRequestCount") + _count(counts, "failedRequestCount")
+        return BatchState(state, "", finished, _count(counts, "requestCount"))
+
+    def collect(self, job: str, *, deadline: Deadline) -> Iterator[BatchLine]:
+        """The lines of its output."""
+        file = _output(self._held(job, deadline))
+        if not file:
+            return
+        client = self._client()
+        for line in self._downloaded(client, file, deadline):
+            if isinstance(line.get("key"), str):
+                yield self._read(line)
+
+    def cancel(self, job: str, *, deadline: Deadline) -> None:
+        """Stop it."""
+        name = job.partition(" ")[0]
+        self._asked("POST", f"{name}:cancel", deadline, json_body={})
+
+    def clean(self, job: str, *, deadline: Deadline) -> None:
+        """Delete its output, its input and itself."""
+        name, _, file = job.partition(" ")
+        output = ""
+        try:
+            output = _output(self._held(job, deadline))
+        finally:
+            for gone in (output, file, name):
+                if gone:
+                    self._quietly("DELETE", gone, deadline)
+
+    def _upload(self, name: str, lines: Mapping[str, str], deadline: Deadline) -> str:
+        client = self._client()
+        content = lines_of({"key": id_, "request": self._line(text)} for id_, text in lines.items())
+        base = client.url("")
+        before, _, version = base.path.rstrip("/").rpartition("/")
+        status, headers, _ = client.fetch(
+            "POST",
+            base.copy_with(path=f"{before}/upload/{version}/files"),
+            deadline=deadline,
+            json_body={"file": {"display_name": name}},
+            headers={
+                "X-Goog-Upload-Protocol": "resumable",
+                "X-Goog-Upload-Command": "start",
+                "X-Goog-Upload-Header-Content-Length": str(len(content)),
+                "X-Goog-Upload-Header-Content-Type": _TYPE,
+            },
+        )
+        place = headers.get("x-goog-upload-url", "")
+        try:
+            url = httpx.URL(place)
+        except httpx.InvalidURL:
+            url = httpx.URL("")
+        if not url.host:
+            raise client.error("protocol", "it gave no address for an upload", status, headers)
+        if not self._is_google:
+            url = url.copy_with(scheme=base.scheme, host=base.host, port=base.port)
+        # The address is a credential by itself, and it alone may go to another host.
+        asked = client if is_same_origin(base, url) else client.bare(str(url))
+        try:
+            answer = asked.request(
+                "POST",
+                url,
+                deadline=deadline,
+                content=content,
+                headers={
+                    "X-Goog-Upload-Offset": "0",
+                    "X-Goog-Upload-Command": "upload, finalize",
+                    "content-type": _TYPE,
+                },
+            )
+        finally:
+            if asked is not client:
+                asked.close()
+        return self._named(_dict(answer.body).get("file"), "files")
+
+    def _line(self, text: str) -> dict[str, Any]:
+        request = self._request(text)
+        del request["model"]  # the job's own
+        return request
+
+    def _downloaded(
+        self, client: RemoteClient, file: str, deadline: Deadline
+    ) -> Iterator[dict[str, Any]]:
+        url = client.url(f"{file}:download")
+        try:
+            yield from downloaded(
+                client, url.copy_merge_params({"alt": "media"}), deadline=deadline
+            )
+        except ProviderError as error:
+            if error.kind != "not_found":
+                raise
+            before, _, version = client.url("").path.rstrip("/").rpartition("/")
+            url = url.copy_with(path=f"{before}/download/{version}/{file}:download")
+            url = url.copy_merge_params({"alt": "media"})
+            yield from downloaded(client, url, deadline=deadline)
+
+    def _read(self, line: Mapping[str, Any]) -> BatchLine:
+        key: str = line["key"]
+        response = line.get("response")
+        if line.get("error") or not isinstance(response, dict):
+            words = message_of(line.get("error")) or "a text was not answered"
+            return BatchLine(key, error=self._told(words))
+        try:
+            vector = numbers_of(_dict(response.get("embedding")).get("values"))
+        except ValueError as error:
+            return BatchLine(key, error=self._told(str(error)))
+        if self._dims is not None and len(vector) != self._dims:
+            words = f"{self._dims} dimensions were asked for, and {len(vector)} came back"
+            return BatchLine(key, error=self._told(words))
+        return BatchLine(key, vector)
+
+    def _told(self, words: str) -> str:
+        """``words`` on one line and without secrets."""
+        return str(self._client().error("bad_request", words))
+
+    def _held(self, job: str, deadline: Deadline) -> dict[str, Any]:
+        client = self._client()
+        url = client.url(job.partition(" ")[0])
+        answer = client.request("GET", url, deadline=deadline)
+        body = _dict(answer.body)
+        # A failed job holds an error, and so does a proxy's answer; only the former has a name.
+        if body.get("name"):
+            return body
+        raise self._strange(client, answer)
+
+    def _asked(
+        self,
+        method: str,
+        path: str,
+        deadline: Deadline,
+        *,
+        query: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Answer:
+        client = self._client()
+        url = client.url(path)
+        if query:
+            url = url.copy_merge_params(query)
+        answer = client.request(method, url, deadline=deadline, **options)
+        if isinstance(answer.body, dict) and status_in(answer.body) is None:
+            return answer
+        raise self._strange(client, answer)
+
+    def _strange(self, client: RemoteClient, answer: Answer) -> ProviderError:
+        status = status_in(answer.body)
+        if status is not None:
+            return client.refused(status, answer.headers, answer.body)
+        return client.error("protocol", "the answer is none about a batch", headers=answer.headers)
+
+    def _quietly(self, method: str, path: str, deadline: Deadline) -> None:
+        try:
+            self._asked(method, path, deadline)
+        except ProviderError:
+            return  # it expires by itself
+
+    def _named(self, body: Any, kind: str) -> str:
+        name = _dict(body).get("name")
+        # It becomes part of an address.
+        if isinstance(name, str):
+            head, _, rest = name.partition("/")
+            if head == kind and rest.isascii() and rest.translate(_SIGNS).isalnum():
+                return name
+        raise self._client().error("protocol", f"the answer names none of its {kind}")
+
+
+_SIGNS = {ord(sign): "a" for sign in "-_"}
+
+
+def _output(held: Mapping[str, Any]) -> str:
+    metadata = _dict(held.get("metadata"))
+    for place in (held.get("response"), metadata.get("output")):
+        name = _dict(place).get("responsesFile")
+        if isinstance(name, str) and name.startswith("files/"):
+            return name
+    return ""
+
+
+def _count(counts: Mapping[str, Any], name: str) -> int:
+    value = str(counts.get(name, ""))  # int64 is a string in Google's JSON
+    return int(value) if value.isascii() and value.isdigit() else 0
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Self
 from commonplace.assembly import analyser_of, make_engine, make_sources, section_class
 from commonplace.deadline import NEVER
 from commonplace.embedding.chooser import EmbeddingChooser
-from commonplace.errors import CommonplaceError, MemoryDisabledError, WorkspaceError
+from commonplace.errors import (
+    CommonplaceError,
+    IndexCorruptError,
+    MemoryDisabledError,
+    WorkspaceError,
+)
 from commonplace.model.search import Fallback, SearchResult
 
 if TYPE_CHECKING:
@@ -144,7 +149,8 @@ class Memory:
         fresh = Freshness()
         if self.settings.search.sync.on_search:
             fresh = freshen(engine.manager, progress)
-        found = self._searching().search(
+        search = partial(
+            self._searching().search,
             engine.manager,
             query,
             limit=limit,
@@ -152,6 +158,12 @@ class Memory:
             sources=sources,
             now=self._clock(),
         )
+        try:
+            found = search()
+        except IndexCorruptError:
+            # A store sets a damaged index aside when it next opens it: make it anew and ask again.
+            fresh = freshen(engine.manager, progress)
+            found = search()
         arm = found.vector_arm()
         result = SearchResult(
             hits=found.hits,
@@ -243,14 +255,21 @@ class Memory:
 
 
 def _check_workspace(workspace: str) -> None:
-    if os.path.isdir(workspace):
-        return
-    if os.path.exists(workspace):
+    try:
+        os.scandir(workspace).close()
+    except NotADirectoryError as error:
         raise WorkspaceError(
             f"the workspace {workspace} is not a folder",
             mend="pass the folder that holds MEMORY.md and memory/ with --workspace",
-        )
-    raise WorkspaceError(
-        f"the workspace {workspace} does not exist",
-        mend=f"create it (mkdir -p {workspace}/memory) or pass another one with --workspace",
-    )
+        ) from error
+    except FileNotFoundError as error:
+        raise WorkspaceError(
+            f"the workspace {workspace} does not exist",
+            mend=f"create it (mkdir -p {workspace}/memory) or pass another one with --workspace",
+        ) from error
+    except (OSError, ValueError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or str(error)
+        raise WorkspaceError(
+            f"the workspace {workspace} cannot be read: {reason}",
+            mend="see that this user may read it, or pass another one with --workspace",
+        ) from error

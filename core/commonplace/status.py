@@ -43,7 +43,7 @@ def status_of(
         words += [health.reason] if health.reason else []
         words += health.notices
         try:
-            pending = engine.manager.pending()
+            pending = engine.manager.pending() if available else pending
         except CommonplaceError as error:
             words.append(f"the notes could not be compared with the index: {error}")
     if store is not None:

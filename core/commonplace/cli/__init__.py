@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+_INTERRUPTED = "commonplace: interrupted; nothing is lost, the same command goes on"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; ``None`` is that of this process."""
@@ -41,7 +43,9 @@ def _guarded(argv: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        sys.stderr.write("\ncommonplace: interrupted; nothing is lost, the same command goes on\n")
+        # A terminal shows ^C where the cursor stands.
+        start = "\n" if sys.stderr.isatty() else ""
+        sys.stderr.write(f"{start}{_INTERRUPTED}\n")
         return 130
     except Exception as error:
         if os.environ.get("COMMONPLACE_DEBUG"):
@@ -57,6 +61,9 @@ def _settle_in() -> None:
     # Start-up makes many objects that stay and hardly any garbage: at the usual threshold the
     # collector would look through all of them a dozen times.
     gc.set_threshold(50_000, 20, 20)
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us, who wants to hear nothing
+            nowhere = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+            setattr(sys, name, nowhere)
         # A name that the terminal cannot show must not end the program.
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        getattr(sys, name).reconfigure(errors="backslashreplace")

@@ -30,7 +30,8 @@ def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) ->
     Up to 20 changed documents are indexed within about 200 ms. More are counted and left: a search
     never waits for them. An index that knows nothing is built whole, since it could answer nothing.
     Nothing is embedded: that costs time and perhaps money, and waits for a sync that was asked for.
-    A failure to write is said, and the search goes on with what is there.
+    A failure to write is said, and the search goes on with what is there; where nothing is there,
+    the :class:`~commonplace.errors.IndexUnavailableError` is raised.
     """
     try:
         report = manager.maintain(
@@ -47,19 +48,31 @@ def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) ->
             # Another process is building the first index just now: wait for it, within bounds.
             report = manager.maintain(embed=False, deadline=NEVER, progress=progress)
         elif report.remaining:
-            return Freshness(
-                report.remaining, (*_words(report), f"changed notes are not indexed: {error}")
-            )
+            if not report.unchanged and _knows_nothing(manager):
+                raise
+            return Freshness(report.remaining, _words(report, str(error)))
     return Freshness(report.remaining, _words(report))
 
 
-def _words(report: SyncReport) -> tuple[str, ...]:
-    notes = [f"{failed.root or 'notes'}: {failed.reason}" for failed in report.failed_roots]
+def _knows_nothing(manager: MemoryManager) -> bool:
+    store = manager.health().store
+    return store is not None and not store.documents
+
+
+def _words(report: SyncReport, hindrance: str = "") -> tuple[str, ...]:
+    # Told once: when all of the index is new.
+    notes = [] if report.unchanged or report.updated else list(report.notices)
+    if not (
+        report.unchanged or report.updated or report.added or report.remaining or report.hidden
+    ):
+        return (*notes, "there are no notes yet: write MEMORY.md or memory/*.md")
+    notes += [f"{failed.root or 'notes'}: {failed.reason}" for failed in report.failed_roots]
     notes += [f"{path} could not be read: {reason}" for path, reason in report.unreadable]
     if report.remaining:
-        notes.append(
-            f"{report.remaining} changed notes are not in this answer yet: run `commonplace index`"
+        changed = (
+            "1 changed note is"
+            if report.remaining == 1
+            else f"{report.remaining} changed notes are"
         )
-    elif not (report.unchanged or report.added or report.updated):
-        notes.append("there are no notes yet: write MEMORY.md or memory/*.md")
+        notes.append(f"{changed} not in this answer yet: {hindrance or 'run `commonplace index`'}")
     return tuple(notes)

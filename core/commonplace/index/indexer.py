@@ -89,7 +89,8 @@ class Indexer:
             self._store.put_documents(build, batch)
         if progress is not None and plan.read:
             progress(Progress("Indexing notes", done, len(plan.read)))
-        return counts.report(unchanged=plan.unchanged, remaining=len(plan.read) - done)
+        report = counts.report(unchanged=plan.unchanged, remaining=len(plan.read) - done)
+        return report._replace(hidden=plan.hidden)
 
     def settle(self, build: Build) -> None:
         """Read once more what was written in the very moment in which it was read.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from commonplace.errors import IndexUnavailableError, UnavailableError
+from commonplace.errors import IndexCorruptError, IndexUnavailableError, UnavailableError
 from commonplace.index.changes import SourceScan, plan_changes
 from commonplace.index.keyword import keyword_arm
 from commonplace.index.recipe import build_identity, recipe_of, same_workspace
@@ -85,7 +86,7 @@ class IndexedMemoryManager:
         scans = self._scan()
         live = _live(self._store)
         plan = plan_changes(self._store.documents(live) if live else (), scans)
-        return _with_scans(SyncReport(unchanged=plan.unchanged, remaining=plan.size), scans)
+        return _with_scans(_looked(plan), scans)
 
     def maintain(
         self,
@@ -104,19 +105,21 @@ class IndexedMemoryManager:
         started = time.monotonic()
         with self._syncing:
             scans = self._scan()
-            report = self._look(scans, force=force, at_most=at_most)
-            if report is None:
-                if progress is not None:
-                    total = sum(len(scan.report.documents) for scan in scans)
-                    progress(Progress("Looking for notes", total, total))
-                with self._store.writer(wait=wait):
-                    report = self._write(
-                        scans,
-                        force=force,
-                        settle=at_most is None,
-                        deadline=deadline,
-                        progress=progress,
-                    )
+            bring_up = partial(
+                self._bring_up,
+                scans,
+                force=force,
+                at_most=at_most,
+                deadline=deadline,
+                progress=progress,
+                wait=wait,
+            )
+            try:
+                report = bring_up()
+            except IndexCorruptError:
+                # A store sets a damaged index aside when it next opens it. Nothing is lost by
+                # that: everything in it can be made again.
+                report = bring_up()
             if embed:
                 report = self._embed(report, deadline=deadline, progress=progress, wait=wait)
         return _with_scans(report, scans)._replace(seconds=time.monotonic() - started)
@@ -126,7 +129,8 @@ class IndexedMemoryManager:
         try:
             return ManagerHealth(available=True, store=self._store.health(deep=deep))
         except UnavailableError as error:
-            return ManagerHealth(available=False, reason=str(error))
+            reason = f"{error} ({error.mend})" if error.mend else str(error)
+            return ManagerHealth(available=False, reason=reason)
 
     def close(self) -> None:
         """Close the store."""
@@ -162,6 +166,34 @@ class IndexedMemoryManager:
             for source in self._sources.values()
         ]
 
+    def _bring_up(
+        self,
+        scans: list[SourceScan],
+        *,
+        force: bool,
+        at_most: int | None,
+        deadline: Deadline,
+        progress: ProgressCallback | None,
+        wait: float,
+    ) -> SyncReport:
+        report = self._look(scans, force=force, at_most=at_most)
+        if report is not None:
+            return report
+        if progress is not None:
+            total = sum(len(scan.report.documents) for scan in scans)
+            progress(Progress("Looking for notes", total, total))
+        with self._store.writer(wait=wait):
+            report = self._write(
+                scans,
+                force=force,
+                settle=at_most is None,
+                deadline=deadline,
+                progress=progress,
+            )
+        health = self._store.health()
+        kept = bool(health.location) or "persistent" not in self._store.capabilities
+        return report._replace(notices=health.notices, kept=kept)
+
     def _look(
         self, scans: list[SourceScan], *, force: bool, at_most: int | None
     ) -> SyncReport | None:
@@ -175,7 +207,7 @@ class IndexedMemoryManager:
         plan = plan_changes(self._store.documents(live), scans)
         if plan.size and (at_most is None or plan.size <= at_most):
             return None
-        return SyncReport(unchanged=plan.unchanged, remaining=plan.size)
+        return _looked(plan)
 
     def _write(
         self,
@@ -238,6 +270,10 @@ class IndexedMemoryManager:
 
 def _live(store: Store) -> Build | None:
     return next((build for build in store.builds() if build.state == "live"), None)
+
+
+def _looked(plan: Plan) -> SyncReport:
+    return SyncReport(unchanged=plan.unchanged, remaining=plan.size, hidden=plan.hidden)
 
 
 def _with_scans(report: SyncReport, scans: list[SourceScan]) -> SyncReport:

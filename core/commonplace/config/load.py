@@ -33,7 +33,7 @@ def load_settings(
     Raises :class:`~commonplace.errors.ConfigError` with every fault of every file.
     """
     env = os.environ if env is None else env
-    plain = config is None and sections is None and not paths.given(env, "COMMONPLACE_CONFIG")
+    plain = config is None and not paths.given(env, "COMMONPLACE_CONFIG")
     if plain and not os.path.isfile(paths.user_file(env)):
         folders = paths.openclaw_dirs(env)
         if not paths.original_file(env, folders):

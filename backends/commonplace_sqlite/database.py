@@ -112,10 +112,11 @@ class Database:
         self._check_open()
         with self._lease.threads(wait) as outermost, ExitStack() as stack:
             self._check_open()
-            if outermost and not self.in_memory:
+            if not self.in_memory:
                 try:
-                    make_folder(os.path.dirname(self.path))
-                    stack.enter_context(self._lease.processes(give_up - time.monotonic()))
+                    if outermost:
+                        make_folder(os.path.dirname(self.path))
+                        stack.enter_context(self._lease.processes(give_up - time.monotonic()))
                     self._writable()
                 except (OSError, apsw.Error) as error:
                     stack.close()

@@ -190,6 +190,21 @@ def test_damage_found_while_writing_is_mended_by_the_next_writer(
     assert len(set_aside_before(path)) == 1
 
 
+def test_damage_is_mended_within_a_session_too(
+    open_store: Callable[..., SqliteStore], path: str
+) -> None:
+    valid_index(open_store)
+    spoil(path, "document_1")
+    store = open_store()
+    with store.writer(wait=WAIT):
+        with pytest.raises(IndexCorruptError):
+            store.documents()
+        assert store.builds() == ()
+        store.activate(store.open_build("second"))
+    assert len(store.builds()) == 1
+    assert len(set_aside_before(path)) == 1
+
+
 def test_nothing_is_set_aside_while_another_process_writes(
     open_store: Callable[..., SqliteStore], path: str
 ) -> None:

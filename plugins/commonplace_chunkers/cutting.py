@@ -50,11 +50,11 @@ def cut_inside(
 
 
 def next_border(text: str, at: int, stop: int, start: int) -> int:
-    """The first word border in the first quarter after ``at``, else the first grapheme border.
+    """The first word border in ``at..stop``, else the first grapheme border, else ``stop``.
 
-    ``start`` is a known border before ``at``; the answer is ``stop`` where there is none before.
+    ``start`` is a known border before ``at``.
     """
-    for match in _WORD_BORDER.finditer(text, at, at + (stop - at) // 4):
+    for match in _WORD_BORDER.finditer(text, at, stop):
         if is_boundary(text, match.start(), start):
             return match.start()
     return next((border for border in range(at, stop) if is_boundary(text, border, start)), stop)

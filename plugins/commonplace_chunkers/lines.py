@@ -35,10 +35,10 @@ def fit_weighted(text: str, start: int, stop: int, budget: int) -> int:
     stop = min(stop, start + budget)
     at, left = start, budget
     for wide in _WIDE.finditer(text, start, stop):
-        left -= wide.start() - at
-        if left < _WIDE_COST * (wide.end() - wide.start()):
-            return min(stop, wide.start() + left // _WIDE_COST)
-        left -= _WIDE_COST * (wide.end() - wide.start())
+        narrow, cost = wide.start() - at, _WIDE_COST * (wide.end() - wide.start())
+        if narrow + cost > left:
+            return at + left if narrow > left else wide.start() + (left - narrow) // _WIDE_COST
+        left -= narrow + cost
         at = wide.end()
     return min(stop, at + left)
 
@@ -50,6 +50,13 @@ class _Segment(NamedTuple):
     stop: int
     cost: int
     part: bool
+    blank: bool
+
+
+def _segment(text: str, start: int, stop: int, *, part: bool) -> _Segment:
+    piece = text[start:stop]
+    line_end = 2 if text.startswith("\r\n", stop) else 1
+    return _Segment(start, stop, weight(piece) + line_end, part, not piece.strip())
 
 
 class LinesChunker:
@@ -75,30 +82,31 @@ class LinesChunker:
 
     def _pieces(self, lines: TextLines) -> Iterator[Piece]:
         held: list[_Segment] = []
-        cost = 0
+        cost, fresh = 0, False
         for segment in self._segments(lines):
             if held and cost + segment.cost > self._size:
-                yield Piece(held[0].start, held[-1].stop)
-                held = self._carried(
-                    lines.text, held, min(self._overlap, self._size - segment.cost)
-                )
-                cost = sum(kept.cost for kept in held)
-            held.append(segment)
-            cost += segment.cost
-        if held:
+                if fresh:
+                    yield Piece(held[0].start, held[-1].stop)
+                room = min(self._overlap, self._size - segment.cost)
+                held = self._carried(lines.text, held, room)
+                cost, fresh = sum(kept.cost for kept in held), False
+            if held or not segment.blank:
+                held.append(segment)
+                cost += segment.cost
+                fresh = fresh or not segment.blank
+        if fresh:
             yield Piece(held[0].start, held[-1].stop)
 
     def _segments(self, lines: TextLines) -> Iterator[_Segment]:
         text = lines.text
-        for content, start, stop in zip(lines.contents, lines.starts, lines.ends, strict=True):
-            cost = weight(content)
-            if cost <= self._size:
-                yield _Segment(start, stop, cost + 1, part=False)
+        for start, stop in zip(lines.starts, lines.ends, strict=True):
+            if fit_weighted(text, start, stop, self._size) == stop:
+                yield _segment(text, start, stop, part=False)
                 continue
             at = start
             while at < stop:
                 end = cut_inside(text, at, stop, self._size, fit_weighted)
-                yield _Segment(at, end, weight(text[at:end]) + 1, part=True)
+                yield _segment(text, at, end, part=True)
                 at = end
 
     def _carried(self, text: str, held: list[_Segment], room: int) -> list[_Segment]:
@@ -107,6 +115,8 @@ class LinesChunker:
         while first > 1 and held[first - 1].cost <= left:
             first -= 1
             left -= held[first].cost
+        while first < len(held) and held[first].blank:
+            first += 1
         last = held[-1]
         if first < len(held) or not last.part:
             return held[first:]
@@ -115,6 +125,5 @@ class LinesChunker:
             start -= 1
             left -= weight(text[start])
         start = next_border(text, start, last.stop, last.start)
-        if start == last.stop:
-            return []
-        return [_Segment(start, last.stop, weight(text[start : last.stop]) + 1, part=True)]
+        tail = _segment(text, start, last.stop, part=True)
+        return [] if tail.blank else [tail]

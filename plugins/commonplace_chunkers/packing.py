@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
+from commonplace.text.graphemes import is_boundary
 from commonplace_chunkers.cutting import cut_inside, fit_characters
 from commonplace_chunkers.pieces import Piece
 
@@ -42,8 +43,9 @@ class Packer:
             stop -= 1
         if stop == line:
             return
-        # A piece holds at least the line ``fresh`` whole, or a part of it: so it says something
-        # new, and headings stay with the first line of their text.
+        line = self._next_text(line, stop)
+        # A piece ends after the line ``fresh``, or inside it: so it says something new, and its
+        # headings stay with the first line of their text.
         fresh = self._next_text(section.body, stop)
         position = starts[line]
         while ends[stop - 1] - position > self._size:
@@ -53,6 +55,11 @@ class Packer:
                 yield Piece(position, ends[cut - 1], heading)
                 fresh = self._next_text(cut, stop)
                 line = self._overlap_start(line, cut, fresh)
+                position = starts[line]
+            elif line < full < max(fresh, section.body):
+                # Headings that are too long even without their text.
+                yield Piece(position, ends[full - 1], heading)
+                line = self._next_text(full, stop)
                 position = starts[line]
             else:
                 end = self._cut_line(position, ends[full])
@@ -77,6 +84,8 @@ class Packer:
         It repeats the fewest lines that hold the overlap, as far as they fill no more than half a
         piece and leave room for the line ``fresh``; where there are none such, it begins there.
         """
+        if not self._overlap:
+            return fresh
         starts, ends = self._lines.starts, self._lines.ends
         enough = ends[cut - 1] - self._overlap
         earliest = max(ends[cut - 1] - self._size // 2, ends[fresh] - self._size)
@@ -95,10 +104,14 @@ class Packer:
 
     def _next_position(self, end: int) -> int:
         """Where to go on after a cut at ``end``: at the next word, or at the start of its line."""
-        word = _NOT_SPACE.search(self._lines.text, end)
+        text = self._lines.text
+        word = _NOT_SPACE.search(text, end)
         position = word.start() if word else end
         line_start = self._lines.starts[self._lines.number_at(position)]
-        return line_start if line_start >= end else position
+        if line_start >= end:
+            return line_start
+        # A mark after a space leans on the space.
+        return position if is_boundary(text, position, end) else position - 1
 
     def _next_text(self, line: int, stop: int) -> int:
         """The first line from ``line`` on that is not blank, at most the last before ``stop``."""

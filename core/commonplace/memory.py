@@ -244,7 +244,8 @@ class Memory:
 
                 search = self.settings.search
                 rankers = make_chain(self.host, search)
-                self._searcher = Searcher(search, self._analyser, rankers)
+                sources = [source.id for source in self._sources]
+                self._searcher = Searcher(search, self._analyser, rankers, sources)
             return self._searcher
 
     def _fallback(self, engine: Engine) -> Fallback | None:

@@ -12,7 +12,7 @@ from commonplace.spec import RankContext
 from commonplace.text.query import parse_query
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from commonplace.config import SearchSettings
     from commonplace.model.search import Arm, Hit, Where
@@ -41,11 +41,16 @@ class Searcher:
     """Analyses a query once, asks a manager, ranks and presents what it answers."""
 
     def __init__(
-        self, settings: SearchSettings, analyser: Analyser, rankers: Sequence[Ranker]
+        self,
+        settings: SearchSettings,
+        analyser: Analyser,
+        rankers: Sequence[Ranker],
+        sources: Sequence[str],
     ) -> None:
         self._settings = settings
         self._analyser = analyser
         self._rankers = rankers
+        self._sources = sources
 
     def search(
         self,
@@ -66,7 +71,7 @@ class Searcher:
         wide = min(_CANDIDATES_AT_MOST, limit * self._settings.query.hybrid.candidate_multiplier)
         deadline = Deadline.after(_SECONDS)
         arms = manager.search(query, where=where, limit=max(limit, wide), deadline=deadline)
-        notes = tuple(arm.note for arm in arms if arm.note)
+        notes = (*self._unknown_sources(parsed.where.sources, sources), *_notes(arms))
         if query.keyword.must and not any(arm.found for arm in arms if arm.kind == "bm25"):
             # Questions quote things too: what no note holds word for word is no reason for silence.
             query = query._replace(keyword=query.keyword._replace(must=()))
@@ -93,6 +98,16 @@ class Searcher:
         )
         hits = hits_of(passed, query.keyword, self._analyser, limit=limit)
         return Found(hits, arms, notes)
+
+    def _unknown_sources(self, *asked: Collection[str] | None) -> Iterator[str]:
+        """Words on each source that is asked for and not there: why nothing came of it."""
+        wanted = {source for sources in asked for source in sources or ()}
+        for source in sorted(wanted.difference(self._sources)):
+            yield f"there is no source {source!r} here, only {', '.join(self._sources) or 'none'}"
+
+
+def _notes(arms: Sequence[Arm]) -> Iterator[str]:
+    return (arm.note for arm in arms if arm.note)
 
 
 def _narrowed(where: Where, sources: Sequence[str] | None) -> Where:

@@ -139,6 +139,18 @@ def test_many_changes_are_counted_and_not_waited_for(opener: Opener, workspace: 
     assert memory.search("walrus").hits
 
 
+def test_a_search_does_not_wait_where_every_note_has_changed(
+    opener: Opener, workspace: Path
+) -> None:
+    for number in range(30):
+        write(workspace, f"memory/n{number}.md", "A walrus again.\n")
+    opener().sync()
+    cut_otherwise = {"memory": {"search": {"chunking": {"strategy": "lines"}}}}
+    result = opener(config=cut_otherwise).search("walrus")
+    assert result.hits
+    assert result.stale == 33
+
+
 def test_a_renamed_note_is_found_under_its_new_name_only(opener: Opener, workspace: Path) -> None:
     memory = opener()
     memory.sync()
@@ -215,7 +227,10 @@ def test_max_results_and_min_score_bound_the_answer(opener: Opener) -> None:
 def test_sources_restrict(opener: Opener) -> None:
     memory = opener()
     assert memory.search("staging", sources=["memory"]).hits
-    assert not memory.search("staging", sources=["sessions"]).hits
+    nothing = memory.search("staging", sources=["sessions"])
+    assert not nothing.hits
+    assert "no source 'sessions'" in nothing.notes[0]
+    assert "no source 'mail'" in memory.search("staging source:mail source:memory").notes[0]
 
 
 def test_get_reads_lines_of_the_file_itself(opener: Opener, workspace: Path) -> None:

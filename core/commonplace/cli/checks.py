@@ -45,7 +45,19 @@ class Check:
 
 
 def all_checks(context: Context) -> Iterator[Check]:
-    """Each check as it is made; those that need what just failed are left out."""
+    """Each check as it is made; those that need what just failed are left out.
+
+    What more than one part warns of in the same words is told once.
+    """
+    warned: set[str] = set()
+    for check in _checks(context):
+        if check.state != "warning" or check.message not in warned:
+            yield check
+        if check.state == "warning":
+            warned.add(check.message)
+
+
+def _checks(context: Context) -> Iterator[Check]:
     yield from _program()
     yield from _extras()
     settings = yield from _configuration(context)

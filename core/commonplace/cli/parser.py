@@ -72,6 +72,8 @@ class Parser(ArgumentParser):
                 return f"did you mean {near}?"
             if option.startswith("-") and not option.startswith("--"):
                 return f'to leave out notes with a word, quote the query: "words {option}"'
+        if "ignored explicit argument" in message:  # -heron, read as -h and more
+            return f'what begins with - and is no option goes behind --: {self.prog} -- "-word"'
         return f"{self.prog} --help shows what it takes"
 
 

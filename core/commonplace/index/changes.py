@@ -42,6 +42,11 @@ class Plan(NamedTuple):
         """How many documents need work."""
         return len(self.read) + len(self.gone)
 
+    @property
+    def known(self) -> int:
+        """How many documents of the scanned sources the index holds, changed ones included."""
+        return self.unchanged + len(self.gone) + sum(old is not None for _, old in self.read)
+
 
 def plan_changes(stored: Iterable[StoredDocument], scans: Sequence[SourceScan]) -> Plan:
     """Compare what the index holds with what the sources found.

@@ -40,23 +40,18 @@ def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) ->
             deadline=Deadline.after(_INLINE_SECONDS),
             wait=0,
         )
-        if report.remaining and not report.unchanged and not report.updated:
+        if report.remaining and not report.known:
             report = manager.maintain(embed=False, deadline=NEVER, progress=progress)
     except IndexUnavailableError as error:
         report = manager.pending()
-        if isinstance(error, IndexBusyError) and report.remaining and not report.unchanged:
+        if isinstance(error, IndexBusyError) and report.remaining and not report.known:
             # Another process is building the first index just now: wait for it, within bounds.
             report = manager.maintain(embed=False, deadline=NEVER, progress=progress)
         elif report.remaining:
-            if not report.unchanged and _knows_nothing(manager):
+            if not (report.known or report.hidden):
                 raise
             return Freshness(report.remaining, _words(report, str(error)))
     return Freshness(report.remaining, _words(report))
-
-
-def _knows_nothing(manager: MemoryManager) -> bool:
-    store = manager.health().store
-    return store is not None and not store.documents
 
 
 def _words(report: SyncReport, hindrance: str = "") -> tuple[str, ...]:

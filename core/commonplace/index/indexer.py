@@ -90,7 +90,7 @@ class Indexer:
         if progress is not None and plan.read:
             progress(Progress("Indexing notes", done, len(plan.read)))
         report = counts.report(unchanged=plan.unchanged, remaining=len(plan.read) - done)
-        return report._replace(hidden=plan.hidden)
+        return report._replace(hidden=plan.hidden, known=plan.known)
 
     def settle(self, build: Build) -> None:
         """Read once more what was written in the very moment in which it was read.

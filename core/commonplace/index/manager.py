@@ -238,7 +238,7 @@ class IndexedMemoryManager:
             return report
         if report.remaining or report.unreadable or self._would_lose(plan, scans):
             # The live build still answers for what cannot be read just now; keep it.
-            return report
+            return report._replace(known=0)
         self._store.activate(target)
         return report._replace(rebuilt=True)
 
@@ -273,7 +273,9 @@ def _live(store: Store) -> Build | None:
 
 
 def _looked(plan: Plan) -> SyncReport:
-    return SyncReport(unchanged=plan.unchanged, remaining=plan.size, hidden=plan.hidden)
+    return SyncReport(
+        unchanged=plan.unchanged, remaining=plan.size, known=plan.known, hidden=plan.hidden
+    )
 
 
 def _with_scans(report: SyncReport, scans: list[SourceScan]) -> SyncReport:

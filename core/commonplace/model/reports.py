@@ -48,7 +48,8 @@ class Embedding(NamedTuple):
 class SyncReport(NamedTuple):
     """What a sync did: counts of documents, and what it had to leave.
 
-    ``remaining`` counts changed documents that were left for later because time ran out.
+    ``remaining`` counts changed documents that were left for later because time ran out; ``known``
+    those that the index held before, in whatever state: with none it can answer nothing.
     ``unreadable`` are (path, reason) of files that could not be read; their old entries stay.
     ``hidden`` counts documents that stay as they are indexed, as they could not be looked for.
     ``embedding`` is what was done for vectors, where there is a provider.
@@ -64,6 +65,7 @@ class SyncReport(NamedTuple):
     chunks_written: int = 0
     opened: int = 0
     remaining: int = 0
+    known: int = 0
     unreadable: tuple[tuple[str, str], ...] = ()
     failed_roots: tuple[RootFailure, ...] = ()
     skipped_symlinks: int = 0

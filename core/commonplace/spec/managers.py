@@ -40,9 +40,9 @@ class MemoryManager(Protocol):
         """Bring the index up to the files, stopping cleanly at ``deadline``.
 
         ``force`` makes everything anew. With ``at_most``, nothing is done where more documents
-        than that have changed: they are only counted, in ``remaining``. Without ``embed``, nothing
-        is embedded that is not yet. ``wait`` is how many
-        seconds to wait for another writer. Raises
+        than that have changed: they are only counted, in ``remaining``, beside ``known``, without
+        which the first search makes the index whole. Without ``embed``, nothing is embedded that
+        is not yet. ``wait`` is how many seconds to wait for another writer. Raises
         :class:`~commonplace.errors.UnavailableError` where nothing can be written.
         """
         ...

@@ -254,6 +254,17 @@ def test_doctor_shows_every_fault_of_a_configuration(
     assert "bad.json5:2" in faults[1]["message"]
 
 
+def test_doctor_warns_of_each_thing_once(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "some.json5"
+    config.write_text("{ memory: { dreaming: {} } }", encoding="utf-8")
+    ran = run("doctor", "--workspace", workspace, "--config", str(config), "--json")
+    warnings = [check["message"] for check in ran.json["checks"] if check["state"] == "warning"]
+    assert len(warnings) == 1
+    assert "dreaming" in warnings[0]
+
+
 def test_doctor_names_a_damaged_index(run: Callable[..., Run], workspace: str) -> None:
     run("index", "--workspace", workspace)
     path = run("status", "--workspace", workspace, "--json").json["dbPath"]

@@ -154,7 +154,12 @@ def default_workspace(env: Mapping[str, str], folders: tuple[str, ...], cwd: str
 
 
 def absolute(path: str, env: Mapping[str, str]) -> str:
-    """``path`` with ``~`` expanded, from the current folder; links are not followed."""
+    """``path`` with ``~`` expanded, from the current folder; links are not followed.
+
+    Raises :class:`~commonplace.errors.ConfigError` for what no file can be called.
+    """
+    if "\0" in path:
+        raise ConfigError(f"{path!r} is no path", mend="pass one without a NUL")
     return os.path.abspath(expand_user(path, env))
 
 

@@ -33,8 +33,8 @@ class Found(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def vector_arm(self) -> Arm | None:
-        """The arm that a query's embedding was made for, if there is one."""
-        return next((arm for arm in self.arms if arm.provider), None)
+        """The arm that a query's embedding was made for, or should have been, if there is one."""
+        return next((arm for arm in self.arms if arm.provider or arm.fallback), None)
 
 
 class Searcher:
@@ -76,7 +76,8 @@ class Searcher:
             # Questions quote things too: what no note holds word for word is no reason for silence.
             query = query._replace(keyword=query.keyword._replace(must=()))
             arms = manager.search(query, where=where, limit=max(limit, wide), deadline=deadline)
-            notes += ("no note has the quoted words side by side; shown is what comes near",)
+            if parsed.phrases and any(arm.found for arm in arms):
+                notes += ("no note has the quoted words side by side; shown is what comes near",)
         profile = self._settings.ranking.profile
         ranked = rank(
             candidates_of(arms),

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonplace.embedding.states import Serving, serving, states_of
 from commonplace.errors import CommonplaceError
 from commonplace.model.reports import Status, SyncReport
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from commonplace.assembly import Engine
     from commonplace.config import Settings
+    from commonplace.embedding.choice import Choice
     from commonplace.model.plugin_info import PluginInfo
+    from commonplace.model.provider_state import ProviderState
     from commonplace.model.search import Fallback
-    from commonplace.model.store import StoreHealth
+    from commonplace.model.store import SpaceInfo, StoreHealth
 
 __all__ = ["status_of"]
 
@@ -22,24 +27,27 @@ def status_of(
     engine: Engine | CommonplaceError,
     *,
     fallback: Fallback | None,
+    choice: Callable[[], Choice],
     notices: tuple[str, ...],
     plugins: tuple[PluginInfo, ...],
     deep: bool,
 ) -> Status:
     """Ask every part; one that fails is described instead of raising.
 
-    ``engine`` is the error that kept it from opening where there is none.
+    ``engine`` is the error that kept it from opening where there is none. ``choice`` says who
+    embeds, and is asked only where an index keeps vectors.
     """
     words = list(notices)
-    words += [f"plugin {info.name} failed: {info.error}" for info in plugins if info.error]
+    words += [info.failure for info in plugins if info.error]
     store: StoreHealth | None = None
+    spaces: tuple[SpaceInfo, ...] | None = None
     pending = SyncReport(remaining=-1)
     available = False
     if isinstance(engine, CommonplaceError):
         words.append(str(engine))
     else:
         health = engine.manager.health(deep=deep)
-        available, store = health.available, health.store
+        available, store, spaces = health.available, health.store, health.spaces
         words += [health.reason] if health.reason else []
         words += health.notices
         try:
@@ -49,15 +57,20 @@ def status_of(
     if store is not None:
         words += store.notices
     search = settings.search
+    who, providers = Serving(), ()
+    if store is not None:
+        who, providers, more = _embedding(choice(), store, spaces)
+        words += more
+    mode = "hybrid" if search.query.hybrid.enabled else "vector"
     return Status(
         agent=settings.agent,
         workspace=settings.workspace,
         backend=settings.backends[0] if isinstance(engine, CommonplaceError) else engine.backend,
         available=available,
         requested_provider=search.provider,
-        provider=None,
-        model=None,
-        search_mode="keyword",
+        provider=who.provider,
+        model=who.model,
+        search_mode=mode if who.answers else "keyword",
         sources=search.sources,
         extra_paths=tuple(extra.path for extra in search.extra_paths),
         files=store.documents if store else 0,
@@ -70,10 +83,36 @@ def status_of(
         config_files=settings.config_files,
         failed_roots=pending.failed_roots,
         skipped_symlinks=pending.skipped_symlinks,
-        fallback=fallback,
+        fallback=fallback or who.fallback,
         notices=tuple(words),
         problems=store.problems if store else (),
+        providers=providers,
+        spaces=spaces or (),
     )
+
+
+def _embedding(
+    choice: Choice, store: StoreHealth, spaces: tuple[SpaceInfo, ...] | None
+) -> tuple[Serving, tuple[ProviderState, ...], list[str]]:
+    """Who embeds, every provider, and words about what is not as it should be."""
+    words = list(choice.notices)
+    service = choice.service
+    if service is None:
+        return Serving(), (), words
+    states = states_of(service, spaces or (), store.chunks)
+    if spaces is None:
+        words.append("the index keeps no vectors: search is by keyword")
+        return Serving(), states, words
+    if service.cache is not None and service.cache.trouble:
+        words.append(service.cache.trouble)
+    covered = {state.role: state.covered for state in states}
+    if covered.get("fallback") and not covered.get("primary") and service.absent is None:
+        first, second = states[0].id, states[-1].id
+        words.append(
+            f"the notes are embedded with {second}, in place of {first}: "
+            f"`commonplace index --force` embeds them with {first}"
+        )
+    return serving(service, spaces), states, words
 
 
 def _counts(store: StoreHealth) -> tuple[tuple[str, int, int], ...]:

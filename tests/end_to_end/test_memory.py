@@ -94,6 +94,7 @@ def test_quoted_words_that_stand_nowhere_side_by_side_still_find_what_comes_near
     assert memory.search('"port listens"').hits[0].path == "MEMORY.md"
     assert "side by side" in memory.search('"port listens"').notes[0]
     assert memory.search('"listens on port"').notes == ()
+    assert memory.search('"purple zebra"').notes == ()
 
 
 def test_a_word_with_a_minus_is_kept_out(opener: Opener) -> None:
@@ -187,6 +188,9 @@ def test_compat_has_its_own_tokenizer_and_scores(opener: Opener) -> None:
     memory = opener(config={"agents": {"defaults": {"memorySearch": settings}}})
     assert memory.sync().rebuilt
     (hit, *_) = memory.search("stagin").hits
+    apart = memory.search("staging zebra")
+    assert apart.hits[0].path == hit.path
+    assert apart.notes == ()
     assert hit.path == "MEMORY.md"
     assert [step.ranker for step in hit.explain.steps] == ["weighted", "lexical_boost"]
 

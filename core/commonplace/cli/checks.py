@@ -195,9 +195,9 @@ def _plugins(memory: Memory) -> Iterator[Check]:
     failed = [info for info in infos if info.state == "failed"]
     for info in failed:
         yield Check(
-            "plugin",
+            "plugins",
             "warning",
-            f"{info.name} of {info.distribution} {info.version}: {info.error}",
+            info.failure,
             info.mend or f"do without it: COMMONPLACE_DISABLE_PLUGINS={info.name}",
         )
     if not failed:

@@ -55,7 +55,7 @@ def mend_failure(entry: EntryPoint, cause: BaseException | None) -> str:
             if extras:
                 return f"pip install '{entry.distribution}[{extras}]'"
             return f"install {library}, which {entry.distribution} needs"
-    return "see the traceback: commonplace plugins --json"
+    return "see the traceback: commonplace plugins --load --json"
 
 
 def _extra_with(library: str, distribution: str) -> str:

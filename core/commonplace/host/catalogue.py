@@ -92,9 +92,12 @@ class Catalogue:
 def conflict(name: str, rivals: Sequence[EntryPoint]) -> PluginConflictError:
     """The error for ``name`` being offered by several distributions."""
     origins = " and ".join(entry.origin for entry in rivals)
+    # Without our own distribution hardly anything would be left.
+    strangers = [entry for entry in rivals if _plain(entry.distribution) != "commonplace"]
+    unwanted = (strangers or rivals)[-1].distribution
     return PluginConflictError(
         f"{name} is offered by {origins}",
-        mend=f"uninstall one of them, or switch it off: {DISABLE}={rivals[-1].distribution}",
+        mend=f"uninstall one of them, or switch it off: {DISABLE}={unwanted}",
     )
 
 

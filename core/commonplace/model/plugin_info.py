@@ -29,3 +29,9 @@ class PluginInfo:
     capabilities: frozenset[str] = frozenset()
     hooks: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+
+    @property
+    def failure(self) -> str:
+        """What failed and why, in one line."""
+        origin = f"{self.distribution} {self.version}".strip()
+        return f"plugin {self.name} of {origin} failed: {self.error}"

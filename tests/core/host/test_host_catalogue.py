@@ -78,6 +78,14 @@ def test_a_name_of_two_distributions_names_both_when_asked_for() -> None:
     assert catalogue.find("ranker", "b") == B
 
 
+def test_nobody_is_told_to_switch_off_what_all_builtins_come_from() -> None:
+    stranger = EntryPoint("ranker.a", "other.plugin", "a-stranger", "9")
+    ours = EntryPoint("ranker.a", "ours.plugin", "commonplace", "1")
+    with pytest.raises(PluginConflictError) as caught:
+        Catalogue([stranger, ours], {}).find("ranker", "a")
+    assert "COMMONPLACE_DISABLE_PLUGINS=a-stranger" in caught.value.mend
+
+
 def test_switching_one_side_off_ends_the_conflict() -> None:
     catalogue = Catalogue([*ENTRIES, RIVAL], {"COMMONPLACE_DISABLE_PLUGINS": "dist-a"})
     assert catalogue.find("ranker", "a") == RIVAL

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from commonplace.embedding.batching_guard import GuardedJobs
 from commonplace.embedding.batching_jobs import JobStore, Taken
 from commonplace.embedding.batching_run import BatchRun
 from commonplace.embedding.batching_work import BatchOutcome, Work
@@ -55,7 +56,7 @@ class Batching:
         policy: RetryPolicy | None = None,
     ) -> None:
         self.provider = provider
-        self.jobs = jobs
+        self.jobs = GuardedJobs(provider, jobs)
         self.settings = settings
         self.store = store
         self.clocks = clocks or Clocks()
@@ -66,8 +67,8 @@ class Batching:
     def run(self, work: Work) -> BatchOutcome:
         """Get vectors for ``work``: from jobs under way, and for many texts from new ones.
 
-        Everything is handed to ``work.keep`` as soon as it is there. Raises what that raises, and
-        for jobs never anything.
+        Everything is handed to ``work.keep`` as soon as it is there. Raises what that raises; what
+        goes wrong with jobs is in the outcome's note.
         """
         if self.off:
             return BatchOutcome(plain=tuple(work.texts), note=self.off)

@@ -74,7 +74,7 @@ class Vendor:
     answer: Callable[[Mapping[str, str]], list[BatchLine]] = made
     remote: dict[str, Remote] = field(factory=dict)
     calls: list[str] = field(factory=list)
-    faults: dict[str, list[ProviderError | None]] = field(factory=dict)
+    faults: dict[str, list[Exception | None]] = field(factory=dict)
 
     def submit(self, name: str, lines: Mapping[str, str], *, deadline: Deadline) -> str:
         job = f"job-{len(self.remote)}"
@@ -118,7 +118,7 @@ class Vendor:
         if fault is not None:
             raise fault
 
-    def _fault(self, call: str) -> ProviderError | None:
+    def _fault(self, call: str) -> Exception | None:
         waiting = self.faults.get(call)
         return waiting.pop(0) if waiting else None
 
@@ -383,6 +383,20 @@ def test_what_will_not_pass_is_a_failure(bench: Bench) -> None:
     bench.vendor.faults["poll"] = [refusal("auth", 401)]
     assert bench.run(texts(), batching).plain == tuple(texts())
     assert "vendor: auth" in batching.off
+
+
+@pytest.mark.parametrize("call", ["submit", "poll", "collect", "collected", "clean"])
+def test_whatever_goes_wrong_inside_a_provider_s_jobs_is_its_failure(
+    bench: Bench, call: str
+) -> None:
+    bench.vendor.faults[call] = [ZeroDivisionError("with a key in it")]
+    batching = bench.process()
+    outcome = bench.run(texts(), batching)
+    assert len(outcome.plain) + len(bench.kept) == MANY
+    assert batching.failures == (0 if call == "clean" else 1)
+    assert "a key" not in outcome.note
+    assert call == "clean" or "ZeroDivisionError" in outcome.note
+    assert bench.jobs() == []
 
 
 def test_a_download_that_always_breaks_is_a_failure_and_keeps_what_came(bench: Bench) -> None:

@@ -35,6 +35,26 @@ _HEAD = f"""\
 """
 
 
+_QUERIES = """
+## What a query may hold
+
+Words, in any language, joined by *or*: the more and the rarer ones a piece of a note has, the
+higher it stands. Whatever is not clearly one of these is words, too:
+
+- `"these words"`: only pieces with these words side by side. If no piece has them, the nearest are
+  shown, and that is said.
+- `-word`, `-"these words"`: no pieces with these. A query that begins with one goes behind `--`.
+- `path:memory/projects`: only that note, or those below that folder, as paths stand in results.
+  `path:memory/**/2026-*.md`: `*` and `?` stay inside a folder, `**` does not. `path:"my notes"` for
+  a path with blanks.
+- `after:2026-10-01`, `before:2026-10`, `before:2025`: only notes named after a day, from its first
+  or to its last day.
+- `source:memory`: only that source.
+
+Several of `path:`, or of `source:`, add up; all others narrow.
+"""
+
+
 class _Recorder(Parser):
     """Remembers the arguments that are added."""
 
@@ -56,7 +76,7 @@ def reference() -> str:
     lines = [_HEAD, "Every command takes:", "", *map(_item, common.recorded)]
     for name in BUILTIN:
         lines += ["", *_section(builtin_command(name))]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + _QUERIES
 
 
 def _section(command: Command) -> Iterator[str]:

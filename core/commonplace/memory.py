@@ -17,7 +17,7 @@ from commonplace.errors import (
     MemoryDisabledError,
     WorkspaceError,
 )
-from commonplace.model.search import Fallback, SearchResult
+from commonplace.model.search import ArmFacts, Fallback, SearchResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +52,7 @@ class Memory:
         self._clock = clock
         self._analyser = analyser_of(settings)
         self._sources, self._source_notices = make_sources(host, settings)
-        self._embedding = EmbeddingChooser(host, settings, env)
+        self._embedding = EmbeddingChooser(host, settings, env, clock=clock)
         self._opening = threading.Lock()
         self._engine: Engine | None = None
         self._engine_since = 0.0
@@ -173,6 +173,10 @@ class Memory:
             fallback=self._fallback(engine) or (arm.fallback if arm else None),
             stale=fresh.stale,
             notes=(*found.notes, *fresh.notes),
+            arms=tuple(
+                ArmFacts(arm.name, len(arm.found), arm.exact, arm.plan, arm.note)
+                for arm in found.arms
+            ),
         )
         if (events := self.host.events) is not None:
             events.searched(query, result)
@@ -209,6 +213,7 @@ class Memory:
             self.settings,
             engine,
             fallback=fallback,
+            choice=self._embedding.choice,
             notices=(*self.settings.warnings, *self._source_notices),
             plugins=self.host.plugins(),
             deep=deep,

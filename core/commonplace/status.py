@@ -57,7 +57,8 @@ def status_of(
     if store is not None:
         words += store.notices
     search = settings.search
-    who, providers = Serving(), ()
+    who = Serving()
+    providers: tuple[ProviderState, ...] = ()
     if store is not None:
         who, providers, more = _embedding(choice(), store, spaces)
         words += more

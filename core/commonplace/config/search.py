@@ -57,6 +57,19 @@ class LocalSettings(Group):
     model_cache_dir: str | None = setting(
         "Folder that downloaded models are kept in.", default=None, path=True
     )
+    threads: int | None = setting(
+        "Threads that a model computes with.",
+        default=None,
+        minimum=1,
+        shown="as suits the machine",
+    )
+    idle_seconds: int | None = setting(
+        "Quiet time after which a model's process ends; it starts again when it is needed.",
+        default=None,
+        unit="seconds",
+        minimum=1,
+        shown="300",
+    )
 
 
 class BatchSettings(Group):
@@ -213,6 +226,16 @@ class SearchSettings(Group):
     )
     query_input_type: str | None = setting("The same, for queries only.", default=None)
     document_input_type: str | None = setting("The same, for documents only.", default=None)
+    query_prefix: str | None = setting(
+        "Put before each query, for models that want one.",
+        default=None,
+        shown="the model's own, where it has one",
+    )
+    document_prefix: str | None = setting(
+        "Put before each document, likewise.",
+        default=None,
+        shown="the model's own, where it has one",
+    )
     local: LocalSettings = setting("A local model.", default=LocalSettings())
     remote: RemoteSettings = setting("A remote service.", default=RemoteSettings())
     store: StoreSettings = setting("The index.", default=StoreSettings())

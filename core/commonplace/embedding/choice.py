@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from commonplace.breaker import CircuitBreaker
 from commonplace.embedding.keys import find_key, missing_key
-from commonplace.embedding.link import ProviderLink
-from commonplace.embedding.service import EmbeddingService
-from commonplace.errors import PluginUnavailableError, UnavailableError
+from commonplace.embedding.ledger import SpaceLedger, as_made, maker_of
+from commonplace.embedding.link import ProviderLink, fingerprint_of
+from commonplace.embedding.service import KEYWORDS, EmbeddingService
+from commonplace.errors import CommonplaceError, PluginUnavailableError, UnavailableError
+from commonplace.model.search import Fallback
 from commonplace.spec import ProviderContext
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from commonplace.config import Settings
     from commonplace.embedding.batching import Batching
     from commonplace.embedding.cache import EmbeddingCache
     from commonplace.host.host import PluginHost
     from commonplace.model.plugins import Registration
+    from commonplace.model.store import SpaceInfo
     from commonplace.spec import EmbeddingProvider
 
 __all__ = ["Choice", "choose"]
@@ -37,31 +41,51 @@ class Choice:
     notices: tuple[str, ...] = ()
 
 
-def choose(host: PluginHost, settings: Settings, env: Mapping[str, str]) -> Choice:
+def choose(
+    host: PluginHost,
+    settings: Settings,
+    env: Mapping[str, str],
+    *,
+    clock: Callable[[], float] = time.time,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> Choice:
     """The configured provider and fallback; with ``auto`` the first that is ready, by priority.
 
     Costs no network and loads no model. A provider that cannot be made is left out with a word:
-    memory then answers by keyword.
+    memory then answers by keyword. ``clock`` gives epoch seconds, ``monotonic`` measures breakers.
     """
     search = settings.search
     notices: list[str] = []
     if search.provider in _NOBODY:
         return Choice(None)
-    links: list[ProviderLink] = []
     if search.provider == "auto":
         ids = _automatic(host, settings, env, notices)
     else:
         ids = [search.provider]
     if ids and search.fallback not in (*_NOBODY, *ids):
         ids = [*ids, search.fallback]
+    making = _Making(host, settings, env, clock, monotonic)
+    links: list[ProviderLink] = []
+    absent: Fallback | None = None
     for place, id_ in enumerate(ids):
         try:
-            links.append(_link(host, settings, env, id_, primary=not place))
-        except UnavailableError as error:
+            links.append(making.link(id_, primary=not place))
+        except CommonplaceError as error:
             notices.append(f"{error}. To mend it: {error.mend}" if error.mend else str(error))
-    if not links:
+            if not place:
+                absent = Fallback(id_, notices[-1], clock(), KEYWORDS)
+    if not links and absent is None:
         return Choice(None, tuple(notices))
-    return Choice(EmbeddingService(links, _cache(settings)), tuple(notices))
+    ledger = SpaceLedger(os.path.join(settings.state_dir, "memory", "spaces.json"))
+    service = EmbeddingService(
+        links,
+        _cache(settings),
+        absent=absent,
+        former=lambda spaces: making.former(ids[0], spaces, ledger),
+        ledger=ledger,
+        clock=clock,
+    )
+    return Choice(service, tuple(notices))
 
 
 def _automatic(
@@ -91,28 +115,99 @@ def _automatic(
     return []
 
 
-def _link(
-    host: PluginHost, settings: Settings, env: Mapping[str, str], id_: str, *, primary: bool
-) -> ProviderLink:
-    registration = host.provider(id_)
-    probe = registration.probe()
-    if not probe.available:
-        raise PluginUnavailableError(f"{id_}: {probe.reason}", mend=probe.mend)
-    context = _context(settings, env, registration, primary=primary)
-    credentials = registration.credentials
-    if credentials and not credentials.optional and not context.api_key and not context.base_url:
-        message, mend = missing_key(id_, credentials)
-        raise UnavailableError(message, mend=mend)
-    # Made now: a setting that the provider refuses is told before the first search needs it.
-    provider = registration.factory(context)
-    batch = settings.search.remote.batch
-    return ProviderLink(
-        id_,
-        lambda: provider,
-        CircuitBreaker(),
-        concurrency=batch.concurrency if batch.enabled else 4,
-        batching=(lambda made: _batching(id_, made, settings)) if batch.enabled else None,
-    )
+class _Making:
+    """Makes links, all with the same settings and clocks."""
+
+    def __init__(
+        self,
+        host: PluginHost,
+        settings: Settings,
+        env: Mapping[str, str],
+        clock: Callable[[], float],
+        monotonic: Callable[[], float],
+    ) -> None:
+        self._host = host
+        self._settings = settings
+        self._env = env
+        self._clock = clock
+        self._monotonic = monotonic
+
+    def link(self, id_: str, *, primary: bool) -> ProviderLink:
+        """One provider; raises :class:`~commonplace.errors.CommonplaceError` if it cannot be."""
+        registration = self._host.provider(id_)
+        probe = registration.probe()
+        if not probe.available:
+            raise PluginUnavailableError(f"{id_}: {probe.reason}", mend=probe.mend)
+        context = _context(self._settings, self._env, registration, primary=primary)
+        credentials = registration.credentials
+        if (
+            credentials
+            and not credentials.optional
+            and not context.api_key
+            and not context.base_url
+        ):
+            message, mend = missing_key(id_, credentials)
+            raise UnavailableError(message, mend=mend)
+        return self._linked(id_, registration, context)
+
+    def former(
+        self, id_: str, spaces: Sequence[SpaceInfo], ledger: SpaceLedger
+    ) -> ProviderLink | None:
+        """Who made one of ``spaces`` when the settings named another model of provider ``id_``.
+
+        Only one whose fingerprint is the very same today: another address, or another provider,
+        is not asked although it was once.
+        """
+        makers = ledger.makers()
+        for info in spaces:
+            fingerprint = fingerprint_of(info.space)
+            maker = makers.get(fingerprint)
+            if maker is None or maker.get("provider") != id_:
+                continue
+            try:
+                registration = self._host.provider(id_)
+                today = _context(self._settings, self._env, registration, primary=True)
+                link = self._linked(id_, registration, as_made(today, maker))
+            except CommonplaceError:
+                continue
+            if link.fingerprint() == fingerprint:
+                return link
+            link.close()
+        return None
+
+    def _linked(
+        self, id_: str, registration: Registration[EmbeddingProvider], context: ProviderContext
+    ) -> ProviderLink:
+        # Made now: a setting that the provider refuses is told before the first search needs it.
+        try:
+            provider = registration.factory(context)
+        except CommonplaceError:
+            raise
+        except Exception as error:
+            # Its words are left out: nobody has looked through them for keys.
+            raise PluginUnavailableError(
+                f"{id_}: the provider could not be made: {type(error).__name__}"
+            ) from error
+        batch = self._settings.search.remote.batch
+        return ProviderLink(
+            id_,
+            lambda: provider,
+            CircuitBreaker(clock=self._clock, monotonic=self._monotonic),
+            indexing=CircuitBreaker(clock=self._clock, monotonic=self._monotonic),
+            concurrency=batch.concurrency if batch.enabled else 4,
+            batching=(lambda made: _batching(id_, made, self._settings)) if batch.enabled else None,
+            changed=self._changed,
+            maker=maker_of(id_, context),
+        )
+
+    def _changed(self, id_: str, reason: str | None) -> None:
+        events = self._host.events
+        if events is None:
+            return
+        if reason is None:
+            events.recovered(id_)
+        else:
+            events.degraded(id_, reason)
 
 
 def _batching(id_: str, provider: EmbeddingProvider, settings: Settings) -> Batching | None:
@@ -142,6 +237,19 @@ def _context(
         if credentials is not None
         else None
     )
+    options: dict[str, object] = {
+        "model_path": local.model_path,
+        "model_cache_dir": local.model_cache_dir,
+        "threads": local.threads,
+    }
+    if local.idle_seconds is not None:
+        options["idle_seconds"] = local.idle_seconds
+    if primary:
+        options |= {
+            "input_type": search.input_type,
+            "query_input_type": search.query_input_type,
+            "document_input_type": search.document_input_type,
+        }
     return ProviderContext(
         model=search.model if primary and search.provider != "auto" else "",
         dims=search.output_dimensionality if primary else None,
@@ -150,13 +258,9 @@ def _context(
         headers={name: value.reveal(env) for name, value in remote.headers.items()}
         if primary
         else {},
-        options={
-            "input_type": search.input_type,
-            "query_input_type": search.query_input_type,
-            "document_input_type": search.document_input_type,
-            "model_path": local.model_path,
-            "model_cache_dir": local.model_cache_dir,
-        },
+        query_prefix=search.query_prefix if primary else None,
+        document_prefix=search.document_prefix if primary else None,
+        options=options,
         state_dir=settings.state_dir,
         cache_dir=settings.cache_dir,
     )

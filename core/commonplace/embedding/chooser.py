@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from commonplace.config import Settings
     from commonplace.embedding.choice import Choice
@@ -19,10 +20,18 @@ __all__ = ["EmbeddingChooser"]
 class EmbeddingChooser:
     """Puts off :func:`~commonplace.embedding.choice.choose`: it loads every provider plugin."""
 
-    def __init__(self, host: PluginHost, settings: Settings, env: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        host: PluginHost,
+        settings: Settings,
+        env: Mapping[str, str],
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._host = host
         self._settings = settings
         self._env = env
+        self._clock = clock
         self._lock = threading.Lock()
         self._choice: Choice | None = None
 
@@ -36,7 +45,7 @@ class EmbeddingChooser:
 
         with self._lock:
             if self._choice is None:
-                self._choice = choose(self._host, self._settings, self._env)
+                self._choice = choose(self._host, self._settings, self._env, clock=self._clock)
             return self._choice
 
     def close(self) -> None:

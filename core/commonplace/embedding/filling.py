@@ -12,7 +12,7 @@ from commonplace.errors import UnavailableError
 from commonplace.model.reports import Embedding, Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from commonplace.deadline import Deadline
     from commonplace.embedding.batching_work import BatchOutcome
@@ -32,28 +32,56 @@ def fill_vectors(
     store: VectorStore,
     build: Build,
     *,
+    anew: bool = False,
     deadline: Deadline,
     progress: ProgressCallback | None = None,
     wait: float = 30.0,
 ) -> Embedding:
     """Embed what has no vector yet with the first provider.
 
-    If it fails before it ever embedded anything, the fallback takes its place. If it fails later
-    nothing is embedded anew with another: its space keeps its vectors, and the texts that have
-    none wait. Every finished request is kept at once, in cache and store. Never raises for a
-    provider that fails; the report says why.
+    The fallback takes its place only if that fails and no other space covers anything, and then
+    keeps it, until ``anew`` asks for the first one: what a space covers is not embedded in another
+    because somebody failed, or recovered. Texts that have no vector then wait. Every finished
+    request is kept at once, in cache and store. Never raises for a provider that fails; the report
+    says why.
     """
+    reasons: list[str] = []
     report = Embedding()
-    for link in service.links:
+    if service.absent is not None:
+        reasons.append(service.absent.reason)
+        report = Embedding(service.absent.part, missing=store.health().chunks)
+    for link in _chain(service, store, anew=anew):
         try:
-            known = space_of(link.fingerprint(), store.spaces())
+            if link is service.standby and _covered_by_another(link, store):
+                break
             report = _Filling(service, link, store, build, wait).run(deadline, progress)
         except UnavailableError as error:
-            report = Embedding(link.id, reason=str(error))
-            known = None
-        if not report.reason or report.embedded or (known is not None and known.covered):
+            report = Embedding(link.id, missing=store.health().chunks, reason=str(error))
+        if not report.reason or report.embedded:
             break
-    return report
+        reasons.append(report.reason)
+    reasons.append(report.reason)
+    return report._replace(reason="; ".join(dict.fromkeys(filter(None, reasons))))
+
+
+def _chain(service: EmbeddingService, store: VectorStore, *, anew: bool) -> Sequence[ProviderLink]:
+    """Who embeds, and who if that one fails."""
+    primary, standby = service.primary, service.standby
+    if primary is None or standby is None or anew:
+        return service.links
+    try:
+        own = space_of(primary.fingerprint(), store.spaces())
+        other = space_of(standby.fingerprint(), store.spaces())
+    except UnavailableError:
+        return service.links
+    stood_in = not (own and own.covered) and other is not None and other.covered
+    return (standby,) if stood_in else service.links
+
+
+def _covered_by_another(link: ProviderLink, store: VectorStore) -> bool:
+    spaces = store.spaces()
+    own = space_of(link.fingerprint(), spaces)
+    return not (own and own.covered) and any(info.covered for info in spaces)
 
 
 class _Filling:
@@ -78,6 +106,8 @@ class _Filling:
         self._dims = known.dims if known is not None else None
         self._embedded = self._cached = self._cut = self._batched = 0
         self._batch: BatchOutcome | None = None
+        self._ledger = service.ledger
+        self._noted = False
 
     def run(self, deadline: Deadline, progress: ProgressCallback | None) -> Embedding:
         space = space_name(self._fingerprint, self._dims or 0)
@@ -120,7 +150,7 @@ class _Filling:
     ) -> Sequence[tuple[str, str]]:
         """What batch jobs and the cache leave to be embedded at once."""
         batching = self._link.batching() if missing else None
-        if batching is None or self._link.state().state == "open":
+        if batching is None or self._link.state("document").state == "open":
             return missing
         from commonplace.embedding.batching_work import Work
 
@@ -156,7 +186,7 @@ class _Filling:
     def _uncached(self, group: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
         """What of a group is not in the cache; the rest is put into the store."""
         digests = {digest: text_digest(text) for digest, text in group}
-        cached = self._cache.get(self._key, digests.values()) if self._cache else {}
+        cached = self._known(digests.values())
         self._put({d: cached[of] for d, of in digests.items() if of in cached})
         self._cached += sum(of in cached for of in digests.values())
         return [item for item in group if digests[item[0]] not in cached]
@@ -165,8 +195,10 @@ class _Filling:
         rest = self._uncached(group)
         yield
         digests = {digest: text_digest(text) for digest, text in rest}
+        if not rest:
+            return
         texts = [text for _, text in rest]
-        with self._link.watched():
+        with self._link.watched("document"):
             for result in self._link.runner().many(texts, dims=self._dims, deadline=deadline):
                 vectors = {
                     rest[i][0]: v for i, v in zip(result.indices, result.vectors, strict=True)
@@ -178,6 +210,14 @@ class _Filling:
                 self._cut += len(result.cut)
                 yield
 
+    def _known(self, digests: Collection[bytes]) -> dict[bytes, bytes]:
+        """What the cache has, of the right length: a server may once have had another model."""
+        if self._cache is None:
+            return {}
+        cached = self._cache.get(self._key, digests)
+        size = 4 * self._dims if self._dims is not None else len(next(iter(cached.values()), b""))
+        return {digest: vector for digest, vector in cached.items() if len(vector) == size > 0}
+
     def _put(self, vectors: dict[str, bytes]) -> None:
         if not vectors:
             return
@@ -186,6 +226,9 @@ class _Filling:
         space = space_name(self._fingerprint, self._dims)
         with self._store.writer(wait=self._wait):
             self._store.put_vectors(self._build, space, self._dims, vectors)
+        if not self._noted and self._ledger is not None and self._link.maker is not None:
+            self._ledger.note(self._fingerprint, self._link.maker)
+        self._noted = True
 
 
 def _groups(items: Iterable[tuple[str, str]], size: int) -> Iterator[Sequence[tuple[str, str]]]:

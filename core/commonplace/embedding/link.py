@@ -1,14 +1,14 @@
-"""One provider in use: made on first need, watched by a circuit breaker."""
+"""One provider in use: made on first need, watched by circuit breakers."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from commonplace.errors import ProviderError, UnavailableError
+from commonplace.errors import ProviderError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from commonplace.breaker import BreakerState, CircuitBreaker
     from commonplace.embedding.batching import Batching
@@ -16,12 +16,19 @@ if TYPE_CHECKING:
     from commonplace.model.store import SpaceInfo
     from commonplace.spec import EmbeddingProvider
 
-__all__ = ["ProviderLink", "space_name", "space_of"]
+__all__ = ["ProviderLink", "fingerprint_of", "space_name", "space_of"]
+
+Purpose = Literal["query", "document"]
 
 
 def space_name(fingerprint: str, dims: int) -> str:
     """The space that vectors of a fingerprint and a length share."""
     return f"{fingerprint}#{dims}"
+
+
+def fingerprint_of(space: str) -> str:
+    """The fingerprint in the name of a space."""
+    return space.rpartition("#")[0]
 
 
 def space_of(fingerprint: str, spaces: Sequence[SpaceInfo]) -> SpaceInfo | None:
@@ -31,7 +38,13 @@ def space_of(fingerprint: str, spaces: Sequence[SpaceInfo]) -> SpaceInfo | None:
 
 
 class ProviderLink:
-    """A provider by its id; ``make`` builds it and must cost neither network nor model load."""
+    """A provider by its id; ``make`` builds it and must cost neither network nor model load.
+
+    Queries and documents have a breaker each, ``breaker`` and ``indexing``: documents that take
+    too long must not keep queries from being answered. ``changed`` is told when the link degrades
+    (its id and the reason) and when it works again (its id and ``None``). ``maker`` is what it
+    could be made of again, without anything secret.
+    """
 
     def __init__(
         self,
@@ -39,13 +52,19 @@ class ProviderLink:
         make: Callable[[], EmbeddingProvider],
         breaker: CircuitBreaker,
         *,
+        indexing: CircuitBreaker | None = None,
         concurrency: int = 4,
         batching: Callable[[EmbeddingProvider], Batching | None] | None = None,
+        changed: Callable[[str, str | None], None] = lambda _id, _reason: None,
+        maker: Mapping[str, object] | None = None,
     ) -> None:
         self.id = id_
         self.breaker = breaker
+        self.indexing = breaker if indexing is None else indexing
+        self.maker = maker
         self._make = make
         self._concurrency = concurrency
+        self._changed = changed
         self._provider: EmbeddingProvider | None = None
         self._runner: RequestRunner | None = None
         self._make_batching = batching
@@ -87,31 +106,40 @@ class ProviderLink:
         return self._batching
 
     @contextmanager
-    def watched(self) -> Iterator[None]:
-        """Tell the breaker how the body ended.
+    def watched(self, purpose: Purpose) -> Iterator[None]:
+        """Tell the breaker of ``purpose`` how the body ended; only provider errors count.
 
         Raises :class:`~commonplace.errors.ProviderError` at once while the breaker is open.
         """
-        if not self.breaker.allow():
-            state = self.breaker.state()
+        breaker = self._breaker(purpose)
+        if not breaker.allow():
             raise ProviderError(
-                f"{self.id} is left alone after failing: {state.reason}",
+                f"{self.id} is left alone after failing: {breaker.state().reason}",
                 provider=self.id,
                 kind="unavailable",
             )
         try:
             yield
-        except UnavailableError as error:
-            self.breaker.failed(str(error), retry_after=getattr(error, "retry_after", None))
+        except ProviderError as error:
+            reason = _told(error)
+            if breaker.failed(reason, retry_after=error.retry_after) and self._others_closed(
+                breaker
+            ):
+                self._changed(self.id, reason)
             raise
         except BaseException:
-            self.breaker.abandoned()
+            # The index was busy, or the caller stopped: that says nothing of the provider.
+            breaker.abandoned()
             raise
-        self.breaker.succeeded()
+        if breaker.succeeded() and self._others_closed(breaker):
+            self._changed(self.id, None)
 
-    def state(self) -> BreakerState:
-        """The breaker's state."""
-        return self.breaker.state()
+    def state(self, purpose: Purpose | None = None) -> BreakerState:
+        """The state of one breaker; without ``purpose`` of the first that is not closed."""
+        if purpose is not None:
+            return self._breaker(purpose).state()
+        queries = self.breaker.state()
+        return queries if queries.since is not None else self.indexing.state()
 
     def close(self) -> None:
         """Close the provider if it was made."""
@@ -119,3 +147,16 @@ class ProviderLink:
         self._batching = None
         if provider is not None:
             provider.close()
+
+    def _breaker(self, purpose: Purpose) -> CircuitBreaker:
+        return self.breaker if purpose == "query" else self.indexing
+
+    def _others_closed(self, breaker: CircuitBreaker) -> bool:
+        return all(
+            other is breaker or other.state().state == "closed"
+            for other in (self.breaker, self.indexing)
+        )
+
+
+def _told(error: ProviderError) -> str:
+    return f"{error}. To mend it: {error.mend}" if error.mend else str(error)

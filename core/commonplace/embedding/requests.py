@@ -10,7 +10,12 @@ from attrs import frozen
 from commonplace.embedding.packing import cut_to_fit, pack
 from commonplace.embedding.retry import RetryPolicy, with_retries
 from commonplace.embedding.vectors import checked, dims_of
-from commonplace.errors import DeadlineExceededError, ProviderError
+from commonplace.errors import (
+    CallerError,
+    DeadlineExceededError,
+    ProviderError,
+    UnavailableError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,7 +58,9 @@ class RequestRunner:
         self._concurrency = max(1, min(concurrency, provider.concurrency))
 
     def one(self, text: str, *, purpose: Purpose, deadline: Deadline) -> bytes:
-        """The vector of one text."""
+        """The vector of one text; a query's within ``query_seconds``, all attempts together."""
+        if purpose == "query":
+            deadline = deadline.sooner(self.provider.limits.query_seconds)
         return self._run((0,), [text], purpose, None, deadline).vectors[0]
 
     def many(
@@ -162,7 +169,7 @@ class RequestRunner:
                 self.requests += 1
             limits = self.provider.limits
             seconds = limits.query_seconds if purpose == "query" else limits.request_seconds
-            vectors = self.provider.embed(texts, purpose=purpose, deadline=deadline.sooner(seconds))
+            vectors = self._asked(texts, purpose, deadline.sooner(seconds))
             try:
                 return checked(vectors, count=len(texts), dims=dims, provider=self.name)
             except (TypeError, ValueError, OverflowError) as error:
@@ -176,3 +183,23 @@ class RequestRunner:
             return with_retries(call, self._policy, deadline=deadline)
         except DeadlineExceededError as error:
             raise ProviderError(str(error), provider=self.name, kind="timeout") from error
+
+    def _asked(
+        self, texts: list[str], purpose: Purpose, deadline: Deadline
+    ) -> Sequence[Sequence[float]]:
+        """What the provider gives; whatever goes wrong inside it is an error of the provider's."""
+        try:
+            return self.provider.embed(texts, purpose=purpose, deadline=deadline)
+        except (CallerError, ProviderError, DeadlineExceededError):
+            raise
+        except UnavailableError as error:
+            raise ProviderError(
+                str(error), provider=self.name, kind="unavailable", mend=error.mend
+            ) from error
+        except Exception as error:
+            # Its words are left out: nobody has looked through them for keys.
+            raise ProviderError(
+                f"{self.name}: the provider itself failed with {type(error).__name__}",
+                provider=self.name,
+                kind="protocol",
+            ) from error

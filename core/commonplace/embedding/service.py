@@ -1,7 +1,8 @@
-"""Vectors for a corpus and for queries, from a provider, its fallback, and the cache."""
+"""Vectors for queries, from a provider, its fallback, and the cache."""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from attrs import frozen
@@ -12,14 +13,18 @@ from commonplace.errors import UnavailableError
 from commonplace.model.search import Fallback
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from commonplace.deadline import Deadline
     from commonplace.embedding.cache import EmbeddingCache
+    from commonplace.embedding.ledger import SpaceLedger
     from commonplace.embedding.link import ProviderLink
     from commonplace.model.store import SpaceInfo
 
-__all__ = ["EmbeddingService", "NoVector", "QueryVector"]
+__all__ = ["KEYWORDS", "EmbeddingService", "NoVector", "QueryVector", "cache_key"]
+
+KEYWORDS = "keywords alone"
+"""Who answers where nobody can embed the query."""
 
 
 @frozen
@@ -35,69 +40,140 @@ class QueryVector:
 
 @frozen
 class NoVector:
-    """Why there is no vector for a query; ``since`` is epoch seconds, where it is a failure."""
+    """Why there is no vector for a query, and ``since`` when (epoch seconds)."""
 
     reason: str
     part: str = ""
-    since: float | None = None
+    since: float = 0.0
 
 
 class EmbeddingService:
-    """The chain primary, fallback. Vectors of two spaces never meet: a link answers in its own."""
+    """The chain primary, fallback. Vectors of two spaces never meet: a link answers in its own.
 
-    def __init__(self, links: Sequence[ProviderLink], cache: EmbeddingCache | None) -> None:
+    ``links`` are those that could be made; ``absent`` tells of a primary that could not, and then
+    the first link is the fallback. ``former`` finds who made a space before the settings changed;
+    ``ledger`` is where that is kept.
+    """
+
+    def __init__(
+        self,
+        links: Sequence[ProviderLink],
+        cache: EmbeddingCache | None,
+        *,
+        absent: Fallback | None = None,
+        former: Callable[[Sequence[SpaceInfo]], ProviderLink | None] = lambda _: None,
+        ledger: SpaceLedger | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.links = tuple(links)
         self.cache = cache
+        self.absent = absent
+        self.ledger = ledger
+        self._former_of = former
+        self._former: dict[str, ProviderLink] = {}
+        self._since = clock()
+
+    @property
+    def primary(self) -> ProviderLink | None:
+        """The provider that was asked for, if it could be made."""
+        return self.links[0] if self.links and self.absent is None else None
+
+    @property
+    def standby(self) -> ProviderLink | None:
+        """The fallback, if there is one."""
+        return next((link for link in self.links if link is not self.primary), None)
 
     def query(
         self, text: str, spaces: Sequence[SpaceInfo], *, deadline: Deadline
     ) -> QueryVector | NoVector:
-        """The vector of ``text`` from the first link that can give one in a space of the index.
-
-        The primary answers as soon as anything is embedded in its space; the fallback only if its
-        space covers every chunk, for otherwise it would hide what it does not know.
-        """
+        """The vector of ``text`` from the first link that can give one in a space of the index."""
         failed: NoVector | None = None
-        for place, link in enumerate(self.links):
+        if self.absent is not None:
+            failed = NoVector(self.absent.reason, self.absent.part, self.absent.since)
+        for link, space, excuse in self.candidates(spaces):
+            if space is None:
+                failed = failed or excuse
+                continue
             try:
-                space = space_of(link.fingerprint(), spaces)
-                if space is None or not space.covered:
-                    failed = failed or NoVector(f"nothing is embedded with {link.id} yet", link.id)
-                    continue
-                if place and space.covered < space.chunks:
-                    continue
-                vector = self._vector(link, text, deadline)
+                vector = self._vector(link, text, space, deadline)
             except UnavailableError as error:
-                failed = failed or NoVector(str(error), link.id, link.state().since)
+                state = link.state("query")
+                since = self._since if state.since is None else state.since
+                failed = failed or NoVector(state.reason or str(error), link.id, since)
                 continue
             if len(vector) != 4 * space.dims:
                 found = len(vector) // 4
-                failed = failed or NoVector(
-                    f"{link.id} now gives {found} dimensions, the index has {space.dims}", link.id
-                )
+                what = f"{link.id} now gives {found} dimensions, the index has {space.dims}"
+                failed = failed or NoVector(what, link.id, self._since)
                 continue
-            fell = None
-            if place and failed is not None:
-                fell = Fallback(failed.part, failed.reason, failed.since or 0.0)
+            fell = Fallback(failed.part, failed.reason, failed.since, link.id) if failed else None
             return QueryVector(vector, space.space, link.id, link.model, fell)
         return failed or NoVector("no embedding provider")
 
+    def candidates(
+        self, spaces: Sequence[SpaceInfo]
+    ) -> Iterator[tuple[ProviderLink, SpaceInfo | None, NoVector | None]]:
+        """Who may answer a query, in order, each with its space; or with why it may not.
+
+        The primary may as soon as anything is embedded in its space; before it, the model that
+        the settings named formerly, while that covers more; the fallback only if its space covers
+        every chunk, for otherwise it would hide what it does not know. Asks nobody.
+        """
+        if (primary := self.primary) is not None:
+            own = _own_space(primary, spaces)
+            covered = own.covered if own is not None else 0
+            former = self._older(primary, spaces, covered)
+            if former is not None:
+                chunks = former[1].chunks
+                words = f"{covered} of {chunks} chunks are embedded with {primary.model} yet"
+                yield primary, None, NoVector(words, primary.id, self._since)
+                yield (*former, None)
+            if covered:
+                yield primary, own, None
+            elif former is None:
+                words = f"nothing is embedded with {primary.id} yet"
+                yield primary, None, NoVector(words, primary.id, self._since)
+        if (standby := self.standby) is not None:
+            own = _own_space(standby, spaces)
+            if own is not None and own.covered and own.covered >= own.chunks:
+                yield standby, own, None
+            elif self.primary is None:
+                words = f"{standby.id} has not embedded every note"
+                yield standby, None, NoVector(words, standby.id, self._since)
+
     def close(self) -> None:
         """Close providers and cache; closing twice is fine."""
-        for link in self.links:
+        for link in (*self.links, *self._former.values()):
             link.close()
         if self.cache is not None:
             self.cache.close()
 
-    def _vector(self, link: ProviderLink, text: str, deadline: Deadline) -> bytes:
+    def _older(
+        self, primary: ProviderLink, spaces: Sequence[SpaceInfo], covered: int
+    ) -> tuple[ProviderLink, SpaceInfo] | None:
+        """Who made the best of the other spaces that cover more than ``covered`` chunks."""
+        own = [primary.fingerprint(), *(link.fingerprint() for link in self.links)]
+        better = [
+            info
+            for info in sorted(spaces, key=lambda info: -info.covered)
+            if info.covered > covered and not any(space_of(one, [info]) for one in own)
+        ]
+        for info in better:
+            link = self._former.get(info.space) or self._former_of([info])
+            if link is not None:
+                self._former[info.space] = link
+                return link, info
+        return None
+
+    def _vector(self, link: ProviderLink, text: str, space: SpaceInfo, deadline: Deadline) -> bytes:
         key, digest = cache_key(link.fingerprint(), "query"), text_digest(text)
         if self.cache is not None:
             known = self.cache.get(key, [digest]).get(digest)
-            if known is not None:
+            if known is not None and len(known) == 4 * space.dims:
                 return known
-        with link.watched():
+        with link.watched("query"):
             vector = link.runner().one(text, purpose="query", deadline=deadline)
-        if self.cache is not None:
+        if self.cache is not None and len(vector) == 4 * space.dims:
             self.cache.put(key, {digest: vector})
         return vector
 
@@ -105,3 +181,10 @@ class EmbeddingService:
 def cache_key(fingerprint: str, purpose: str) -> str:
     """The cache's key of a fingerprint: models embed queries and documents differently."""
     return f"{fingerprint}|{purpose}"
+
+
+def _own_space(link: ProviderLink, spaces: Sequence[SpaceInfo]) -> SpaceInfo | None:
+    try:
+        return space_of(link.fingerprint(), spaces)
+    except UnavailableError:
+        return None

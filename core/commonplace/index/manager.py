@@ -65,6 +65,9 @@ class IndexedMemoryManager:
                 mend="run `commonplace index`",
             )
         arms: list[Arm] = []
+        if self._hybrid:
+            # First, for it is quick, and whoever embeds may take all the time there is.
+            arms.append(self._keyword(query, where, limit, deadline))
         vectors = self._vectors()
         if vectors is not None and any(info.covered for info in vectors.spaces()):
             service = self._embedding()  # chosen only now: a keyword search need not know who
@@ -74,11 +77,8 @@ class IndexedMemoryManager:
                 arms.append(
                     vector_arm(vectors, service, query, where=where, limit=limit, deadline=deadline)
                 )
-        if self._hybrid or not any(arm.found for arm in arms):
-            keyword = keyword_arm(
-                self._store, query.keyword, where=where, limit=limit, deadline=deadline
-            )
-            arms.insert(0, keyword)
+        if not any(arm.name == "keyword" or arm.found for arm in arms):
+            arms.insert(0, self._keyword(query, where, limit, deadline))
         return tuple(arms)
 
     def pending(self) -> SyncReport:
@@ -121,13 +121,20 @@ class IndexedMemoryManager:
                 # that: everything in it can be made again.
                 report = bring_up()
             if embed:
-                report = self._embed(report, deadline=deadline, progress=progress, wait=wait)
+                report = self._embed(
+                    report, anew=force, deadline=deadline, progress=progress, wait=wait
+                )
         return _with_scans(report, scans)._replace(seconds=time.monotonic() - started)
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
         """The store's health, or why it has none."""
         try:
-            return ManagerHealth(available=True, store=self._store.health(deep=deep))
+            vectors = self._vectors()
+            return ManagerHealth(
+                available=True,
+                store=self._store.health(deep=deep),
+                spaces=vectors.spaces() if vectors is not None else None,
+            )
         except UnavailableError as error:
             reason = f"{error} ({error.mend})" if error.mend else str(error)
             return ManagerHealth(available=False, reason=reason)
@@ -136,6 +143,9 @@ class IndexedMemoryManager:
         """Close the store."""
         self._store.close()
 
+    def _keyword(self, query: Query, where: Where, limit: int, deadline: Deadline) -> Arm:
+        return keyword_arm(self._store, query.keyword, where=where, limit=limit, deadline=deadline)
+
     def _vectors(self) -> VectorStore | None:
         return cast("VectorStore", self._store) if "vectors" in self._store.capabilities else None
 
@@ -143,6 +153,7 @@ class IndexedMemoryManager:
         self,
         report: SyncReport,
         *,
+        anew: bool,
         deadline: Deadline,
         progress: ProgressCallback | None,
         wait: float,
@@ -153,7 +164,9 @@ class IndexedMemoryManager:
             return report
         from commonplace.embedding.filling import fill_vectors
 
-        done = fill_vectors(service, vectors, live, deadline=deadline, progress=progress, wait=wait)
+        done = fill_vectors(
+            service, vectors, live, anew=anew, deadline=deadline, progress=progress, wait=wait
+        )
         return report._replace(embedding=done)
 
     def _scan(self) -> list[SourceScan]:

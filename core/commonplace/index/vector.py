@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.embedding.service import NoVector
-from commonplace.model.search import Arm, Found
+from commonplace.embedding.service import KEYWORDS, NoVector
+from commonplace.errors import DeadlineExceededError
+from commonplace.model.search import Arm, Fallback, Found
 
 if TYPE_CHECKING:
     from commonplace.deadline import Deadline
     from commonplace.embedding.service import EmbeddingService
-    from commonplace.model.search import Query, Where
+    from commonplace.model.search import KeywordQuery, Phrase, Query, StoredChunk, Where
     from commonplace.spec import VectorStore
 
 __all__ = ["vector_arm"]
+
+_KEPT_SECONDS = 5.0
 
 
 def vector_arm(
@@ -25,20 +28,51 @@ def vector_arm(
     limit: int,
     deadline: Deadline,
 ) -> Arm:
-    """The best ``limit`` chunks by cosine; empty, with a note, where there is no query vector."""
-    asked = service.query(query.words or query.text, store.spaces(), deadline=deadline)
+    """The best ``limit`` chunks by cosine; empty, with a note, where there is no query vector.
+
+    Of ``deadline`` a part is kept for the search itself. Chunks that lack a quoted phrase of the
+    query, or have a word it excludes, are left out.
+    """
+    remaining = deadline.remaining()
+    kept = min(_KEPT_SECONDS, remaining / 4)
+    asked = service.query(
+        query.words or query.text, store.spaces(), deadline=deadline.sooner(remaining - kept)
+    )
     if isinstance(asked, NoVector):
-        return Arm("vector", "cosine", (), note=asked.reason)
-    nearest = store.nearest(asked.space, asked.vector, where=where, limit=limit, deadline=deadline)
+        return _empty(asked.reason, Fallback(asked.part, asked.reason, asked.since, KEYWORDS))
+    try:
+        nearest = store.nearest(
+            asked.space, asked.vector, where=where, limit=limit, deadline=deadline
+        )
+    except DeadlineExceededError as error:
+        return _empty(str(error), None)
     scores = dict(nearest.found)
     chunks = store.fetch([id_ for id_, _ in nearest.found])
     return Arm(
         "vector",
         "cosine",
-        tuple(Found(chunk, scores[chunk.id]) for chunk in chunks),
+        tuple(Found(chunk, scores[chunk.id]) for chunk in chunks if _passes(chunk, query.keyword)),
         exact=nearest.exact,
         plan=nearest.plan,
         provider=asked.provider,
         model=asked.model,
         fallback=asked.fallback,
     )
+
+
+def _empty(reason: str, fallback: Fallback | None) -> Arm:
+    note = f"searched by keywords alone: {reason}"
+    return Arm("vector", "cosine", (), fallback=fallback, note=note)
+
+
+def _passes(chunk: StoredChunk, query: KeywordQuery) -> bool:
+    if not (query.must or query.must_not):
+        return True
+    body = f" {chunk.body} "
+    return all(_has(body, phrase) for phrase in query.must) and not any(
+        _has(body, phrase) for phrase in query.must_not
+    )
+
+
+def _has(body: str, phrase: Phrase) -> bool:
+    return f" {' '.join(phrase)} " in body

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from commonplace.model.documents import RootFailure
+    from commonplace.model.provider_state import ProviderState
     from commonplace.model.search import Fallback
+    from commonplace.model.store import SpaceInfo
 
 __all__ = ["Embedding", "NoteText", "Progress", "ProgressCallback", "Status", "SyncReport"]
 
@@ -89,6 +91,11 @@ class Status(NamedTuple):
     the tree was not looked at. ``db_path`` and ``db_bytes`` are of the derived index. ``notices``
     are one-line words on everything that is not as it should be or was mended, each with its
     reason; ``problems`` are what a deep check found.
+
+    ``provider`` and ``model`` would embed a query now (``None``: nobody, search is by keyword), as
+    far as is known without asking, and ``fallback`` says in whose place. ``search_mode`` is
+    ``hybrid``, ``vector`` or ``keyword``. ``providers`` are those configured, ``spaces`` all that
+    the index holds vectors in, each with how much it covers.
     """
 
     agent: str
@@ -114,6 +121,8 @@ class Status(NamedTuple):
     fallback: Fallback | None = None
     notices: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    providers: tuple[ProviderState, ...] = ()
+    spaces: tuple[SpaceInfo, ...] = ()
 
 
 class NoteText(NamedTuple):

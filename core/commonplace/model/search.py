@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 __all__ = [
     "Arm",
+    "ArmFacts",
     "ArmKind",
     "ArmScore",
     "Candidate",
@@ -102,11 +103,15 @@ class Found(NamedTuple):
 
 
 class Fallback(NamedTuple):
-    """That another part answered than ``part``, and why, since ``since`` (epoch seconds)."""
+    """That another part answered than ``part``, and why, since ``since`` (epoch seconds).
+
+    ``by`` says who answered instead, where that is another provider or ``keywords alone``.
+    """
 
     part: str
     reason: str
     since: float
+    by: str = ""
 
 
 class Arm(NamedTuple):
@@ -202,13 +207,23 @@ class Hit(NamedTuple):
         return self.path + lines
 
 
+class ArmFacts(NamedTuple):
+    """What an arm did for an answer: how many chunks it ranked, and how (see :class:`Arm`)."""
+
+    name: str
+    found: int
+    exact: bool = True
+    plan: str = ""
+    note: str = ""
+
+
 class SearchResult(NamedTuple):
     """The answer to a search, and who gave it.
 
     ``backend`` served it; ``provider`` and ``model`` made the query's embedding (``None``: keyword
     only). ``fallback`` says from which part it fell back and why (``None``: it did not).
     ``stale`` counts files known to have changed that the answer does not know yet. ``notes`` are
-    words for the user about this answer.
+    words for the user about this answer; ``arms`` are the lists it was made of.
     """
 
     hits: tuple[Hit, ...]
@@ -218,3 +233,4 @@ class SearchResult(NamedTuple):
     fallback: Fallback | None = None
     stale: int = 0
     notes: tuple[str, ...] = ()
+    arms: tuple[ArmFacts, ...] = ()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from commonplace.model.search import ChunkId, Query
-    from commonplace.model.store import StoreHealth
+    from commonplace.model.store import SpaceInfo, StoreHealth
     from commonplace.spec.documents import ConfiguredPath, Source
 
 __all__ = [
@@ -60,12 +60,17 @@ class ManagerContext(NamedTuple):
 
 
 class ManagerHealth(NamedTuple):
-    """What a manager says of itself; ``store`` for managers that keep a store of ours."""
+    """What a manager says of itself.
+
+    ``store`` and ``spaces`` are of managers that keep a store of ours; ``spaces`` is ``None``
+    where it keeps no vectors.
+    """
 
     available: bool
     reason: str = ""
     store: StoreHealth | None = None
     notices: tuple[str, ...] = ()
+    spaces: tuple[SpaceInfo, ...] | None = None
 
 
 class SourceContext(NamedTuple):

@@ -72,6 +72,10 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
         [("hf:owner/repo/file.gguf", "hf:owner/repo/file.gguf"), ("/m.gguf", "/m.gguf")],
         [1, ""],
     ),
+    "queryPrefix": ("query_prefix", None, [("query: ", "query: "), ("", "")], [1]),
+    "documentPrefix": ("document_prefix", None, [("passage: ", "passage: ")], [1]),
+    "local.threads": ("local.threads", None, [(4, 4)], [0, -1, 1.5, "4"]),
+    "local.idleSeconds": ("local.idle_seconds", None, [(60, 60)], [0, -1, "60"]),
     "local.modelCacheDir": ("local.model_cache_dir", None, [("/models", "/models")], [1, " "]),
     "remote.baseUrl": ("remote.base_url", None, [("https://x.test/v1", "https://x.test/v1")], [1]),
     "remote.apiKey": (

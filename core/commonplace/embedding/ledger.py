@@ -1,0 +1,74 @@
+"""Which settings made the vectors of a space, so that a former model can still answer."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from commonplace.spec import ProviderContext
+
+__all__ = ["SpaceLedger", "as_made", "maker_of"]
+
+_FIELDS = ("model", "dims", "query_prefix", "document_prefix")
+_OPTIONS = ("input_type", "query_input_type", "document_input_type")
+
+
+def maker_of(provider: str, context: ProviderContext) -> dict[str, Any]:
+    """What decides the vectors that ``provider`` makes, without its key and address."""
+    return {
+        "provider": provider,
+        **{name: getattr(context, name) for name in _FIELDS},
+        **{name: context.options.get(name) for name in _OPTIONS},
+    }
+
+
+def as_made(context: ProviderContext, maker: Mapping[str, Any]) -> ProviderContext:
+    """``context`` with what decided the vectors then."""
+    from attrs import evolve
+
+    options = {**context.options, **{name: maker.get(name) for name in _OPTIONS}}
+    fields = {name: maker[name] for name in _FIELDS if name in maker}
+    return evolve(context, options=options, **fields)
+
+
+class SpaceLedger:
+    """A small JSON file: for each fingerprint the provider's id, model, lengths and prompt forms.
+
+    No key or address is in it. Purely a help: without it, embeddings of a former model answer
+    nothing until the new ones are made.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def makers(self) -> dict[str, dict[str, Any]]:
+        """By fingerprint; empty where the file is missing or damaged."""
+        import json
+
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                held = json.load(file)
+        except (OSError, ValueError, RecursionError):
+            return {}
+        if not isinstance(held, dict):
+            return {}
+        return {key: maker for key, maker in held.items() if isinstance(maker, dict)}
+
+    def note(self, fingerprint: str, maker: Mapping[str, object]) -> None:
+        """Keep ``maker``; where that cannot be written, nothing is lost but the help."""
+        import json
+
+        makers = self.makers()
+        if makers.get(fingerprint) == maker:
+            return
+        beside = f"{self.path}.{os.getpid()}"
+        with contextlib.suppress(OSError):
+            os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
+            handle = os.open(beside, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump({**makers, fingerprint: dict(maker)}, file)
+            os.replace(beside, self.path)

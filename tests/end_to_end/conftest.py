@@ -90,9 +90,8 @@ class Sandbox:
         return found
 
     def derived(self) -> list[str]:
-        """The names of all files that commonplace made, the index called ``index``."""
-        files = [path for path in self.root.rglob("*") if path.is_file()]
-        names = {path.name for path in files if not path.is_relative_to(self.workspace)}
+        """The names of all files beside the index, which is called ``index`` here."""
+        names = [path.name for path in self.state.rglob("*") if path.is_file()]
         return sorted(name.replace(self.index.name, "index") for name in names)
 
     def start(

@@ -40,28 +40,31 @@ def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) ->
             deadline=Deadline.after(_INLINE_SECONDS),
             wait=0,
         )
+        told = () if report.known else report.notices  # once: when all of the index is new
         if report.remaining and not report.known:
             report = manager.maintain(embed=False, deadline=NEVER, progress=progress)
+            told = report.notices or told
     except IndexUnavailableError as error:
         report = manager.pending()
         if isinstance(error, IndexBusyError) and report.remaining and not report.known:
             # Another process is building the first index just now: wait for it, within bounds.
             report = manager.maintain(embed=False, deadline=NEVER, progress=progress)
+            told = report.notices
         elif report.remaining:
             if not (report.known or report.hidden):
                 raise
             return Freshness(report.remaining, _words(report, str(error)))
-    return Freshness(report.remaining, _words(report))
+        else:
+            told = ()
+    return Freshness(report.remaining, (*told, *_words(report)))
 
 
 def _words(report: SyncReport, hindrance: str = "") -> tuple[str, ...]:
-    # Told once: when all of the index is new.
-    notes = [] if report.unchanged or report.updated else list(report.notices)
     if not (
         report.unchanged or report.updated or report.added or report.remaining or report.hidden
     ):
-        return (*notes, "there are no notes yet: write MEMORY.md or memory/*.md")
-    notes += [f"{failed.root or 'notes'}: {failed.reason}" for failed in report.failed_roots]
+        return ("there are no notes yet: write MEMORY.md or memory/*.md",)
+    notes = [f"{failed.root or 'notes'}: {failed.reason}" for failed in report.failed_roots]
     notes += [f"{path} could not be read: {reason}" for path, reason in report.unreadable]
     if report.remaining:
         changed = (

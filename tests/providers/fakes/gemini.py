@@ -1,16 +1,19 @@
-"""Gemini's ``embedContent`` and ``batchEmbedContents``, as Google's reference describes them."""
+"""Gemini's embedding calls, as Google's reference describes them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+import runpy
 import struct
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+BATCHES = runpy.run_path(str(Path(__file__).with_name("gemini_batches.py")))["Batches"]
 KEY = "sekrit-0123456789-abcdef"
 FULL = 3072
 BODY_BYTES = 4_194_304
@@ -39,10 +42,20 @@ class Vendor:
 
     key = KEY
 
+    def __init__(self) -> None:
+        self.batches = BATCHES(embedded)
+
     def respond(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, dict[str, str], bytes]:
         try:
+            if self.batches.takes(path):
+                if not self.batches.is_upload(path):
+                    self._admit(headers)
+                answered: tuple[int, dict[str, str], bytes] = self.batches.respond(
+                    method, path, headers, body
+                )
+                return answered
             answer = self._answer(method, path, headers, body)
         except Refusal as refusal:
             return refusal.status, {}, json.dumps({"error": refusal.error}).encode()

@@ -1,16 +1,19 @@
-"""OpenAI's ``/embeddings``, as its reference describes it."""
+"""OpenAI's ``/embeddings`` and batches, as its reference describes them."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
+import runpy
 import struct
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+FILE_BATCHES = runpy.run_path(str(Path(__file__).with_name("batches.py")))["FileBatches"]
 KEY = "sekrit-0123456789-abcdef"
 DIMS = {"text-embedding-3-small": 8, "text-embedding-3-large": 16, "text-embedding-ada-002": 8}
 KEYS = {"model", "input", "encoding_format", "dimensions", "user"}
@@ -34,9 +37,26 @@ class Vendor:
     most_tokens = 300_000
     strict = True
 
+    def __init__(self) -> None:
+        self.batches = FILE_BATCHES(
+            check=self._line_refusal,
+            answer=lambda line, _: (
+                self._refusal(line["body"]) or (200, self._embedded(line["body"]))
+            ),
+            begin=lambda asked: (
+                None if asked.get("completion_window") == "24h" else "Invalid 'completion_window'"
+            ),
+            complain=lambda words: complaint(words, "invalid_request_error"),
+        )
+
     def respond(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, dict[str, str], bytes]:
+        if path.startswith(("/v1/files", "/v1/batches")) and self._admits(headers):
+            answered: tuple[int, dict[str, str], bytes] = self.batches.respond(
+                method, path.removeprefix("/v1"), headers, body
+            )
+            return answered
         status, answer = self._answer(method, path.partition("?")[0], headers, body)
         extra = {"content-type": "application/json", "x-request-id": "req_1"}
         return status, extra, json.dumps(answer).encode()
@@ -44,9 +64,10 @@ class Vendor:
     def _answer(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, Any]:
-        if (method, path) != ("POST", "/v1/embeddings"):
+        is_batch = path.startswith(("/v1/files", "/v1/batches"))
+        if not is_batch and (method, path) != ("POST", "/v1/embeddings"):
             return 404, complaint(f"Invalid URL ({method} {path})", "invalid_request_error")
-        if self.key is not None and headers.get("authorization") != f"Bearer {self.key}":
+        if not self._admits(headers):
             shown = headers.get("authorization", "")[-4:]
             words = f"Incorrect API key provided: sk-abc***{shown}."
             return 401, complaint(words, "invalid_request_error", "invalid_api_key")
@@ -56,6 +77,18 @@ class Vendor:
             return 400, complaint("We could not parse the JSON body", "invalid_request_error")
         refusal = self._refusal(request)
         return refusal or (200, self._embedded(request))
+
+    def _admits(self, headers: Mapping[str, str]) -> bool:
+        return self.key is None or headers.get("authorization") == f"Bearer {self.key}"
+
+    def _line_refusal(self, line: dict[str, Any]) -> str | None:
+        if set(line) != {"custom_id", "method", "url", "body"}:
+            return "The request has missing or unknown keys."
+        if (line["method"], line["url"]) != ("POST", "/v1/embeddings"):
+            return "The provided URL does not match the batch endpoint."
+        if line["body"].get("model") not in DIMS:
+            return f"The provided model '{line['body'].get('model')}' is not supported."
+        return None
 
     def _refusal(self, request: dict[str, Any]) -> tuple[int, Any] | None:
         if self.strict and request.keys() - KEYS:

@@ -1,16 +1,19 @@
-"""Voyage's ``/embeddings``, as its reference describes it."""
+"""Voyage's ``/embeddings`` and batches, as its reference describes them."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
+import runpy
 import struct
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+FILE_BATCHES = runpy.run_path(str(Path(__file__).with_name("batches.py")))["FileBatches"]
 KEY = "sekrit-0123456789-abcdef"
 SERIES_4 = ("voyage-4-large", "voyage-4", "voyage-4-lite")
 FLEXIBLE = (*SERIES_4, "voyage-3-large", "voyage-3.5", "voyage-3.5-lite", "voyage-code-3")
@@ -43,13 +46,37 @@ class Vendor:
     key = KEY
     tokens = 120_000
 
+    def __init__(self) -> None:
+        self.batches = FILE_BATCHES(
+            check=lambda line: (
+                None
+                if set(line) == {"custom_id", "body"} and set(line["body"]) == {"input"}
+                else "extra fields not permitted"
+            ),
+            answer=self._line,
+            begin=self._beginning,
+            complain=lambda words: {"detail": words},
+        )
+
     def respond(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, dict[str, str], bytes]:
-        if (method, path) != ("POST", "/v1/embeddings"):
+        if path.startswith("/storage/"):
+            stored: tuple[int, dict[str, str], bytes] = self.batches.stored(path, headers)
+            return stored
+        is_batch = path.startswith(("/v1/files", "/v1/batches"))
+        if not is_batch and (method, path) != ("POST", "/v1/embeddings"):
             return 404, {}, b'{"detail": "Not Found"}'
         if headers.get("authorization") != f"Bearer {self.key}":
             return 401, {}, b'{"detail": "Provided API key is invalid."}'
+        if is_batch:
+            answered: tuple[int, dict[str, str], bytes] = self.batches.respond(
+                method, path.removeprefix("/v1"), headers, body
+            )
+            return answered
+        return self._embeddings(body)
+
+    def _embeddings(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
         request = json.loads(body)
         if set(request) - FIELDS or not isinstance(request.get("input"), list):
             wrong = [{"loc": ["body"], "msg": "extra fields not permitted", "type": "value_error"}]
@@ -58,6 +85,18 @@ class Vendor:
         if refusal:
             return 400, {}, json.dumps({"detail": refusal}).encode()
         return 200, {}, json.dumps(answer(request)).encode()
+
+    def _line(self, line: dict[str, Any], batch: dict[str, Any]) -> tuple[int, Any]:
+        request = {**batch["request_params"], **line["body"]}
+        refusal = self._refusal(request)
+        return (400, {"detail": refusal}) if refusal else (200, answer(request))
+
+    def _beginning(self, asked: dict[str, Any]) -> str | None:
+        if asked.get("completion_window") != "12h":
+            return "Argument 'completion_window' is not valid."
+        if set(asked.get("request_params", {})) - FIELDS or "model" not in asked["request_params"]:
+            return "Argument 'request_params' is not valid."
+        return None
 
     def _refusal(self, request: dict[str, Any]) -> str | None:
         model, texts = request.get("model"), request["input"]

@@ -73,7 +73,8 @@ def _checks(context: Context) -> Iterator[Check]:
         yield from _notes(memory)
         yield from _plugins(memory)
         status = memory.status(deep=True)
-        yield _provider(status)
+        yield from _fallback(status)
+        yield from _provider(status)
         yield from _index(status)
 
 
@@ -204,18 +205,56 @@ def _plugins(memory: Memory) -> Iterator[Check]:
         yield Check("plugins", "ok", f"{count(len(infos), 'plugin')}, all of them load")
 
 
-def _provider(status: Status) -> Check:
+def _fallback(status: Status) -> Iterator[Check]:
+    if status.fallback is not None and not status.fallback.by:  # else it is of a provider
+        yield Check(
+            "backend",
+            "warning",
+            f"{status.backend} answers in place of {status.fallback.part}: "
+            f"{status.fallback.reason}",
+            f"mend what is said of {status.fallback.part}, or set memory.backend to "
+            f"{status.backend}",
+        )
+
+
+def _provider(status: Status) -> Iterator[Check]:
+    for provider in status.providers:
+        if provider.state != "ready":
+            since = _since(provider.since) if provider.state != "unusable" else ""
+            yield Check(
+                "embeddings",
+                "warning",
+                f"provider {provider.id} cannot be used{since}: {provider.reason}",
+            )
+        elif provider.covered < provider.chunks and provider.role == "primary":
+            yield Check(
+                "embeddings",
+                "ok" if provider.id == status.provider else "warning",
+                f"{provider.covered} of {count(provider.chunks, 'chunk')} embedded with "
+                f"{provider.id}, model {provider.model}",
+                "commonplace index",
+            )
     if status.provider:
         model = f", model {status.model}" if status.model else ""
-        return Check("embeddings", "ok", f"provider {status.provider}{model}")
-    if status.requested_provider in {"", "auto", "none"}:
-        return Check("embeddings", "ok", "no provider: search is by keyword, which needs no key")
-    return Check(
-        "embeddings",
-        "warning",
-        f"provider {status.requested_provider!r} is asked for and not used: search is by keyword",
-        "commonplace plugins --load shows which providers there are and whether they load",
-    )
+        yield Check("embeddings", "ok", f"provider {status.provider}{model}")
+    elif status.requested_provider in {"", "auto", "none"} and not status.providers:
+        yield Check("embeddings", "ok", "no provider: search is by keyword, which needs no key")
+    else:
+        yield Check(
+            "embeddings",
+            "warning",
+            f"provider {status.requested_provider!r} is asked for and not used: search is by "
+            "keyword",
+            "commonplace plugins --load shows which providers there are and whether they load",
+        )
+
+
+def _since(seconds: float | None) -> str:
+    import time
+
+    if not seconds:
+        return ""
+    return time.strftime(" since %Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
 def _index(status: Status) -> Iterator[Check]:
@@ -228,8 +267,10 @@ def _index(status: Status) -> Iterator[Check]:
             "index", "failed", f"{where}: {reason}", "see the reason; notes are not touched"
         )
         return
+    told = {provider.reason for provider in status.providers}
     for notice in status.notices:
-        yield Check("index", "warning", notice)
+        if notice not in told:
+            yield Check("index", "warning", notice)
     if not status.problems:
         chunks = f"{count(status.files, 'note')}, {count(status.chunks, 'chunk')}"
         changed = f"; {count(status.stale, 'change')} not indexed yet" if status.stale > 0 else ""

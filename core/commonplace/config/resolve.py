@@ -109,8 +109,8 @@ def resolve(
     index, index_notes = _index_path(
         found["search"].get("store.path"), id_, paths.default_index(state, id_, place), env
     )
-    resolution.warnings += [*notes, *index_notes]
-    slots = [f.slot.value for f in findings if f.slot]
+    slot, slot_notes = _slot(findings)
+    resolution.warnings += [*notes, *index_notes, *slot_notes]
     policies = [f.send_policy for f in findings if f.send_policy is not None]
     resolution.settings = Settings(
         workspace=place,
@@ -119,7 +119,7 @@ def resolve(
         cache_dir=paths.cache_dir(env),
         index_path=index,
         backends=memory.backend,
-        slot=slots[0] if slots else "memory-core",
+        slot=slot,
         citations=memory.citations,
         search=search,
         flush=shapes.flush.build(_named(shapes.flush, found["flush"])),
@@ -217,6 +217,16 @@ def _index_path(
             f"{found.layer.file}: store.path: is the original's own index; ours is {default}"
         ]
     return path, []
+
+
+def _slot(findings: list[Findings]) -> tuple[str, list[str]]:
+    """Which memory plugin the nearest document selects; any other than ours is not there."""
+    found = next((f.slot for f in findings if f.slot), None)
+    if found is None or found.value in {"memory-core", "none"}:
+        return found.value if found else "memory-core", []
+    file, slot = found.layer.file, found.value
+    note = f"{file}: plugins.slots.memory: {slot!r} is not installed; memory-core serves instead"
+    return slot, [note]
 
 
 def _providers(findings: list[Findings]) -> Mapping[str, object]:

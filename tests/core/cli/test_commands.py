@@ -265,6 +265,16 @@ def test_doctor_warns_of_each_thing_once(
     assert "dreaming" in warnings[0]
 
 
+def test_doctor_tells_who_stands_in_for_whom(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "some.json5"
+    config.write_text('{ memory: { backend: "qmd" } }', encoding="utf-8")
+    ran = run("doctor", "--workspace", workspace, "--config", str(config), "--quiet")
+    assert ran.code == 0
+    assert ran.out.startswith("warning  backend: builtin answers in place of qmd: ")
+
+
 def test_doctor_names_a_damaged_index(run: Callable[..., Run], workspace: str) -> None:
     run("index", "--workspace", workspace)
     path = run("status", "--workspace", workspace, "--json").json["dbPath"]

@@ -213,7 +213,10 @@ def test_slots(load: Callable[..., Settings], faults: Callable[..., list[Fault]]
 
     assert load().slot == "memory-core"
     assert load(config=slot("none")).slot == "none"
-    assert load(config=slot("memory-lancedb")).slot == "memory-lancedb"
+    assert load(config=slot("none")).warnings == ()
+    other = load(config=slot("memory-lancedb"))
+    assert other.slot == "memory-lancedb"
+    assert "'memory-lancedb' is not installed" in other.warnings[0]
     assert [fault.key for fault in faults(config=slot(False))] == ["plugins.slots.memory"]
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.search import Explanation, Hit, SearchResult
 
-__all__ = ["explained", "notes_on", "plain_hits", "result_json"]
+__all__ = ["arms_of", "explained", "notes_on", "plain_hits", "result_json"]
 
 
 def result_json(result: SearchResult, *, explain: bool) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def result_json(result: SearchResult, *, explain: bool) -> dict[str, Any]:
         "fallback": result.fallback,
         "stale": result.stale,
         "notes": result.notes,
-    }
+    } | ({"arms": result.arms} if explain else {})
 
 
 def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
@@ -64,7 +64,25 @@ def notes_on(result: SearchResult) -> Iterator[str]:
     """What a person should know about this answer besides the hits."""
     if not result.hits:
         yield "no matches"
-    if result.fallback is not None:
+    if result.fallback is not None and not _is_told(result):
         fallback = result.fallback
-        yield f"{result.backend} answered in place of {fallback.part}: {fallback.reason}"
+        by = fallback.by or result.backend
+        yield f"{by} answered in place of {fallback.part}: {fallback.reason}"
     yield from result.notes
+
+
+def _is_told(result: SearchResult) -> bool:
+    """Whether an arm that is empty says what the fallback says."""
+    return any(result.fallback and result.fallback.reason in arm.note for arm in result.arms)
+
+
+def arms_of(result: SearchResult) -> Iterator[str]:
+    """A line on each ranked list that the answer was made of."""
+    for arm in result.arms:
+        plan = f" by {arm.plan}" if arm.plan else ""
+        exact = "" if arm.exact else ", approximate"
+        made = ""
+        if arm.name == "vector" and result.provider:
+            made = f", query embedded by {result.provider} ({result.model})"
+        told = f", {arm.note}" if arm.note else ""
+        yield f"{arm.name}: {arm.found} ranked{plan}{exact}{made}{told}"

@@ -92,8 +92,8 @@ def warnings_of(report: SyncReport) -> list[str]:
         reason = report.embedding.reason or report.embedding.batch_note
         reason = f": {reason}" if reason else ""
         lines.append(f"{count(report.embedding.missing, 'text')} not embedded yet{reason}")
-    elif report.embedding is not None and report.embedding.batch_note:
-        lines.append(report.embedding.batch_note)
+    elif report.embedding is not None:
+        lines += filter(None, (report.embedding.reason, report.embedding.batch_note))
     if report.remaining:
         lines.append(f"{count(report.remaining, 'note')} left for the next run")
     return lines

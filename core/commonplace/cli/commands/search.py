@@ -75,10 +75,12 @@ class SearchCommand:
 
                 context.out.write(plain_hits(result, explain=args.explain))
             if not context.json:
-                from commonplace.cli.hits import notes_on
+                from commonplace.cli.hits import arms_of, notes_on
 
                 for note in notes_on(result):
                     context.note(note)
+                for line in arms_of(result) if args.explain else ():
+                    context.note(line)
         return 0
 
 

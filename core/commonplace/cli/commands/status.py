@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonplace.cli.words import count
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator
@@ -76,6 +78,8 @@ def _status_json(status: Status) -> dict[str, object]:
         "failedRoots": status.failed_roots,
         "skippedSymlinks": status.skipped_symlinks,
         "fallback": status.fallback,
+        "providers": status.providers,
+        "spaces": status.spaces,
         "notices": status.notices,
         "problems": status.problems,
     }
@@ -90,14 +94,17 @@ def _show(status: Status, context: Context) -> None:
     rows = [(f"  {label}", printable(value)) for label, value in _facts(status)]
     for line in columns(rows):
         context.line(line)
+    told = {provider.reason for provider in status.providers}
     for notice in status.notices:
+        if notice in told:
+            continue
         context.line(f"  {style.warning('note:')} {printable(notice)}")
     for problem in status.problems:
         context.line(f"  {style.bad('problem:')} {printable(problem)}")
 
 
 def _facts(status: Status) -> Iterator[tuple[str, str]]:
-    from commonplace.cli.words import count, size
+    from commonplace.cli.words import size
 
     yield "Workspace", status.workspace
     yield "Backend", status.backend + ("" if status.available else " (not available)")
@@ -106,6 +113,7 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     yield "Provider", f"{provider} (requested: {status.requested_provider})"
     if status.model:
         yield "Model", status.model
+    yield from _embedding(status)
     yield "Indexed", f"{count(status.files, 'note')}, {count(status.chunks, 'chunk')}"
     if len(status.source_counts) > 1:
         for source, files, chunks in status.source_counts:
@@ -122,7 +130,34 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     if status.skipped_symlinks:
         yield "Not followed", count(status.skipped_symlinks, "symbolic link")
     if status.fallback:
-        yield "Fallback", f"in place of {status.fallback.part}: {status.fallback.reason}"
+        fallback = status.fallback
+        by = f"{fallback.by} in place of" if fallback.by else "in place of"
+        yield "Fallback", f"{by} {fallback.part}{_since(fallback.since)}: {fallback.reason}"
+
+
+def _embedding(status: Status) -> Iterator[tuple[str, str]]:
+    """Each provider with what it has embedded and what is wrong; then spaces of nobody's."""
+    for provider in status.providers:
+        covered = f"{provider.covered} of {count(provider.chunks, 'chunk')} embedded"
+        label = "Embeddings" if provider.role == "primary" else "  fallback"
+        words = provider.id + (f", {covered}" if provider.state != "unusable" else "")
+        if provider.state != "ready":
+            told = {"unusable": "cannot be used", "probing": "failing, will be tried again"}
+            state = told.get(provider.state, provider.state)
+            words += f"; {state}{_since(provider.since)}: {provider.reason}"
+        yield label, words
+    theirs = {provider.space for provider in status.providers}
+    for space in status.spaces:
+        if space.space not in theirs:
+            yield "  others", f"{space.space}: {space.covered} of {count(space.chunks, 'chunk')}"
+
+
+def _since(seconds: float | None) -> str:
+    import time
+
+    if not seconds:
+        return ""
+    return time.strftime(" since %Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
 create = StatusCommand

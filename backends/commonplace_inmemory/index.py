@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Stamp
     from commonplace.model.search import KeywordQuery, Phrase, Where
 
-__all__ = ["EMPTY", "Entry", "Index", "Row", "apply", "search"]
+__all__ = ["EMPTY", "Entry", "Index", "Row", "apply", "filtered", "search"]
 
 _CHECK_EVERY = 256
 """Rows between two looks at the clock: well under a millisecond of work."""
@@ -124,7 +124,7 @@ def search(
     weights = {token: idf(len(rows), count) for token, count in hits.items()}
 
     average = total / len(rows) if rows else 0.0
-    passes = _filter(where)
+    passes = filtered(where)
     found = []
     for row in _timed(rows, deadline):
         if passes(row.document) and _matches(row, query):
@@ -161,7 +161,8 @@ def _has(row: Row, phrase: Phrase) -> bool:
     )
 
 
-def _filter(where: Where) -> Callable[[PutDocument], bool]:
+def filtered(where: Where) -> Callable[[PutDocument], bool]:
+    """Whether a document passes ``where``."""
     globs = [re.compile(glob_regex(pattern)) for pattern in where.paths]
 
     def passes(document: PutDocument) -> bool:

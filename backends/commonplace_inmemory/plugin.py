@@ -36,8 +36,8 @@ def commonplace_register_stores(registry: Registry) -> None:
     registry.add(
         Registration(
             id="inmemory",
-            summary="chunks and keyword index in memory, gone when the process ends",
+            summary="chunks, keyword index and vectors in memory, gone when the process ends",
             factory=make_store,
-            capabilities=frozenset({"keyword", "phrases"}),
+            capabilities=frozenset({"keyword", "phrases", "vectors"}),
         )
     )

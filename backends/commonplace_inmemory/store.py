@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from commonplace.errors import IndexUnavailableError
-from commonplace.model.search import StoredChunk
+from commonplace.model.chunks import embedding_text
+from commonplace.model.search import Nearest, StoredChunk
 from commonplace.model.store import Build, StoredDocument, StoreHealth
 from commonplace_inmemory.index import EMPTY, Index, apply, search
 from commonplace_inmemory.lease import Lease
+from commonplace_inmemory.vectors import NOTHING, Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from commonplace.deadline import Deadline
     from commonplace.model.chunks import Change
     from commonplace.model.search import ChunkId, KeywordQuery, Where
+    from commonplace.model.store import SpaceInfo
     from commonplace_inmemory.index import Row
 
 __all__ = ["InMemoryStore"]
@@ -36,7 +39,7 @@ class _Held:
 
 
 class InMemoryStore:
-    """Keeps everything in this object; see :class:`commonplace.spec.Store`.
+    """Keeps everything in this object; see :class:`commonplace.spec.VectorStore`.
 
     A build's contents are a value. A change makes the next value and then swaps it in, so that a
     change which fails leaves no trace, and a search goes on with the value it began with. Ids of
@@ -47,14 +50,15 @@ class InMemoryStore:
         self._lock = threading.Lock()
         self._lease = Lease()
         self._builds: dict[int, _Held] = {}
+        self._vectors = NOTHING
         self._build_ids = count(1)
         self._chunk_ids = count(1)
         self._closed = False
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Keyword queries, with phrases; nothing outlives the process."""
-        return frozenset({"keyword", "phrases"})
+        """Keyword queries, with phrases, and vectors; nothing outlives the process."""
+        return frozenset({"keyword", "phrases", "vectors"})
 
     def writer(self, *, wait: float) -> AbstractContextManager[None]:
         """Hold the lease of this object; there is no other process that could want it."""
@@ -120,6 +124,54 @@ class InMemoryStore:
         deadline.check("the keyword search")
         return list(search(index, query, where=where, limit=limit, deadline=deadline))
 
+    def spaces(self) -> tuple[SpaceInfo, ...]:
+        """What each space covers of the live build."""
+        return self._vectors.infos(self._live())
+
+    def missing_vectors(self, build: Build, space: str) -> Iterable[tuple[str, str]]:
+        """What of ``build`` has no vector in ``space``."""
+        held = self._vectors.spaces.get(space, {})
+        missing = {
+            row.analysed.digest: embedding_text(row.analysed.chunk)
+            for row in self._held(build).index.rows()
+            if row.analysed.digest not in held
+        }
+        return list(missing.items())
+
+    def put_vectors(
+        self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
+    ) -> None:
+        """Attach all of ``vectors`` or none."""
+        self._lease.check()
+        index = self._held(build).index
+        self._keep(self._vectors.with_vectors(index, space, dims, vectors))
+
+    def drop_space(self, space: str) -> None:
+        """Forget ``space``; one that is not there stays gone."""
+        self._lease.check()
+        self._keep(self._vectors.without(space))
+
+    def nearest(
+        self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
+    ) -> Nearest:
+        """The nearest of the live build, by looking at every vector."""
+        index = self._live()
+        deadline.check("the vector search")
+        found = self._vectors.nearest(
+            index, space, vector, where=where, limit=limit, deadline=deadline
+        )
+        return Nearest(tuple(found), exact=True, plan="every vector")
+
+    def vectors(self, space: str, ids: Collection[ChunkId]) -> Mapping[ChunkId, bytes]:
+        """The vectors of these chunks of the live build."""
+        held = self._vectors.spaces.get(space, {})
+        wanted = set(ids)
+        return {
+            row.id: held[row.analysed.digest]
+            for row in self._live().rows()
+            if row.id in wanted and row.analysed.digest in held
+        }
+
     def fetch(self, ids: Sequence[ChunkId]) -> list[StoredChunk]:
         """The chunks of ``ids`` in the live build, in that order."""
         rows: dict[ChunkId, Row] = {row.id: row for row in self._live().rows()}
@@ -147,6 +199,7 @@ class InMemoryStore:
         with self._lock:
             self._closed = True
             self._builds = {}
+            self._vectors = NOTHING
 
     def _snapshot(self) -> dict[int, _Held]:
         with self._lock:
@@ -154,9 +207,16 @@ class InMemoryStore:
             return dict(self._builds)
 
     def _swap(self, builds: dict[int, _Held]) -> None:
+        used = {row.analysed.digest for held in builds.values() for row in held.index.rows()}
         with self._lock:
             self._check_open()
             self._builds = builds
+            self._vectors = self._vectors.only(used)
+
+    def _keep(self, vectors: Vectors) -> None:
+        with self._lock:
+            self._check_open()
+            self._vectors = vectors
 
     def _check_open(self) -> None:
         if self._closed:

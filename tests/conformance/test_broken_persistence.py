@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from commonplace.spec import Store
     from commonplace_inmemory.store import _Held
+    from commonplace_inmemory.vectors import Vectors
 
 
 class Handle(InMemoryStore):
@@ -25,6 +26,7 @@ class Handle(InMemoryStore):
         self._lease = disk._lease
         self._build_ids = disk._build_ids
         self._chunk_ids = disk._chunk_ids
+        self._vectors = disk._vectors
 
     @property
     def capabilities(self) -> frozenset[str]:
@@ -37,6 +39,10 @@ class Handle(InMemoryStore):
     def _swap(self, builds: dict[int, _Held]) -> None:
         super()._swap(builds)
         self._disk._swap(builds)
+
+    def _keep(self, vectors: Vectors) -> None:
+        super()._keep(vectors)
+        self._disk._keep(vectors)
 
 
 class OpensEmpty(Handle):

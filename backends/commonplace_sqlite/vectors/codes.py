@@ -8,7 +8,9 @@ the signs are the same.
 from __future__ import annotations
 
 import sys
+from array import array
 from math import sqrt
+from operator import mul
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace_sqlite.vectors.floats import numbers, numbers_in
@@ -73,9 +75,10 @@ def _encode_plainly(vectors: Sequence[bytes]) -> Codes:
 def _encode_by_numpy(np: Any, vectors: Sequence[bytes], dims: int) -> Codes:
     values = np.frombuffer(b"".join(vectors), "<f4").reshape(-1, dims).astype(np.float64)
     scales = (np.abs(values).max(axis=1) / _LEVELS).astype(np.float32)
-    divisors = np.where(scales > 0, scales, 1).astype(np.float64)
-    levels = np.clip(np.rint(values / divisors[:, None]), -_LEVELS, _LEVELS)
-    missing = values - levels * scales.astype(np.float64)[:, None]
+    wide = scales.astype(np.float64)
+    factors = np.divide(1, wide, out=np.zeros_like(wide), where=wide > 0)
+    levels = np.rint(values * factors[:, None])
+    missing = values - levels * wide[:, None]
     residuals = np.sqrt((missing * missing).sum(axis=1)) * _WIDEN_BY + _WIDEN
     return Codes(
         scales.astype("<f4").tobytes(),
@@ -88,11 +91,11 @@ def _encode_by_numpy(np: Any, vectors: Sequence[bytes], dims: int) -> Codes:
 def query_code(values: Sequence[float]) -> tuple[float, float, bytes]:
     """Scale, residual and code of one vector."""
     scale = numbers(numbers_in([max(map(abs, values)) / _LEVELS]))[0]
-    divisor = scale or 1.0
-    levels = [max(-_LEVELS, min(_LEVELS, round(value / divisor))) for value in values]
+    factor = 1 / scale if scale else 0.0
+    # The largest number gives a level of 127 and a little, which is never rounded to 128.
+    levels = array("b", [round(value * factor) for value in values])
     missing = [value - scale * level for value, level in zip(values, levels, strict=True)]
-    residual = sqrt(sum(value * value for value in missing))
-    return scale, residual, bytes(level & 255 for level in levels)
+    return scale, sqrt(sum(map(mul, missing, missing))), levels.tobytes()
 
 
 def split(packed: bytes, dims: int) -> tuple[int, memoryview, memoryview, memoryview]:

@@ -14,11 +14,20 @@ from operator import mul
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 _Number = TypeVar("_Number", int, float)
 
-__all__ = ["NORM_SLACK", "checked", "dot", "integers", "integers_in", "numbers", "numbers_in"]
+__all__ = [
+    "NORM_SLACK",
+    "checked",
+    "dot",
+    "integers",
+    "integers_in",
+    "numbers",
+    "numbers_in",
+    "rounded",
+]
 
 NORM_SLACK = 1e-6
 """How far from 1 the length of a stored vector may be, unless it is 0."""
@@ -45,8 +54,13 @@ def checked(vector: bytes, dims: int) -> bytes:
 
 
 def dot(query: Sequence[float], vector: bytes) -> float:
-    """The dot product of float32 numbers with a stored vector, correctly rounded, in -1..1."""
-    return min(1.0, max(-1.0, fsum(map(mul, query, numbers(vector)))))
+    """The score of a stored vector: its dot product with float32 numbers."""
+    return rounded(map(mul, query, numbers(vector)))
+
+
+def rounded(products: Iterable[float]) -> float:
+    """The sum of ``products``, correctly rounded, and cut to -1..1."""
+    return min(1.0, max(-1.0, fsum(products)))
 
 
 def numbers(data: bytes | memoryview) -> array[float]:

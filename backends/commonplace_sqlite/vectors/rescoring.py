@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace_sqlite.encoding import ids_in
 from commonplace_sqlite.ranking import in_order
 from commonplace_sqlite.vectors.bounds import floor_of
-from commonplace_sqlite.vectors.floats import dot, numbers_in
+from commonplace_sqlite.vectors.floats import dot, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,9 +25,6 @@ Pair = tuple[int, int]
 _BATCH = 1_000
 _VECTORS = "SELECT id, e FROM vector WHERE id IN (SELECT value FROM json_each(?))"
 
-_FEW = 16
-"""Vectors; so many are scored as they are, without a first look by numpy."""
-
 _ROUNDING = 1e-9
 """More than a sum of float64 products of two vectors of length 1 can be wrong by."""
 
@@ -43,24 +40,30 @@ def best_chunks(
 ) -> list[tuple[int, float]]:
     """The best ``limit`` of ``pairs`` by their vectors' true scores, equal ones by their places."""
     ids = sorted({vector for _, vector in pairs})
+    values = list(query)
     scores: dict[int, float] = {}
     for begin in range(0, len(ids), _BATCH):
         deadline.check("the vector search")
         some = ids_in(ids[begin : begin + _BATCH])
         rows: Any = connection.execute(_VECTORS, (some,)).fetchall()
-        if len(rows) > max(_FEW, limit) and kernels.numpy_is_loaded:
-            rows = _hopeful(rows, query, limit, kernels.numpy)
-        scores.update((id_, dot(query, vector)) for id_, vector in rows)
+        if kernels.numpy_is_loaded:
+            scores.update(_scores(rows, query, limit, kernels.numpy))
+        else:
+            scores.update((id_, dot(values, vector)) for id_, vector in rows)
     ranked = [(chunk, scores[vector]) for chunk, vector in pairs if vector in scores]
     return in_order(connection, build, ranked, limit)[:limit]
 
 
-def _hopeful(
+def _scores(
     rows: Sequence[tuple[int, bytes]], query: Sequence[float], limit: int, np: Any
-) -> Iterable[tuple[int, bytes]]:
-    """Those that can be among the best ``limit``: each vector has at least one chunk."""
-    matrix = np.frombuffer(b"".join(vector for _, vector in rows), "<f4").reshape(len(rows), -1)
-    scores = matrix.astype(np.float64) @ np.frombuffer(numbers_in(query), "<f4").astype(np.float64)
-    lowest = float(np.partition(scores, len(rows) - limit)[len(rows) - limit])
-    floor = floor_of(lowest - _ROUNDING) - _ROUNDING
-    return [row for row, score in zip(rows, scores.tolist(), strict=True) if score >= floor]
+) -> Iterable[tuple[int, float]]:
+    """The scores of those that can be among the best ``limit``: each has at least one chunk."""
+    vectors = np.frombuffer(b"".join(vector for _, vector in rows), "<f4").reshape(len(rows), -1)
+    products = vectors * np.asarray(query, np.float64)
+    places = range(len(rows))
+    if len(rows) > limit:
+        left = len(rows) - limit
+        sums = products.sum(axis=1)
+        floor = floor_of(float(np.partition(sums, left)[left]) - _ROUNDING) - _ROUNDING
+        places = np.flatnonzero(sums >= floor).tolist()
+    return [(rows[place][0], rounded(products[place].tolist())) for place in places]

@@ -33,6 +33,7 @@ _SPARE = 1.1
 """Room for a tenth more rows, so that a few that come in mean no copy of all the others."""
 
 _MOST_DEAD = 0.25
+_BLOCK_ROWS = 64
 _MOST_RUNS = 500
 """Runs of rows that are compared one by one; each costs as much as some 50 rows."""
 
@@ -81,39 +82,55 @@ class Resident:
     ) -> list[Pair]:
         """The chunks that can be among the best ``limit``; the best are among them for certain."""
         np = self._np
-        coded = CodedQuery(query)
         runs = self._runs(documents)
-        compared = runs if len(runs) <= _MOST_RUNS else [(0, self._used)]
-        rows = np.concatenate([np.arange(*run) for run in compared] or [np.arange(0)])
-        if not len(rows):
+        if not runs:
             return []
-        estimates = np.empty(len(rows))
+        coded = CodedQuery(query)
+        compared = runs if len(runs) <= _MOST_RUNS else [(0, self._used)]
+        rows: Any = slice(*compared[0])
+        if len(compared) > 1:
+            rows = np.concatenate([np.arange(*run) for run in compared])
+        estimates = np.empty(sum(end - begin for begin, end in compared))
         place = 0
         for begin, end in compared:
             out = estimates[place : place + end - begin]
             self._kernels.fill_dots(coded.code, self._codes[begin:end], out)
             place += end - begin
-        whole = len(compared) == 1
-        chosen: Any = slice(*compared[0]) if whole else rows
-        estimates *= self._scales[chosen]
+        estimates *= self._scales[rows]
         estimates *= coded.scale
         if self._dead:
-            estimates[self._chunks[chosen] < 0] = -np.inf
+            estimates[self._chunks[rows] < 0] = -np.inf
         if compared is not runs:
             passing = np.zeros(self._used, bool)
             for begin, end in runs:
                 passing[begin:end] = True
             estimates[~passing] = -np.inf
-        bounds = self._residuals[chosen] * np.float64(coded.slope) + coded.base
-        floor = -np.inf
-        if len(rows) > limit:
-            lowers = estimates - bounds
-            floor = floor_of(float(np.partition(lowers, len(rows) - limit)[len(rows) - limit]))
-        uppers = np.add(estimates, bounds, out=bounds)
-        winners = rows[(uppers >= floor) & (uppers > -np.inf)]
+        winners = self._winners(estimates, self._residuals[rows], coded, limit)
+        winners = winners + rows.start if isinstance(rows, slice) else rows[winners]
         return list(
             zip(self._chunks[winners].tolist(), self._vectors[winners].tolist(), strict=True)
         )
+
+    def _winners(self, estimates: Any, residuals: Any, coded: CodedQuery, limit: int) -> Any:
+        np = self._np
+        bounds = residuals * np.float64(coded.slope)
+        bounds += coded.base
+        lowers = estimates - bounds
+        uppers = np.add(estimates, bounds, out=bounds)
+        # The best of each block of rows: at least so many rows are as good as the last of them. A
+        # first floor found so leaves few rows to be sorted.
+        blocks = len(lowers) // _BLOCK_ROWS
+        if blocks > limit:
+            tops = lowers[: blocks * _BLOCK_ROWS].reshape(-1, _BLOCK_ROWS).max(axis=1)
+            floor = floor_of(float(np.partition(tops, blocks - limit)[blocks - limit]))
+            places = np.flatnonzero(uppers >= floor)
+        else:
+            places = np.flatnonzero(uppers > -np.inf)
+        if len(places) > limit:
+            left = len(places) - limit
+            floor = floor_of(float(np.partition(lowers[places], left)[left]))
+            places = places[uppers[places] >= floor]
+        return places[uppers[places] > -np.inf]
 
     def _runs(self, documents: Collection[int] | None) -> list[Run]:
         """The rows of these documents, as runs that do not touch."""

@@ -10,6 +10,8 @@ from commonplace.testing.store.lifetime import LifetimeLaws
 from commonplace.testing.store.matching import MatchLaws
 from commonplace.testing.store.persisting import PersistenceLaws
 from commonplace.testing.store.scoring import ScoreLaws
+from commonplace.testing.store.vectors import VectorLaws
+from commonplace.testing.store.vectors_nearest import NearestLaws
 
 __all__ = ["StoreConformance"]
 
@@ -19,6 +21,8 @@ class StoreConformance(
     BuildLaws,
     MatchLaws,
     ScoreLaws,
+    VectorLaws,
+    NearestLaws,
     FetchLaws,
     LeaseLaws,
     LifetimeLaws,

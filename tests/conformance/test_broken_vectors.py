@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.deadline import NEVER
+from commonplace.model.search import Where
+from commonplace.testing.store.vectors import VectorLaws
+from commonplace.testing.store.vectors_nearest import NearestLaws
+from commonplace_inmemory.index import EMPTY, Index
+from commonplace_inmemory.store import InMemoryStore
+from commonplace_inmemory.vectors import NOTHING, Vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from commonplace.deadline import Deadline
+    from commonplace.model.chunks import Change
+    from commonplace.model.search import ChunkId, Nearest
+    from commonplace.model.store import Build, SpaceInfo
+    from commonplace.spec import Store
+
+
+class NamesEveryChunk(InMemoryStore):
+    def missing_vectors(self, build: Build, space: str) -> Iterable[tuple[str, str]]:
+        missing = dict(super().missing_vectors(build, space))
+        rows = self._held(build).index.rows()
+        digests = [row.analysed.digest for row in rows]
+        return [(digest, missing[digest]) for digest in digests if digest in missing]
+
+
+class NamesWhatOtherSpacesLack(InMemoryStore):
+    def missing_vectors(self, build: Build, space: str) -> Iterable[tuple[str, str]]:
+        held: set[str] = set().union(*self._vectors.spaces.values())
+        return [item for item in super().missing_vectors(build, space) if item[0] not in held]
+
+
+class EmbedsWithoutHeadings(InMemoryStore):
+    def missing_vectors(self, build: Build, space: str) -> Iterable[tuple[str, str]]:
+        missing = dict(super().missing_vectors(build, space))
+        texts = {r.analysed.digest: r.analysed.chunk.text for r in self._held(build).index.rows()}
+        return [(digest, texts[digest]) for digest in missing]
+
+
+class CountsVectors(InMemoryStore):
+    def spaces(self) -> tuple[SpaceInfo, ...]:
+        held = self._vectors.spaces
+        return tuple(info._replace(covered=len(held[info.space])) for info in super().spaces())
+
+
+class KeepsUnknownVectors(InMemoryStore):
+    """Keeps what it was given, and attaches it when the text comes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting: dict[str, tuple[str, int, dict[str, bytes]]] = {}
+
+    def put_vectors(
+        self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
+    ) -> None:
+        super().put_vectors(build, space, dims, vectors)
+        self._waiting[space] = space, dims, dict(vectors)
+
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        super().put_documents(build, changes)
+        for space, dims, vectors in self._waiting.values():
+            super().put_vectors(build, space, dims, vectors)
+
+
+class KeepsTheFirstVector(InMemoryStore):
+    def put_vectors(
+        self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
+    ) -> None:
+        held = self._vectors.spaces.get(space, {})
+        super().put_vectors(build, space, dims, {**vectors, **held})
+
+
+class KeepsAHalfOfABadBatch(InMemoryStore):
+    def put_vectors(
+        self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
+    ) -> None:
+        for digest, vector in vectors.items():
+            super().put_vectors(build, space, dims, {digest: vector})
+
+
+class TakesAnything(InMemoryStore):
+    def put_vectors(
+        self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
+    ) -> None:
+        held = self._vectors.spaces.get(space, {})
+        self._lease.check()
+        self._keep(Vectors({**self._vectors.spaces, space: {**held, **vectors}}))
+
+
+class MixesDimensions(InMemoryStore):
+    def put_vectors(
+        self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
+    ) -> None:
+        held = self._vectors.spaces.get(space)
+        if held and self._vectors.dims(space) != dims:
+            self._keep(self._vectors.without(space))
+        super().put_vectors(build, space, dims, vectors)
+
+
+class DropsNothing(InMemoryStore):
+    def drop_space(self, space: str) -> None:
+        self._lease.check()
+
+
+class DropsAllSpaces(InMemoryStore):
+    def drop_space(self, space: str) -> None:
+        super().drop_space(space)
+        self._keep(NOTHING)
+
+
+class ForgetsNothing(InMemoryStore):
+    def _swap(self, builds: dict[int, Any]) -> None:
+        kept = self._vectors
+        super()._swap(builds)
+        self._vectors = kept
+
+
+class ForgetsWithTheDocument(InMemoryStore):
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        old = self._held(build).index.documents
+        going = {
+            row.analysed.digest
+            for change in changes
+            if (entry := old.get((change.source, change.path)))
+            for row in entry.rows
+        }
+        super().put_documents(build, changes)
+        kept = {row.analysed.digest for row in self._live().rows()} - going
+        self._keep(self._vectors.only(kept))
+
+
+class BeginsBuildsWithoutVectors(InMemoryStore):
+    def open_build(self, identity: str) -> Build:
+        build = super().open_build(identity)
+        self._keep(NOTHING)
+        return build
+
+
+class WritesWithoutTheLease(InMemoryStore):
+    def put_vectors(
+        self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
+    ) -> None:
+        with self.writer(wait=1):
+            super().put_vectors(build, space, dims, vectors)
+
+
+class Asks(InMemoryStore):
+    """Lets a mutant ask the sound store something else."""
+
+    def ask(self, space: str, vector: bytes, where: Where, limit: int) -> Nearest:
+        return super().nearest(space, vector, where=where, limit=limit, deadline=NEVER)
+
+
+class FiltersAfterwards(Asks):
+    def nearest(
+        self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
+    ) -> Nearest:
+        deadline.check("the search")
+        passing = {id_ for id_, _ in self.ask(space, vector, where, 10_000).found}
+        found = self.ask(space, vector, Where(), limit).found
+        return self.ask(space, vector, where, 0)._replace(
+            found=tuple(one for one in found if one[0] in passing)
+        )
+
+
+class FindsEachVectorOnce(Asks):
+    def nearest(
+        self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
+    ) -> Nearest:
+        deadline.check("the search")
+        answer = self.ask(space, vector, where, 10_000)
+        digests = {row.id: row.analysed.digest for row in self._live().rows()}
+        once = {digests[int(id_)]: (id_, score) for id_, score in reversed(answer.found)}
+        found = [one for one in answer.found if one in once.values()]
+        return answer._replace(found=tuple(found[:limit]))
+
+
+class SaysExactWhereItIsNot(Asks):
+    def nearest(
+        self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
+    ) -> Nearest:
+        deadline.check("the search")
+        answer = self.ask(space, vector, where, limit + 1)
+        return answer._replace(found=tuple(islice(answer.found, len(answer.found) > limit, None)))
+
+
+class OrdersEqualsByAge(Asks):
+    def nearest(
+        self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
+    ) -> Nearest:
+        deadline.check("the search")
+        answer = self.ask(space, vector, where, 10_000)
+        found = sorted(answer.found, key=lambda one: (-one[1], one[0]))
+        return answer._replace(found=tuple(found[:limit]))
+
+
+class RaisesForUnknownSpaces(InMemoryStore):
+    def nearest(
+        self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
+    ) -> Nearest:
+        assert self._vectors.spaces[space]
+        return super().nearest(space, vector, where=where, limit=limit, deadline=deadline)
+
+
+class HasOneSpace(InMemoryStore):
+    def nearest(
+        self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
+    ) -> Nearest:
+        first = next(s for s in self._vectors.spaces if self._vectors.dims(s) * 4 == len(vector))
+        return super().nearest(first, vector, where=where, limit=limit, deadline=deadline)
+
+
+class SearchesTheFillingBuild(InMemoryStore):
+    def _live(self) -> Index:
+        held = list(self._snapshot().values())
+        return held[-1].index if held else EMPTY
+
+
+class GivesBackTheQuerysOwnIds(InMemoryStore):
+    def vectors(self, space: str, ids: Collection[ChunkId]) -> Mapping[ChunkId, bytes]:
+        return dict.fromkeys(ids, b"") | dict(super().vectors(space, ids))
+
+
+class TakesItsTime(Asks):
+    def nearest(
+        self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
+    ) -> Nearest:
+        return self.ask(space, vector, where, limit)
+
+
+class ForgetsVectorsOnClosing(InMemoryStore):
+    """Its contents outlive it, its vectors do not."""
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        return super().capabilities | {"persistent"}
+
+    def close(self) -> None:
+        self._vectors = NOTHING
+
+
+BROKEN: list[tuple[type[InMemoryStore], str]] = [
+    (NamesEveryChunk, "test_what_is_missing_is_told_once"),
+    (NamesWhatOtherSpacesLack, "test_what_is_missing_is_told_once"),
+    (EmbedsWithoutHeadings, "test_the_text_to_embed_has_its_headings"),
+    (CountsVectors, "test_coverage_counts_chunks"),
+    (KeepsUnknownVectors, "test_unknown_digests_are_left_out"),
+    (KeepsTheFirstVector, "test_a_vector_put_again_replaces_the_old_one"),
+    (KeepsAHalfOfABadBatch, "test_what_is_no_vector_is_refused"),
+    (TakesAnything, "test_what_is_no_vector_is_refused"),
+    (MixesDimensions, "test_a_space_has_one_number_of_dimensions"),
+    (DropsNothing, "test_a_dropped_space_is_gone"),
+    (DropsAllSpaces, "test_a_dropped_space_is_gone"),
+    (ForgetsNothing, "test_a_vector_goes_with_the_last_chunk_of_its_text"),
+    (ForgetsWithTheDocument, "test_a_vector_stays_with_its_text"),
+    (BeginsBuildsWithoutVectors, "test_a_new_build_takes_over_vectors"),
+    (WritesWithoutTheLease, "test_vectors_are_written_under_the_lease"),
+    (ForgetsVectorsOnClosing, "test_vectors_are_there_after_reopening"),
+    (FiltersAfterwards, "test_the_nearest_are_found"),
+    (FindsEachVectorOnce, "test_the_nearest_are_found"),
+    (SaysExactWhereItIsNot, "test_the_nearest_are_found"),
+    (OrdersEqualsByAge, "test_equally_near_chunks_are_ordered_by_source_path_and_place"),
+    (RaisesForUnknownSpaces, "test_where_there_is_nothing_nothing_is_found"),
+    (HasOneSpace, "test_spaces_never_mix"),
+    (SearchesTheFillingBuild, "test_vectors_of_a_filling_build_are_invisible"),
+    (GivesBackTheQuerysOwnIds, "test_vectors_are_given_back"),
+    (TakesItsTime, "test_a_deadline_that_has_passed_ends_the_search"),
+]
+
+
+@pytest.mark.parametrize(("broken", "law"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
+def test_the_law_catches(
+    broken: type[InMemoryStore], law: str, verdict: Callable[[Callable[[str], Store], str], str]
+) -> None:
+    stores: dict[str, InMemoryStore] = {}
+    persistent = broken is ForgetsVectorsOnClosing
+
+    def open_store(directory: str) -> Store:
+        return stores.setdefault(directory, broken()) if persistent else broken()
+
+    assert verdict(open_store, law) == "broken"
+
+
+def test_a_sound_store_keeps_every_law(
+    laws: Callable[[type], set[str]], verdict: Callable[[Callable[[str], Store], str], str]
+) -> None:
+    told = {law: verdict(lambda _: Asks(), law) for law in laws(VectorLaws) | laws(NearestLaws)}
+    assert told.pop("test_vectors_are_there_after_reopening") == "skipped"
+    assert set(told.values()) == {"kept"}
+
+
+def test_every_law_can_fail(laws: Callable[[type], set[str]]) -> None:
+    assert {law for _, law in BROKEN} == laws(VectorLaws) | laws(NearestLaws)

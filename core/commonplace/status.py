@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonplace.embedding.service import cache_key
 from commonplace.embedding.states import Serving, serving, states_of
 from commonplace.errors import CommonplaceError
 from commonplace.model.reports import Status, SyncReport
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from commonplace.assembly import Engine
     from commonplace.config import Settings
     from commonplace.embedding.choice import Choice
+    from commonplace.embedding.service import EmbeddingService
     from commonplace.model.plugin_info import PluginInfo
     from commonplace.model.provider_state import ProviderState
     from commonplace.model.search import Fallback
@@ -106,6 +108,7 @@ def _embedding(
         return Serving(), states, words
     if service.cache is not None and service.cache.trouble:
         words.append(service.cache.trouble)
+    words += _batch_jobs(service)
     covered = {state.role: state.covered for state in states}
     if covered.get("fallback") and not covered.get("primary") and service.absent is None:
         first, second = states[0].id, states[-1].id
@@ -114,6 +117,19 @@ def _embedding(
             f"`commonplace index --force` embeds them with {first}"
         )
     return serving(service, spaces), states, words
+
+
+def _batch_jobs(service: EmbeddingService) -> list[str]:
+    words = []
+    for link in service.links:
+        try:
+            batching = link.batching()
+            key = cache_key(link.fingerprint(), "document")
+        except CommonplaceError:
+            continue  # its state says why it cannot work
+        if batching is not None:
+            words += batching.notices(key)
+    return words
 
 
 def _counts(store: StoreHealth) -> tuple[tuple[str, int, int], ...]:

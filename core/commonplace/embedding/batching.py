@@ -84,6 +84,16 @@ class Batching:
         with lease:
             return BatchRun(self, work, worth=WORTH).run()
 
+    def notices(self, key: str) -> list[str]:
+        """A line on the jobs of ``key`` under way, and one if there will be no more."""
+        held = [record for record in self.store.load() if record.key == key]
+        words = [self.off] if self.off else []
+        if held:
+            texts = sum(len(record.ids) for record in held)
+            jobs = "a batch job" if len(held) == 1 else f"{len(held)} batch jobs"
+            words.append(f"{texts} texts wait for {jobs} of {self.provider}")
+        return words
+
     def failed(self, reason: str, *, times: int = 1) -> None:
         """Count a failure."""
         self.failures += times

@@ -576,6 +576,18 @@ def test_jobs_that_share_texts_give_each_once(bench: Bench) -> None:
     assert sorted(kept) == sorted(texts(120))
 
 
+def test_status_can_tell_what_is_under_way(bench: Bench) -> None:
+    bench.vendor.limits = BatchLimits(lines=70)
+    batching = bench.process(wait=False)
+    assert batching.notices(KEY) == []
+    bench.run(texts(70), batching, deadline=Deadline.after(10, bench.time))
+    bench.run(texts(), batching)
+    assert batching.notices(KEY) == [f"{MANY} texts wait for 2 batch jobs of vendor"]
+    assert batching.notices("another|document") == []
+    batching.switch_off("a reason")
+    assert batching.notices(KEY)[0] == "batch jobs are off for now: a reason"
+
+
 def test_only_the_owner_may_read_what_is_kept_and_no_text_is(bench: Bench) -> None:
     bench.run(texts(), bench.process(wait=False))
     for name in os.listdir(bench.folder):

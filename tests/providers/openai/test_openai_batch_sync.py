@@ -85,9 +85,11 @@ def test_a_first_sync_embeds_by_a_job_and_a_search_finds(
 def test_a_job_outlives_the_process_that_began_it(
     opened: Callable[..., Memory], openai: Any, tmp_path: Path, key: str
 ) -> None:
-    done = opened(wait=False).sync().embedding
+    memory = opened(wait=False)
+    done = memory.sync().embedding
     assert done is not None
     assert (done.embedded, done.pending, done.missing) == (0, NOTES, NOTES)
+    assert f"{NOTES} texts wait for a batch job of openai" in memory.status().notices
     assert "later sync" in done.batch_note
     assert not any(key.encode() in content for content in kept(tmp_path))
     done = opened(wait=False).sync().embedding

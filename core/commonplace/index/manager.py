@@ -234,7 +234,7 @@ class IndexedMemoryManager:
         # Imported here: a search that finds nothing new to index does not pay for it.
         from commonplace.index.indexer import Indexer
 
-        target, rebuilding = self._target(force=force)
+        target, rebuilding = self._target(force=force, tidy=settle)
         # Planned again under the lease: another process may have done the work meanwhile.
         plan = plan_changes(self._store.documents(target), scans)
         indexer = Indexer(
@@ -255,7 +255,7 @@ class IndexedMemoryManager:
         self._store.activate(target)
         return report._replace(rebuilt=True)
 
-    def _target(self, *, force: bool) -> tuple[Build, bool]:
+    def _target(self, *, force: bool, tidy: bool) -> tuple[Build, bool]:
         """The build to write to, and whether it must be activated when it is complete."""
         identity = self._identity
         live = _live(self._store)
@@ -266,12 +266,11 @@ class IndexedMemoryManager:
             return build._replace(state="live"), False
         if live.identity != identity:
             return self._store.open_build(identity), True
-        if force:
+        if force or tidy:
             for build in self._store.builds():
-                if build.state == "filling":
+                if build.state == "filling":  # left by a rebuild that was interrupted
                     self._store.drop(build)
-            return self._store.open_build(identity), True
-        return live, False
+        return (self._store.open_build(identity), True) if force else (live, False)
 
     def _would_lose(self, plan: Plan, scans: list[SourceScan]) -> bool:
         """Whether activating would drop documents that are hidden, not deleted, just now."""

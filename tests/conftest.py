@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
     from tests.faults.faulty_vfs import FaultyVFS
 
 _NUMBERS = count(1)
+
+# How fast this machine is just now is nobody's fault: no test may fail by the time it takes.
+settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("patient")
 
 
 @pytest.fixture

@@ -32,7 +32,8 @@ T = TypeVar("T")
 _LONGEST_PAUSE = 60.0
 _SHORTEST_PAUSE = 0.1
 _GROWTH = 1.5
-_REQUEST_SECONDS = 600.0  # in which a file goes up, or comes down
+_FILE_SECONDS = 600.0  # in which a file goes up, or comes down
+_SECONDS = 60.0  # for what is small
 _NO_BATCHES = (404, 405, 501)
 _STALE = 30 * 86400.0
 
@@ -68,17 +69,20 @@ class BatchRun:
     def run(self) -> BatchOutcome:
         """Until all is done, or nobody wants to wait any longer."""
         self._adopt()
-        free = [id_ for id_ in self._work.texts if id_ not in self._claimed]
-        if len(free) > self._worth:
-            self._queue = list(self._groups(free))
-        else:
-            self._plain += free
+        self._want([id_ for id_ in self._work.texts if id_ not in self._claimed])
         self._begin()
         while self._active and self._batching.settings.wait and self._pause():
             for job in tuple(self._active):
                 self._look(job)
             self._begin()
         return self._outcome()
+
+    def _want(self, ids: Sequence[str]) -> None:
+        """Texts that are in no job."""
+        if len(ids) > self._worth:
+            self._queue += self._groups(ids)
+        else:
+            self._plain += ids
 
     def _outcome(self) -> BatchOutcome:
         pending = sum(len(job.ids) for job in self._active) + sum(map(len, self._queue))
@@ -197,7 +201,7 @@ class BatchRun:
         except ProviderError:
             if unanswered:
                 with suppress(ProviderError):
-                    soon = self._work.deadline.sooner(_REQUEST_SECONDS)
+                    soon = self._work.deadline.sooner(_SECONDS)
                     found = self._api.find(name, deadline=soon)
                     if found is not None:
                         return found
@@ -221,7 +225,9 @@ class BatchRun:
 
     def _look(self, job: _Job) -> None:
         try:
-            state = self._call(lambda deadline: self._api.poll(job.record.job, deadline=deadline))
+            state = self._call(
+                lambda deadline: self._api.poll(job.record.job, deadline=deadline.sooner(_SECONDS))
+            )
         except ProviderError as error:
             if error.kind == "not_found" and job.adopted:
                 self._lost(job)
@@ -286,10 +292,10 @@ class BatchRun:
         self._failed(reason, job.attempts)
 
     def _lost(self, job: _Job) -> None:
-        """The vendor does not know it any more: its texts are nobody's again."""
-        self._claimed.difference_update(job.ids)
+        """The vendor does not know it any more."""
         self._active.remove(job)
         self._batching.store.forget(job.record)
+        self._want(job.ids)
 
     def _end(self, job: _Job) -> None:
         self._quietly(self._api.clean, job.record)
@@ -305,7 +311,7 @@ class BatchRun:
 
     def _quietly(self, call: Callable[..., None], record: JobRecord) -> None:
         with suppress(ProviderError):
-            call(record.job, deadline=self._work.deadline.sooner(_REQUEST_SECONDS))
+            call(record.job, deadline=self._work.deadline.sooner(_SECONDS))
 
     def _failed(self, reason: str, times: int) -> None:
         self._note = f"a batch job failed, and its texts were embedded at once: {reason}"
@@ -314,7 +320,7 @@ class BatchRun:
     def _call(self, call: Callable[[Deadline], T]) -> T:
         deadline = self._work.deadline
         return with_retries(
-            lambda: call(deadline.sooner(_REQUEST_SECONDS)),
+            lambda: call(deadline.sooner(_FILE_SECONDS)),
             self._batching.policy,
             deadline=deadline,
         )

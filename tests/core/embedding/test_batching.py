@@ -1,28 +1,22 @@
-"""Batch jobs as the host drives them: what is begun, waited for, kept, picked up, given up."""
+"""Batch jobs as the host drives them: what is begun, waited for, kept, given up."""
 
 from __future__ import annotations
 
 import os
-import stat
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from attrs import define, field
 
-from commonplace.config.search import BatchSettings
-from commonplace.deadline import Deadline
-from commonplace.embedding.batching import WORTH, Batching, BatchOutcome, Clocks, Work
-from commonplace.embedding.batching_jobs import JobRecord, JobStore
-from commonplace.embedding.retry import RetryPolicy
-from commonplace.errors import IndexBusyError, ProviderError, ProviderErrorKind
-from commonplace.spec import BatchLimits, BatchLine, BatchState, Limits
+from commonplace.embedding.batching import WORTH, BatchOutcome
+from commonplace.errors import ProviderError, ProviderErrorKind
+from commonplace.spec import BatchLimits, BatchLine, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Mapping
+
+    from tests.core.embedding.conftest import Bench
 
 MANY = WORTH + 20
-KEY = "fingerprint|document"
 
 
 def texts(count: int = MANY, start: int = 0) -> dict[str, str]:
@@ -31,148 +25,6 @@ def texts(count: int = MANY, start: int = 0) -> dict[str, str]:
 
 def refusal(kind: ProviderErrorKind, status: int | None = None) -> ProviderError:
     return ProviderError(f"vendor: {kind}", provider="vendor", kind=kind, status=status)
-
-
-@define
-class Time:
-    """A clock that only waiting moves."""
-
-    now: float = 1000.0
-    pauses: list[float] = field(factory=list)
-
-    def sleep(self, seconds: float) -> None:
-        self.pauses.append(seconds)
-        self.now += seconds
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@define
-class Remote:
-    """One job as the vendor has it: ``polls`` looks from now it is in ``end``."""
-
-    name: str
-    lines: dict[str, str]
-    polls: int
-    end: str = "done"
-    reason: str = ""
-
-
-def made(lines: Mapping[str, str]) -> list[BatchLine]:
-    return [BatchLine(id_, [float(len(text)), 1.0]) for id_, text in lines.items()]
-
-
-@define
-class Vendor:
-    """Batch jobs in memory, which outlive any process of ours."""
-
-    polls: int = 1
-    end: str = "done"
-    reason: str = ""
-    limits: BatchLimits = field(factory=BatchLimits)
-    answer: Callable[[Mapping[str, str]], list[BatchLine]] = made
-    remote: dict[str, Remote] = field(factory=dict)
-    calls: list[str] = field(factory=list)
-    faults: dict[str, list[Exception | None]] = field(factory=dict)
-
-    def submit(self, name: str, lines: Mapping[str, str], *, deadline: Deadline) -> str:
-        job = f"job-{len(self.remote)}"
-        lost = self._fault("lost")
-        self._say("submit")
-        self.remote[job] = Remote(name, dict(lines), self.polls, self.end, self.reason)
-        if lost is not None:
-            raise lost
-        return job
-
-    def find(self, name: str, *, deadline: Deadline) -> str | None:
-        self._say("find")
-        return next((job for job, held in self.remote.items() if held.name == name), None)
-
-    def poll(self, job: str, *, deadline: Deadline) -> BatchState:
-        self._say("poll")
-        held = self._held(job)
-        held.polls -= 1
-        state: Any = held.end if held.polls < 0 else "running"
-        return BatchState(state, held.reason if state != "running" else "", 1, len(held.lines))
-
-    def collect(self, job: str, *, deadline: Deadline) -> Iterator[BatchLine]:
-        self._say("collect")
-        yield from self.answer(self._held(job).lines)
-        self._say("collected")
-
-    def cancel(self, job: str, *, deadline: Deadline) -> None:
-        self._say("cancel")
-        self._held(job)
-
-    def clean(self, job: str, *, deadline: Deadline) -> None:
-        self._say("clean")
-        self._held(job)
-
-    def count(self, call: str) -> int:
-        return self.calls.count(call)
-
-    def _say(self, call: str) -> None:
-        self.calls.append(call)
-        fault = self._fault(call)
-        if fault is not None:
-            raise fault
-
-    def _fault(self, call: str) -> Exception | None:
-        waiting = self.faults.get(call)
-        return waiting.pop(0) if waiting else None
-
-    def _held(self, job: str) -> Remote:
-        if job not in self.remote:
-            raise refusal("not_found", 404)
-        return self.remote[job]
-
-
-@define
-class Bench:
-    """What a process is made of; each ``process()`` is a new one on the same folder."""
-
-    folder: str
-    vendor: Vendor = field(factory=Vendor)
-    time: Time = field(factory=Time)
-    kept: dict[str, bytes] = field(factory=dict)
-    told: list[Any] = field(factory=list)
-
-    def process(self, **settings: Any) -> Batching:
-        clocks = Clocks(monotonic=self.time, epoch=self.time, sleep=self.time.sleep)
-        policy = RetryPolicy(sleep=lambda _: None, jitter=lambda: 1.0)
-        return Batching(
-            "vendor",
-            self.vendor,
-            BatchSettings(enabled=True, **settings),
-            JobStore(self.folder),
-            clocks=clocks,
-            policy=policy,
-        )
-
-    def work(self, wanted: Mapping[str, str], **given: Any) -> Work:
-        fixed: dict[str, Any] = {
-            "key": KEY,
-            "limits": Limits(),
-            "dims": None,
-            "keep": self.kept.update,
-            "deadline": Deadline.after(1e6, self.time),
-            "progress": self.told.append,
-        }
-        return Work(texts=wanted, **{**fixed, **given})
-
-    def run(
-        self, wanted: Mapping[str, str], batching: Batching | None = None, **given: Any
-    ) -> BatchOutcome:
-        return (batching or self.process()).run(self.work(wanted, **given))
-
-    def jobs(self) -> list[JobRecord]:
-        return JobStore(self.folder).load()
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(str(tmp_path / "state" / "memory" / "batches"))
 
 
 def test_many_texts_get_their_vectors_from_a_job_which_leaves_nothing_behind(bench: Bench) -> None:
@@ -242,7 +94,7 @@ def test_texts_too_long_are_cut_and_counted(bench: Bench) -> None:
 
 def test_results_may_come_in_any_order_twice_and_with_strangers(bench: Bench) -> None:
     def shuffled(lines: Mapping[str, str]) -> list[BatchLine]:
-        answers = made(lines)
+        answers = bench.vendor.made(lines)
         first = answers[0]._replace(vector=[9.0, 9.0])
         return [*reversed(answers), first, BatchLine("somebody's", [1.0, 2.0])]
 
@@ -256,7 +108,7 @@ def test_results_may_come_in_any_order_twice_and_with_strangers(bench: Bench) ->
 
 def test_texts_that_a_job_refuses_or_forgets_are_embedded_at_once(bench: Bench) -> None:
     def holey(lines: Mapping[str, str]) -> list[BatchLine]:
-        answers = made(lines)
+        answers = bench.vendor.made(lines)
         answers[0] = BatchLine(answers[0].custom_id, error="vendor: too long")
         answers[1] = answers[1]._replace(vector=[float("nan"), 1.0])
         answers[2] = answers[2]._replace(vector=[0.0, 0.0])
@@ -285,7 +137,7 @@ def test_the_length_that_is_known_decides_over_what_comes(bench: Bench) -> None:
 @pytest.mark.parametrize("end", ["expired", "cancelled"])
 def test_what_was_finished_before_the_end_is_kept(bench: Bench, end: str) -> None:
     bench.vendor.end = end
-    bench.vendor.answer = lambda lines: made(lines)[:70]
+    bench.vendor.answer = lambda lines: bench.vendor.made(lines)[:70]
     batching = bench.process()
     outcome = bench.run(texts(), batching)
     assert len(bench.kept) == 70
@@ -421,206 +273,3 @@ def test_the_last_try_is_looked_for_too(bench: Bench) -> None:
     }
     assert bench.run(texts()).plain == ()
     assert len(bench.vendor.remote) == 1
-
-
-def test_a_process_started_again_picks_its_jobs_up(bench: Bench) -> None:
-    bench.vendor.polls = 5
-
-    class Killed(BaseException):
-        pass
-
-    def killed(seconds: float) -> None:
-        raise Killed
-
-    batching = bench.process()
-    batching.clocks = Clocks(monotonic=bench.time, epoch=bench.time, sleep=killed)
-    with pytest.raises(Killed):
-        bench.run(texts(), batching)
-    (record,) = bench.jobs()
-    assert (record.job, record.key, record.ids) == ("job-0", KEY, tuple(texts()))
-    assert bench.run(texts()).plain == ()
-    assert bench.vendor.count("submit") == 1
-    assert len(bench.kept) == MANY
-    assert bench.jobs() == []
-
-
-def test_texts_that_are_in_no_job_yet_get_one_besides_those_under_way(bench: Bench) -> None:
-    bench.vendor.polls = 3
-    bench.run(texts(), bench.process(wait=False))
-    outcome = bench.run(texts(MANY + 40))
-    assert len(outcome.plain) == 40
-    assert len(bench.kept) == MANY
-    bench.run(texts(MANY, 1000), bench.process(wait=False))
-    assert bench.run(texts(2 * MANY, 1000)).plain == ()
-    assert bench.vendor.count("submit") == 3
-
-
-def test_what_a_process_that_died_had_begun_is_found_by_its_name(bench: Bench) -> None:
-    for known in (True, False):
-        bench.vendor.remote.clear()
-        bench.vendor.calls.clear()
-        record = JobRecord("commonplace-1", "vendor", KEY, tuple(texts()), bench.time.now)
-        JobStore(bench.folder).save(record)
-        if known:
-            bench.vendor.remote["job-7"] = Remote("commonplace-1", texts(), 1)
-        assert bench.run(texts()).plain == ()
-        assert bench.vendor.calls[0] == "find"
-        assert bench.vendor.count("submit") == (0 if known else 1)
-        assert bench.jobs() == []
-
-
-def test_a_job_that_the_vendor_has_forgotten_is_begun_anew_and_counts_nothing(bench: Bench) -> None:
-    bench.run(texts(), bench.process(wait=False))
-    bench.vendor.remote.clear()
-    batching = bench.process()
-    assert bench.run(texts(), batching).plain == ()
-    assert bench.vendor.count("submit") == 2
-    assert batching.failures == 0
-
-
-def test_jobs_too_old_are_dropped(bench: Bench) -> None:
-    bench.run(texts(), bench.process(wait=False))
-    bench.time.now += bench.vendor.limits.kept_seconds + 1
-    bench.vendor.calls.clear()
-    assert bench.run(texts(10)).plain == tuple(texts(10))
-    assert bench.vendor.calls == ["cancel", "clean"]
-    assert bench.jobs() == []
-
-
-def test_jobs_of_another_provider_stay_until_they_are_long_forgotten(bench: Bench) -> None:
-    bench.run(texts(), bench.process(wait=False))
-    bench.vendor.calls.clear()
-    bench.run(texts(), bench.process(wait=False), key="another|document")
-    assert bench.vendor.calls == ["submit"]
-    assert len(bench.jobs()) == 2
-    bench.time.now += 31 * 86400
-    bench.run(texts(3), key="a third|document")
-    assert bench.jobs() == []
-
-
-def test_without_waiting_jobs_are_begun_and_collected_by_a_later_sync(bench: Bench) -> None:
-    bench.vendor.limits = BatchLimits(lines=50)
-    batching = bench.process(wait=False, concurrency=2)
-    outcome = bench.run(texts(), batching)
-    assert (outcome.plain, outcome.pending, outcome.begun) == ((), MANY, 2)
-    assert outcome.note.startswith(f"{MANY} texts wait for batch jobs")
-    assert bench.kept == {}
-    assert bench.time.pauses == []
-    outcome = bench.run(texts(), batching)
-    assert outcome.pending == 100, "they run still"
-    assert outcome.plain == tuple(texts())[100:], "so few are worth no job of their own"
-    outcome = bench.run(texts(100), batching)
-    assert (outcome, len(bench.kept)) == (BatchOutcome(()), 100)
-    assert bench.vendor.count("submit") == 2
-
-
-def test_a_job_that_is_not_waited_for_never_runs_out_of_time(bench: Bench) -> None:
-    bench.vendor.polls = 3
-    batching = bench.process(wait=False, timeout_minutes=1)
-    for _ in range(5):
-        bench.run(texts(), batching)
-        bench.time.now += 3600
-    assert (bench.vendor.count("submit"), len(bench.kept)) == (1, MANY)
-
-
-def test_a_call_s_own_deadline_leaves_the_job_to_a_later_sync(bench: Bench) -> None:
-    bench.vendor.polls = 20
-    batching = bench.process()
-    outcome = bench.run(texts(), batching, deadline=Deadline.after(30, bench.time))
-    assert (outcome.plain, outcome.pending, batching.failures) == ((), MANY, 0)
-    assert bench.time.now <= 1031
-    assert bench.run(texts(), batching).plain == ()
-    assert bench.vendor.count("submit") == 1
-
-
-def test_a_store_that_cannot_take_the_vectors_loses_no_job(bench: Bench) -> None:
-    def busy(vectors: Mapping[str, bytes]) -> None:
-        raise IndexBusyError("somebody writes")
-
-    with pytest.raises(IndexBusyError):
-        bench.run(texts(), keep=busy)
-    assert len(bench.jobs()) == 1
-    assert bench.run(texts()).plain == ()
-    assert bench.vendor.count("submit") == 1
-
-
-def test_vectors_are_kept_some_at_a_time(bench: Bench) -> None:
-    sizes: list[int] = []
-    bench.run(texts(1200), keep=lambda vectors: sizes.append(len(vectors)))
-    assert sizes == [500, 500, 200]
-
-
-def test_two_at_once_do_not_begin_the_same_twice(bench: Bench) -> None:
-    bench.run(texts(), bench.process(wait=False))
-    with JobStore(bench.folder).lease():
-        outcome = bench.run(texts(MANY + 5))
-    assert (len(outcome.plain), outcome.pending) == (5, MANY)
-    assert outcome.note == "another process works with the batch jobs"
-    assert bench.vendor.calls == ["submit"]
-
-
-def test_a_job_may_hold_texts_of_another_agent(bench: Bench) -> None:
-    bench.run(texts(), bench.process(wait=False))
-    assert bench.run(texts(10)).plain == ()
-    assert len(bench.kept) == MANY, "all of it goes into the cache that both share"
-
-
-def test_jobs_that_share_texts_give_each_once(bench: Bench) -> None:
-    store, now = JobStore(bench.folder), bench.time.now
-    for number, wanted in enumerate((texts(80), texts(80, 40))):
-        record = JobRecord(f"commonplace-{number}", "vendor", KEY, tuple(wanted), now, f"{number}")
-        store.save(record)
-        bench.vendor.remote[str(number)] = Remote(record.name, wanted, number)
-    kept: list[str] = []
-    assert bench.run(texts(120), keep=kept.extend).plain == ()
-    assert sorted(kept) == sorted(texts(120))
-
-
-def test_status_can_tell_what_is_under_way(bench: Bench) -> None:
-    bench.vendor.limits = BatchLimits(lines=70)
-    batching = bench.process(wait=False)
-    assert batching.notices(KEY) == []
-    bench.run(texts(70), batching, deadline=Deadline.after(10, bench.time))
-    bench.run(texts(), batching)
-    assert batching.notices(KEY) == [f"{MANY} texts wait for 2 batch jobs of vendor"]
-    assert batching.notices("another|document") == []
-    batching.switch_off("a reason")
-    assert batching.notices(KEY)[0] == "batch jobs are off for now: a reason"
-
-
-def test_only_the_owner_may_read_what_is_kept_and_no_text_is(bench: Bench) -> None:
-    bench.run(texts(), bench.process(wait=False))
-    for name in os.listdir(bench.folder):
-        path = os.path.join(bench.folder, name)
-        assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
-        with open(path, encoding="utf-8") as file:
-            assert "text 1" not in file.read()
-    assert stat.S_IMODE(os.stat(bench.folder).st_mode) == 0o700
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        b"",
-        b"[]",
-        b"{",
-        b'{"version": 2}',
-        b"\xff",
-        b'{"version": 1, "name": "x", "ids": 3}',
-        b"[" * 100_000,
-    ],
-)
-def test_a_damaged_file_is_no_job(bench: Bench, damage: bytes) -> None:
-    os.makedirs(bench.folder)
-    with open(os.path.join(bench.folder, "x.json"), "wb") as file:
-        file.write(damage)
-    assert bench.jobs() == []
-    assert bench.run(texts()).plain == ()
-
-
-def test_where_nothing_can_be_kept_jobs_are_off(bench: Bench, tmp_path: Path) -> None:
-    (tmp_path / "state").write_text("a file in the way")
-    outcome = bench.run(texts())
-    assert outcome.plain == tuple(texts())
-    assert "batch jobs cannot be kept in" in outcome.note
-    assert bench.vendor.calls == []

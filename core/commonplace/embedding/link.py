@@ -20,6 +20,9 @@ __all__ = ["ProviderLink", "fingerprint_of", "space_name", "space_of"]
 
 Purpose = Literal["query", "document"]
 
+_LONGEST_PAUSE = 3600.0
+"""Seconds that a server may ask to be left alone for: some name a date centuries from now."""
+
 
 def space_name(fingerprint: str, dims: int) -> str:
     """The space that vectors of a fingerprint and a length share."""
@@ -122,9 +125,8 @@ class ProviderLink:
             yield
         except ProviderError as error:
             reason = _told(error)
-            if breaker.failed(reason, retry_after=error.retry_after) and self._others_closed(
-                breaker
-            ):
+            asked = error.retry_after and min(error.retry_after, _LONGEST_PAUSE)
+            if breaker.failed(reason, retry_after=asked) and self._others_closed(breaker):
                 self._changed(self.id, reason)
             raise
         except BaseException:

@@ -92,8 +92,8 @@ class Loopback:
         """Answer the next requests with these, then as the vendor does."""
         self._script.extend(replies)
 
-    def always(self, reply: Reply) -> None:
-        """Answer every request with this."""
+    def always(self, reply: Reply | None) -> None:
+        """Answer every request with this; ``None``: as the vendor does, again."""
         self._always = reply
 
     def release(self) -> None:

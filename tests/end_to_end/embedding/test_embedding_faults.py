@@ -1,0 +1,289 @@
+"""For everything that goes wrong with a provider: what search answers, what status says."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from attrs import evolve
+
+from commonplace_openai.provider import OpenAIProvider
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.end_to_end.embedding.conftest import World
+    from tests.providers.conftest import Fault
+    from tests.providers.fakes.loopback import Reply
+
+    from commonplace import Memory
+    from commonplace.model.reports import Status
+
+KEY = "sekrit-0123456789-abcdef"
+HERON = ("memory/new.md", "# New\n\nA heron nests on the roof.\n")
+ELSEWHERE = {"not TLS", "no proxy"}  # these need another address, which is another space
+
+
+@contextmanager
+def little_time(fault: Fault) -> Iterator[None]:
+    """For what would use up all of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        if fault.kind == "timeout":
+            limits = OpenAIProvider.limits
+            patch.setattr("commonplace.searching._SECONDS", 0.4)
+            patch.setattr(
+                OpenAIProvider,
+                "limits",
+                property(lambda self: evolve(limits.__get__(self), request_seconds=0.1)),
+            )
+        yield
+
+
+def failing(status: Status) -> str:
+    """The reason, after seeing that everything else about a failure is told."""
+    (provider,) = status.providers
+    assert provider.state == "failing"
+    assert provider.since is not None
+    assert provider.reason
+    assert "\n" not in provider.reason
+    return provider.reason
+
+
+def heals(world: World, memory: Memory, covered: int) -> None:
+    """Once the vendor is well nothing need be started anew, and nothing is embedded twice."""
+    world.vendor.always(None)
+    world.vendor.twist = None
+    world.clock.pass_(4000)
+    asked = len(world.texts())
+    report = memory.sync()
+    assert report.embedding is not None
+    assert (report.embedding.missing, report.embedding.reason) == (0, "")
+    assert len(world.texts()) == asked + covered
+    result = memory.search("walrus on the mend")
+    assert (result.provider, result.fallback, result.notes) == ("openai", None, ())
+    assert result.hits[0].path == "memory/2026-10-03.md"
+    status = memory.status()
+    assert (status.provider, status.search_mode) == ("openai", "hybrid")
+    (provider,) = status.providers
+    assert (provider.state, provider.reason, provider.since) == ("ready", "", None)
+    assert provider.covered == provider.chunks == status.chunks
+
+
+def test_a_fault_when_everything_is_embedded(
+    world: World,
+    fault: Fault,
+    told: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if fault.name in ELSEWHERE:
+        pytest.skip("another address is another space; see the next test")
+    memory = world.open()
+    memory.sync()
+    fault.arrange(world.vendor, monkeypatch)
+    before = world.asked()
+    with little_time(fault):
+        result = memory.search("walrus")
+    assert world.asked() - before == fault.attempts
+    assert tuple(world.clock.pauses) == fault.pauses
+    assert result.hits[0].path == "memory/2026-10-03.md"
+    assert (result.provider, result.model) == (None, None)
+    assert result.fallback is not None
+    assert (result.fallback.part, result.fallback.by) == ("openai", "keywords alone")
+    assert result.fallback.since == world.clock.now
+    status = memory.status()
+    assert failing(status) == result.fallback.reason
+    assert status.spaces[0].covered == 3
+    asked = world.asked()
+    memory.search("another walrus")
+    assert world.asked() == asked  # left alone for now
+    world.write(*HERON)
+    with little_time(fault):
+        report = memory.sync()
+    assert report.embedding is not None
+    assert (report.added, report.embedding.missing) == (1, 1)
+    assert report.embedding.reason
+    assert memory.search("heron").hits[0].path == "memory/new.md"
+    assert memory.status().spaces[0].covered == 3
+    seen = told(result, status, report, memory.status(), memory.settings, result.notes)
+    assert KEY not in seen
+    world.vendor.release()
+    heals(world, memory, covered=1)
+
+
+def test_a_fault_from_the_beginning(
+    world: World,
+    fault: Fault,
+    told: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    url = fault.arrange(world.vendor, monkeypatch)
+    memory = world.open(remote={"baseUrl": f"{url}/v1", "apiKey": KEY})
+    with little_time(fault):
+        report = memory.sync()
+    assert report.added == 3
+    assert report.embedding is not None
+    assert (report.embedding.provider, report.embedding.missing) == ("openai", 3)
+    asked = world.asked()
+    result = memory.search("walrus")
+    assert result.hits[0].path == "memory/2026-10-03.md"
+    assert world.asked() == asked  # there is nothing that a query's vector could be compared with
+    status = memory.status()
+    assert failing(status).startswith(report.embedding.reason)
+    assert (status.provider, status.search_mode, status.spaces) == (None, "keyword", ())
+    assert status.fallback is not None
+    assert status.fallback.part == "openai"
+    assert KEY not in told(result, status, report)
+    assert "hidden-password" not in told(result, status, report)
+    if fault.name not in ELSEWHERE:
+        world.vendor.release()
+        heals(world, memory, covered=3)
+
+
+def embedding_is(value: Any) -> Callable[[Any], Any]:
+    return lambda body: {**body, "data": [{**item, "embedding": value} for item in body["data"]]}
+
+
+TWISTS: dict[str, Callable[[Any], Any]] = {
+    "wrong count": lambda body: {**body, "data": [*body["data"], body["data"][0]]},
+    "NaN": embedding_is([float("nan")] + [1.0] * 63),
+    "infinity": embedding_is([float("inf")] + [1.0] * 63),
+    "zero vector": embedding_is([0.0] * 64),
+    "empty vector": embedding_is([]),
+    "empty list": lambda body: {**body, "data": []},
+    "other dims": embedding_is([1.0] * 32),
+    "an error behind a 200": lambda _: {"error": {"message": f"upstream says no to {KEY}"}},
+    "a complaint as text": lambda _: "no",
+}
+
+
+@pytest.mark.parametrize("name", TWISTS)
+def test_an_answer_that_cannot_be_right(world: World, name: str, told: Callable[..., str]) -> None:
+    memory = world.open()
+    memory.sync()
+    world.vendor.twist = TWISTS[name]
+    result = memory.search("walrus")
+    assert result.hits[0].path == "memory/2026-10-03.md"
+    assert result.provider is None
+    assert result.fallback is not None
+    assert (result.fallback.part, result.fallback.by) == ("openai", "keywords alone")
+    world.write(*HERON)
+    report = memory.sync()
+    assert report.embedding is not None
+    assert (report.embedding.embedded, report.embedding.missing) == (0, 1)
+    assert report.embedding.reason
+    status = memory.status()
+    failing(status)
+    assert [(space.dims, space.covered) for space in status.spaces] == [(64, 3)]
+    assert KEY not in told(result, report, status)
+    heals(world, memory, covered=1)
+
+
+def test_an_answer_in_another_order_is_right(world: World) -> None:
+    def shuffled(body: Any) -> Any:
+        return {**body, "data": body["data"][::-1]}
+
+    world.vendor.twist = shuffled
+    memory = world.open()
+    report = memory.sync()
+    assert report.embedding is not None
+    assert (report.embedding.embedded, report.embedding.reason) == (3, "")
+    heals(world, memory, covered=0)
+
+
+def test_no_money_is_not_asked_for_twice(world: World, reply: type[Reply]) -> None:
+    memory = world.open()
+    memory.sync()
+    error = {"message": "You exceeded your current quota", "code": "insufficient_quota"}
+    world.vendor.always(reply(429, {"error": error}))
+    assert memory.search("walrus").fallback is not None
+    assert world.asked() == 2
+    assert "quota" in failing(memory.status())
+
+
+def test_what_passes_by_itself_is_not_felt(world: World, reply: type[Reply]) -> None:
+    memory = world.open()
+    world.vendor.script(reply(500), reply(429, headers={"retry-after": "3"}))
+    report = memory.sync()
+    assert report.embedding is not None
+    assert (report.embedding.embedded, report.embedding.requests) == (3, 3)
+    assert world.clock.pauses == [0.5, 3.0]
+    heals(world, memory, covered=0)
+
+
+def test_a_server_that_asks_for_longer_is_left_alone_for_longer(
+    world: World, reply: type[Reply]
+) -> None:
+    memory = world.open()
+    memory.sync()
+    world.vendor.script(reply(429, headers={"retry-after": "600"}))
+    memory.search("walrus")
+    world.clock.pass_(599)
+    assert memory.search("walrus").provider is None
+    assert world.asked() == 2
+    world.clock.pass_(1)
+    assert memory.search("walrus").provider == "openai"
+
+
+def test_too_large_is_sent_in_halves_and_all_is_embedded(world: World) -> None:
+    world.vendor.vendor.most = 1  # type: ignore[attr-defined]  # this vendor has it
+    memory = world.open()
+    report = memory.sync()
+    assert report.embedding is not None
+    assert (report.embedding.embedded, report.embedding.missing) == (3, 0)
+    assert world.asked() == report.embedding.requests <= 6
+    heals(world, memory, covered=0)
+
+
+def test_a_hang_is_over_when_the_query_s_time_is(
+    world: World, reply: type[Reply], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = world.open()
+    memory.sync()
+    monkeypatch.setattr("commonplace.searching._SECONDS", 0.4)
+    world.vendor.always(reply(manner="hang"))
+    began = time.monotonic()
+    result = memory.search("walrus")
+    assert time.monotonic() - began < 5  # the vendor would hang for 30 s
+    assert result.hits[0].path == "memory/2026-10-03.md"
+    (note,) = result.notes
+    assert note.startswith("searched by keywords alone: openai: ")
+    assert result.arms[0].found
+    assert not result.arms[1].found
+
+
+def test_dimensions_that_change_while_notes_are_embedded_leave_one_length(world: World) -> None:
+    for number in range(120):
+        world.write(f"memory/n{number}.md", f"# Note {number}\n\nThe walrus met seal {number}.\n")
+    lengths = iter([64, *([32] * 100)])
+
+    def shrinking(body: Any) -> Any:
+        return embedding_is([1.0] * next(lengths))(body)
+
+    world.vendor.twist = shrinking
+    memory = world.open()
+    report = memory.sync()
+    assert report.embedding is not None
+    assert report.embedding.missing == 123 - report.embedding.embedded
+    assert "dimensions" in report.embedding.reason
+    assert len(memory.status().spaces) <= 1
+    heals(world, memory, covered=report.embedding.missing)
+
+
+def test_a_provider_that_is_itself_broken_is_a_failure_like_any(
+    world: World, monkeypatch: pytest.MonkeyPatch, told: Callable[..., str]
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError(KEY)
+
+    memory = world.open()
+    memory.sync()
+    with monkeypatch.context() as patch:
+        patch.setattr(OpenAIProvider, "embed", broken)
+        result = memory.search("walrus")
+        assert result.hits
+        assert result.fallback is not None
+        assert "KeyError" in result.fallback.reason
+        assert KEY not in told(result, memory.status())
+    heals(world, memory, covered=0)

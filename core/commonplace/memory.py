@@ -12,6 +12,7 @@ from commonplace.assembly import analyser_of, make_engine, make_sources, section
 from commonplace.deadline import NEVER
 from commonplace.embedding.chooser import EmbeddingChooser
 from commonplace.errors import (
+    CallerError,
     CommonplaceError,
     IndexCorruptError,
     MemoryDisabledError,
@@ -55,6 +56,7 @@ class Memory:
         self._embedding = EmbeddingChooser(host, settings, env, clock=clock)
         self._opening = threading.Lock()
         self._engine: Engine | None = None
+        self._closed = False
         self._engine_since = 0.0
         self._searcher: Searcher | None = None
 
@@ -159,11 +161,11 @@ class Memory:
             now=self._clock(),
         )
         try:
-            found = search()
+            found = search(hidden=fresh.hidden)
         except IndexCorruptError:
             # A store sets a damaged index aside when it next opens it: make it anew and ask again.
             fresh = freshen(engine.manager, progress)
-            found = search()
+            found = search(hidden=fresh.hidden)
         arm = found.vector_arm()
         result = SearchResult(
             hits=found.hits,
@@ -222,6 +224,7 @@ class Memory:
     def close(self) -> None:
         """Let go of everything; closing twice is fine."""
         with self._opening:
+            self._closed = True
             engine, self._engine = self._engine, None
         if engine is not None:
             engine.manager.close()
@@ -230,6 +233,8 @@ class Memory:
 
     def _serving(self) -> Engine:
         with self._opening:
+            if self._closed:
+                raise CallerError("this memory is closed", mend="open another one")
             if self._engine is None:
                 self._engine = make_engine(
                     self.host,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.deadline import Deadline
+from commonplace.index.changes import lies_under
 from commonplace.model.search import Query
 from commonplace.present.present import above, hits_of
 from commonplace.ranking.pipeline import candidates_of, rank
@@ -60,9 +61,10 @@ class Searcher:
         limit: int,
         min_score: float | None,
         sources: Sequence[str] | None,
+        hidden: Sequence[str] = (),
         now: float,
     ) -> Found:
-        """The hits, best first, and the arms they came from."""
+        """The hits, best first, and the arms they came from; nothing below a ``hidden`` root."""
         parsed = parse_query(text)
         query = Query(text=text, keyword=self._analyser.query(parsed), words=" ".join(parsed.words))
         if not query.keyword.should:
@@ -91,7 +93,7 @@ class Searcher:
             ),
         )
         passed = above(
-            ranked,
+            [hit for hit in ranked if not any(lies_under(hit.chunk.path, root) for root in hidden)],
             configured=self._settings.query.min_score,
             asked=min_score,
             compat=profile == "compat",

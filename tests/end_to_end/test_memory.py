@@ -10,6 +10,7 @@ import pytest
 
 from commonplace import (
     AsyncMemory,
+    CallerError,
     ConfigError,
     Memory,
     NoteNotFoundError,
@@ -354,3 +355,29 @@ def test_the_same_verbs_for_asyncio(workspace: Path, tmp_path: Path) -> None:
             return result.hits[0].path
 
     assert asyncio.run(run()) == "MEMORY.md"
+
+
+def test_what_cannot_be_looked_at_is_hidden_and_comes_back(
+    opener: Opener, workspace: Path, tmp_path: Path
+) -> None:
+    write(tmp_path / "handbook", "birds.md", "The heron stands still.\n")
+    config = {"memory": {"search": {"extraPaths": [str(tmp_path / "handbook")]}}}
+    memory = opener(config=config)
+    assert memory.search("heron").hits
+    (tmp_path / "handbook").rename(tmp_path / "unplugged")
+    gone = memory.search("heron")
+    assert gone.hits == ()
+    assert any("handbook" in note for note in gone.notes)
+    assert memory.search("staging").hits
+    (tmp_path / "unplugged").rename(tmp_path / "handbook")
+    report = memory.sync()
+    assert (report.added, report.updated) == (0, 0)
+    assert memory.search("heron").hits
+
+
+def test_a_closed_memory_says_so(opener: Opener) -> None:
+    memory = opener()
+    memory.close()
+    memory.close()
+    with pytest.raises(CallerError, match="closed"):
+        memory.search("staging")

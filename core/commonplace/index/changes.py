@@ -10,7 +10,15 @@ if TYPE_CHECKING:
     from commonplace.model.documents import DocumentRef, ScanReport, Stamp
     from commonplace.model.store import StoredDocument
 
-__all__ = ["TICK_NS", "UNSETTLED", "Plan", "SourceScan", "plan_changes", "settled_stamp"]
+__all__ = [
+    "TICK_NS",
+    "UNSETTLED",
+    "Plan",
+    "SourceScan",
+    "lies_under",
+    "plan_changes",
+    "settled_stamp",
+]
 
 UNSETTLED: Stamp = (-1, -1, -1, -1)
 """A stamp no file has: whoever carries it is read again at the next sync."""
@@ -84,12 +92,13 @@ def plan_changes(stored: Iterable[StoredDocument], scans: Sequence[SourceScan]) 
 
 
 def _was_looked_for(path: str, report: ScanReport) -> bool:
-    if any(_under(path, failure.root) for failure in report.failed_roots):
+    if any(lies_under(path, failure.root) for failure in report.failed_roots):
         return False
-    return any(_under(path, root) for root in report.complete_roots)
+    return any(lies_under(path, root) for root in report.complete_roots)
 
 
-def _under(path: str, root: str) -> bool:
+def lies_under(path: str, root: str) -> bool:
+    """Whether a stored path is ``root`` or below it; ``""`` is the root of everything."""
     return not root or path == root or path.startswith(root if root.endswith("/") else root + "/")
 
 

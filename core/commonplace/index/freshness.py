@@ -18,10 +18,15 @@ _INLINE_SECONDS = 0.2
 
 
 class Freshness(NamedTuple):
-    """How many documents the index does not know yet, and words about it for the user."""
+    """How many documents the index does not know yet, and words about it for the user.
+
+    ``hidden`` are the roots that could not be looked at: what the index has below them stays there,
+    and is not shown.
+    """
 
     stale: int = 0
     notes: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
 
 
 def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) -> Freshness:
@@ -53,10 +58,14 @@ def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) ->
         elif report.remaining:
             if not (report.known or report.hidden):
                 raise
-            return Freshness(report.remaining, _words(report, str(error)))
+            return Freshness(report.remaining, _words(report, str(error)), _hidden(report))
         else:
             told = ()
-    return Freshness(report.remaining, (*told, *_words(report)))
+    return Freshness(report.remaining, (*told, *_words(report)), _hidden(report))
+
+
+def _hidden(report: SyncReport) -> tuple[str, ...]:
+    return tuple(failed.root for failed in report.failed_roots)
 
 
 def _words(report: SyncReport, hindrance: str = "") -> tuple[str, ...]:

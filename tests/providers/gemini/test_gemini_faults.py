@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -34,6 +34,9 @@ def quota(name: str) -> dict[str, Any]:
     return {"@type": f"{RPC}QuotaFailure", "violations": [{"quotaId": name}]}
 
 
+Purpose = Literal["query", "document"]
+
+
 @pytest.fixture
 def google(fake: Callable[[str], Any]) -> Any:
     return fake("gemini")
@@ -57,10 +60,10 @@ def make(google: Any, key: str) -> Iterator[Callable[..., GeminiProvider]]:
 def failing(make: Any, runner: Any, told: Any, key: str) -> Callable[..., ProviderError]:
     """Asks for a query, gives the error, and makes sure that it tells nobody the key."""
 
-    def ask(seconds: float = 600, **context: Any) -> ProviderError:
+    def ask(seconds: float = 600, purpose: Purpose = "query", **context: Any) -> ProviderError:
         provider = make(**context)
         with pytest.raises(ProviderError) as caught:
-            runner(provider).one("where?", purpose="query", deadline=Deadline.after(seconds))
+            runner(provider).one("where?", purpose=purpose, deadline=Deadline.after(seconds))
         assert key not in told(caught.value, provider, caught.value.mend)
         assert caught.value.provider in ("gemini", "under test")
         return caught.value
@@ -182,7 +185,7 @@ def test_the_delay_asked_for_is_kept_up_to_two_minutes(
     pauses: list[float],
 ) -> None:
     google.always(reply(429, refusal(429, "RESOURCE_EXHAUSTED", *details), headers))
-    assert failing().kind == "rate_limit"
+    assert failing(purpose="document").kind == "rate_limit"
     assert runner.pauses == pauses
     assert len(google.requests) == len(pauses) + 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import socket
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -36,6 +36,9 @@ def answer(*items: Any) -> dict[str, Any]:
     return {"object": "list", "model": "voyage-4-large", "data": list(items)}
 
 
+Purpose = Literal["query", "document"]
+
+
 @pytest.fixture
 def vendor(fake: Callable[[str], Any]) -> Any:
     return fake("voyage")
@@ -59,10 +62,10 @@ def make(vendor: Any, key: str) -> Iterator[Callable[..., VoyageProvider]]:
 def failing(make: Any, runner: Any, told: Any, key: str) -> Callable[..., ProviderError]:
     """Asks for a query, gives the error, and makes sure that it tells nobody the key."""
 
-    def ask(seconds: float = 600, **context: Any) -> ProviderError:
+    def ask(seconds: float = 600, purpose: Purpose = "query", **context: Any) -> ProviderError:
         provider = make(**context)
         with pytest.raises(ProviderError) as caught:
-            runner(provider).one("where?", purpose="query", deadline=Deadline.after(seconds))
+            runner(provider).one("where?", purpose=purpose, deadline=Deadline.after(seconds))
         assert key not in told(caught.value, provider, caught.value.mend)
         return caught.value
 
@@ -161,7 +164,7 @@ def test_the_delay_asked_for_is_kept_up_to_two_minutes(
     pauses: list[float],
 ) -> None:
     vendor.always(reply(429, {"detail": detail}, headers))
-    error = failing()
+    error = failing(purpose="document")
     assert error.kind == "rate_limit"
     assert ("payment" in error.mend) == (detail == UNPAID)
     assert runner.pauses == pauses

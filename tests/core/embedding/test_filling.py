@@ -1,0 +1,321 @@
+"""Filling a build's missing vectors: nothing twice, nothing unasked, nothing lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from commonplace.breaker import CircuitBreaker
+from commonplace.deadline import NEVER
+from commonplace.embedding.cache import EmbeddingCache
+from commonplace.embedding.filling import fill_vectors
+from commonplace.embedding.link import ProviderLink, fingerprint_of
+from commonplace.embedding.service import EmbeddingService
+from commonplace.embedding.vectors import floats
+from commonplace.errors import IndexBusyError, ProviderError
+from commonplace.model.search import Fallback
+from commonplace.spec import Limits
+from commonplace.testing import live_build, make_put, publish, write
+from commonplace_inmemory.store import InMemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from commonplace.deadline import Deadline
+    from commonplace.model.reports import Embedding, Progress
+    from commonplace.model.store import Build
+
+
+class Provider:
+    """Its vectors tell who made them and from what: (place + 1, length of the text)."""
+
+    concurrency = 1
+    model = "m"
+
+    def __init__(self, place: int, limits: Limits | None = None) -> None:
+        self.place = place
+        self.limits = limits or Limits()
+        self.ill = False
+        self.sick_after: int | None = None
+        self.requests: list[list[str]] = []
+
+    @property
+    def sent(self) -> list[str]:
+        return [text for request in self.requests for text in request]
+
+    def fingerprint(self) -> str:
+        return f"maker {self.place}"
+
+    def embed(
+        self, texts: Sequence[str], *, purpose: str, deadline: Deadline
+    ) -> Sequence[Sequence[float]]:
+        if self.ill or (self.sick_after is not None and len(self.requests) >= self.sick_after):
+            raise ProviderError(f"{self.place} is ill", provider="p", kind="auth")
+        self.requests.append(list(texts))
+        return [[self.place + 1.0, float(len(text))] for text in texts]
+
+    def close(self) -> None:
+        pass
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def service_of(
+    *providers: Provider,
+    cache: EmbeddingCache | None = None,
+    clock: Clock | None = None,
+    absent: Fallback | None = None,
+) -> EmbeddingService:
+    time = clock or Clock()
+
+    def link(provider: Provider) -> ProviderLink:
+        first, second = (CircuitBreaker(clock=time, monotonic=time) for _ in range(2))
+        return ProviderLink(f"p{provider.place}", lambda: provider, first, indexing=second)
+
+    return EmbeddingService([link(one) for one in providers], cache, absent=absent)
+
+
+def filled(service: EmbeddingService, store: InMemoryStore, **options: Any) -> Embedding:
+    return fill_vectors(service, store, live_build(store), deadline=NEVER, **options)
+
+
+@pytest.fixture
+def store() -> Iterator[InMemoryStore]:
+    store = InMemoryStore()
+    publish(store, make_put("a.md", "one", "two two"), make_put("b.md", "three three"))
+    yield store
+    store.close()
+
+
+def coverage(store: InMemoryStore) -> dict[str, int]:
+    return {fingerprint_of(info.space): info.covered for info in store.spaces()}
+
+
+def test_all_that_is_missing_is_embedded_in_as_few_requests_as_may_be(store: InMemoryStore) -> None:
+    provider = Provider(0)
+    report = filled(service_of(provider), store)
+    assert (report.embedded, report.requests, report.missing, report.reason) == (3, 1, 0, "")
+    assert provider.requests == [["one", "two two", "three three"]]
+    assert coverage(store) == {"maker 0": 3}
+    again = filled(service_of(provider), store)
+    assert (again.embedded, again.requests) == (0, 0)
+
+
+def test_equal_texts_are_sent_once(store: InMemoryStore) -> None:
+    write(store, make_put("c.md", "one", "one"), make_put("d.md", "one"))
+    provider = Provider(0)
+    filled(service_of(provider), store)
+    assert sorted(provider.sent) == ["one", "three three", "two two"]
+    assert coverage(store) == {"maker 0": 6}
+
+
+def test_what_is_cached_is_not_sent_whatever_the_store_knows(store: InMemoryStore) -> None:
+    cache = EmbeddingCache(":memory:")
+    provider = Provider(0)
+    filled(service_of(provider, cache=cache), store)
+    other = InMemoryStore()
+    publish(other, make_put("x.md", "two two", "new"))
+    report = filled(service_of(provider, cache=cache), other)
+    assert (report.cached, report.embedded) == (1, 1)
+    assert provider.sent[3:] == ["new"]
+
+
+def test_a_failure_later_keeps_what_was_finished(store: InMemoryStore) -> None:
+    provider = Provider(0, Limits(items=1))
+    provider.sick_after = 2
+    cache = EmbeddingCache(":memory:")
+    report = filled(service_of(provider, cache=cache), store)
+    assert (report.embedded, report.missing, report.reason) == (2, 1, "0 is ill")
+    assert coverage(store) == {"maker 0": 2}
+    assert cache.count() == 2
+    provider.sick_after = None
+    report = filled(service_of(provider, cache=cache), store)
+    assert (report.embedded, report.missing) == (1, 0)
+    assert sorted(provider.sent) == ["one", "three three", "two two"]
+
+
+def test_every_request_is_kept_before_the_next_is_done(store: InMemoryStore) -> None:
+    cache = EmbeddingCache(":memory:")
+    seen: list[tuple[int, int]] = []
+
+    class Looking(Provider):
+        def embed(
+            self, texts: Sequence[str], *, purpose: str, deadline: Deadline
+        ) -> Sequence[Sequence[float]]:
+            seen.append((cache.count(), coverage(store).get("maker 0", 0)))
+            return super().embed(texts, purpose=purpose, deadline=deadline)
+
+    filled(service_of(Looking(0, Limits(items=1)), cache=cache), store)
+    assert seen == [(0, 0), (1, 1), (2, 2)]
+
+
+def test_an_index_that_is_busy_is_no_fault_of_the_provider(store: InMemoryStore) -> None:
+    class Busy(InMemoryStore):
+        def put_vectors(
+            self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
+        ) -> None:
+            raise IndexBusyError("somebody writes")
+
+    busy = Busy()
+    publish(busy, make_put("a.md", "one"))
+    service = service_of(Provider(0))
+    report = filled(service, busy)
+    assert (report.embedded, report.missing, report.reason) == (0, 1, "somebody writes")
+    assert service.links[0].state().state == "closed"
+
+
+def test_the_lease_is_held_only_while_vectors_are_put(store: InMemoryStore) -> None:
+    free: list[bool] = []
+
+    class Looking(Provider):
+        def embed(
+            self, texts: Sequence[str], *, purpose: str, deadline: Deadline
+        ) -> Sequence[Sequence[float]]:
+            lease: AbstractContextManager[None] = store.writer(wait=0)
+            with lease:
+                free.append(True)
+            return super().embed(texts, purpose=purpose, deadline=deadline)
+
+    filled(service_of(Looking(0)), store)
+    assert free == [True]
+
+
+def test_progress_is_told(store: InMemoryStore) -> None:
+    told: list[Progress] = []
+    filled(service_of(Provider(0, Limits(items=1))), store, progress=told.append)
+    assert [(one.completed, one.total) for one in told] == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_a_cache_of_another_length_is_passed_over(store: InMemoryStore) -> None:
+    cache = EmbeddingCache(":memory:")
+    filled(service_of(Provider(0), cache=cache), store)
+    write(store, make_put("c.md", "new"))
+
+    class Longer(Provider):
+        def embed(
+            self, texts: Sequence[str], *, purpose: str, deadline: Deadline
+        ) -> Sequence[Sequence[float]]:
+            return [[*vector, 1.0] for vector in super().embed(texts, purpose="", deadline=NEVER)]
+
+    report = filled(service_of(Longer(0), cache=cache), store)
+    assert report.missing == 1
+    assert "dimensions" in report.reason
+    assert [(info.dims, info.covered) for info in store.spaces()] == [(2, 3)]
+    report = filled(service_of(Provider(0), cache=cache), store)
+    assert (report.embedded, report.missing) == (1, 0)
+
+
+def test_an_absent_primary_is_told_even_if_nobody_stands_in(store: InMemoryStore) -> None:
+    service = service_of(absent=Fallback("p9", "no key", 0.0))
+    report = filled(service, store)
+    assert (report.provider, report.reason, report.missing) == ("p9", "no key", 3)
+
+
+def test_an_open_breaker_stops_no_vector_that_is_cached(store: InMemoryStore) -> None:
+    cache = EmbeddingCache(":memory:")
+    provider = Provider(0)
+    service = service_of(provider, cache=cache)
+    filled(service, store)
+    write(store, make_put("c.md", "new"))
+    provider.ill = True
+    assert filled(service, store).reason == "0 is ill"
+    with store.writer(wait=0):
+        store.drop_space(store.spaces()[0].space)
+    report = filled(service, store)
+    assert (report.cached, report.missing) == (3, 1)
+    assert "left alone" in report.reason
+
+
+TEXTS = st.sampled_from(["x", "yy", "zzz", "a b", "long " * 9])
+
+
+class Filling(RuleBasedStateMachine):
+    """Two providers that fall ill and recover, notes that come and go, and a cache that is kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.providers = [Provider(0, Limits(items=2)), Provider(1, Limits(items=2))]
+        self.clock = Clock()
+        self.cache = EmbeddingCache(":memory:")
+        self.service = service_of(*self.providers, cache=self.cache, clock=self.clock)
+        self.store = InMemoryStore()
+        publish(self.store)
+
+    def teardown(self) -> None:
+        self.service.close()
+        self.store.close()
+
+    @rule(name=st.sampled_from("abc"), texts=st.lists(TEXTS, max_size=3))
+    def write(self, name: str, texts: list[str]) -> None:
+        write(self.store, make_put(f"{name}.md", *texts))
+
+    @rule(place=st.integers(0, 1), ill=st.booleans())
+    def falls_ill_or_recovers(self, place: int, ill: bool) -> None:
+        self.providers[place].ill = ill
+
+    @rule(seconds=st.sampled_from([1.0, 60.0, 4000.0]))
+    def time_passes(self, seconds: float) -> None:
+        self.clock.now += seconds
+
+    @rule(anew=st.booleans())
+    def fill(self, anew: bool) -> None:
+        covered_first = coverage(self.store).get("maker 0", 0)
+        covered_second = coverage(self.store).get("maker 1", 0)
+        before = [len(one.sent) for one in self.providers]
+        report = filled(self.service, self.store, anew=anew)
+        sent = [len(one.sent) - b for one, b in zip(self.providers, before, strict=True)]
+        if covered_first and not covered_second:
+            assert not sent[1], "the fallback embeds nothing that the first has embedded"
+        if covered_second and not covered_first and not anew:
+            assert not sent[0], "recovery embeds nothing again"
+        if not report.missing:
+            chunks = self.store.health().chunks
+            assert not chunks or max(coverage(self.store).values()) == chunks
+        else:
+            assert report.reason
+
+    @precondition(lambda self: self.store.spaces())
+    @rule(words=st.sampled_from(["who", "what"]))
+    def query(self, words: str) -> None:
+        from commonplace.embedding.service import QueryVector
+
+        found = self.service.query(words, self.store.spaces(), deadline=NEVER)
+        if isinstance(found, QueryVector):
+            numbers = floats(found.vector)
+            place = round(numbers[0] / numbers[1] * len(words)) - 1
+            assert fingerprint_of(found.space) == f"maker {place}"
+            if place == 1:
+                infos = {info.space: info for info in self.store.spaces()}
+                assert infos[found.space].covered == infos[found.space].chunks
+
+    @invariant()
+    def no_text_is_sent_twice_to_anybody(self) -> None:
+        for provider in self.providers:
+            documents = [text for text in provider.sent if text not in {"who", "what"}]
+            assert len(documents) == len(set(documents))
+
+    @invariant()
+    def every_vector_lies_in_the_space_of_its_maker(self) -> None:
+        for info in self.store.spaces():
+            place = int(fingerprint_of(info.space).split()[1])
+            ids = list(range(1, 2000))  # this store counts
+            texts = {chunk.id: chunk.text for chunk in self.store.fetch(ids)}
+            for id_, vector in self.store.vectors(info.space, ids).items():
+                numbers = floats(vector)
+                share = numbers[0] / numbers[1]
+                assert share * len(texts[id_]) == pytest.approx(place + 1, rel=1e-4)
+
+
+TestFilling = Filling.TestCase
+TestFilling.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)

@@ -1,0 +1,171 @@
+"""A provider under watch: left alone while it fails, tried again, told of when that changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.breaker import CircuitBreaker
+from commonplace.embedding.link import ProviderLink, fingerprint_of, space_name, space_of
+from commonplace.errors import IndexBusyError, ProviderError, UnavailableError
+from commonplace.model.store import SpaceInfo
+from commonplace.spec import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonplace.deadline import Deadline
+
+
+class Provider:
+    """One that says what it is."""
+
+    model = "m"
+    limits = Limits()
+    concurrency = 1
+
+    def __init__(self) -> None:
+        self.closed = 0
+
+    def fingerprint(self) -> str:
+        return "p m"
+
+    def embed(
+        self, texts: Sequence[str], *, purpose: str, deadline: Deadline
+    ) -> Sequence[Sequence[float]]:
+        return [[1.0, 0.0] for _ in texts]
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class Watched:
+    """A link, its clock, and what was heard of it."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.heard: list[tuple[str, str | None]] = []
+        self.made: list[Provider] = []
+        breakers = [
+            CircuitBreaker(clock=lambda: self.now, monotonic=lambda: self.now) for _ in range(2)
+        ]
+        self.link = ProviderLink(
+            "p",
+            self.make,
+            breakers[0],
+            indexing=breakers[1],
+            changed=lambda id_, reason: self.heard.append((id_, reason)),
+        )
+
+    def make(self) -> Provider:
+        self.made.append(Provider())
+        return self.made[-1]
+
+    def fail(self, purpose: str = "query", retry_after: float | None = None) -> None:
+        with pytest.raises(ProviderError), self.link.watched(purpose):  # type: ignore[arg-type]  # one of the two
+            raise ProviderError(
+                "no", provider="p", kind="auth", retry_after=retry_after, mend="say please"
+            )
+
+    def succeed(self, purpose: str = "query") -> None:
+        with self.link.watched(purpose):  # type: ignore[arg-type]  # one of the two
+            pass
+
+
+@pytest.fixture
+def watched() -> Watched:
+    return Watched()
+
+
+def test_it_is_made_when_it_is_needed_and_only_once(watched: Watched) -> None:
+    assert watched.made == []
+    assert watched.link.model == "m"
+    assert watched.link.fingerprint() == "p m"
+    watched.link.close()
+    watched.link.close()
+    assert [provider.closed for provider in watched.made] == [1]
+
+
+def test_while_it_fails_it_is_left_alone_and_says_why_and_since_when(watched: Watched) -> None:
+    watched.fail()
+    state = watched.link.state("query")
+    assert (state.state, state.since) == ("open", 1000.0)
+    assert state.reason == "no. To mend it: say please"
+    watched.now += 29
+    with pytest.raises(ProviderError, match="left alone after failing: no"):
+        watched.succeed()
+    assert watched.link.state().since == 1000.0
+    watched.now += 1
+    watched.succeed()
+    assert watched.link.state().state == "closed"
+
+
+def test_queries_and_documents_fail_apart(watched: Watched) -> None:
+    watched.fail("document")
+    watched.succeed("query")
+    assert watched.link.state("query").state == "closed"
+    assert watched.link.state("document").state == "open"
+    assert watched.link.state().state == "open"
+
+
+def test_both_ends_of_a_failure_are_told_once(watched: Watched) -> None:
+    watched.fail("query")
+    watched.fail("document")
+    reason = "no. To mend it: say please"
+    assert watched.heard == [("p", reason)]
+    watched.now += 30
+    watched.succeed("document")
+    assert len(watched.heard) == 1  # queries still fail
+    watched.succeed("query")
+    assert watched.heard == [("p", reason), ("p", None)]
+
+
+@pytest.mark.parametrize("error", [IndexBusyError("busy"), UnavailableError("x"), KeyError("y")])
+def test_what_is_not_the_provider_s_fault_is_not_counted(
+    watched: Watched, error: Exception
+) -> None:
+    with pytest.raises(type(error)), watched.link.watched("document"):
+        raise error
+    assert watched.link.state().state == "closed"
+    watched.fail("document")
+    watched.now += 30
+    with pytest.raises(type(error)), watched.link.watched("document"):
+        raise error
+    assert watched.link.state().state == "half-open"  # the probe told nothing: the next one may
+
+
+@pytest.mark.parametrize(("asked", "pause"), [(600.0, 600.0), (5.0, 30.0), (5e9, 3600.0)])
+def test_a_pause_that_is_asked_for_is_kept_up_to_an_hour(
+    watched: Watched, asked: float, pause: float
+) -> None:
+    watched.fail(retry_after=asked)
+    watched.now += pause - 1
+    assert watched.link.state().state == "open"
+    watched.now += 1
+    assert watched.link.state().state == "half-open"
+
+
+@given(st.text(), st.integers(1, 5000))
+def test_a_space_is_named_by_fingerprint_and_length(fingerprint: str, dims: int) -> None:
+    assert fingerprint_of(space_name(fingerprint, dims)) == fingerprint
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["a", "a#8", "b"]), st.integers(1, 9), st.integers(0, 9)),
+        max_size=8,
+    )
+)
+def test_the_best_covered_space_of_its_own_is_found_and_no_other_s(
+    held: list[tuple[str, int, int]],
+) -> None:
+    spaces = [SpaceInfo(space_name(f, dims), dims, covered, 9) for f, dims, covered in held]
+    found = space_of("a", spaces)
+    own = [covered for fingerprint, _, covered in held if fingerprint == "a"]
+    assert (found is None) == (not own)
+    if found is not None:
+        assert fingerprint_of(found.space) == "a"
+        assert found.covered == max(own)

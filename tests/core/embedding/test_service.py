@@ -1,0 +1,228 @@
+"""Who may answer a query, in whose place, and at what cost; spaces never meet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.breaker import CircuitBreaker
+from commonplace.deadline import NEVER, Deadline
+from commonplace.embedding.cache import EmbeddingCache
+from commonplace.embedding.link import ProviderLink, fingerprint_of, space_name
+from commonplace.embedding.service import EmbeddingService, NoVector, QueryVector
+from commonplace.embedding.states import serving, states_of
+from commonplace.embedding.vectors import floats
+from commonplace.errors import ProviderError
+from commonplace.model.search import Fallback
+from commonplace.model.store import SpaceInfo
+from commonplace.spec import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+NOW = 5000.0
+
+
+class Provider:
+    """Its vectors say who made them: the number of its own place is the largest."""
+
+    limits = Limits()
+    concurrency = 1
+
+    def __init__(self, place: int, *, ill: bool = False, dims: int = 4) -> None:
+        self.place = place
+        self.ill = ill
+        self.dims = dims
+        self.model = f"model {place}"
+        self.asked: list[str] = []
+
+    def fingerprint(self) -> str:
+        return f"maker {self.place}"
+
+    def embed(
+        self, texts: Sequence[str], *, purpose: str, deadline: Deadline
+    ) -> Sequence[Sequence[float]]:
+        self.asked += texts
+        if self.ill:
+            raise ProviderError(f"{self.place} is ill", provider="p", kind="auth")
+        return [[2.0 if at == self.place else 1.0 for at in range(self.dims)] for _ in texts]
+
+    def close(self) -> None:
+        pass
+
+
+def link_of(provider: Provider) -> ProviderLink:
+    breaker = CircuitBreaker(clock=lambda: NOW, monotonic=lambda: NOW)
+    return ProviderLink(f"p{provider.place}", lambda: provider, breaker)
+
+
+def service_of(*providers: Provider, cache: EmbeddingCache | None = None) -> EmbeddingService:
+    return EmbeddingService([link_of(one) for one in providers], cache, clock=lambda: NOW)
+
+
+def space(place: int, covered: int, chunks: int = 10, dims: int = 4) -> SpaceInfo:
+    return SpaceInfo(space_name(f"maker {place}", dims), dims, covered, chunks)
+
+
+def maker_of(vector: bytes) -> int:
+    numbers = list(floats(vector))
+    return numbers.index(max(numbers))
+
+
+coverage = st.sampled_from([0, 1, 5, 9, 10])
+
+
+@given(
+    ill=st.tuples(st.booleans(), st.booleans()),
+    covered=st.tuples(coverage, coverage, coverage),
+    absent=st.booleans(),
+    former=st.booleans(),
+)
+def test_a_query_is_answered_in_the_space_of_who_made_its_vector(
+    ill: tuple[bool, bool], covered: tuple[int, int, int], absent: bool, former: bool
+) -> None:
+    providers = [Provider(place, ill=is_ill) for place, is_ill in enumerate(ill)]
+    old = Provider(2)
+    links = [link_of(one) for one in providers][1 if absent else 0 :]
+    service = EmbeddingService(
+        links,
+        None,
+        absent=Fallback("p0", "no key", NOW) if absent else None,
+        former=lambda infos: link_of(old) if former and infos[0] == space(2, covered[2]) else None,
+        clock=lambda: NOW,
+    )
+    spaces = [space(place, number) for place, number in enumerate(covered)]
+    told = serving(service, spaces)
+    found = service.query("words", spaces, deadline=NEVER)
+    after = serving(service, spaces)
+
+    may = set()
+    if not absent and covered[0] and not ill[0]:
+        may.add(0)
+    if covered[1] == 10 and not ill[1]:
+        may.add(1)
+    if former and not absent and covered[2] > covered[0]:
+        may.add(2)
+    if not may:
+        assert isinstance(found, NoVector)
+        assert found.reason
+        assert found.part == "p0"
+        assert not after.answers
+        return
+    assert isinstance(found, QueryVector)
+    place = maker_of(found.vector)
+    assert place in may
+    assert fingerprint_of(found.space) == f"maker {place}"
+    assert (found.provider, found.model) == (f"p{place}", f"model {place}")
+    assert (found.fallback is None) == (place == 0)
+    if found.fallback is not None:
+        assert (found.fallback.part, found.fallback.by) == ("p0", f"p{place}")
+        assert found.fallback.reason
+        assert found.fallback.since == NOW
+    assert (after.provider, after.model, after.answers) == (found.provider, found.model, True)
+    assert (after.fallback is None) == (found.fallback is None)
+    if not any(ill):
+        assert told.provider == after.provider  # known without asking anybody
+
+
+def test_a_query_is_asked_for_once() -> None:
+    cache = EmbeddingCache(":memory:")
+    provider = Provider(0)
+    service = service_of(provider, cache=cache)
+    first = service.query("words", [space(0, 1)], deadline=NEVER)
+    assert service.query("words", [space(0, 1)], deadline=NEVER) == first
+    assert provider.asked == ["words"]
+    service.close()
+
+
+def test_a_cached_query_needs_nobody() -> None:
+    provider = Provider(0)
+    service = service_of(provider, cache=EmbeddingCache(":memory:"))
+    service.query("words", [space(0, 1)], deadline=NEVER)
+    provider.ill = True
+    service.query("others", [space(0, 1)], deadline=NEVER)
+    assert isinstance(service.query("words", [space(0, 1)], deadline=NEVER), QueryVector)
+    assert provider.asked == ["words", "others"]
+
+
+def test_a_vector_of_another_length_is_neither_used_nor_kept() -> None:
+    provider = Provider(0, dims=8)
+    cache = EmbeddingCache(":memory:")
+    service = service_of(provider, cache=cache)
+    found = service.query("words", [space(0, 1)], deadline=NEVER)
+    assert isinstance(found, NoVector)
+    assert found.reason == "p0 now gives 8 dimensions, the index has 4"
+    provider.dims = 4
+    assert isinstance(service.query("words", [space(0, 1)], deadline=NEVER), QueryVector)
+    assert cache.count() == 1
+
+
+def test_one_space_of_several_lengths_is_the_one_that_covers_most() -> None:
+    spaces = [space(0, 3, dims=8), space(0, 9)]
+    found = service_of(Provider(0)).query("words", spaces, deadline=NEVER)
+    assert isinstance(found, QueryVector)
+    assert found.space == space(0, 9).space
+
+
+def test_a_primary_that_could_not_be_made_is_told_with_its_reason() -> None:
+    absent = Fallback("p0", "no key", NOW)
+    service = EmbeddingService([], None, absent=absent)
+    found = service.query("words", [space(0, 10)], deadline=NEVER)
+    assert found == NoVector("no key", "p0", NOW)
+    (state,) = states_of(service, [], 10)
+    assert (state.id, state.state, state.reason) == ("p0", "unusable", "no key")
+
+
+def test_states_tell_what_each_has_embedded_and_what_is_wrong() -> None:
+    providers = [Provider(0, ill=True), Provider(1)]
+    service = service_of(*providers)
+    spaces = [space(0, 4)]
+    first, second = states_of(service, spaces, 10)
+    assert (first.role, first.state, first.covered, first.space) == (
+        "primary",
+        "ready",
+        4,
+        space(0, 4).space,
+    )
+    assert (second.role, second.state, second.covered, second.space) == ("fallback", "ready", 0, "")
+    service.query("words", spaces, deadline=NEVER)
+    first, second = states_of(service, spaces, 10)
+    assert (first.state, first.reason, first.since) == ("failing", "0 is ill", NOW)
+    assert providers[1].asked == []  # to look is not to ask
+
+
+@pytest.mark.parametrize(
+    ("spaces", "provider"), [([], "p0"), ([space(0, 0)], "p0"), ([space(1, 10)], "p1")]
+)
+def test_before_anything_is_embedded_it_is_known_who_will(
+    spaces: list[SpaceInfo], provider: str
+) -> None:
+    told = serving(service_of(Provider(0), Provider(1)), spaces)
+    assert told.provider == provider
+    assert told.answers == bool(spaces and spaces[0].covered)
+
+
+def test_former_links_are_made_once_and_closed() -> None:
+    closed: list[str] = []
+
+    class Closing(Provider):
+        def close(self) -> None:
+            closed.append(self.model)
+
+    made: list[ProviderLink] = []
+
+    def former(_: Sequence[SpaceInfo]) -> ProviderLink:
+        link = link_of(Closing(2))
+        assert link.model  # it is made now
+        made.append(link)
+        return link
+
+    find: Callable[[Sequence[SpaceInfo]], ProviderLink] = former
+    service = EmbeddingService([link_of(Provider(0))], None, former=find)
+    for words in ("a", "b"):
+        service.query(words, [space(2, 10)], deadline=NEVER)
+    service.close()
+    assert (len(made), closed) == (1, ["model 2"])

@@ -52,11 +52,13 @@ def test_its_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_its_configuration_is_right(run: Callable[..., Any], tmp_path: Path) -> None:
-    (block,) = _blocks("json5")
-    config = tmp_path / "config.json5"
-    config.write_text(block, encoding="utf-8")
-    report = run("config", "check", "--config", str(config), "--json")
-    assert (report.code, report.json["faults"], report.json["warnings"]) == (0, [], [])
+    blocks = _blocks("json5")
+    assert blocks
+    for block in blocks:
+        config = tmp_path / "config.json5"
+        config.write_text(block, encoding="utf-8")
+        report = run("config", "check", "--config", str(config), "--json")
+        assert (report.code, report.json["faults"], report.json["warnings"]) == (0, [], [])
 
 
 def test_its_links_lead_somewhere() -> None:

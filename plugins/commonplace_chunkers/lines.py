@@ -44,10 +44,11 @@ def fit_weighted(text: str, start: int, stop: int, budget: int) -> int:
 
 
 class _Segment(NamedTuple):
-    """A line, or (``part``) a piece of one that is too long; it costs its weight and a line end."""
+    """A line, or (``part``) a piece of one that is too long; ``cost`` is with its line end."""
 
     start: int
     stop: int
+    weight: int
     cost: int
     part: bool
     blank: bool
@@ -55,8 +56,9 @@ class _Segment(NamedTuple):
 
 def _segment(text: str, start: int, stop: int, *, part: bool) -> _Segment:
     piece = text[start:stop]
-    line_end = 2 if text.startswith("\r\n", stop) else 1
-    return _Segment(start, stop, weight(piece) + line_end, part, not piece.strip())
+    own = weight(piece)
+    cost = own + (2 if text.startswith("\r\n", stop) else 1)
+    return _Segment(start, stop, own, cost, part, not piece or piece.isspace())
 
 
 class LinesChunker:
@@ -100,8 +102,9 @@ class LinesChunker:
     def _segments(self, lines: TextLines) -> Iterator[_Segment]:
         text = lines.text
         for start, stop in zip(lines.starts, lines.ends, strict=True):
-            if fit_weighted(text, start, stop, self._size) == stop:
-                yield _segment(text, start, stop, part=False)
+            segment = _segment(text, start, stop, part=False)
+            if segment.weight <= self._size:
+                yield segment
                 continue
             at = start
             while at < stop:

@@ -137,12 +137,15 @@ def rivals(folder: str, vectors: Any) -> dict[str, Ask]:
         return {}
     made.pragma("journal_mode", "WAL")
     made.execute(
-        "CREATE TABLE chunks (id TEXT PRIMARY KEY, path TEXT, text TEXT);"
+        "CREATE TABLE chunks (id TEXT PRIMARY KEY, path TEXT, source TEXT, start_line INTEGER,"
+        " end_line INTEGER, model TEXT, text TEXT);"
         f"CREATE VIRTUAL TABLE vec USING vec0 (id TEXT PRIMARY KEY, e FLOAT[{vectors.shape[1]}])"
     )
+    text = document(1).chunks[0].chunk.text
     with made:
         for number, row in enumerate(vectors, start=1):
-            made.execute("INSERT INTO chunks VALUES (?, 'a.md', 'text')", (str(number),))
+            values = (str(number), "notes/1.md", "memory", 1, 9, "model", text)
+            made.execute("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)", values)
             made.execute("INSERT INTO vec VALUES (?, ?)", (str(number), row.tobytes()))
     made.close()
 
@@ -154,8 +157,9 @@ def rivals(folder: str, vectors: Any) -> dict[str, Ask]:
         return one
 
     join = (
-        "SELECT c.id, vec_distance_cosine(v.e, ?) AS far FROM vec AS v "
-        "JOIN chunks AS c ON c.id = v.id ORDER BY far LIMIT ?"
+        "SELECT c.id, c.path, c.start_line, c.end_line, c.text, c.source,"
+        " vec_distance_cosine(v.e, ?) AS far FROM vec AS v JOIN chunks AS c ON c.id = v.id"
+        " WHERE c.model = 'model' ORDER BY far LIMIT ?"
     )
     match = "SELECT id FROM vec WHERE e MATCH ? AND k = ?"
 
@@ -273,7 +277,7 @@ from commonplace.model.search import KeywordQuery, Where
 from commonplace_sqlite.store import SqliteStore
 store = SqliteStore({path!r}, vectors={extension!r})
 found = store.keyword(
-    KeywordQuery(should=("lorem", "note")), where=Where(), limit=24, deadline=NEVER
+    KeywordQuery(should=("17", "18")), where=Where(), limit=24, deadline=NEVER
 )
 if {vectors!r}:
     vector = open({query!r}, "rb").read()

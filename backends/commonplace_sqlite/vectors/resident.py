@@ -9,7 +9,7 @@ from commonplace_sqlite.vectors.bounds import CodedQuery, floor_of
 from commonplace_sqlite.vectors.codes import split
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     import apsw
 
@@ -25,9 +25,10 @@ _COUNTER = "SELECT next FROM counter WHERE name = 'slab'"
 _VERSIONS = "SELECT version, count FROM slab_<n> WHERE space = ?"
 _SLABS = """
 SELECT s.version, s.document, s.count, s.chunks, s.vectors, c.packed
-FROM slab_<n> AS s JOIN code_<n> AS c USING (space, document, part)
-WHERE s.space = ? AND s.version > ? ORDER BY s.document, s.part
+FROM slab_<n> AS s CROSS JOIN code_<n> AS c USING (space, document, part)
+WHERE s.space = ?
 """
+_NEW_SLABS = f"{_SLABS} AND s.version > ?"
 
 _SPARE = 1.1
 """Room for a tenth more rows, so that a few that come in mean no copy of all the others."""
@@ -51,6 +52,7 @@ class Resident:
         self._np = kernels.numpy
         self._counter = -1
         self._slabs: dict[int, tuple[int, int, int]] = {}
+        self._places: dict[int, list[Run]] | None = None
         self._used = self._dead = 0
         self._allocate(0)
 
@@ -63,6 +65,7 @@ class Resident:
         counter: int = self._connection.execute(_COUNTER).get
         if counter == self._counter:
             return
+        self._places = None
         sql = of_build(_VERSIONS, self._build)
         rows: Any = self._connection.execute(sql, (self._space.id,))
         now: dict[int, int] = dict(rows)
@@ -136,20 +139,19 @@ class Resident:
         """The rows of these documents, as runs that do not touch."""
         if documents is None:
             return [(0, self._used)] if self._used else []
-        wanted = set(documents)
-        runs: list[Run] = []
-        for begin, count in sorted(
-            (begin, count) for document, begin, count in self._slabs.values() if document in wanted
-        ):
-            if runs and runs[-1][1] == begin:
-                runs[-1] = runs[-1][0], begin + count
-            else:
-                runs.append((begin, begin + count))
-        return runs
+        if self._places is None:
+            self._places = {}
+            for document, begin, count in self._slabs.values():
+                self._places.setdefault(document, []).append((begin, begin + count))
+        places = self._places
+        return _joined(sorted(run for one in documents for run in places.get(one, ())))
 
     def _read(self) -> None:
-        sql = of_build(_SLABS, self._build)
-        rows: Any = self._connection.execute(sql, (self._space.id, self._counter))
+        # All of them in the order of their documents, as they lie in the file.
+        sql, values = _SLABS, [self._space.id]
+        if self._slabs:
+            sql, values = _NEW_SLABS, [self._space.id, self._counter]
+        rows: Any = self._connection.execute(of_build(sql, self._build), values)
         scales, residuals, codes, chunks, vectors = (
             memoryview(one).cast("B")
             for one in (self._scales, self._residuals, self._codes, self._chunks, self._vectors)
@@ -183,17 +185,23 @@ class Resident:
         new = self._scales, self._residuals, self._codes, self._chunks, self._vectors
         used = 0
         slabs = sorted(self._slabs.items(), key=lambda slab: slab[1][1])
-        runs: list[Run] = []
-        for version, (document, begin, count) in slabs:
-            if runs and runs[-1][1] == begin:
-                runs[-1] = runs[-1][0], begin + count
-            else:
-                runs.append((begin, begin + count))
+        for version, (document, _, count) in slabs:
             self._slabs[version] = document, used, count
             used += count
         place = 0
-        for begin, end in runs:
+        for begin, end in _joined([(begin, begin + count) for _, (_, begin, count) in slabs]):
             for source, target in zip(old, new, strict=True):
                 target[place : place + end - begin] = source[begin:end]
             place += end - begin
         self._used, self._dead = used, 0
+
+
+def _joined(runs: Iterable[Run]) -> list[Run]:
+    """Runs in ascending order, those that touch made one."""
+    joined: list[Run] = []
+    for begin, end in runs:
+        if joined and joined[-1][1] == begin:
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((begin, end))
+    return joined

@@ -16,7 +16,7 @@ can be among the best by it are scored by their stored vectors.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.model.search import Nearest
 from commonplace_sqlite.filters import documents_passing
@@ -39,18 +39,21 @@ if TYPE_CHECKING:
     from commonplace_sqlite.vectors.resident import Resident
     from commonplace_sqlite.vectors.spaces import Space
 
-__all__ = ["VectorSearch"]
+__all__ = ["Limits", "VectorSearch"]
 
-_WORTH_KEEPING = 2_000
-"""Vectors; fewer are read again each time sooner than numpy is imported."""
 
-_MOST_FOR_EXTENSION = 20_000
-_MOST_FOR_PYTHON = 1_000
+class Limits(NamedTuple):
+    """From how many vectors on a plan is worth while, or up to how many.
 
-_RESCORED_LEAST = 400
-_RESCORED_SHARE = 40
-_RESCORED_PER_HIT = 40
-"""Chunks scored truly after a first look at signs alone: recall is measured by the benchmark."""
+    ``keep``: fewer are read again each time sooner than numpy is imported. ``rescored`` is how many
+    chunks are scored truly after a first look at signs alone: the largest of a number, a share (one
+    in so many) and a number per hit; what recall that gives the benchmark measures.
+    """
+
+    keep: int = 2_000
+    extension: int = 20_000
+    python: int = 1_000
+    rescored: tuple[int, int, int] = (400, 40, 40)
 
 
 class VectorSearch:
@@ -65,9 +68,11 @@ class VectorSearch:
         extension: bool = True,
         extension_path: str | None = None,
         kernels: Kernels | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self._extension = Extension(enabled=extension, path=extension_path)
         self._kernels = kernels or Kernels()
+        self._limits = limits or Limits()
         self._resident: Resident | None = None
         self._searches = 0
 
@@ -140,9 +145,10 @@ class VectorSearch:
     def _is_worth_keeping(self, connection: apsw.Connection, build: int, space: Space) -> bool:
         if self._searches < 2:
             return False
-        if not self._kernels.numpy_is_loaded and covered(connection, build, space) < _WORTH_KEEPING:
+        kernels, keep = self._kernels, self._limits.keep
+        if not kernels.numpy_is_loaded and covered(connection, build, space) < keep:
             return False
-        return self._kernels.numpy is not None
+        return kernels.numpy is not None
 
     def _from_file(
         self,
@@ -154,14 +160,14 @@ class VectorSearch:
         limit: int,
         deadline: Deadline,
     ) -> tuple[str, bool, list[Pair]]:
-        kernels = self._kernels
+        kernels, limits = self._kernels, self._limits
         size = 0
         if kernels.simsimd is None:
             pairs = all_pairs(connection, build, space, documents)
             size = len(pairs)
-            if size <= _MOST_FOR_EXTENSION and self._extension.load(connection):
+            if size <= limits.extension and self._extension.load(connection):
                 return "sqlite-vec", True, by_extension(connection, pairs, query, limit)
-            if size <= _MOST_FOR_PYTHON:
+            if size <= limits.python:
                 return "float32", True, pairs
         if kernels.simsimd is not None or kernels.numpy is not None:
             plan = "int8 from file"
@@ -169,7 +175,8 @@ class VectorSearch:
                 connection, build, space, documents, query, limit, kernels, deadline
             )
             return plan, True, candidates
-        count = max(_RESCORED_LEAST, size // _RESCORED_SHARE, limit * _RESCORED_PER_HIT)
+        least, share, per_hit = limits.rescored
+        count = max(least, size // share, limit * per_hit)
         pairs = by_signs(connection, build, space, documents, query, count, deadline)
         if self._extension.load(connection):
             pairs = by_extension(connection, pairs, query, limit)

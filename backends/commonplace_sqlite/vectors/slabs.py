@@ -28,9 +28,11 @@ _BATCH = 1_000
 _WITH_DIGEST = "SELECT document, ordinal FROM chunk_<n> WHERE digest = ?"
 _SIZE = "SELECT chunks FROM document_<n> WHERE id = ?"
 _FIRST = "SELECT min(id) FROM chunk_<n> WHERE document = ?"
-# The ids of a document's chunks follow each other, so that a part is a range of them.
+# The ids of a document's chunks follow each other, so that a part is a range of them. CROSS keeps
+# SQLite from beginning with all vectors of the space.
 _HELD = """
-SELECT c.id, v.id, v.e FROM chunk_<n> AS c JOIN vector AS v ON v.space = ? AND v.digest = c.digest
+SELECT c.id, v.id, v.e FROM chunk_<n> AS c
+CROSS JOIN vector AS v ON v.space = ? AND v.digest = c.digest
 WHERE c.id >= ? AND c.id < ? AND +c.document = ? ORDER BY c.id
 """
 _FORGET_PART = (

@@ -26,7 +26,8 @@ WHERE NOT EXISTS (SELECT 1 FROM vector WHERE space = ? AND digest = c.digest)
 GROUP BY c.digest ORDER BY min(c.id)
 """
 _VECTORS = """
-SELECT c.id, v.e FROM chunk_<n> AS c JOIN vector AS v ON v.space = ? AND v.digest = c.digest
+SELECT c.id, v.e FROM chunk_<n> AS c
+CROSS JOIN vector AS v ON v.space = ? AND v.digest = c.digest
 WHERE c.id IN (SELECT value FROM json_each(?))
 """
 

@@ -1,0 +1,67 @@
+"""Ways to search that a machine may be left with, by what is installed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace_sqlite.vectors.kernels import Kernels
+from commonplace_sqlite.vectors.searching import Limits, VectorSearch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    MakeSearch = Callable[[], VectorSearch]
+
+
+class Having(Kernels):
+    """What a machine has on which some libraries are not installed."""
+
+    def __init__(self, *, numpy: bool, simsimd: bool, loaded: bool) -> None:
+        super().__init__()
+        self._loaded = loaded
+        self._numpy = None if numpy else False
+        self._simsimd = None if simsimd else False
+
+    @property
+    def numpy_is_loaded(self) -> bool:
+        return self._loaded and self.numpy is not None
+
+
+def _search(
+    limits: Limits, *, numpy: bool = False, simsimd: bool = False, extension: bool = False
+) -> MakeSearch:
+    def make() -> VectorSearch:
+        kernels = Having(numpy=numpy, simsimd=simsimd, loaded=not limits.keep)
+        return VectorSearch(extension=extension, kernels=kernels, limits=limits)
+
+    return make
+
+
+_MANY = Limits(keep=0, extension=10**9, python=10**9)
+_NEVER = Limits(keep=10**9, extension=-1, python=-1)
+
+EXACT: dict[str, tuple[str, MakeSearch]] = {
+    "simsimd from file": ("int8 from file", _search(_NEVER, simsimd=True)),
+    "numpy from file": ("int8 from file", _search(_NEVER, numpy=True)),
+    "simsimd in memory": ("int8 in memory", _search(_MANY, numpy=True, simsimd=True)),
+    "numpy in memory": ("int8 in memory", _search(_MANY, numpy=True)),
+    "sqlite-vec": ("sqlite-vec", _search(_MANY, extension=True)),
+    "python": ("float32", _search(_MANY)),
+}
+
+SIGNS = _search(_NEVER._replace(rescored=(400, 40, 40)))
+SIGNS_AND_EXTENSION = _search(_NEVER._replace(rescored=(400, 40, 40)), extension=True)
+
+
+@pytest.fixture
+def exact_plans() -> dict[str, tuple[str, MakeSearch]]:
+    """By name: what the plan calls itself, and a search that follows it."""
+    return EXACT
+
+
+@pytest.fixture
+def sign_plans() -> list[MakeSearch]:
+    """Searches with nothing to help them but Python, and but sqlite-vec."""
+    return [SIGNS, SIGNS_AND_EXTENSION]

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import struct
+from array import array
+from contextlib import closing
+from math import fsum, sqrt
+from operator import mul
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from commonplace.deadline import NEVER
+from commonplace.model.search import Where
+from commonplace.testing import live_build, make_chunk, make_put, publish
+from commonplace.testing.driving import EVERYWHERE, WAIT
+from commonplace.testing.strategies import SOURCES
+from commonplace_sqlite.store import SqliteStore
+from commonplace_sqlite.vectors.codes import _encode_by_numpy, _encode_plainly, split
+from commonplace_sqlite.vectors.floats import NORM_SLACK, checked, dot, numbers
+from commonplace_sqlite.vectors.kernels import Kernels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hypothesis.strategies import SearchStrategy
+
+    from commonplace.model.chunks import PutDocument
+    from commonplace_sqlite.vectors.searching import VectorSearch
+
+    Plans = dict[str, tuple[str, Callable[[], VectorSearch]]]
+    Case = tuple[list[PutDocument], dict[str, bytes], list[bytes]]
+
+PLANS = (
+    "simsimd from file",
+    "numpy from file",
+    "simsimd in memory",
+    "numpy in memory",
+    "sqlite-vec",
+    "python",
+)
+
+
+def packed(values: list[float]) -> bytes:
+    return struct.pack(f"<{len(values)}f", *values)
+
+
+def vectors_of(dims: int) -> SearchStrategy[bytes]:
+    """Anything that is finite: of length 0, tiny, huge, alike but for the last bit."""
+    anything = st.floats(width=32, allow_nan=False, allow_infinity=False)
+    near = st.sampled_from((0.5, -0.5, 0.5000001, 0.49999997))
+    few = st.integers(-1, 1).map(float)
+    lists = [st.lists(one, min_size=dims, max_size=dims) for one in (anything, near, few)]
+    one_hot = st.integers(0, dims - 1).map(lambda at: [float(at == i) for i in range(dims)])
+    return st.one_of(*lists, one_hot, st.just([0.0] * dims)).map(packed)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Documents, a vector for most of their texts, and queries."""
+    dims = draw(st.sampled_from((1, 2, 7, 8, 9, 65)))
+    vector = vectors_of(dims)
+    sizes = draw(st.lists(st.integers(1, 9), min_size=1, max_size=5))
+    words = st.integers(0, 30).map(str)  # so that texts are shared now and then
+    documents = []
+    for number, size in enumerate(sizes):
+        texts = draw(st.lists(words, min_size=size, max_size=size))
+        chunks = [make_chunk(text, line=line) for line, text in enumerate(texts, start=1)]
+        source = draw(st.sampled_from(SOURCES))
+        documents.append(make_put(f"{number % 3}/{number}.md", *chunks, source=source))
+    digests = {chunk.digest for put in documents for chunk in put.chunks}
+    pool = draw(st.lists(vector, min_size=1, max_size=20))
+    held = {d: pool[i % len(pool)] for i, d in enumerate(sorted(digests)) if i % 7 != 6}
+    queries = draw(st.lists(st.sampled_from(pool) | vector, min_size=1, max_size=3))
+    return documents, held, queries
+
+
+def brute_force(
+    store: SqliteStore, query: bytes, documents: list[PutDocument], limit: int
+) -> list[tuple[int | str, float]]:
+    """By the stored rows, without rounding; the query brought to length 1 as stored rows are."""
+    numbers = array("f", checked(query, len(query) // 4))
+    build = live_build(store).id
+    with store._database.reading() as connection:
+        assert connection is not None
+        rows: Any = connection.execute(
+            f"SELECT c.id, d.source, d.path, c.ordinal FROM chunk_{build} AS c "
+            f"JOIN document_{build} AS d ON d.id = c.document"
+        ).fetchall()
+    keys = {(put.source, put.path) for put in documents}
+    held = store.vectors("space", [row[0] for row in rows])
+    scored = sorted(
+        (-dot(numbers, held[id_]), source, path, ordinal, id_)
+        for id_, source, path, ordinal in rows
+        if id_ in held and (source, path) in keys
+    )
+    return [(row[-1], -row[0]) for row in scored[:limit]]
+
+
+@pytest.mark.parametrize("name", PLANS)
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(case=cases(), limit=st.integers(1, 12))
+def test_an_exact_plan_is_brute_force(
+    exact_plans: Plans, name: str, case: Case, limit: int
+) -> None:
+    documents, held, queries = case
+    plan, make_search = exact_plans[name]
+    with TemporaryDirectory() as folder, closing(SqliteStore(f"{folder}/index.sqlite")) as store:
+        build = publish(store, *documents)
+        with store.writer(wait=WAIT):
+            store.put_vectors(build, "space", len(queries[0]) // 4, held)
+        store._search = make_search()
+        some = [put for put in documents if put.path.startswith("1/")]
+        for query in queries:
+            for where, passing in ((EVERYWHERE, documents), (Where(paths=("1",)), some)):
+                for _ in range(2):  # what is kept in memory is kept from the second time on
+                    answer = store.nearest("space", query, where=where, limit=limit, deadline=NEVER)
+                assert list(answer.found) == brute_force(store, query, passing, limit)
+                assert answer.exact
+                assert answer.plan == plan or not held
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(case=cases())
+def test_signs_are_exact_where_all_is_rescored(
+    sign_plans: list[Callable[[], VectorSearch]], case: Case
+) -> None:
+    documents, held, queries = case
+    with TemporaryDirectory() as folder, closing(SqliteStore(f"{folder}/index.sqlite")) as store:
+        build = publish(store, *documents)
+        with store.writer(wait=WAIT):
+            store.put_vectors(build, "space", len(queries[0]) // 4, held)
+        for make_search in sign_plans:
+            store._search = make_search()
+            for query in queries:
+                answer = store.nearest("space", query, where=EVERYWHERE, limit=5, deadline=NEVER)
+                assert list(answer.found) == brute_force(store, query, documents, 5)
+                assert answer.exact
+
+
+def test_signs_say_that_they_are_not_exact(
+    store: SqliteStore, sign_plans: list[Callable[[], VectorSearch]]
+) -> None:
+    dice = Random(7)
+    put = make_put("a.md", *map(str, range(900)))
+    build = publish(store, put)
+    vectors = {c.digest: packed([dice.gauss() for _ in range(64)]) for c in put.chunks}
+    with store.writer(wait=WAIT):
+        store.put_vectors(build, "space", 64, vectors)
+    for make_search in sign_plans:
+        store._search = make_search()
+        hits = 0
+        for query in list(vectors.values())[:20]:
+            answer = store.nearest("space", query, where=EVERYWHERE, limit=10, deadline=NEVER)
+            assert not answer.exact
+            assert answer.plan == "signs, then 400 rescored"
+            truth = brute_force(store, query, [put], 10)
+            assert answer.found[0] == truth[0]
+            hits += len(set(answer.found) & set(truth))
+        assert hits >= 190
+
+
+def packed_lengths(vector: bytes) -> float:
+    return sqrt(fsum(map(mul, array("f", vector), array("f", vector))))
+
+
+@given(vector=st.integers(1, 40).flatmap(vectors_of))
+def test_what_is_stored_has_length_1_or_0(vector: bytes) -> None:
+    stored = checked(vector, len(vector) // 4)
+    assert packed_lengths(stored) == pytest.approx(float(any(array("f", vector))), abs=NORM_SLACK)
+    assert checked(stored, len(vector) // 4) == stored
+
+
+@given(data=st.data(), dims=st.integers(1, 40))
+def test_both_encoders_keep_the_bound_and_agree_on_signs(data: st.DataObject, dims: int) -> None:
+    vectors = [checked(v, dims) for v in data.draw(st.lists(vectors_of(dims), min_size=1))]
+    plainly, by_numpy = _encode_plainly(vectors), _encode_by_numpy(np, vectors, dims)
+    assert plainly.signs == by_numpy.signs
+    for codes in (plainly, by_numpy):
+        count, scales, residuals, levels = split(codes.packed(0, len(vectors)), dims)
+        assert count == len(vectors)
+        for place, vector in enumerate(vectors):
+            code = levels[place * dims : (place + 1) * dims].cast("b").tolist()
+            scale = numbers(scales)[place]
+            missing = [
+                value - scale * level for value, level in zip(array("f", vector), code, strict=True)
+            ]
+            assert numbers(residuals)[place] >= sqrt(fsum(map(mul, missing, missing)))
+            assert -128 not in code
+
+
+@given(data=st.data(), dims=st.integers(1, 2_100))
+@settings(max_examples=20, deadline=None)
+def test_kernels_multiply_exactly(data: st.DataObject, dims: int) -> None:
+    dice = Random(data.draw(st.integers()))
+    rows = [bytes([129]) * dims, bytes([127]) * dims, *(dice.randbytes(dims) for _ in range(300))]
+    code = data.draw(st.sampled_from(rows))
+    expected = [
+        sum(map(mul, memoryview(code).cast("b"), memoryview(row).cast("b"))) for row in rows
+    ]
+    for without in ("_numpy", "_simsimd"):
+        kernels = Kernels()
+        setattr(kernels, without, False)
+        assert kernels.dots(code, b"".join(rows), dims) == expected
+        if without == "_simsimd":
+            out = np.empty(len(rows))
+            matrix = np.frombuffer(b"".join(rows), np.int8).reshape(-1, dims)
+            kernels.fill_dots(code, matrix, out)
+            assert out.tolist() == expected

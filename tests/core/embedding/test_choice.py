@@ -202,3 +202,52 @@ def test_no_key_is_ever_shown(choosing: Choosing) -> None:
     choice = choosing({"provider": "alpha", "remote": {"apiKey": "tops3cret"}})
     assert context_of(choice).api_key == "tops3cret"
     assert "tops3cret" not in repr(choice) + repr(context_of(choice)) + str(choice.notices)
+
+
+def test_who_cannot_be_made_is_told_with_reason_and_time(choosing: Choosing) -> None:
+    choice = choosing({"provider": "broken", "fallback": "beta"}, BETA_KEY="b")
+    assert choice.service is not None
+    absent = choice.service.absent
+    assert absent is not None
+    assert (absent.part, absent.reason) == ("broken", choice.notices[0])
+    assert absent.since > 0
+    assert choice.service.primary is None
+    assert choice.service.standby is choice.service.links[0]
+
+
+def test_a_provider_that_fails_while_it_is_made_is_told_without_its_words(
+    host: PluginHost, choosing: Choosing
+) -> None:
+    class Failing(Plugin):
+        def __init__(self) -> None:
+            def make(context: ProviderContext) -> Echo:
+                raise KeyError(context.api_key)
+
+            self.registration = Registration(
+                id="failing", summary="x", factory=make, credentials=ALPHA
+            )
+
+    host.register(Failing(), name="failing")
+    choice = choosing({"provider": "failing"}, ALPHA_KEY="tops3cret")
+    assert ids(choice) == []
+    assert choice.notices == ("failing: the provider could not be made: KeyError",)
+
+
+def test_prefixes_and_the_local_section_reach_whom_they_are_for(choosing: Choosing) -> None:
+    search = {
+        "provider": "alpha",
+        "fallback": "beta",
+        "queryPrefix": "q: ",
+        "documentPrefix": "d: ",
+        "inputType": "passage",
+        "local": {"threads": 3, "idleSeconds": 60},
+    }
+    choice = choosing(search, ALPHA_KEY="a", BETA_KEY="b")
+    first, second = context_of(choice), context_of(choice, 1)
+    assert (first.query_prefix, first.document_prefix) == ("q: ", "d: ")
+    assert first.options["input_type"] == "passage"
+    assert (second.query_prefix, second.document_prefix) == (None, None)
+    assert "input_type" not in second.options
+    for context in (first, second):
+        assert (context.options["threads"], context.options["idle_seconds"]) == (3, 60)
+    assert "idle_seconds" not in context_of(choosing({}, ALPHA_KEY="a")).options

@@ -14,7 +14,12 @@ from commonplace.deadline import NEVER, Deadline
 from commonplace.embedding.requests import RequestRunner
 from commonplace.embedding.retry import RetryPolicy
 from commonplace.embedding.vectors import floats
-from commonplace.errors import DeadlineExceededError, ProviderError, ProviderErrorKind
+from commonplace.errors import (
+    DeadlineExceededError,
+    PluginUnavailableError,
+    ProviderError,
+    ProviderErrorKind,
+)
 from commonplace.spec import Limits
 
 if TYPE_CHECKING:
@@ -297,3 +302,35 @@ def test_one_request_may_take_what_the_provider_s_limits_say() -> None:
         running.one("text", purpose="query", deadline=deadline)
         list(running.many(["text"], dims=None, deadline=deadline))
         assert tuple(given.remaining() for given in provider.deadlines) == expected
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind", "words"),
+    [
+        (KeyError("tops3cret"), "protocol", "p: the provider itself failed with KeyError"),
+        (PluginUnavailableError("no engine"), "unavailable", "no engine"),
+        (DeadlineExceededError("too slow"), "timeout", "too slow"),
+    ],
+)
+def test_whatever_a_provider_raises_is_an_error_of_the_provider_s(
+    raised: Exception, kind: str, words: str
+) -> None:
+    def answer(texts: list[str]) -> list[list[float]]:
+        raise raised
+
+    with pytest.raises(ProviderError) as caught:
+        runner(Scripted(answer)).one("text", purpose="query", deadline=NEVER)
+    assert (caught.value.kind, str(caught.value)) == (kind, words)
+
+
+def test_all_attempts_at_a_query_share_its_time() -> None:
+    def answer(texts: list[str]) -> list[list[float]]:
+        now[0] += 15.0
+        raise failure("timeout")
+
+    now = [0.0]
+    provider = Scripted(answer, Limits(query_seconds=20.0))
+    deadline = Deadline.after(300.0, lambda: now[0])
+    with pytest.raises(ProviderError):
+        runner(provider).one("text", purpose="query", deadline=deadline)
+    assert now[0] == 30.0  # the second attempt ran out of it

@@ -85,12 +85,17 @@ def test_a_workspace_that_is_empty_all_at_once_forgets_nothing(sandbox: Sandbox)
     sandbox.run("index").went_well()
     folder = sandbox.workspace.rename(sandbox.root / "unmounted")
     sandbox.workspace.mkdir()
-    ran = sandbox.run("search", "walrus")
-    assert "2026-10-03.md" in ran.went_well()
-    assert "its disk may not be mounted" in ran.err
-    assert "no notes yet" not in ran.err
+    for command in (("search", "walrus"), ("index",)):
+        ran = sandbox.run(*command)
+        assert "2026-10-03.md" not in ran.went_well()
+        assert "its disk may not be mounted" in ran.err
+        assert "no notes yet" not in ran.err
     sandbox.workspace.rmdir()
     folder.rename(sandbox.workspace)
+    again = sandbox.run("search", "walrus")
+    assert "2026-10-03.md" in again.went_well()
+    assert again.err == ""
+    assert "3 unchanged; 0 chunks" in sandbox.run("index").went_well()
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])

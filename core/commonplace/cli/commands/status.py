@@ -131,8 +131,12 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
         yield "Not followed", count(status.skipped_symlinks, "symbolic link")
     if status.fallback:
         fallback = status.fallback
-        by = f"{fallback.by} in place of" if fallback.by else "in place of"
-        yield "Fallback", f"{by} {fallback.part}{_since(fallback.since)}: {fallback.reason}"
+        words = f"in place of {fallback.part}"
+        if any(provider.reason == fallback.reason for provider in status.providers):
+            yield "Fallback", f"{fallback.by} {words}"
+        else:
+            words = f"{fallback.by} {words}".strip()
+            yield "Fallback", f"{words}{_since(fallback.since)}: {fallback.reason}"
 
 
 def _embedding(status: Status) -> Iterator[tuple[str, str]]:

@@ -381,3 +381,9 @@ def test_a_closed_memory_says_so(opener: Opener) -> None:
     memory.close()
     with pytest.raises(CallerError, match="closed"):
         memory.search("staging")
+
+
+def test_a_single_note_is_found_with_a_score_to_be_seen(opener: Opener, tmp_path: Path) -> None:
+    write(tmp_path / "one", "MEMORY.md", "The spare key hangs in the shed.\n")
+    (hit,) = opener(workspace=tmp_path / "one").search("spare key").hits
+    assert hit.score > 0.05

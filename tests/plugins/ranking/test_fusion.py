@@ -63,7 +63,7 @@ def hit(
 
 def test_weighted_by_hand() -> None:
     both, vector, keyword = Weighted(0.7, 0.3).rank(
-        [hit(1, bm25=8.0, cosine=0.9), hit(2, cosine=0.5), hit(3, bm25=24.0)], context(*BOTH)
+        [hit(1, bm25=7.5, cosine=0.9), hit(2, cosine=0.5), hit(3, bm25=23.5)], context(*BOTH)
     )
     assert both.score == pytest.approx(0.7 * 0.9 + 0.3 * 0.5)
     assert vector.score == pytest.approx(0.35)
@@ -82,7 +82,7 @@ def test_weights_are_divided_by_their_sum() -> None:
 
 
 def test_one_arm_alone_keeps_its_whole_score() -> None:
-    (fused,) = Weighted().rank([hit(1, bm25=8.0)], context("keyword"))
+    (fused,) = Weighted().rank([hit(1, bm25=7.5)], context("keyword"))
     assert fused.score == pytest.approx(0.5)
 
 

@@ -37,8 +37,8 @@ def context(text: str = "q", profile: str = "default") -> RankContext:
 @pytest.mark.parametrize(
     ("score", "expected"),
     [
-        (said(8.0), 0.5),
-        (said(24.0), 0.75),
+        (said(7.5), 0.5),
+        (said(23.5), 0.75),
         (said(0.0), 0.0),
         (said(0.5, "cosine"), 0.5),
         (said(-0.5, "cosine"), 0.0),
@@ -63,7 +63,7 @@ def test_bm25_keeps_its_order_within_0_and_1(low: float, high: float, compat: bo
 
 
 def test_the_better_arm_counts() -> None:
-    (hit,) = Single().rank([candidate(said(8.0), said(0.9, "cosine"))], context())
+    (hit,) = Single().rank([candidate(said(7.5), said(0.9, "cosine"))], context())
     assert hit.score == pytest.approx(0.9)
     assert hit.explain.steps[-1].ranker == "single"
 

@@ -18,7 +18,7 @@ from commonplace_sqlite.schema import of_build
 from commonplace_sqlite.vectors.attaching import documents_added, documents_going
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
 
     import apsw
 
@@ -36,9 +36,9 @@ UPDATE document_<n> SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, plain =
 WHERE source = ? AND path = ?
 """
 _ADD = """
-INSERT INTO document_<n> (source, path, digest, recipe, size, mtime_ns, ctime_ns, inode, plain,
-    day, trust, chunks)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO document_<n> (id, source, path, digest, recipe, size, mtime_ns, ctime_ns, inode,
+    plain, day, trust, chunks)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _CHUNK_IDS = """
 SELECT id FROM chunk_<n> WHERE document IN (SELECT value FROM json_each(?)) ORDER BY id
@@ -65,11 +65,17 @@ def put_documents(connection: apsw.Connection, build: int, changes: Iterable[Cha
     # Everything goes before anything comes: FTS5 writes out what it has in hand whenever row ids
     # do not ascend, and new ids are above all old ones.
     going = _going(connection, build, effects)
-    texts_gone = documents_going(connection, build, going)
-    gone = _remove(connection, build, going)
+    texts_gone = documents_going(connection, build, going.values())
+    gone = _remove(connection, build, going.values())
     _touch(connection, build, effects)
-    puts = [(put, stamp) for put, stamp in effects.values() if put is not None]
-    documents, added = _add(connection, build, [(put, stamp or put.stamp) for put, stamp in puts])
+    puts = [
+        (going.get(key), put, stamp or put.stamp)
+        for key, (put, stamp) in effects.items()
+        if put is not None
+    ]
+    # Those whose ids are given come first: a new id may be one that has just become free.
+    puts.sort(key=lambda one: one[0] is None)
+    documents, added = _add(connection, build, puts)
     documents_added(connection, build, documents, texts_gone)
     connection.execute(_COUNT, (added - gone, gone, build))
     return added
@@ -93,17 +99,24 @@ def _net_effects(changes: Iterable[Change]) -> Mapping[Key, Effect]:
     return effects
 
 
-def _going(connection: apsw.Connection, build: int, effects: Mapping[Key, Effect]) -> list[int]:
+def _going(
+    connection: apsw.Connection, build: int, effects: Mapping[Key, Effect]
+) -> dict[Key, int]:
+    """The ids of the documents that go, or are replaced.
+
+    One that is replaced keeps its id, so that what is stored by it stays in its place in the file.
+    """
     find = of_build(_FIND, build)
-    return [
-        row[0]
-        for (source, path), (put, stamp) in effects.items()
+    rows: Any = (
+        (key, row[0])
+        for key, (put, stamp) in effects.items()
         if put is not None or stamp is None
-        for row in connection.execute(find, (text_in(source), text_in(path)))
-    ]
+        for row in connection.execute(find, tuple(map(text_in, key)))
+    )
+    return dict(rows)
 
 
-def _remove(connection: apsw.Connection, build: int, documents: Sequence[int]) -> int:
+def _remove(connection: apsw.Connection, build: int, documents: Collection[int]) -> int:
     chunks = connection.execute(of_build(_CHUNK_IDS, build), (ids_in(documents),)).fetchall()
     connection.executemany(of_build(_FORGET_FTS, build), chunks)
     connection.executemany(of_build(_FORGET_TEXT, build), chunks)
@@ -122,7 +135,7 @@ def _touch(connection: apsw.Connection, build: int, effects: Mapping[Key, Effect
 
 
 def _add(
-    connection: apsw.Connection, build: int, puts: Iterable[tuple[PutDocument, Stamp]]
+    connection: apsw.Connection, build: int, puts: Iterable[tuple[int | None, PutDocument, Stamp]]
 ) -> tuple[list[int], int]:
     """The ids of the documents that were added, and how many chunks they have."""
     first: int = connection.execute("SELECT next FROM counter WHERE name = 'chunk'").get
@@ -131,8 +144,8 @@ def _add(
     term_rows: list[tuple[Any, ...]] = []
     documents: list[int] = []
     id_ = first
-    for put, stamp in puts:
-        connection.execute(of_build(_ADD, build), _document_row(put, stamp))
+    for known_id, put, stamp in puts:
+        connection.execute(of_build(_ADD, build), (known_id, *_document_row(put, stamp)))
         document = connection.last_insert_rowid()
         documents.append(document)
         for ordinal, analysed in enumerate(put.chunks):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
-from commonplace_sqlite.vectors.codes import query_code
+from commonplace_sqlite.vectors.codes import query_code, query_code_by_numpy
 from commonplace_sqlite.vectors.floats import NORM_SLACK
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["CodedQuery", "Contest", "floor_of"]
 
 _ROUNDING = 1e-9
-"""More than all rounding of float64 on the way to an estimate can come to."""
+_ROUNDING_FLOAT32 = 4e-6
+"""More than all rounding on the way to an estimate and its bounds, of numbers up to 2."""
 
 
 class CodedQuery:
@@ -26,11 +27,14 @@ class CodedQuery:
 
     __slots__ = ("base", "code", "scale", "slope")
 
-    def __init__(self, values: Sequence[float]) -> None:
-        self.scale, residual, self.code = query_code(values)
+    def __init__(self, values: Sequence[float], np: Any = None) -> None:
+        # With numpy, estimates are float32.
+        rounding = _ROUNDING if np is None else _ROUNDING_FLOAT32
+        code = query_code(values) if np is None else query_code_by_numpy(np, values)
+        self.scale, residual, self.code = code
         # |q| and |x| are at most 1 + NORM_SLACK, and |t d| is at most |x| + |e|.
         self.slope = 1 + NORM_SLACK + residual
-        self.base = residual * (1 + NORM_SLACK) + _ROUNDING
+        self.base = residual * (1 + NORM_SLACK) + rounding
 
 
 class Contest:

@@ -18,7 +18,15 @@ from commonplace_sqlite.vectors.floats import numbers, numbers_in
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Codes", "encode", "query_code", "sign_bytes", "sign_mask", "split"]
+__all__ = [
+    "Codes",
+    "encode",
+    "query_code",
+    "query_code_by_numpy",
+    "sign_bytes",
+    "sign_mask",
+    "split",
+]
 
 _LEVELS = 127
 _WIDEN_BY = 1 + 1e-6
@@ -96,6 +104,15 @@ def query_code(values: Sequence[float]) -> tuple[float, float, bytes]:
     levels = array("b", [round(value * factor) for value in values])
     missing = [value - scale * level for value, level in zip(values, levels, strict=True)]
     return scale, sqrt(sum(map(mul, missing, missing))), levels.tobytes()
+
+
+def query_code_by_numpy(np: Any, values: Sequence[float]) -> tuple[float, float, bytes]:
+    """The same by numpy, but for the last bits."""
+    wide = np.asarray(values, np.float64)
+    scale = float(np.float32(np.abs(wide).max() / _LEVELS))
+    levels = np.rint(wide * (1 / scale if scale else 0.0))
+    missing = wide - levels * scale
+    return scale, sqrt(float(missing @ missing)), levels.astype(np.int8).tobytes()
 
 
 def split(packed: bytes, dims: int) -> tuple[int, memoryview, memoryview, memoryview]:

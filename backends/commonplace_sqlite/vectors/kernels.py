@@ -61,10 +61,10 @@ class Kernels:
         return list(_by_numpy(np, np.frombuffer(code, np.int8), matrix).tolist())
 
     def fill_dots(self, code: bytes, matrix: Any, out: Any) -> None:
-        """The same for a matrix of numpy, into an array of float64."""
+        """The same for a matrix of numpy, into an array of float32: rounded to that, no more."""
         np = self.numpy
         if self.simsimd is not None:
-            out[:] = np.asarray(_by_simsimd(self.simsimd, code, matrix, matrix.shape[1]))[0]
+            out[:] = np.asarray(_by_simsimd(self.simsimd, code, matrix, matrix.shape[1], "f"))[0]
         else:
             out[:] = _by_numpy(np, np.frombuffer(code, np.int8), matrix)
 
@@ -87,12 +87,12 @@ def _trusted_simsimd() -> Any:
     return simsimd if found == [expected] else None
 
 
-def _by_simsimd(simsimd: Any, code: bytes, rows: Any, dims: int) -> memoryview:
+def _by_simsimd(simsimd: Any, code: bytes, rows: Any, dims: int, kind: str = "d") -> memoryview:
     query = memoryview(code).cast("b", shape=[1, dims])
     view = memoryview(rows)
     if view.ndim == 1:
         view = view.cast("B").cast("b", shape=[len(rows) // dims, dims])
-    return memoryview(simsimd.cdist(query, view, metric="dot"))
+    return memoryview(simsimd.cdist(query, view, metric="dot", out_dtype=kind))
 
 
 def _by_numpy(np: Any, code: Any, matrix: Any) -> Any:

@@ -88,19 +88,19 @@ class Resident:
         runs = self._runs(documents)
         if not runs:
             return []
-        coded = CodedQuery(query)
+        coded = CodedQuery(query, np)
         compared = runs if len(runs) <= _MOST_RUNS else [(0, self._used)]
         rows: Any = slice(*compared[0])
         if len(compared) > 1:
             rows = np.concatenate([np.arange(*run) for run in compared])
-        estimates = np.empty(sum(end - begin for begin, end in compared))
+        estimates = np.empty(sum(end - begin for begin, end in compared), np.float32)
         place = 0
         for begin, end in compared:
             out = estimates[place : place + end - begin]
             self._kernels.fill_dots(coded.code, self._codes[begin:end], out)
             place += end - begin
         estimates *= self._scales[rows]
-        estimates *= coded.scale
+        estimates *= np.float32(coded.scale)
         if self._dead:
             estimates[self._chunks[rows] < 0] = -np.inf
         if compared is not runs:
@@ -116,7 +116,7 @@ class Resident:
 
     def _winners(self, estimates: Any, residuals: Any, coded: CodedQuery, limit: int) -> Any:
         np = self._np
-        bounds = residuals * np.float64(coded.slope)
+        bounds = residuals * np.float32(coded.slope)
         bounds += coded.base
         lowers = estimates - bounds
         uppers = np.add(estimates, bounds, out=bounds)

@@ -211,7 +211,7 @@ def test_kernels_multiply_exactly(data: st.DataObject, dims: int) -> None:
         setattr(kernels, without, False)
         assert kernels.dots(code, b"".join(rows), dims) == expected
         if without == "_simsimd":
-            out = np.empty(len(rows))
+            out = np.empty(len(rows), np.float32)
             matrix = np.frombuffer(b"".join(rows), np.int8).reshape(-1, dims)
             kernels.fill_dots(code, matrix, out)
-            assert out.tolist() == expected
+            assert out.tolist() == np.array(expected, np.float32).tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from typing import TYPE_CHECKING, NoReturn
@@ -24,6 +25,10 @@ __all__ = [
 ]
 
 PROGRAM = "commonplace"
+
+# argparse looks for a translation of each of its words, and imports ``locale`` for it: for an
+# English program that is a tenth of a search's own time, in vain.
+vars(argparse).update(_=str, ngettext=lambda one, many, number: one if number == 1 else many)
 
 
 class UsageError(Exception):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 if TYPE_CHECKING:
+    from typing import NamedTuple
+
     from commonplace.model.documents import Stamp, Trust
+else:
+    from commonplace.model.tuples import NamedTuple
 
 __all__ = [
     "AnalysedChunk",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from datetime import date
+    from typing import NamedTuple
+else:
+    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["Document", "DocumentRef", "RootFailure", "ScanReport", "Stamp", "Trust"]
 

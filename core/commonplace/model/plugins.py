@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import NamedTuple
+else:
+    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["Credentials", "Probe", "Registration"]
 

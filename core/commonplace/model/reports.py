@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import NamedTuple
+
     from commonplace.model.documents import RootFailure
     from commonplace.model.provider_state import ProviderState
     from commonplace.model.search import Fallback
     from commonplace.model.store import SpaceInfo
+else:
+    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["Embedding", "NoteText", "Progress", "ProgressCallback", "Status", "SyncReport"]
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from commonplace.model.tuples import NamedTuple
 
 __all__ = [
     "Arm",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from typing import NamedTuple
+
     from commonplace.model.documents import Stamp
+else:
+    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["Build", "SpaceInfo", "StoreHealth", "StoredDocument"]
 

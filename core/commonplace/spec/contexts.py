@@ -5,14 +5,17 @@ Apart from the protocols, and as named tuples, because every search pays for def
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
+    from typing import NamedTuple
 
     from commonplace.model.search import ChunkId, Query
     from commonplace.model.store import SpaceInfo, StoreHealth
     from commonplace.spec.documents import ConfiguredPath, Source
+else:
+    from commonplace.model.tuples import NamedTuple
 
 __all__ = [
     "ChunkerContext",

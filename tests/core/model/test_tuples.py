@@ -1,0 +1,62 @@
+"""Our quick named tuples are what ``typing.NamedTuple`` would have made."""
+
+from __future__ import annotations
+
+import pickle
+import typing
+
+import pytest
+
+from commonplace.model import documents, reports, search, store
+from commonplace.model.tuples import NamedTuple as Quick
+from commonplace.spec import contexts
+
+KINDS = [
+    kind
+    for module in (documents, reports, search, store, contexts)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and issubclass(kind, tuple) and kind.__module__ == module.__name__
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_class_is_as_typing_makes_it(kind: typing.Any) -> None:
+    assert kind.__bases__ == (tuple,)
+    assert kind._fields == tuple(kind.__annotations__)
+    assert kind.__doc__
+    assert not kind.__doc__.startswith(f"{kind.__name__}(")
+    defaults = kind._field_defaults
+    assert tuple(defaults) == kind._fields[len(kind._fields) - len(defaults) :]
+    usual: typing.Any = typing.NamedTuple
+    likeness = usual(kind.__name__, [(name, int) for name in kind._fields])
+    values = range(len(kind._fields))
+    assert repr(kind(*values)) == repr(likeness(*values))
+    assert pickle.loads(pickle.dumps(kind(*values))) == tuple(values)
+
+
+def test_there_are_classes_to_look_at() -> None:
+    assert len(KINDS) > 25
+    assert {"Hit", "SyncReport", "StoredDocument"} <= {kind.__name__ for kind in KINDS}
+
+
+def test_defaults_methods_and_properties_are_kept() -> None:
+    report = reports.SyncReport(added=2)
+    assert report.changed
+    assert report._replace(added=0) == reports.SyncReport()
+    assert report.seconds == 0.0
+    with pytest.raises(AttributeError):
+        report.added = 3  # type: ignore[misc]  # that it cannot be set is what is tested
+    with pytest.raises(TypeError):
+        search.Where(nonsense=1)  # type: ignore[call-arg]  # as above
+
+
+def test_what_derives_from_the_base_is_a_plain_named_tuple() -> None:
+    maker: typing.Any = type(Quick)
+    made = maker("Point", (Quick,), {"__module__": __name__, "y": 2} | FIELDS)
+    assert made(1) == (1, 2)
+    assert made(1).twice == 2
+    assert made.__module__ == __name__
+    assert type(made) is type
+
+
+FIELDS = {"__annotations__": {"x": "int", "y": "int"}, "twice": property(lambda self: 2 * self.x)}

@@ -28,8 +28,8 @@ import filelock
 import commonplace_sqlite
 from commonplace.errors import IndexReadOnlyError
 from commonplace.testing import make_put, publish, write
-for module in pkgutil.iter_modules(commonplace_sqlite.__path__):
-    importlib.import_module(f"commonplace_sqlite.{module.name}")
+for module in pkgutil.walk_packages(commonplace_sqlite.__path__, "commonplace_sqlite."):
+    importlib.import_module(module.name)
 from commonplace_sqlite.store import SqliteStore
 path, user = sys.argv[1], int(sys.argv[2])
 if os.getuid() == 0:

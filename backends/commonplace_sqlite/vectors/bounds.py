@@ -15,9 +15,9 @@ from commonplace_sqlite.vectors.floats import NORM_SLACK
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["CodedQuery", "Contest", "floor_of"]
+__all__ = ["ROUNDING", "CodedQuery", "Contest", "floor_of"]
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 _ROUNDING_FLOAT32 = 4e-6
 """More than all rounding on the way to an estimate and its bounds, of numbers up to 2."""
 
@@ -29,7 +29,7 @@ class CodedQuery:
 
     def __init__(self, values: Sequence[float], np: Any = None) -> None:
         # With numpy, estimates are float32.
-        rounding = _ROUNDING if np is None else _ROUNDING_FLOAT32
+        rounding = ROUNDING if np is None else _ROUNDING_FLOAT32
         code = query_code(values) if np is None else query_code_by_numpy(np, values)
         self.scale, residual, self.code = code
         # |q| and |x| are at most 1 + NORM_SLACK, and |t d| is at most |x| + |e|.

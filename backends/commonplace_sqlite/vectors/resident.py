@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from commonplace_sqlite.schema import of_build
-from commonplace_sqlite.vectors.bounds import CodedQuery, floor_of
+from commonplace_sqlite.vectors.bounds import ROUNDING, CodedQuery, floor_of
 from commonplace_sqlite.vectors.codes import split
+from commonplace_sqlite.vectors.floats import NORM_SLACK
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -35,6 +36,7 @@ _SPARE = 1.1
 
 _MOST_DEAD = 0.25
 _BLOCK_ROWS = 64
+_MOST_LOOKED_AT_AGAIN = 4_096
 _MOST_RUNS = 500
 """Runs of rows that are compared one by one; each costs as much as some 50 rows."""
 
@@ -110,6 +112,8 @@ class Resident:
             estimates[~passing] = -np.inf
         winners = self._winners(estimates, self._residuals[rows], coded, limit)
         winners = winners + rows.start if isinstance(rows, slice) else rows[winners]
+        if limit < len(winners) <= _MOST_LOOKED_AT_AGAIN:
+            winners = self._still_winning(winners, query, limit)
         return list(
             zip(self._chunks[winners].tolist(), self._vectors[winners].tolist(), strict=True)
         )
@@ -134,6 +138,19 @@ class Resident:
             floor = floor_of(float(np.partition(lowers[places], left)[left]))
             places = places[uppers[places] >= floor]
         return places[uppers[places] > -np.inf]
+
+    def _still_winning(self, rows: Any, query: Sequence[float], limit: int) -> Any:
+        """Those of ``rows`` that can be among the best where the query is not rounded either.
+
+        To read a stored vector costs more than to look twice, and this halves the bound.
+        """
+        np = self._np
+        wide = self._codes[rows].astype(np.float64)
+        estimates = wide @ np.asarray(query, np.float64) * self._scales[rows]
+        bounds = self._residuals[rows] * (1 + 2 * NORM_SLACK) + ROUNDING
+        left = len(rows) - limit
+        floor = floor_of(float(np.partition(estimates - bounds, left)[left]))
+        return rows[estimates + bounds >= floor]
 
     def _runs(self, documents: Collection[int] | None) -> list[Run]:
         """The rows of these documents, as runs that do not touch."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,10 +26,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _guarded(argv)
     _settle_in()
     code = _guarded(sys.argv[1:])
-    # The interpreter would look through everything once more before it ends: a fifth of the time
-    # of a search. What must be closed is closed by now.
-    gc.freeze()
-    return code
+    # The interpreter would take apart every module before it ends: a tenth of the time of a search.
+    # What must be closed is closed by now, and what was printed is flushed here.
+    with suppress(BrokenPipeError):
+        sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _guarded(argv: Sequence[str]) -> int:

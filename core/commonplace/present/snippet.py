@@ -17,7 +17,7 @@ __all__ = ["LIMIT", "make_snippet"]
 LIMIT = 700
 """The most characters a snippet may have."""
 
-_BREAK = re.compile(r"\n|(?<=[.!?:;。！？；])\s*|\s+")
+_BREAK = r"\n|(?<=[.!?:;。！？；])\s*|\s+"
 _REACH = 80
 
 
@@ -96,7 +96,8 @@ def _cut_after(text: str, low: int, high: int) -> int:
     newline = text.find("\n", low, high)
     if newline >= 0:
         return newline + 1
-    for match in _BREAK.finditer(text, low, high):
+    # Compiled on first use: most snippets are whole chunks, and begin where those do.
+    for match in re.compile(_BREAK).finditer(text, low, high):
         if match.end() <= high and is_boundary(text, match.end()):
             return match.end()
     return _boundary_at_or_before(text, low)

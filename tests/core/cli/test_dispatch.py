@@ -77,7 +77,7 @@ def test_every_command_takes_the_common_options(name: str) -> None:
         (["--versoin"], "commonplace --help shows"),
         (["search", "x", "--max-result", "3"], "did you mean --max-results?"),
         (["search", "deploy", "-staging"], 'quote the query: "words -staging"'),
-        (["search", "-heron"], 'behind --: commonplace search -- "-word"'),
+        (["search", "-zebra"], 'behind --: commonplace search -- "-word"'),
         (["search", "x", "--max-results", "0"], "commonplace search --help"),
         (["search", "x", "--min-score", "1.5"], "commonplace search --help"),
         (["search"], "commonplace search"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -77,7 +78,14 @@ def test_every_command_takes_the_common_options(name: str) -> None:
         (["--versoin"], "commonplace --help shows"),
         (["search", "x", "--max-result", "3"], "did you mean --max-results?"),
         (["search", "deploy", "-staging"], 'quote the query: "words -staging"'),
-        (["search", "-zebra"], 'behind --: commonplace search -- "-word"'),
+        pytest.param(
+            ["search", "-heron"],
+            'behind --: commonplace search -- "-word"',
+            marks=pytest.mark.skipif(
+                sys.version_info >= (3, 12, 3), reason="argparse takes it for -h here, and helps"
+            ),
+        ),
+        (["search", "-zebra"], 'quote the query: "words -zebra"'),
         (["search", "x", "--max-results", "0"], "commonplace search --help"),
         (["search", "x", "--min-score", "1.5"], "commonplace search --help"),
         (["search"], "commonplace search"),

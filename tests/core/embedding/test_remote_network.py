@@ -173,6 +173,10 @@ def listening(
                     )
                     heard.append(spoken.recv(65536))
                     spoken.sendall(answer)
+                    # Closing with something unread would reset the connection under the answer.
+                    spoken.settimeout(2)
+                    while spoken.recv(65536):
+                        pass
                     spoken.close()
                 except OSError:
                     continue

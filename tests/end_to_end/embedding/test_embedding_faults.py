@@ -267,8 +267,10 @@ def test_dimensions_that_change_while_notes_are_embedded_leave_one_length(world:
     assert report.embedding is not None
     assert report.embedding.missing == 123 - report.embedding.embedded
     assert "dimensions" in report.embedding.reason
-    assert len(memory.status().spaces) <= 1
-    heals(world, memory, covered=report.embedding.missing)
+    spaces = memory.status().spaces
+    assert len(spaces) <= 1
+    if not spaces or spaces[0].dims == 64:  # whichever answer comes first decides the length
+        heals(world, memory, covered=report.embedding.missing)
 
 
 def test_a_provider_that_is_itself_broken_is_a_failure_like_any(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -154,7 +155,13 @@ def test_only_what_is_new_is_embedded(world: World) -> None:
             },
             ["at most 1536 dimensions", "4000", "outputDimensionality"],
         ),
-        ({"provider": "local", "remote": {}, "local": {"modelPath": "/"}}, ["folder", "modelPath"]),
+        pytest.param(
+            {"provider": "local", "remote": {}, "local": {"modelPath": "/"}},
+            ["folder", "modelPath"],
+            marks=pytest.mark.skipif(
+                find_spec("xllamacpp") is None, reason="the extra local is not installed"
+            ),
+        ),
     ],
 )
 def test_a_bad_setting_is_one_line_with_its_mend(

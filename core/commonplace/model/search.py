@@ -77,12 +77,14 @@ class Query(NamedTuple):
     """What a manager is asked.
 
     ``text`` as typed; ``keyword`` its analysis, made once by the host; ``words`` the text without
-    filters and excluded words, as an embedding is made of it (``""``: as typed).
+    filters and excluded words, as an embedding is made of it (``""``: as typed). ``session_key``
+    names the chat that asks (``agent:main:telegram:direct:42``), ``""`` whoever runs this program.
     """
 
     text: str
     keyword: KeywordQuery
     words: str = ""
+    session_key: str = ""
 
 
 class StoredChunk(NamedTuple):

@@ -53,6 +53,9 @@ class ManagerContext(NamedTuple):
 
     ``workspace`` is absolute. ``state_dir`` is a folder of this agent's own for derived files; it
     may not exist yet. ``config`` is the plugin's section, read into its registered config class.
+    ``sources`` are those configured, ``make_source`` makes any other by its id and raises
+    :class:`~commonplace.errors.PluginUnavailableError` where nobody offers it. ``extra_paths`` are
+    as configured.
     """
 
     workspace: str
@@ -60,6 +63,8 @@ class ManagerContext(NamedTuple):
     state_dir: str
     sources: tuple[Source, ...]
     config: Any = None
+    extra_paths: tuple[str | ConfiguredPath, ...] = ()
+    make_source: Callable[[str], Source] | None = None
 
 
 class ManagerHealth(NamedTuple):

@@ -19,6 +19,7 @@
           ├─ NoteNotFoundError      an allowed path where there is no note
           ├─ MemoryDisabledError    the configuration switched memory off
           ├─ PluginConflictError    two plugins claim one id
+          ├─ ScopeDeniedError       whoever asks may not search this memory
           └─ WorkspaceError         the workspace is missing or not a folder
 
 Nothing below :class:`CallerError` may be swallowed by a fallback, and no empty result stands
@@ -51,6 +52,7 @@ __all__ = [
     "PluginConflictError",
     "PluginUnavailableError",
     "ProviderError",
+    "ScopeDeniedError",
     "UnavailableError",
     "WorkspaceError",
 ]
@@ -181,6 +183,10 @@ class MemoryDisabledError(CallerError):
 
 class PluginConflictError(CallerError):
     """Two plugins claim the same id."""
+
+
+class ScopeDeniedError(CallerError):
+    """Whoever asks may not search this memory: the configuration restricts it to some chats."""
 
 
 class WorkspaceError(CallerError):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import NamedTuple
+
+    from commonplace.model.search import Query
 else:
     from commonplace.model.tuples import NamedTuple
 
-__all__ = ["Credentials", "Probe", "Registration"]
+__all__ = ["Credentials", "Mount", "Probe", "Registration"]
 
 T = TypeVar("T")
 
@@ -46,6 +48,18 @@ class Credentials(NamedTuple):
     note: str = ""
 
 
+class Mount(NamedTuple):
+    """Files of ``location`` (an absolute folder) that hits name ``prefix/<relative path>``.
+
+    ``prefix`` is of one part or more, such as ``qmd/notes``. Of the files only those that match
+    ``pattern``, a glob relative to ``location``, can be read.
+    """
+
+    prefix: str
+    location: str
+    pattern: str = "**/*.md"
+
+
 class Registration(NamedTuple, Generic[T]):
     """One thing a plugin offers.
 
@@ -58,6 +72,12 @@ class Registration(NamedTuple, Generic[T]):
     For providers: ``credentials`` say where keys are, and ``ready`` is asked by automatic choice,
     with the :class:`~commonplace.spec.ProviderContext` the factory would be given, whether to take
     this one (no network, no model load); without it, a provider is ready when it has a key.
+
+    For managers: ``permits`` is handed the ``config`` and a :class:`~commonplace.model.search.Query`
+    before any part of a chain is asked, and raises a :class:`~commonplace.errors.CallerError` where
+    whoever asks may not search; it holds for every link that answers in this one's place.
+    ``mounts`` is handed the :class:`~commonplace.spec.ManagerContext` and tells of folders beside
+    the workspace that hits name by a prefix.
     """
 
     id: str
@@ -70,3 +90,5 @@ class Registration(NamedTuple, Generic[T]):
     extra: str | None = None
     credentials: Credentials | None = None
     ready: Callable[[Any], Probe] | None = None
+    permits: Callable[[Any, Query], None] | None = None
+    mounts: Callable[[Any], Sequence[Mount]] | None = None

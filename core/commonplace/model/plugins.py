@@ -73,9 +73,9 @@ class Registration(NamedTuple, Generic[T]):
     with the :class:`~commonplace.spec.ProviderContext` the factory would be given, whether to take
     this one (no network, no model load); without it, a provider is ready when it has a key.
 
-    For managers: ``permits`` is handed the ``config`` and a :class:`~commonplace.model.search.Query`
-    before any part of a chain is asked, and raises a :class:`~commonplace.errors.CallerError` where
-    whoever asks may not search; it holds for every link that answers in this one's place.
+    For managers: ``permits`` is handed the ``config`` and the query before any part of a chain is
+    asked, and raises a :class:`~commonplace.errors.CallerError` where whoever asks may not search;
+    it holds for every link that answers in this one's place.
     ``mounts`` is handed the :class:`~commonplace.spec.ManagerContext` and tells of folders beside
     the workspace that hits name by a prefix.
     """

@@ -13,16 +13,16 @@ import threading
 import time
 from typing import TYPE_CHECKING, Literal
 
-from attrs import frozen
-
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import NamedTuple
+else:
+    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["BreakerState", "CircuitBreaker"]
 
 
-@frozen
-class BreakerState:
+class BreakerState(NamedTuple):
     """A breaker at one moment.
 
     ``reason`` is of the last failure and ``since`` the epoch seconds of the first of the present

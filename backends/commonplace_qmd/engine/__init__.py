@@ -1,0 +1,30 @@
+"""Speaks to QMD's program, and knows nothing of workspaces or of what a collection means."""
+
+from commonplace_qmd.engine.client import Qmd
+from commonplace_qmd.engine.faults import QmdError, QmdTimeoutError, Reason, UnknownCollectionError
+from commonplace_qmd.engine.types import (
+    Line,
+    LineKind,
+    Mode,
+    ModelKind,
+    QmdHome,
+    QmdStatus,
+    Row,
+    UpdateCounts,
+)
+
+__all__ = [
+    "Line",
+    "LineKind",
+    "Mode",
+    "ModelKind",
+    "Qmd",
+    "QmdError",
+    "QmdHome",
+    "QmdStatus",
+    "QmdTimeoutError",
+    "Reason",
+    "Row",
+    "UnknownCollectionError",
+    "UpdateCounts",
+]

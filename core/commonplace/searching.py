@@ -90,6 +90,7 @@ class Searcher:
                 limit=limit,
                 profile=profile,
                 arms=tuple(arm.name for arm in arms if not arm.note),
+                vectors=next((arm.vectors for arm in arms if arm.vectors), None),
             ),
         )
         passed = above(

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from operator import mul
 from typing import TYPE_CHECKING
 
 from commonplace.ranking.pipeline import with_step
+from commonplace_ranking.likeness import likeness_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Literal
 
     from commonplace.model.search import Candidate
     from commonplace.spec import RankContext
 
-__all__ = ["Mmr", "jaccard"]
-
-_WORD = re.compile(r"\w+")
+__all__ = ["Mmr"]
 
 
 class Mmr:
     """Picks, again and again, the hit with the largest λ x relevance - (1 - λ) x likeness.
 
     Relevance is the score stretched to 0..1 over the hits; likeness that to the most similar hit
-    picked already: cosine of their vectors where both have one, else Jaccard of their words, in
-    any script. Ties go to the higher score, then to the earlier hit. Order changes, scores do not
-    (Carbonell and Goldstein 1998).
+    picked already: cosine where all hits that are compared have a vector, else Jaccard of their
+    words, in any script; each hit says which. Ties go to the higher score, then to the earlier
+    hit. Order changes, scores do not (Carbonell and Goldstein 1998).
     """
 
     id = "mmr"
@@ -39,11 +36,15 @@ class Mmr:
         self._lambda = lambda_
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
-        """Reorder; the hits beyond three times the limit keep their places behind."""
-        head, tail = list(hits[: 3 * context.limit]), list(hits[3 * context.limit :])
+        """Reorder; the hits beyond three times the limit keep their places behind.
+
+        Under the profile ``compat`` all are reordered, as in the original.
+        """
+        depth = len(hits) if context.profile == "compat" else 3 * context.limit
+        head, tail = list(hits[:depth]), list(hits[depth:])
         if len(head) < 2 or self._lambda == 1:
             return [*hits]
-        alike = _likeness(head, context)
+        by, alike = likeness_of(head, context)
         low, high = min(hit.score for hit in head), max(hit.score for hit in head)
         spread = high - low
         relevance = [(hit.score - low) / spread if spread else 1.0 for hit in head]
@@ -64,29 +65,7 @@ class Mmr:
             for i in left:
                 nearest[i] = max(nearest[i], alike(best, i))
         moved = [
-            with_step(head[i], self.id, head[i].score, f"place {i + 1} to {place}")
+            with_step(head[i], self.id, head[i].score, f"place {i + 1} to {place}, by {by}")
             for place, i in enumerate(order, 1)
         ]
         return moved + tail
-
-
-def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """Share of common words, 0..1; two texts without words are not alike."""
-    union = len(one | other)
-    return len(one & other) / union if union else 0.0
-
-
-def _likeness(hits: Sequence[Candidate], context: RankContext) -> Callable[[int, int], float]:
-    from array import array
-
-    words = [frozenset(_WORD.findall(hit.chunk.body or hit.chunk.text.lower())) for hit in hits]
-    known = context.vectors([hit.chunk.id for hit in hits]) if context.vectors else {}
-    vectors = [array("f", known[hit.chunk.id]) if hit.chunk.id in known else None for hit in hits]
-
-    def alike(i: int, j: int) -> float:
-        one, other = vectors[i], vectors[j]
-        if one is not None and other is not None:
-            return max(0.0, float(sum(map(mul, one, other))))
-        return jaccard(words[i], words[j])
-
-    return alike

@@ -75,7 +75,15 @@ class IndexedMemoryManager:
                 from commonplace.index.vector import vector_arm
 
                 arms.append(
-                    vector_arm(vectors, service, query, where=where, limit=limit, deadline=deadline)
+                    vector_arm(
+                        vectors,
+                        service,
+                        query,
+                        where=where,
+                        limit=limit,
+                        deadline=deadline,
+                        analysed=self._analyser.tokenizer is None,
+                    )
                 )
         if not any(arm.name == "keyword" or arm.found for arm in arms):
             arms.insert(0, self._keyword(query, where, limit, deadline))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from commonplace.embedding.service import KEYWORDS, NoVector
@@ -27,11 +28,13 @@ def vector_arm(
     where: Where,
     limit: int,
     deadline: Deadline,
+    analysed: bool = True,
 ) -> Arm:
     """The best ``limit`` chunks by cosine; empty, with a note, where there is no query vector.
 
     Of ``deadline`` a part is kept for the search itself. Chunks that lack a quoted phrase of the
-    query, or have a word it excludes, are left out.
+    query, or have a word it excludes, are left out; but not where words are left to the store
+    (``analysed`` is False), as the original's search of vectors knew of none.
     """
     remaining = deadline.remaining()
     kept = min(_KEPT_SECONDS, remaining / 4)
@@ -51,12 +54,17 @@ def vector_arm(
     return Arm(
         "vector",
         "cosine",
-        tuple(Found(chunk, scores[chunk.id]) for chunk in chunks if _passes(chunk, query.keyword)),
+        tuple(
+            Found(chunk, scores[chunk.id])
+            for chunk in chunks
+            if not analysed or _passes(chunk, query.keyword)
+        ),
         exact=nearest.exact,
         plan=nearest.plan,
         provider=asked.provider,
         model=asked.model,
         fallback=asked.fallback,
+        vectors=partial(store.vectors, asked.space),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
     from typing import NamedTuple
 else:
     from commonplace.model.tuples import NamedTuple
@@ -127,6 +128,10 @@ class Arm(NamedTuple):
     ``exact`` is False where the list may miss a chunk that belongs in it; ``plan`` names how it was
     found. ``provider`` and ``model`` made the query's embedding, for arms that have one, and
     ``fallback`` says in whose place. ``note`` tells the user why an arm that was wanted is empty.
+
+    ``vectors`` gives the unit vectors (float32, little-endian) that chunks of this engine have in
+    the space of the query's embedding, by id, for rankers that compare hits with one another; it
+    is called only by those, and while the engine is open.
     """
 
     name: str
@@ -138,6 +143,7 @@ class Arm(NamedTuple):
     model: str | None = None
     fallback: Fallback | None = None
     note: str = ""
+    vectors: Callable[[Collection[ChunkId]], Mapping[ChunkId, bytes]] | None = None
 
 
 class Nearest(NamedTuple):

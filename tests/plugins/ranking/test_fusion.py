@@ -1,8 +1,6 @@
-"""Fusion, decay and diversity: values by hand, and what must hold for any hits."""
+"""Fusion and decay: values by hand, and what must hold for any hits."""
 
 from __future__ import annotations
-
-import struct
 
 import pytest
 from hypothesis import given
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from commonplace.model.search import (
     ArmScore,
     Candidate,
-    ChunkId,
     Explanation,
     KeywordQuery,
     Query,
@@ -19,7 +16,6 @@ from commonplace.model.search import (
 )
 from commonplace.spec import RankContext
 from commonplace_ranking.lexical_boost import LexicalBoost
-from commonplace_ranking.mmr import Mmr, jaccard
 from commonplace_ranking.rrf import ReciprocalRank
 from commonplace_ranking.temporal_decay import TemporalDecay, decay_factor
 from commonplace_ranking.weighted import Weighted
@@ -29,17 +25,8 @@ QUERY = Query("q", KeywordQuery())
 BOTH = ("keyword", "vector")
 
 
-def context(
-    *arms: str, profile: str = "default", vectors: dict[ChunkId, bytes] | None = None
-) -> RankContext:
-    return RankContext(
-        query=QUERY,
-        now=NOW,
-        limit=6,
-        profile=profile,
-        arms=arms,
-        vectors=None if vectors is None else lambda _ids: vectors,
-    )
+def context(*arms: str, profile: str = "default") -> RankContext:
+    return RankContext(query=QUERY, now=NOW, limit=6, profile=profile, arms=arms)
 
 
 def hit(
@@ -155,51 +142,6 @@ def test_compat_decays_without_a_floor() -> None:
         [hit(1, score=0.8, day="2026-09-02")], context(profile="compat")
     )
     assert aged.score == pytest.approx(0.2)
-
-
-def test_mmr_puts_a_repetition_behind_something_new() -> None:
-    hits = [
-        hit(1, score=0.9, text="the red fox jumps"),
-        hit(2, score=0.85, text="the red fox jumps"),
-        hit(3, score=0.8, text="a blue whale sings"),
-        hit(4, score=0.1, text="nothing of the kind"),
-    ]
-    order = [one.chunk.id for one in Mmr(0.5).rank(hits, context())]
-    assert order.index(3) < order.index(2)
-    assert order[0] == 1
-
-
-def test_mmr_compares_vectors_where_there_are_any() -> None:
-    same, other = struct.pack("<2f", 1, 0), struct.pack("<2f", 0, 1)
-    hits = [hit(1, score=0.9, text="a"), hit(2, score=0.85, text="b"), hit(3, score=0.8, text="c")]
-    ranked = Mmr(0.5).rank(hits, context(vectors={1: same, 2: same, 3: other}))
-    assert [one.chunk.id for one in ranked] == [1, 3, 2]
-
-
-@given(
-    st.lists(
-        st.tuples(st.floats(0, 1), st.text("abc ", max_size=6)), max_size=30, unique_by=lambda t: t
-    ),
-    st.floats(0, 1),
-)
-def test_mmr_neither_loses_nor_invents_nor_rescores(
-    drawn: list[tuple[float, str]], lambda_: float
-) -> None:
-    hits = [hit(i, score=score, text=text) for i, (score, text) in enumerate(drawn)]
-    ranked = Mmr(lambda_).rank(hits, context())
-    assert sorted((one.chunk.id, one.score) for one in ranked) == [
-        (one.chunk.id, one.score) for one in hits
-    ]
-    if ranked and lambda_ == 1:
-        assert ranked == hits
-
-
-@pytest.mark.parametrize("text", ["собака лает", "สวัสดี", "äöü"])
-def test_words_of_any_script_are_compared(text: str) -> None:
-    one, other = frozenset(text.split()), frozenset({"x"})
-    assert jaccard(one, one) == 1.0
-    assert jaccard(one, other) == 0.0
-    assert jaccard(frozenset(), frozenset()) == 0.0
 
 
 def test_the_originals_bonus_is_for_keywords_alone() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from math import fsum, isfinite, sqrt
+from math import fsum, hypot, isfinite
 from operator import mul
 from typing import TYPE_CHECKING, TypeVar
 
@@ -41,15 +41,15 @@ def checked(vector: bytes, dims: int) -> bytes:
     if dims < 1 or len(vector) != 4 * dims:
         raise ValueError(f"a vector of {len(vector)} bytes where {dims} dimensions are expected")
     values = numbers(vector)
-    square = fsum(map(mul, values, values))
-    if not isfinite(square):
+    length = hypot(*values)
+    if not isfinite(length):
         raise ValueError("a vector with a number that is not finite")
-    if not square or abs(sqrt(square) - 1) <= NORM_SLACK:
+    if not length or abs(length - 1) <= NORM_SLACK:
         return bytes(vector)
     # By the largest first: the lengths of very small vectors would lose their digits.
     largest = max(map(abs, values))
     scaled = [value / largest for value in values]
-    length = sqrt(fsum(map(mul, scaled, scaled)))
+    length = hypot(*scaled)
     return numbers_in([value / length for value in scaled])
 
 

@@ -60,13 +60,12 @@ class Kernels:
         matrix = np.frombuffer(rows, np.int8).reshape(-1, dims)
         return list(_by_numpy(np, np.frombuffer(code, np.int8), matrix).tolist())
 
-    def fill_dots(self, code: bytes, matrix: Any, out: Any) -> None:
-        """The same for a matrix of numpy, into an array of float32: rounded to that, no more."""
+    def dots_of(self, code: bytes, matrix: Any) -> Any:
+        """The same for a matrix of numpy, as an array of float32: rounded to that, no more."""
         np = self.numpy
         if self.simsimd is not None:
-            out[:] = np.asarray(_by_simsimd(self.simsimd, code, matrix, matrix.shape[1], "f"))[0]
-        else:
-            out[:] = _by_numpy(np, np.frombuffer(code, np.int8), matrix)
+            return np.asarray(_by_simsimd(self.simsimd, code, matrix, matrix.shape[1], "f"))[0]
+        return _by_numpy(np, np.frombuffer(code, np.int8), matrix).astype(np.float32)
 
 
 def _trusted_simsimd() -> Any:

@@ -28,6 +28,13 @@ _VECTORS = "SELECT id, e FROM vector WHERE id IN (SELECT value FROM json_each(?)
 _ROUNDING = 1e-9
 """More than a sum of float64 products of two vectors of length 1 can be wrong by."""
 
+_SHIFTS = (1.5 * 2.0**12, 1.5 * 2.0**-29, 1.5 * 2.0**-70)
+"""Added and taken away again, they round to the grains 2**-40, 2**-81 and 2**-122."""
+
+_MOST_COLUMNS = 4_096
+_LARGEST_PRODUCT = 2.0
+"""Up to so many numbers, so large, no sum of pieces has more than the 53 bits of a float64."""
+
 
 def best_chunks(
     connection: apsw.Connection,
@@ -66,4 +73,27 @@ def _scores(
         sums = products.sum(axis=1)
         floor = floor_of(float(np.partition(sums, left)[left]) - _ROUNDING) - _ROUNDING
         places = np.flatnonzero(sums >= floor).tolist()
-    return [(rows[place][0], rounded(products[place].tolist())) for place in places]
+        products = products[places]
+    return zip([rows[place][0] for place in places], exact_sums(np, products), strict=True)
+
+
+def exact_sums(np: Any, products: Any) -> list[float]:
+    """Of each row of products of float32 numbers: the sum, as :func:`rounded` gives it.
+
+    A product is cut in pieces that are whole numbers of a grain, each grain 2**41 times finer than
+    the one before; numbers of one grain add up without error, in any order. Where something is
+    left after the last grain (numbers near the smallest there are), rows are summed one by one.
+    """
+    if products.shape[1] > _MOST_COLUMNS or np.abs(products).max(initial=0) > _LARGEST_PRODUCT:
+        return [rounded(row) for row in products.tolist()]
+    rest = products
+    sums = []
+    for shift in _SHIFTS:
+        pieces = (rest + shift) - shift
+        sums.append(pieces.sum(axis=1).tolist())
+        rest = rest - pieces
+    left = rest.any(axis=1).tolist()
+    return [
+        rounded(products[place].tolist()) if left[place] else rounded(some)
+        for place, some in enumerate(zip(*sums, strict=True))
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from commonplace_sqlite.schema import of_build
@@ -10,7 +11,7 @@ from commonplace_sqlite.vectors.codes import split
 from commonplace_sqlite.vectors.floats import NORM_SLACK
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     import apsw
 
@@ -35,10 +36,13 @@ _SPARE = 1.1
 """Room for a tenth more rows, so that a few that come in mean no copy of all the others."""
 
 _MOST_DEAD = 0.25
-_BLOCK_ROWS = 64
+_GROUP_ROWS = 64
 _MOST_LOOKED_AT_AGAIN = 4_096
-_MOST_RUNS = 500
-"""Runs of rows that are compared one by one; each costs as much as some 50 rows."""
+_ROWS_PER_RUN = 100
+"""So many rows more are compared sooner than one run more."""
+
+_LOWEST = -3e38
+"""Less than any estimate but minus infinity."""
 
 
 class Resident:
@@ -54,7 +58,8 @@ class Resident:
         self._np = kernels.numpy
         self._counter = -1
         self._slabs: dict[int, tuple[int, int, int]] = {}
-        self._places: dict[int, list[Run]] | None = None
+        self._runs_of: Any = None
+        self._widest = 0.0
         self._used = self._dead = 0
         self._allocate(0)
 
@@ -67,7 +72,7 @@ class Resident:
         counter: int = self._connection.execute(_COUNTER).get
         if counter == self._counter:
             return
-        self._places = None
+        self._runs_of = None
         sql = of_build(_VERSIONS, self._build)
         rows: Any = self._connection.execute(sql, (self._space.id,))
         now: dict[int, int] = dict(rows)
@@ -86,58 +91,63 @@ class Resident:
         self, query: Sequence[float], documents: Collection[int] | None, limit: int
     ) -> list[Pair]:
         """The chunks that can be among the best ``limit``; the best are among them for certain."""
-        np = self._np
         runs = self._runs(documents)
         if not runs:
             return []
-        coded = CodedQuery(query, np)
-        compared = runs if len(runs) <= _MOST_RUNS else [(0, self._used)]
-        rows: Any = slice(*compared[0])
-        if len(compared) > 1:
-            rows = np.concatenate([np.arange(*run) for run in compared])
-        estimates = np.empty(sum(end - begin for begin, end in compared), np.float32)
-        place = 0
-        for begin, end in compared:
-            out = estimates[place : place + end - begin]
-            self._kernels.fill_dots(coded.code, self._codes[begin:end], out)
-            place += end - begin
-        estimates *= self._scales[rows]
-        estimates *= np.float32(coded.scale)
-        if self._dead:
-            estimates[self._chunks[rows] < 0] = -np.inf
-        if compared is not runs:
-            passing = np.zeros(self._used, bool)
-            for begin, end in runs:
-                passing[begin:end] = True
-            estimates[~passing] = -np.inf
-        winners = self._winners(estimates, self._residuals[rows], coded, limit)
-        winners = winners + rows.start if isinstance(rows, slice) else rows[winners]
+        coded = CodedQuery(query, self._np)
+        rows, estimates = self._estimates(coded, runs)
+        winners = self._winners(rows, estimates, coded, limit)
         if limit < len(winners) <= _MOST_LOOKED_AT_AGAIN:
             winners = self._still_winning(winners, query, limit)
         return list(
             zip(self._chunks[winners].tolist(), self._vectors[winners].tolist(), strict=True)
         )
 
-    def _winners(self, estimates: Any, residuals: Any, coded: CodedQuery, limit: int) -> Any:
-        np = self._np
-        bounds = residuals * np.float32(coded.slope)
-        bounds += coded.base
-        lowers = estimates - bounds
-        uppers = np.add(estimates, bounds, out=bounds)
-        # The best of each block of rows: at least so many rows are as good as the last of them. A
-        # first floor found so leaves few rows to be sorted.
-        blocks = len(lowers) // _BLOCK_ROWS
-        if blocks > limit:
-            tops = lowers[: blocks * _BLOCK_ROWS].reshape(-1, _BLOCK_ROWS).max(axis=1)
-            floor = floor_of(float(np.partition(tops, blocks - limit)[blocks - limit]))
-            places = np.flatnonzero(uppers >= floor)
+    def _estimates(self, coded: CodedQuery, runs: list[Run]) -> tuple[Any, Any]:
+        """Rows (a slice, or an array) and their estimates over the query's scale.
+
+        Rows that are not in ``runs``, or no longer there, are at minus infinity.
+        """
+        np, kernels = self._np, self._kernels
+        within = runs[0][0], runs[-1][1]
+        asked = sum(end - begin for begin, end in runs)
+        if len(runs) > 1 and asked + len(runs) * _ROWS_PER_RUN < within[1] - within[0]:
+            parts = [kernels.dots_of(coded.code, self._codes[begin:end]) for begin, end in runs]
+            rows: Any = np.concatenate([np.arange(*run) for run in runs])
+            estimates = np.concatenate(parts)
         else:
-            places = np.flatnonzero(uppers > -np.inf)
-        if len(places) > limit:
-            left = len(places) - limit
-            floor = floor_of(float(np.partition(lowers[places], left)[left]))
-            places = places[uppers[places] >= floor]
-        return places[uppers[places] > -np.inf]
+            rows = slice(*within)
+            estimates = kernels.dots_of(coded.code, self._codes[rows])
+        estimates *= self._scales[rows]
+        if self._dead:
+            estimates[self._chunks[rows] < 0] = -np.inf
+        if len(runs) > 1 and isinstance(rows, slice):
+            for (_, left), (right, _) in pairwise(runs):
+                estimates[left - rows.start : right - rows.start] = -np.inf
+        return rows, estimates
+
+    def _winners(self, rows: Any, estimates: Any, coded: CodedQuery, limit: int) -> Any:
+        np = self._np
+        scale = coded.scale or 1.0
+        # The best of each group of rows: at least so many rows are as good as the last of them. A
+        # first floor found so, with the widest bound for all, leaves few rows to look at closely.
+        # (Rows far apart make a group, for numpy finds the largest of columns sooner.)
+        groups = len(estimates) // _GROUP_ROWS
+        first = float("-inf")
+        if groups > limit:
+            tops = estimates[: groups * _GROUP_ROWS].reshape(_GROUP_ROWS, -1).max(axis=0)
+            lowest = float(np.partition(tops, groups - limit)[groups - limit]) * scale
+            bound = self._widest * coded.slope + coded.base
+            first = (floor_of(lowest - bound) - bound) / scale
+        places = np.flatnonzero(estimates >= max(first, _LOWEST))
+        estimates = estimates[places] * np.float64(coded.scale)
+        winners = places + rows.start if isinstance(rows, slice) else rows[places]
+        bounds = self._residuals[winners] * np.float64(coded.slope) + coded.base
+        if len(winners) > limit:
+            left = len(winners) - limit
+            floor = floor_of(float(np.partition(estimates - bounds, left)[left]))
+            winners = winners[estimates + bounds >= floor]
+        return winners
 
     def _still_winning(self, rows: Any, query: Sequence[float], limit: int) -> Any:
         """Those of ``rows`` that can be among the best where the query is not rounded either.
@@ -153,15 +163,16 @@ class Resident:
         return rows[estimates + bounds >= floor]
 
     def _runs(self, documents: Collection[int] | None) -> list[Run]:
-        """The rows of these documents, as runs that do not touch."""
+        """The rows of these documents, as runs in ascending order that do not touch."""
         if documents is None:
             return [(0, self._used)] if self._used else []
-        if self._places is None:
-            self._places = {}
-            for document, begin, count in self._slabs.values():
-                self._places.setdefault(document, []).append((begin, begin + count))
-        places = self._places
-        return _joined(sorted(run for one in documents for run in places.get(one, ())))
+        np = self._np
+        if self._runs_of is None:
+            slabs = sorted(self._slabs.values(), key=lambda slab: slab[1])
+            self._runs_of = np.array(slabs, np.int64).reshape(-1, 3)
+        asked = np.fromiter(documents, np.int64, len(documents))
+        _, begins, counts = self._runs_of[np.isin(self._runs_of[:, 0], asked)].T
+        return _joined(np, begins, begins + counts)
 
     def _read(self) -> None:
         # All of them in the order of their documents, as they lie in the file.
@@ -185,6 +196,7 @@ class Resident:
             self._slabs[version] = document, begin, count
             begin = end
         self._used = begin
+        self._widest = float(self._residuals[:begin].max(initial=0))
 
     def _allocate(self, rows: int) -> None:
         np = self._np
@@ -197,6 +209,7 @@ class Resident:
 
     def _move(self, rows: int) -> None:
         """Move what is alive into arrays with room for ``rows``, in its order."""
+        np = self._np
         old = self._scales, self._residuals, self._codes, self._chunks, self._vectors
         self._allocate(rows)
         new = self._scales, self._residuals, self._codes, self._chunks, self._vectors
@@ -206,19 +219,18 @@ class Resident:
             self._slabs[version] = document, used, count
             used += count
         place = 0
-        for begin, end in _joined([(begin, begin + count) for _, (_, begin, count) in slabs]):
+        begins, counts = np.array([slab[1:] for _, slab in slabs], np.int64).reshape(-1, 2).T
+        for begin, end in _joined(np, begins, begins + counts):
             for source, target in zip(old, new, strict=True):
                 target[place : place + end - begin] = source[begin:end]
             place += end - begin
         self._used, self._dead = used, 0
 
 
-def _joined(runs: Iterable[Run]) -> list[Run]:
+def _joined(np: Any, begins: Any, ends: Any) -> list[Run]:
     """Runs in ascending order, those that touch made one."""
-    joined: list[Run] = []
-    for begin, end in runs:
-        if joined and joined[-1][1] == begin:
-            joined[-1] = joined[-1][0], end
-        else:
-            joined.append((begin, end))
-    return joined
+    if not len(begins):
+        return []
+    apart = begins[1:] != ends[:-1]
+    first, last = np.append(True, apart), np.append(apart, True)
+    return list(zip(begins[first].tolist(), ends[last].tolist(), strict=True))

@@ -23,6 +23,7 @@ from commonplace_sqlite.store import SqliteStore
 from commonplace_sqlite.vectors.codes import _encode_by_numpy, _encode_plainly, split
 from commonplace_sqlite.vectors.floats import NORM_SLACK, checked, dot, numbers
 from commonplace_sqlite.vectors.kernels import Kernels
+from commonplace_sqlite.vectors.rescoring import exact_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -168,6 +169,19 @@ def test_signs_say_that_they_are_not_exact(
         assert hits >= 190
 
 
+@given(data=st.data(), dims=st.sampled_from((1, 3, 64, 5_000)))
+@settings(max_examples=60, deadline=None)
+def test_sums_of_pieces_are_sums_without_error(data: st.DataObject, dims: int) -> None:
+    dice = Random(data.draw(st.integers()))
+    smallest = data.draw(st.sampled_from((1, 2.0**-20, 2.0**-40, 2.0**-120)))
+    drawn = [[dice.gauss() * smallest ** dice.random() for _ in range(dims)] for _ in range(4)]
+    *rows, query = [numbers(checked(packed(values), dims)).tolist() for values in drawn]
+    products = [[*map(mul, row, query)] for row in rows]
+    products.append([value * (-1) ** place for place, value in enumerate(products[0])])
+    expected = [min(1.0, max(-1.0, fsum(row))) for row in products]
+    assert exact_sums(np, np.array(products)) == expected
+
+
 def packed_lengths(vector: bytes) -> float:
     return sqrt(fsum(map(mul, array("f", vector), array("f", vector))))
 
@@ -211,7 +225,6 @@ def test_kernels_multiply_exactly(data: st.DataObject, dims: int) -> None:
         setattr(kernels, without, False)
         assert kernels.dots(code, b"".join(rows), dims) == expected
         if without == "_simsimd":
-            out = np.empty(len(rows), np.float32)
             matrix = np.frombuffer(b"".join(rows), np.int8).reshape(-1, dims)
-            kernels.fill_dots(code, matrix, out)
+            out = kernels.dots_of(code, matrix)
             assert out.tolist() == np.array(expected, np.float32).tolist()

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from commonplace.errors import PluginUnavailableError, UnavailableError
+from commonplace.errors import PluginUnavailableError
+from commonplace.fallback.link import Link
+from commonplace.fallback.manager import FallbackMemoryManager
 from commonplace.spec import ChunkerContext, ManagerContext, SourceContext, StoreContext
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from commonplace.config import Settings
     from commonplace.embedding.service import EmbeddingService
+    from commonplace.fallback.worker import Worker
     from commonplace.host.host import PluginHost
+    from commonplace.model.plugins import Mount, Registration
+    from commonplace.model.search import Query
     from commonplace.spec import MemoryManager, Source
     from commonplace.text.analyse import Analyser
 
-__all__ = ["Engine", "analyser_of", "make_engine", "make_sources", "section_class"]
+__all__ = ["analyser_of", "make_chain", "make_sources", "mounts_of", "section_class"]
 
 _CHARACTERS_PER_TOKEN = 4
-
-
-class Engine(NamedTuple):
-    """The manager that serves, the backend id it was made from, and the links passed over."""
-
-    backend: str
-    manager: MemoryManager
-    passed: tuple[tuple[str, str], ...] = ()
 
 
 def analyser_of(settings: Settings) -> Analyser:
@@ -70,43 +68,118 @@ def make_sources(
     """
     sources: list[Source] = []
     notices: list[str] = []
-    context = SourceContext(
-        workspace=settings.workspace,
-        agent=settings.agent,
-        extra_paths=settings.search.extra_paths,
-        state_dirs=settings.openclaw_dirs,
-    )
     for id_ in settings.search.sources:
         try:
-            sources.append(host.source(id_).factory(context))
+            sources.append(_make_source(host, settings, id_))
         except PluginUnavailableError as error:
             notices.append(f"source {id_!r} is not searched: {error}")
     return tuple(sources), tuple(notices)
 
 
-def make_engine(
+def _make_source(host: PluginHost, settings: Settings, id_: str) -> Source:
+    return host.source(id_).factory(
+        SourceContext(
+            workspace=settings.workspace,
+            agent=settings.agent,
+            extra_paths=settings.search.extra_paths,
+            state_dirs=settings.openclaw_dirs,
+            config=settings.section_values.get(f"plugins.entries.{id_}.config"),
+        )
+    )
+
+
+def make_chain(
     host: PluginHost,
     settings: Settings,
     sources: Sequence[Source],
     analyser: Analyser,
     embedding: Callable[[], EmbeddingService | None],
-) -> Engine:
-    """The first link of the configured chain that can work here.
+    *,
+    clock: Callable[[], float],
+) -> FallbackMemoryManager:
+    """The configured chain of backends; each is made when it is first asked.
 
-    Raises the first link's :class:`~commonplace.errors.UnavailableError` where none can.
+    Raises the :class:`~commonplace.errors.CallerError` of two plugins that claim one backend.
     """
-    passed: list[tuple[str, str]] = []
-    first: UnavailableError | None = None
+    alone = len(settings.backends) == 1
+
+    def link(backend: str) -> Link:
+        make = partial(_make_manager, host, settings, backend, sources, analyser, embedding)
+        return Link(
+            backend,
+            make,
+            worker=None if alone else _worker(backend),
+            changed=partial(_changed, host),
+        )
+
+    return FallbackMemoryManager(
+        [link(backend) for backend in settings.backends],
+        permits=tuple(_permits(host, settings)),
+        standby=settings.fallback.standby,
+        embed_standby=settings.fallback.embed_standby,
+        clock=clock,
+    )
+
+
+def mounts_of(host: PluginHost, settings: Settings, sources: Sequence[Source]) -> tuple[Mount, ...]:
+    """The folders beside the workspace that the chain's backends name hits by."""
+    found: list[Mount] = []
+    for backend, registration in _registrations(host, settings):
+        if registration.mounts is not None:
+            found += registration.mounts(_manager_context(host, settings, backend, sources))
+    return tuple(found)
+
+
+def _registrations(host: PluginHost, settings: Settings) -> Iterator[tuple[str, Registration[Any]]]:
     for backend in settings.backends:
         try:
-            manager = _make_manager(host, settings, backend, sources, analyser, embedding)
-        except UnavailableError as error:
-            first = first or error
-            passed.append((backend, str(error)))
-        else:
-            return Engine(backend, manager, tuple(passed))
-    assert first is not None, "a chain has at least one link"
-    raise first
+            yield backend, host.backend(backend).registration
+        except PluginUnavailableError:
+            continue  # told by the link, which cannot serve
+
+
+def _permits(host: PluginHost, settings: Settings) -> Iterator[Callable[[Query], None]]:
+    for backend, registration in _registrations(host, settings):
+        if registration.permits is not None:
+            yield partial(registration.permits, settings.section_values.get(f"memory.{backend}"))
+
+
+def _worker(backend: str) -> Worker:
+    from commonplace.fallback.worker import Worker
+
+    return Worker(backend)
+
+
+def _changed(host: PluginHost, backend: str, reason: str | None) -> None:
+    """Log that a link fails or works again, once each, and tell those who listen."""
+    from logging import NullHandler, getLogger
+
+    log = getLogger("commonplace")
+    if not log.handlers:
+        log.addHandler(NullHandler())  # the program decides where it goes, not Python's last resort
+    events = host.events
+    if reason is None:
+        log.info("backend %s works again", backend)
+        if events is not None:
+            events.recovered(backend)
+    else:
+        log.warning("backend %s fails: %s", backend, reason)
+        if events is not None:
+            events.degraded(backend, reason)
+
+
+def _manager_context(
+    host: PluginHost, settings: Settings, backend: str, sources: Sequence[Source]
+) -> ManagerContext:
+    return ManagerContext(
+        workspace=settings.workspace,
+        agent=settings.agent,
+        state_dir=settings.state_dir,
+        sources=tuple(sources),
+        config=settings.section_values.get(f"memory.{backend}"),
+        extra_paths=settings.search.extra_paths,
+        make_source=partial(_make_source, host, settings),
+    )
 
 
 def _make_manager(
@@ -124,15 +197,8 @@ def _make_manager(
         raise PluginUnavailableError(probe.reason, mend=probe.mend)
     config = settings.section_values.get(f"memory.{backend}")
     if offered.kind == "manager":
-        manager: MemoryManager = registration.factory(
-            ManagerContext(
-                workspace=settings.workspace,
-                agent=settings.agent,
-                state_dir=settings.state_dir,
-                sources=tuple(sources),
-                config=config,
-            )
-        )
+        context = _manager_context(host, settings, backend, sources)
+        manager: MemoryManager = registration.factory(context)
         return manager
 
     from commonplace.index.manager import IndexedMemoryManager

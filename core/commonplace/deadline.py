@@ -45,6 +45,10 @@ class Deadline:
         """The same deadline, or ``seconds`` from now if that is earlier."""
         return Deadline(min(self._at, self._clock() + seconds), self._clock)
 
+    def at_least(self, seconds: float) -> Deadline:
+        """The same deadline, or ``seconds`` from now if that is later."""
+        return Deadline(max(self._at, self._clock() + seconds), self._clock)
+
     def check(self, what: str) -> None:
         """Raise :class:`DeadlineExceededError`, naming ``what``, if no time is left."""
         if self.expired:

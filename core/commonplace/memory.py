@@ -8,24 +8,31 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
-from commonplace.assembly import analyser_of, make_engine, make_sources, section_class
+from commonplace.assembly import (
+    analyser_of,
+    make_chain,
+    make_sources,
+    mounts_of,
+    section_class,
+)
 from commonplace.deadline import NEVER
 from commonplace.embedding.chooser import EmbeddingChooser
 from commonplace.errors import (
     CallerError,
     CommonplaceError,
-    IndexCorruptError,
     MemoryDisabledError,
+    PathNotAllowedError,
     WorkspaceError,
 )
-from commonplace.model.search import ArmFacts, Fallback, SearchResult
+from commonplace.index.freshness import freshen
+from commonplace.model.search import ArmFacts, SearchResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
-    from commonplace.assembly import Engine
     from commonplace.config import Settings
+    from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.host import PluginHost
     from commonplace.model.reports import NoteText, ProgressCallback, Status, SyncReport
     from commonplace.searching import Searcher
@@ -55,9 +62,8 @@ class Memory:
         self._sources, self._source_notices = make_sources(host, settings)
         self._embedding = EmbeddingChooser(host, settings, env, clock=clock)
         self._opening = threading.Lock()
-        self._engine: Engine | None = None
+        self._serving: FallbackMemoryManager | None = None
         self._closed = False
-        self._engine_since = 0.0
         self._searcher: Searcher | None = None
 
     @classmethod
@@ -116,8 +122,7 @@ class Memory:
 
         Raises :class:`~commonplace.errors.UnavailableError` where the index cannot be written.
         """
-        engine = self._serving()
-        report = engine.manager.maintain(force=force, deadline=NEVER, progress=progress)
+        report = self._chain().maintain(force=force, deadline=NEVER, progress=progress)
         if (events := self.host.events) is not None:
             events.synced(report)
         return report
@@ -129,6 +134,7 @@ class Memory:
         max_results: int | None = None,
         min_score: float | None = None,
         sources: Sequence[str] | None = None,
+        session_key: str = "",
         progress: ProgressCallback | None = None,
     ) -> SearchResult:
         """The best pieces of memory for ``query``, best first.
@@ -138,43 +144,35 @@ class Memory:
         ``source:memory`` restrict. ``max_results`` and ``min_score`` default to the keys
         ``query.maxResults`` and ``query.minScore``. An empty index is built first, telling
         ``progress``; a few changed files are indexed on the way, more are counted in ``stale``.
+        ``session_key`` names the chat that asks, where a backend is restricted to some of them.
 
         Raises :class:`~commonplace.errors.UnavailableError` if no part can answer: no hits always
-        means that nothing was found.
+        means that nothing was found. Raises :class:`~commonplace.errors.ScopeDeniedError` where
+        that chat may not search.
         """
-        from commonplace.index.freshness import Freshness, freshen
-
         limit = self.settings.search.query.max_results if max_results is None else max_results
         if limit < 1:
             raise ValueError("max_results must be at least 1")
-        engine = self._serving()
-        fresh = Freshness()
-        if self.settings.search.sync.on_search:
-            fresh = freshen(engine.manager, progress)
-        search = partial(
-            self._searching().search,
-            engine.manager,
+        fresh = freshen if self.settings.search.sync.on_search else None
+        turn = self._chain().turn(fresh, progress)
+        found = self._searching().search(
+            turn,
             query,
             limit=limit,
             min_score=min_score,
             sources=sources,
+            session_key=session_key,
             now=self._clock(),
         )
-        try:
-            found = search(hidden=fresh.hidden)
-        except IndexCorruptError:
-            # A store sets a damaged index aside when it next opens it: make it anew and ask again.
-            fresh = freshen(engine.manager, progress)
-            found = search(hidden=fresh.hidden)
         arm = found.vector_arm()
         result = SearchResult(
             hits=found.hits,
-            backend=engine.backend,
+            backend=turn.backend,
             provider=arm.provider if arm else None,
             model=arm.model if arm else None,
-            fallback=self._fallback(engine) or (arm.fallback if arm else None),
-            stale=fresh.stale,
-            notes=(*found.notes, *fresh.notes),
+            fallback=turn.fallback or (arm.fallback if arm else None),
+            stale=turn.freshness.stale,
+            notes=(*found.notes, *turn.freshness.notes),
             arms=tuple(
                 ArmFacts(arm.name, len(arm.found), arm.exact, arm.plan, arm.note)
                 for arm in found.arms
@@ -189,14 +187,21 @@ class Memory:
 
         Read from the file itself, so never stale. Raises
         :class:`~commonplace.errors.PathNotAllowedError` for anything but ``MEMORY.md``,
-        ``memory.md``, ``memory/**/*.md`` and Markdown of configured extra paths, and
+        ``memory.md``, ``memory/**/*.md``, Markdown of configured extra paths and what a backend
+        names otherwise (``qmd/<collection>/...``), and
         :class:`~commonplace.errors.NoteNotFoundError` where no such note exists.
         """
-        from commonplace.files.lines import read_lines
+        from commonplace.files.lines import read_lines, read_mounted
         from commonplace.files.roots import Roots
 
         roots = Roots(self.settings.workspace, self.settings.search.extra_paths)
-        return read_lines(roots, path, start=start, lines=lines)
+        try:
+            return read_lines(roots, path, start=start, lines=lines)
+        except PathNotAllowedError:
+            mounts = mounts_of(self.host, self.settings, self._sources)
+            if (note := read_mounted(mounts, path, start=start, lines=lines)) is None:
+                raise
+            return note
 
     def status(self, *, deep: bool = False) -> Status:
         """The condition of this memory; a part that is unwell is described, never raised.
@@ -205,16 +210,14 @@ class Memory:
         """
         from commonplace.status import status_of
 
-        engine: Engine | CommonplaceError
+        chain: FallbackMemoryManager | CommonplaceError
         try:
-            engine = self._serving()
-            fallback = self._fallback(engine)
+            chain = self._chain()
         except CommonplaceError as error:
-            engine, fallback = error, None
+            chain = error
         return status_of(
             self.settings,
-            engine,
-            fallback=fallback,
+            chain,
             choice=self._embedding.choice,
             notices=(*self.settings.warnings, *self._source_notices),
             plugins=self.host.plugins(),
@@ -225,44 +228,38 @@ class Memory:
         """Let go of everything; closing twice is fine."""
         with self._opening:
             self._closed = True
-            engine, self._engine = self._engine, None
-        if engine is not None:
-            engine.manager.close()
+            chain, self._serving = self._serving, None
+        if chain is not None:
+            chain.close()
         self._embedding.close()
         self.host.close()
 
-    def _serving(self) -> Engine:
+    def _chain(self) -> FallbackMemoryManager:
         with self._opening:
             if self._closed:
                 raise CallerError("this memory is closed", mend="open another one")
-            if self._engine is None:
-                self._engine = make_engine(
+            if self._serving is None:
+                self._serving = make_chain(
                     self.host,
                     self.settings,
                     self._sources,
                     self._analyser,
                     self._embedding.service,
+                    clock=self._clock,
                 )
-                self._engine_since = self._clock()
-            return self._engine
+            return self._serving
 
     def _searching(self) -> Searcher:
         with self._opening:
             if self._searcher is None:
-                from commonplace.ranking.chain import make_chain
+                from commonplace.ranking.chain import make_chain as make_rankers
                 from commonplace.searching import Searcher
 
                 search = self.settings.search
-                rankers = make_chain(self.host, search)
+                rankers = make_rankers(self.host, search)
                 sources = [source.id for source in self._sources]
                 self._searcher = Searcher(search, self._analyser, rankers, sources)
             return self._searcher
-
-    def _fallback(self, engine: Engine) -> Fallback | None:
-        if not engine.passed:
-            return None
-        part, reason = engine.passed[0]
-        return Fallback(part, reason, self._engine_since)
 
 
 def _check_workspace(workspace: str) -> None:

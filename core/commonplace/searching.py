@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from commonplace.config import SearchSettings
+    from commonplace.fallback.turn import Turn
     from commonplace.model.search import Arm, Hit, Where
-    from commonplace.spec import MemoryManager, Ranker
+    from commonplace.spec import Ranker
     from commonplace.text.analyse import Analyser
 
 __all__ = ["Found", "Searcher"]
@@ -39,7 +40,7 @@ class Found(NamedTuple):
 
 
 class Searcher:
-    """Analyses a query once, asks a manager, ranks and presents what it answers."""
+    """Analyses a query once, asks the engines, ranks and presents what they answer."""
 
     def __init__(
         self,
@@ -55,29 +56,34 @@ class Searcher:
 
     def search(
         self,
-        manager: MemoryManager,
+        turn: Turn,
         text: str,
         *,
         limit: int,
         min_score: float | None,
         sources: Sequence[str] | None,
-        hidden: Sequence[str] = (),
+        session_key: str = "",
         now: float,
     ) -> Found:
-        """The hits, best first, and the arms they came from; nothing below a ``hidden`` root."""
+        """The hits, best first, and the arms they came from; nothing below a hidden root."""
         parsed = parse_query(text)
-        query = Query(text=text, keyword=self._analyser.query(parsed), words=" ".join(parsed.words))
+        query = Query(
+            text=text,
+            keyword=self._analyser.query(parsed),
+            words=" ".join(parsed.words),
+            session_key=session_key,
+        )
         if not query.keyword.should:
             return Found((), (), ("the query has no words to search for",))
         where = _narrowed(parsed.where, sources)
         wide = min(_CANDIDATES_AT_MOST, limit * self._settings.query.hybrid.candidate_multiplier)
         deadline = Deadline.after(_SECONDS)
-        arms = manager.search(query, where=where, limit=max(limit, wide), deadline=deadline)
+        arms = turn.search(query, where=where, limit=max(limit, wide), deadline=deadline)
         notes = (*self._unknown_sources(parsed.where.sources, sources), *_notes(arms))
-        if query.keyword.must and not any(arm.found for arm in arms if arm.kind == "bm25"):
+        if query.keyword.must and not any(arm.found for arm in arms if arm.kind != "cosine"):
             # Questions quote things too: what no note holds word for word is no reason for silence.
             query = query._replace(keyword=query.keyword._replace(must=()))
-            arms = manager.search(query, where=where, limit=max(limit, wide), deadline=deadline)
+            arms = turn.search(query, where=where, limit=max(limit, wide), deadline=deadline)
             if parsed.phrases and any(arm.found for arm in arms):
                 notes += ("no note has the quoted words side by side; shown is what comes near",)
         profile = self._settings.ranking.profile
@@ -93,6 +99,7 @@ class Searcher:
                 vectors=next((arm.vectors for arm in arms if arm.vectors), None),
             ),
         )
+        hidden = turn.freshness.hidden
         passed = above(
             [hit for hit in ranked if not any(lies_under(hit.chunk.path, root) for root in hidden)],
             configured=self._settings.query.min_score,

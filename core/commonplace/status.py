@@ -8,17 +8,18 @@ from commonplace.embedding.service import cache_key
 from commonplace.embedding.states import Serving, serving, states_of
 from commonplace.errors import CommonplaceError
 from commonplace.model.reports import Status, SyncReport
+from commonplace.model.search import Fallback
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.assembly import Engine
     from commonplace.config import Settings
     from commonplace.embedding.choice import Choice
     from commonplace.embedding.service import EmbeddingService
+    from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.model.plugin_info import PluginInfo
     from commonplace.model.provider_state import ProviderState
-    from commonplace.model.search import Fallback
+    from commonplace.model.reports import LinkState
     from commonplace.model.store import SpaceInfo, StoreHealth
 
 __all__ = ["status_of"]
@@ -26,9 +27,8 @@ __all__ = ["status_of"]
 
 def status_of(
     settings: Settings,
-    engine: Engine | CommonplaceError,
+    chain: FallbackMemoryManager | CommonplaceError,
     *,
-    fallback: Fallback | None,
     choice: Callable[[], Choice],
     notices: tuple[str, ...],
     plugins: tuple[PluginInfo, ...],
@@ -36,7 +36,7 @@ def status_of(
 ) -> Status:
     """Ask every part; one that fails is described instead of raising.
 
-    ``engine`` is the error that kept it from opening where there is none. ``choice`` says who
+    ``chain`` is the error that kept it from being made where there is none. ``choice`` says who
     embeds, and is asked only where an index keeps vectors.
     """
     words = list(notices)
@@ -45,15 +45,20 @@ def status_of(
     spaces: tuple[SpaceInfo, ...] | None = None
     pending = SyncReport(remaining=-1)
     available = False
-    if isinstance(engine, CommonplaceError):
-        words.append(str(engine))
+    backend = settings.backends[0]
+    links: tuple[LinkState, ...] = ()
+    if isinstance(chain, CommonplaceError):
+        words.append(str(chain))
     else:
-        health = engine.manager.health(deep=deep)
+        survey = chain.survey(deep=deep)
+        links, health = survey.states, survey.health
+        backend = survey.serving.id if survey.serving is not None else backend
         available, store, spaces = health.available, health.store, health.spaces
         words += [health.reason] if health.reason else []
         words += health.notices
+        words += chain.troubles()
         try:
-            pending = engine.manager.pending() if available else pending
+            pending = chain.pending() if available else pending
         except CommonplaceError as error:
             words.append(f"the notes could not be compared with the index: {error}")
     if store is not None:
@@ -68,7 +73,7 @@ def status_of(
     return Status(
         agent=settings.agent,
         workspace=settings.workspace,
-        backend=settings.backends[0] if isinstance(engine, CommonplaceError) else engine.backend,
+        backend=backend,
         available=available,
         requested_provider=search.provider,
         provider=who.provider,
@@ -86,12 +91,20 @@ def status_of(
         config_files=settings.config_files,
         failed_roots=pending.failed_roots,
         skipped_symlinks=pending.skipped_symlinks,
-        fallback=fallback or who.fallback,
+        fallback=_fallback(links, backend) or who.fallback,
         notices=tuple(words),
         problems=store.problems if store else (),
         providers=providers,
         spaces=spaces or (),
+        links=links,
     )
+
+
+def _fallback(links: tuple[LinkState, ...], serving: str) -> Fallback | None:
+    """That another serves than the first of the chain, and why."""
+    if not links or links[0].id == serving:
+        return None
+    return Fallback(links[0].id, links[0].reason, links[0].since or 0.0)
 
 
 def _embedding(

@@ -98,7 +98,9 @@ def _explained(resolution: Resolution, settings: Settings) -> Iterator[Explained
     for key, value in resolved:
         yield Explained(key=key, value=value, origin="resolved")
     lines = _Lines()
-    memory = MemorySettings(backend=settings.backends, citations=settings.citations)
+    memory = MemorySettings(
+        backend=settings.backends, fallback=settings.fallback, citations=settings.citations
+    )
     for prefix, group, found in (
         ("memory", memory, resolution.found["memory"]),
         (SEARCH, settings.search, resolution.found["search"]),

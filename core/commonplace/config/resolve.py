@@ -119,6 +119,7 @@ def resolve(
         cache_dir=paths.cache_dir(env),
         index_path=index,
         backends=memory.backend,
+        fallback=memory.fallback,
         slot=slot,
         citations=memory.citations,
         search=search,

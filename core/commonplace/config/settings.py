@@ -60,6 +60,17 @@ class FlushSettings(Group):
     )
 
 
+class FallbackSettings(Group):
+    """How the links of a chain of backends stand in for one another."""
+
+    standby: Literal["lazy", "warm"] = setting(
+        "When a backend that stands by is kept up to the files: `lazy` once it serves, `warm` by "
+        "every sync, so that it answers at once.",
+        default="lazy",
+    )
+    embed_standby: bool = setting("Whether a `warm` one is embedded too.", default=False)
+
+
 class MemorySettings(Group):
     """The keys of the section ``memory`` itself."""
 
@@ -77,6 +88,7 @@ class MemorySettings(Group):
             "uniqueItems": True,
         },
     )
+    fallback: FallbackSettings = setting("Backends that stand by.", default=FallbackSettings())
     citations: Citations = setting(
         "Whether hits shown to an agent name their place: `auto` does so in direct chats.",
         default="auto",
@@ -93,6 +105,7 @@ class Settings(Group):
     cache_dir: str = setting("Where things live that can be made anew.")
     index_path: str = setting("This agent's index.")
     backends: tuple[str, ...] = setting("The chain of backends.", default=("builtin",))
+    fallback: FallbackSettings = setting("Backends that stand by.", default=FallbackSettings())
     slot: str = setting("Which memory plugin is selected.", default="memory-core")
     citations: Citations = setting("Whether hits name their place.", default="auto")
     search: SearchSettings = setting("Finding notes.", default=SearchSettings())

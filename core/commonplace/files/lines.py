@@ -5,15 +5,23 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from commonplace.errors import NoteNotFoundError, UnavailableError, WorkspaceError
+from commonplace.errors import (
+    NoteNotFoundError,
+    PathNotAllowedError,
+    UnavailableError,
+    WorkspaceError,
+)
 from commonplace.files.confine import resolve, split_citation
 from commonplace.files.reading import decode, read_bytes
+from commonplace.files.roots import ExtraRoot, Roots
 from commonplace.model.reports import NoteText
 
 if TYPE_CHECKING:
-    from commonplace.files.roots import Roots
+    from collections.abc import Iterable
 
-__all__ = ["cut_lines", "read_lines"]
+    from commonplace.model.plugins import Mount
+
+__all__ = ["cut_lines", "read_lines", "read_mounted"]
 
 
 def read_lines(
@@ -52,6 +60,23 @@ def read_lines(
             mend="see that this user may read the file, and that its disk is well",
         ) from error
     return cut_lines(stored, decode(data), start, lines)
+
+
+def read_mounted(
+    mounts: Iterable[Mount], path: str, start: int | None = None, lines: int | None = None
+) -> NoteText | None:
+    """As :func:`read_lines`, of a file that one of ``mounts`` names; ``None`` where none does."""
+    for mount in mounts:
+        below = path.strip().removeprefix(f"{mount.prefix}/")
+        if below == path.strip():
+            continue
+        roots = Roots(mount.location, [ExtraRoot(".", mount.pattern)], own=False)
+        try:
+            note = read_lines(roots, below, start, lines)
+        except PathNotAllowedError:
+            continue
+        return note._replace(path=f"{mount.prefix}/{note.path}")
+    return None
 
 
 def cut_lines(path: str, text: str, start: int | None, lines: int | None) -> NoteText:

@@ -73,15 +73,22 @@ class Roots:
 
     ``MEMORY.md``, ``memory.md``, ``memory/``, then ``extra`` as configured: strings, or paths with
     a pattern. Blank ones are left out, ``~`` is expanded. Nothing is looked up, so roots that do
-    not exist yet are fine. ``unusable`` are configured paths that no file can have.
+    not exist yet are fine. ``unusable`` are configured paths that no file can have. Without ``own``
+    there are only ``extra`` ones.
     """
 
-    def __init__(self, workspace: str, extra: Iterable[str | ConfiguredPath] = ()) -> None:
+    def __init__(
+        self, workspace: str, extra: Iterable[str | ConfiguredPath] = (), *, own: bool = True
+    ) -> None:
         self.workspace = os.path.abspath(os.path.expanduser(workspace))
         self.own = (
-            self._own("MEMORY.md", "file"),
-            self._own("memory.md", "file"),
-            self._own("memory", "folder"),
+            (
+                self._own("MEMORY.md", "file"),
+                self._own("memory.md", "file"),
+                self._own("memory", "folder"),
+            )
+            if own
+            else ()
         )
         wanted = dict.fromkeys(
             ExtraRoot(item) if isinstance(item, str) else ExtraRoot(item.path, item.pattern)

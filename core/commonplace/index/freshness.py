@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.deadline import NEVER, Deadline
-from commonplace.errors import IndexBusyError, IndexUnavailableError
+from commonplace.errors import IndexBusyError, UnavailableError
 
 if TYPE_CHECKING:
     from commonplace.model.reports import ProgressCallback, SyncReport
@@ -36,7 +36,7 @@ def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) ->
     never waits for them. An index that knows nothing is built whole, since it could answer nothing.
     Nothing is embedded: that costs time and perhaps money, and waits for a sync that was asked for.
     A failure to write is said, and the search goes on with what is there; where nothing is there,
-    the :class:`~commonplace.errors.IndexUnavailableError` is raised.
+    the :class:`~commonplace.errors.UnavailableError` is raised.
     """
     try:
         report = manager.maintain(
@@ -49,7 +49,7 @@ def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) ->
         if report.remaining and not report.known:
             report = manager.maintain(embed=False, deadline=NEVER, progress=progress)
             told = report.notices or told
-    except IndexUnavailableError as error:
+    except UnavailableError as error:
         report = manager.pending()
         if isinstance(error, IndexBusyError) and report.remaining and not report.known:
             # Another process is building the first index just now: wait for it, within bounds.

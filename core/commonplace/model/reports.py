@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from typing import NamedTuple
@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 else:
     from commonplace.model.tuples import NamedTuple
 
-__all__ = ["Embedding", "NoteText", "Progress", "ProgressCallback", "Status", "SyncReport"]
+__all__ = [
+    "Embedding",
+    "LinkState",
+    "NoteText",
+    "Progress",
+    "ProgressCallback",
+    "Status",
+    "SyncReport",
+]
 
 
 class Progress(NamedTuple):
@@ -88,6 +96,20 @@ class SyncReport(NamedTuple):
         return bool(self.added or self.updated or self.removed or self.rebuilt)
 
 
+class LinkState(NamedTuple):
+    """One link of the chain of backends.
+
+    ``state`` is ``serving``, ``standby`` (not asked, since one before it serves) or ``failing``:
+    because of ``reason``, ``since`` (epoch seconds), and to be tried again in ``retry_in`` seconds.
+    """
+
+    id: str
+    state: Literal["serving", "standby", "failing"]
+    reason: str = ""
+    since: float | None = None
+    retry_in: float = 0.0
+
+
 class Status(NamedTuple):
     """The condition of one agent's memory, for people, scripts and agents.
 
@@ -99,7 +121,7 @@ class Status(NamedTuple):
     ``provider`` and ``model`` would embed a query now (``None``: nobody, search is by keyword), as
     far as is known without asking, and ``fallback`` says in whose place. ``search_mode`` is
     ``hybrid``, ``vector`` or ``keyword``. ``providers`` are those configured, ``spaces`` all that
-    the index holds vectors in, each with how much it covers.
+    the index holds vectors in, each with how much it covers. ``links`` are the chain of backends.
     """
 
     agent: str
@@ -127,6 +149,7 @@ class Status(NamedTuple):
     problems: tuple[str, ...] = ()
     providers: tuple[ProviderState, ...] = ()
     spaces: tuple[SpaceInfo, ...] = ()
+    links: tuple[LinkState, ...] = ()
 
 
 class NoteText(NamedTuple):

@@ -1,0 +1,180 @@
+"""The way of one search along a chain of engines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.errors import (
+    CommonplaceError,
+    DeclinedError,
+    IndexCorruptError,
+    UnavailableError,
+)
+from commonplace.index.freshness import Freshness
+from commonplace.model.search import Fallback
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import NamedTuple
+
+    from commonplace.deadline import Deadline
+    from commonplace.fallback.link import Link
+    from commonplace.model.reports import Progress, ProgressCallback
+    from commonplace.model.search import Arm, Query, Where
+    from commonplace.spec import MemoryManager
+
+    Freshen = Callable[[MemoryManager, ProgressCallback], Freshness]
+else:
+    from commonplace.model.tuples import NamedTuple
+
+__all__ = ["Turn"]
+
+
+class _Passed(NamedTuple):
+    """A link that did not answer, and why."""
+
+    link: Link
+    error: CommonplaceError
+
+
+class _Told:
+    """Progress of work that may go on after it was given up: then nobody is told."""
+
+    def __init__(self, progress: ProgressCallback | None) -> None:
+        self._progress = progress
+        self.over = False
+
+    def __call__(self, progress: Progress) -> None:
+        if self._progress is not None and not self.over:
+            self._progress(progress)
+
+
+class Turn:
+    """One search, which may ask more than once; each link is brought up to the files once.
+
+    After :meth:`search`, ``backend`` is the id of the link that answered, ``fallback`` says in
+    whose place, and ``freshness`` how far its index was behind the files (``stale`` is -1 where
+    that is not known).
+    """
+
+    def __init__(
+        self,
+        links: Sequence[Link],
+        *,
+        permits: Sequence[Callable[[Query], None]],
+        freshen: Freshen | None,
+        progress: ProgressCallback | None,
+        link_seconds: float,
+        clock: Callable[[], float],
+    ) -> None:
+        self._links = links
+        self._permits = permits
+        self._freshen = freshen
+        self._progress = progress
+        self._link_seconds = link_seconds
+        self._clock = clock
+        self._known: dict[str, Freshness] = {}
+        self._doubts: dict[str, UnavailableError] = {}
+        self.backend = links[0].id
+        self.fallback: Fallback | None = None
+        self.freshness = Freshness()
+
+    def search(
+        self, query: Query, *, where: Where, limit: int, deadline: Deadline
+    ) -> tuple[Arm, ...]:
+        """The arms of the first link that can answer.
+
+        Links whose breaker is open are passed over, and tried all the same if nobody else could
+        answer: there is nothing to lose then. Where none can, the first one's error is raised with
+        the others named in its notes.
+        """
+        for permits in self._permits:
+            permits(query)
+        deadline.check("the search")
+        passed: list[_Passed] = []
+        shut: list[Link] = []
+        for trying, links in ((False, self._links), (True, shut)):
+            for link in links:
+                if not trying and not link.allows("search"):
+                    shut.append(link)
+                    continue
+                share = self._share(deadline, len(self._links) - len(passed))
+                try:
+                    arms = self._ask(link, query, where, limit, share)
+                except (UnavailableError, DeclinedError) as error:
+                    passed.append(_Passed(link, error))
+                else:
+                    self._served_by(link, passed)
+                    return arms
+        raise self._failure(passed)
+
+    def _ask(
+        self, link: Link, query: Query, where: Where, limit: int, deadline: Deadline
+    ) -> tuple[Arm, ...]:
+        half = deadline.remaining() / 2
+        self._bring_up(link, deadline.sooner(half))
+        # A first index may take as long as it likes where nobody else could answer meanwhile.
+        deadline = deadline.at_least(half)
+
+        def ask(manager: MemoryManager) -> tuple[Arm, ...]:
+            try:
+                return manager.search(query, where=where, limit=limit, deadline=deadline)
+            except IndexCorruptError:
+                # A store sets a damaged index aside when it next opens it: make it anew, ask again.
+                if self._freshen is not None:
+                    self._known[link.id] = self._freshen(manager, _Told(self._progress))
+                return manager.search(query, where=where, limit=limit, deadline=deadline)
+
+        arms = link.call("search", ask, deadline)
+        doubt = self._doubts.get(link.id)
+        if doubt is not None and not any(arm.found for arm in arms):
+            raise doubt  # nothing found in an index that may hold nothing is no answer
+        return arms
+
+    def _bring_up(self, link: Link, deadline: Deadline) -> None:
+        """Bring the link's index up to the files, once; where that fails, its answer says so."""
+        freshen = self._freshen
+        if freshen is None or link.id in self._known:
+            return
+        told = _Told(self._progress)
+        try:
+            # Where nobody else could answer there is nothing to spare a failing one for.
+            call = link.call if len(self._links) == 1 else link.call_if_allowed
+            fresh = call("upkeep", lambda manager: freshen(manager, told), deadline)
+        except (UnavailableError, DeclinedError) as error:
+            self._doubts[link.id] = (
+                error if isinstance(error, UnavailableError) else UnavailableError(str(error))
+            )
+            note = f"the index of {link.id} could not be brought up to the files: {error}"
+            fresh = Freshness(stale=-1, notes=(note,))
+        finally:
+            told.over = True
+        self._known[link.id] = fresh
+
+    def _share(self, deadline: Deadline, left: int) -> Deadline:
+        """What one link may take so that each of those ``left`` has its part; the last has all."""
+        if left == 1:
+            return deadline
+        return deadline.sooner(min(self._link_seconds, deadline.remaining() / left))
+
+    def _served_by(self, link: Link, passed: Sequence[_Passed]) -> None:
+        self.backend = link.id
+        self.freshness = self._known.get(link.id, Freshness())
+        self.fallback = None
+        first = self._links[0]
+        if link is first:
+            return
+        error = next((item.error for item in passed if item.link is first), None)
+        trouble = first.trouble("search")
+        if trouble is not None and not isinstance(error, DeclinedError):
+            self.fallback = Fallback(first.id, trouble.reason, trouble.since)
+        else:
+            reason = str(error) if error is not None else "it did not answer"
+            self.fallback = Fallback(first.id, reason, self._clock())
+
+    def _failure(self, passed: Sequence[_Passed]) -> CommonplaceError:
+        """The first link's error, with the others' in its notes."""
+        first, *others = sorted(passed, key=lambda item: self._links.index(item.link))
+        for other in others:
+            first.error.add_note(f"{other.link.id}: {other.error}")
+        return first.error

@@ -130,6 +130,14 @@ class QuerySettings(Group):
         clamp=(0, 1),
         tunable=True,
     )
+    embedding_seconds: int | None = setting(
+        "Longest wait for the embedding of a query, all attempts together; keywords alone answer "
+        "then, and the provider is left alone for a while. More than 25 has no effect.",
+        default=None,
+        unit="seconds",
+        minimum=1,
+        shown="10; 25 for models on this machine or network",
+    )
     hybrid: HybridSettings = setting("Both kinds of search.", default=HybridSettings())
 
 

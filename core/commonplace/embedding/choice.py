@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from commonplace.breaker import CircuitBreaker
+from commonplace.breaker_file import BreakerFile
 from commonplace.embedding.keys import find_key, missing_key
 from commonplace.embedding.ledger import SpaceLedger, as_made, maker_of
-from commonplace.embedding.link import ProviderLink, fingerprint_of
+from commonplace.embedding.link import Pace, ProviderLink, fingerprint_of
 from commonplace.embedding.service import KEYWORDS, EmbeddingService
 from commonplace.errors import CommonplaceError, PluginUnavailableError, UnavailableError
 from commonplace.model.search import Fallback
@@ -189,15 +190,29 @@ class _Making:
                 f"{id_}: the provider could not be made: {type(error).__name__}"
             ) from error
         batch = self._settings.search.remote.batch
+        mark = _mark(provider, context)
         return ProviderLink(
             id_,
             lambda: provider,
-            CircuitBreaker(clock=self._clock, monotonic=self._monotonic),
-            indexing=CircuitBreaker(clock=self._clock, monotonic=self._monotonic),
-            concurrency=batch.concurrency if batch.enabled else 4,
+            self._breaker(id_, "queries", mark),
+            # Documents are embedded when somebody asks for it, and asking is what they want then.
+            indexing=self._breaker(id_, "documents", mark, patient=False),
+            pace=Pace(
+                batch.concurrency if batch.enabled else 4,
+                self._settings.search.query.embedding_seconds,
+            ),
             batching=(lambda made: _batching(id_, made, self._settings)) if batch.enabled else None,
             changed=self._changed,
             maker=maker_of(id_, context),
+        )
+
+    def _breaker(self, id_: str, work: str, mark: str, *, patient: bool = True) -> CircuitBreaker:
+        name = "".join(sign if sign.isalnum() or sign in "-_" else "_" for sign in id_)
+        path = os.path.join(self._settings.state_dir, "memory", "breakers", f"{name}.{work}")
+        return CircuitBreaker(
+            clock=self._clock,
+            monotonic=self._monotonic,
+            keeper=BreakerFile(path, mark=mark, patient=patient),
         )
 
     def _changed(self, id_: str, reason: str | None) -> None:
@@ -208,6 +223,21 @@ class _Making:
             events.recovered(id_)
         else:
             events.degraded(id_, reason)
+
+
+def _mark(provider: EmbeddingProvider, context: ProviderContext) -> str:
+    """Four signs that are others where the provider's settings are: a failure may be mended so.
+
+    Of a digest, and so few that nobody can try keys on them.
+    """
+    import hashlib
+
+    try:
+        fingerprint = provider.fingerprint()
+    except UnavailableError:
+        fingerprint = ""
+    made_of = (fingerprint, context.base_url, context.api_key, sorted(context.headers.items()))
+    return hashlib.sha256(repr(made_of).encode("utf-8", "replace")).hexdigest()[:4]
 
 
 def _batching(id_: str, provider: EmbeddingProvider, settings: Settings) -> Batching | None:

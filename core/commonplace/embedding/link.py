@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from commonplace.errors import ProviderError
 
@@ -16,12 +16,23 @@ if TYPE_CHECKING:
     from commonplace.model.store import SpaceInfo
     from commonplace.spec import EmbeddingProvider
 
-__all__ = ["ProviderLink", "fingerprint_of", "space_name", "space_of"]
+__all__ = ["Pace", "ProviderLink", "fingerprint_of", "space_name", "space_of"]
 
 Purpose = Literal["query", "document"]
 
-_LONGEST_PAUSE = 3600.0
-"""Seconds that a server may ask to be left alone for: some name a date centuries from now."""
+
+class Pace(NamedTuple):
+    """How hard a provider is driven, at the most.
+
+    ``concurrency`` is of requests at once; ``query_seconds`` are how long a query may take, in
+    place of the provider's own.
+    """
+
+    concurrency: int = 4
+    query_seconds: float | None = None
+
+
+_USUAL = Pace()
 
 
 def space_name(fingerprint: str, dims: int) -> str:
@@ -56,7 +67,7 @@ class ProviderLink:
         breaker: CircuitBreaker,
         *,
         indexing: CircuitBreaker | None = None,
-        concurrency: int = 4,
+        pace: Pace = _USUAL,
         batching: Callable[[EmbeddingProvider], Batching | None] | None = None,
         changed: Callable[[str, str | None], None] = lambda _id, _reason: None,
         maker: Mapping[str, object] | None = None,
@@ -66,7 +77,7 @@ class ProviderLink:
         self.indexing = breaker if indexing is None else indexing
         self.maker = maker
         self._make = make
-        self._concurrency = concurrency
+        self._pace = pace
         self._changed = changed
         self._provider: EmbeddingProvider | None = None
         self._runner: RequestRunner | None = None
@@ -99,7 +110,7 @@ class ProviderLink:
         from commonplace.embedding.requests import RequestRunner
 
         if self._runner is None:
-            self._runner = RequestRunner(self.id, self.provider, concurrency=self._concurrency)
+            self._runner = RequestRunner(self.id, self.provider, **self._pace._asdict())
         return self._runner
 
     def batching(self) -> Batching | None:
@@ -124,17 +135,13 @@ class ProviderLink:
         try:
             yield
         except ProviderError as error:
-            reason = _told(error)
-            asked = error.retry_after and min(error.retry_after, _LONGEST_PAUSE)
-            if breaker.failed(reason, retry_after=asked) and self._others_closed(breaker):
-                self._changed(self.id, reason)
+            self._failed(breaker, error)
             raise
         except BaseException:
             # The index was busy, or the caller stopped: that says nothing of the provider.
             breaker.abandoned()
             raise
-        if breaker.succeeded() and self._others_closed(breaker):
-            self._changed(self.id, None)
+        self._succeeded(breaker)
 
     def state(self, purpose: Purpose | None = None) -> BreakerState:
         """The state of one breaker; without ``purpose`` of the first that is not closed."""
@@ -150,6 +157,19 @@ class ProviderLink:
         if provider is not None:
             provider.close()
 
+    def _failed(self, breaker: CircuitBreaker, error: ProviderError) -> None:
+        reason = _told(error)
+        opened = breaker.failed(reason, retry_after=error.retry_after)
+        if opened and self._others_closed(breaker):
+            self._changed(self.id, reason)
+
+    def _succeeded(self, breaker: CircuitBreaker) -> None:
+        recovered = breaker.succeeded()
+        if breaker is self.indexing is not self.breaker:
+            self.breaker.hurry()  # who embeds documents may well embed queries again
+        if recovered and self._others_closed(breaker):
+            self._changed(self.id, None)
+
     def _breaker(self, purpose: Purpose) -> CircuitBreaker:
         return self.breaker if purpose == "query" else self.indexing
 
@@ -161,4 +181,7 @@ class ProviderLink:
 
 
 def _told(error: ProviderError) -> str:
-    return f"{error}. To mend it: {error.mend}" if error.mend else str(error)
+    from commonplace.embedding.redact import redacted
+
+    words = f"{error}. To mend it: {error.mend}" if error.mend else str(error)
+    return redacted(words)  # it may be kept in a file

@@ -40,7 +40,10 @@ class Embedded:
 
 
 class RequestRunner:
-    """Drives one provider; safe to share between threads. ``requests`` counts what was sent."""
+    """Drives one provider; safe to share between threads. ``requests`` counts what was sent.
+
+    ``query_seconds`` are in place of the provider's own.
+    """
 
     def __init__(
         self,
@@ -49,10 +52,12 @@ class RequestRunner:
         *,
         policy: RetryPolicy | None = None,
         concurrency: int = 4,
+        query_seconds: float | None = None,
     ) -> None:
         self.name = name
         self.provider = provider
         self.requests = 0
+        self._query_seconds = query_seconds
         self._counting = Lock()
         self._policy = policy or RetryPolicy()
         self._concurrency = max(1, min(concurrency, provider.concurrency))
@@ -60,7 +65,7 @@ class RequestRunner:
     def one(self, text: str, *, purpose: Purpose, deadline: Deadline) -> bytes:
         """The vector of one text; a query's within ``query_seconds``, all attempts together."""
         if purpose == "query":
-            deadline = deadline.sooner(self.provider.limits.query_seconds)
+            deadline = deadline.sooner(self._seconds("query"))
         return self._run((0,), [text], purpose, None, deadline).vectors[0]
 
     def many(
@@ -167,9 +172,7 @@ class RequestRunner:
         def call() -> list[bytes]:
             with self._counting:
                 self.requests += 1
-            limits = self.provider.limits
-            seconds = limits.query_seconds if purpose == "query" else limits.request_seconds
-            vectors = self._asked(texts, purpose, deadline.sooner(seconds))
+            vectors = self._asked(texts, purpose, deadline.sooner(self._seconds(purpose)))
             try:
                 return checked(vectors, count=len(texts), dims=dims, provider=self.name)
             except (TypeError, ValueError, OverflowError) as error:
@@ -183,6 +186,12 @@ class RequestRunner:
             return with_retries(call, self._policy, deadline=deadline)
         except DeadlineExceededError as error:
             raise ProviderError(str(error), provider=self.name, kind="timeout") from error
+
+    def _seconds(self, purpose: Purpose) -> float:
+        limits = self.provider.limits
+        if purpose == "document":
+            return limits.request_seconds
+        return limits.query_seconds if self._query_seconds is None else self._query_seconds
 
     def _asked(
         self, texts: list[str], purpose: Purpose, deadline: Deadline

@@ -45,15 +45,15 @@ class Limits:
 
     ``tokens`` counts a whole request, ``item_tokens`` one text; both are compared with an estimate
     (see :func:`commonplace.embedding.packing.estimate_tokens`). ``bytes`` is of UTF-8 text.
-    ``query_seconds`` and ``request_seconds`` are how long one request for a query, and one for
-    documents, may take.
+    ``query_seconds`` and ``request_seconds`` are how long a query, and one request for documents,
+    may take; somebody waits for a query, so all of its attempts together.
     """
 
     items: int | None = None
     tokens: int | None = None
     bytes: int | None = None
     item_tokens: int | None = None
-    query_seconds: float = 20.0
+    query_seconds: float = 10.0
     request_seconds: float = 120.0
 
 

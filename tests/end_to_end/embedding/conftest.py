@@ -146,7 +146,7 @@ def world(
     clock = Clock()
     monkeypatch.setattr(
         "commonplace.embedding.choice.CircuitBreaker",
-        lambda **_: CircuitBreaker(clock=clock, monotonic=clock),
+        lambda *, keeper, **_: CircuitBreaker(clock=clock, monotonic=clock, keeper=keeper),
     )
     policy = partial(RetryPolicy, sleep=clock.pauses.append, jitter=lambda: 1.0)
     monkeypatch.setattr("commonplace.embedding.requests.RetryPolicy", policy)

@@ -9,7 +9,13 @@ from commonplace.errors import DeadlineExceededError, UnavailableError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["QmdError", "QmdTimeoutError", "Reason", "UnknownCollectionError"]
+__all__ = [
+    "QmdError",
+    "QmdTimeoutError",
+    "Reason",
+    "RefusedError",
+    "UnknownCollectionError",
+]
 
 Reason = Literal[
     "bad_json",
@@ -46,6 +52,13 @@ class QmdTimeoutError(QmdError, DeadlineExceededError):
 
     def __init__(self, message: str, *, output: str = "", mend: str = "") -> None:
         super().__init__(message, reason="timeout", output=output, mend=mend)
+
+
+class RefusedError(QmdError):
+    """The resident server is well, and will not do what it was asked to."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"refused: {message}", reason="crash")
 
 
 class UnknownCollectionError(QmdError):

@@ -11,57 +11,76 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.spec import Store
+    from commonplace.testing.law import Laws
 
-Verdict = tuple[str, str]
 CAUGHT = pytest.StashKey[list[tuple[str, str]]]()
 
+# The same examples every time, and no search for smaller ones: it is enough that one fails.
+QUICK = settings(
+    max_examples=40,
+    stateful_step_count=20,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    report_multiple_bugs=False,
+)
 
-class Bench(StoreConformance):
-    # The same examples every time, and no search for smaller ones: it is enough that one fails.
-    settings = settings(
-        max_examples=40,
-        stateful_step_count=20,
-        derandomize=True,
-        database=None,
-        phases=[Phase.generate],
-        report_multiple_bugs=False,
-    )
 
+class StoreBench(StoreConformance):
     def __init__(self, open_store: Callable[[str], Store]) -> None:
         self._open_store = open_store
+        self.opened_stores: list[str] = []
 
     def open_store(self, directory: str) -> Store:
-        return self._open_store(directory)
+        store = self._open_store(directory)
+        self.opened_stores.append(type(store).__name__)
+        return store
 
 
 @pytest.fixture
-def verdict(request: pytest.FixtureRequest) -> Callable[[Callable[[str], Store], str], str]:
-    """What a law says of a store: `kept`, `broken` or `skipped`."""
+def judge(
+    request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
+) -> Callable[[Laws, str, Callable[[], str]], str]:
+    """What a law of a suite says of what is opened by it: `kept`, `broken` or `skipped`."""
 
-    def judge(open_store: Callable[[str], Store], law: str) -> str:
-        opened: list[str] = []
-
-        def noting(directory: str) -> Store:
-            store = open_store(directory)
-            opened.append(type(store).__name__)
-            return store
-
+    def judged(bench: Laws, law: str, name: Callable[[], str]) -> str:
+        vars(bench)["settings"] = QUICK
         try:
-            getattr(Bench(noting), law)()
+            getattr(bench, law)()
         except pytest.skip.Exception:
             return "skipped"
         except (Exception, pytest.fail.Exception):  # noqa: BLE001  a law breaks in any way it likes
-            request.config.stash.setdefault(CAUGHT, []).append((opened[0], law))
+            request.config.stash.setdefault(CAUGHT, []).append((name(), law))
+            record_property("caught", (bench.subject, name(), law))
             return "broken"
         return "kept"
 
-    return judge
+    return judged
+
+
+@pytest.fixture
+def verdict(
+    judge: Callable[[Laws, str, Callable[[], str]], str],
+) -> Callable[[Callable[[str], Store], str], str]:
+    """What a law says of a store."""
+
+    def judged(open_store: Callable[[str], Store], law: str) -> str:
+        bench = StoreBench(open_store)
+        return judge(bench, law, lambda: bench.opened_stores[0])
+
+    return judged
 
 
 @pytest.fixture
 def laws() -> Callable[[type], set[str]]:
-    """The names of the laws of a class."""
+    """The names of the laws of a class, without those of its bases."""
     return lambda subject: {name for name in vars(subject) if name.startswith("test_")}
+
+
+@pytest.fixture
+def all_laws() -> Callable[[type], set[str]]:
+    """The names of all laws of a suite."""
+    return lambda suite: {name for name in dir(suite) if name.startswith("test_")}
 
 
 def pytest_terminal_summary(
@@ -69,6 +88,6 @@ def pytest_terminal_summary(
 ) -> None:
     caught = config.stash.get(CAUGHT, [])
     if caught and config.get_verbosity() > 0:
-        terminalreporter.section("broken stores, and the law that caught each")
+        terminalreporter.section("what is broken, and the law that caught it")
         for name, law in caught:
             terminalreporter.line(f"{name:30} {law}")

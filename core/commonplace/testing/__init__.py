@@ -29,15 +29,29 @@ for _library in ("hypothesis", "pytest"):
 
 # Before any law is imported, so that one that is broken shows the values it compared.
 import_module("pytest").register_assert_rewrite(
-    *(f"commonplace.testing.{name}" for name in ("driving", "machine", "store"))
+    *(
+        f"commonplace.testing.{name}"
+        for name in (
+            "chunker",
+            "driving",
+            "machine",
+            "manager",
+            "provider",
+            "ranker",
+            "source",
+            "store",
+        )
+    )
 )
 
 if TYPE_CHECKING:
     from commonplace.testing.builders import make_chunk, make_put
     from commonplace.testing.driving import live_build, publish, search, write
+    from commonplace.testing.manager import MemoryManagerConformance
     from commonplace.testing.store import StoreConformance
 
 __all__ = [
+    "MemoryManagerConformance",
     "StoreConformance",
     "live_build",
     "make_chunk",
@@ -48,6 +62,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "MemoryManagerConformance": "manager",
     "StoreConformance": "store",
     "live_build": "driving",
     "make_chunk": "builders",

@@ -1,0 +1,191 @@
+"""Laws about the arms that a manager answers with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from math import isfinite
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+from hypothesis import strategies as st
+
+from commonplace.errors import CallerError, DeclinedError
+from commonplace.model.documents import Trust
+from commonplace.model.search import ArmKind
+from commonplace.testing.manager.asking import LIMIT, ask, found, maintain, paths, said
+from commonplace.testing.manager.law import ManagerLaws, law
+from commonplace.testing.strategies import HOSTILE_TOKENS
+
+if TYPE_CHECKING:
+    from commonplace.model.search import Arm
+    from commonplace.spec import MemoryManager
+
+__all__ = ["AnswerLaws"]
+
+_TEXTS = (
+    "the zebra",
+    "zebra zebra zebra and more of the zebra",
+    "okapi\n\n# Heading\n\nzebra\n\n## Deeper\n\nand okapi\n",
+    "\n".join(f"line {number} of the zebra and of {'words ' * 30}" for number in range(60)),
+)
+
+
+class AnswerLaws(ManagerLaws):
+    """Kinds, scores, order, limit, and what each chunk says of itself."""
+
+    def _answerable(self, manager: MemoryManager) -> dict[str, str]:
+        notes = {f"memory/2026-01-0{day}.md": text for day, text in enumerate(_TEXTS, 1)}
+        notes["MEMORY.md"] = "a zebra without a date"
+        for name, text in notes.items():
+            self.notes.write(name, text)
+        maintain(manager)
+        return notes
+
+    @law()
+    def test_each_arm_says_what_it_is(self, manager: MemoryManager) -> None:
+        """Arms have names of their own, and a kind that there is."""
+        self._answerable(manager)
+        arms = ask(manager, "zebra")
+        assert arms, "no arm at all is no answer"
+        assert max(Counter(arm.name for arm in arms).values()) == 1
+        assert all(arm.name and arm.kind in get_args(ArmKind) for arm in arms)
+
+    @law()
+    def test_scores_are_of_their_kind_and_best_first(self, manager: MemoryManager) -> None:
+        """Scores are finite, of their kind's range, and never rise from one hit to the next.
+
+        ``bm25`` is 0 or more, ``cosine`` within -1 and 1; ``rank`` may have any numbers.
+        """
+        self._answerable(manager)
+        for arm in ask(manager, "zebra okapi"):
+            scores = [item.score for item in arm.found]
+            assert all(map(isfinite, scores))
+            if arm.kind == "bm25":
+                assert all(score >= 0 for score in scores)
+            if arm.kind == "cosine":
+                assert all(-1.001 <= score <= 1.001 for score in scores)
+            if arm.kind != "rank":
+                assert scores == sorted(scores, reverse=True)
+
+    @law()
+    def test_a_limit_only_cuts_off(self, manager: MemoryManager) -> None:
+        """With a smaller limit an arm is the beginning of what it was, if it is exact."""
+        self._answerable(manager)
+        every = {arm.name: arm for arm in ask(manager, "zebra")}
+        assert any(len(arm.found) > 1 for arm in every.values())
+        for limit in (1, 2, 3):
+            for arm in ask(manager, "zebra", limit=limit):
+                whole = every[arm.name]
+                assert len(arm.found) == min(limit, len(whole.found))
+                if arm.exact and whole.exact:
+                    assert _ids(arm) == _ids(whole)[:limit]
+
+    @law()
+    def test_no_chunk_comes_twice(self, manager: MemoryManager) -> None:
+        """An arm names a chunk once, and an id is one chunk in all arms."""
+        self._answerable(manager)
+        arms = ask(manager, "zebra okapi heading")
+        for arm in arms:
+            assert len(set(_ids(arm))) == len(arm.found)
+            places = [
+                (item.chunk.path, item.chunk.start_line, item.chunk.text) for item in arm.found
+            ]
+            assert len(set(places)) == len(places)
+        chunks = {item.chunk.id: item.chunk for item in found(arms)}
+        assert all(chunks[item.chunk.id] == item.chunk for item in found(arms))
+
+    @law()
+    def test_a_chunk_knows_its_note(self, manager: MemoryManager) -> None:
+        """Source, path, trust and day are those of the note, and the text is of it."""
+        notes = self._answerable(manager)
+        for item in found(ask(manager, "zebra")):
+            chunk = item.chunk
+            assert chunk.source == "memory"
+            assert chunk.trust in get_args(Trust)
+            assert "".join(chunk.text.split()) in "".join(notes[chunk.path].split())
+            assert chunk.text.strip()
+            if "dates" in self.capabilities:
+                dated = chunk.path != "MEMORY.md"
+                assert chunk.day == (chunk.path[7:17] if dated else None)
+
+    @law("lines")
+    def test_lines_are_those_of_the_file(self, manager: MemoryManager) -> None:
+        """A chunk's text is a piece of the lines that it says it stands on, and no line more."""
+        notes = self._answerable(manager)
+        for item in found(ask(manager, "zebra okapi")):
+            chunk = item.chunk
+            lines = notes[chunk.path].split("\n")
+            assert 1 <= chunk.start_line <= chunk.end_line <= len(lines)
+            whole = "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
+            assert chunk.text.strip("\n") in whole
+            assert len(chunk.text.strip("\n").split("\n")) >= len(whole.strip("\n").split("\n"))
+
+    @law()
+    def test_the_same_question_gets_the_same_answer(self, manager: MemoryManager) -> None:
+        """Asked again, also after a ``maintain`` that found nothing to do."""
+        self._answerable(manager)
+        first = said(ask(manager, "zebra okapi"))
+        assert said(ask(manager, "zebra okapi")) == first
+        maintain(manager)
+        assert said(ask(manager, "zebra okapi")) == first
+
+    @law()
+    def test_what_is_not_there_is_not_found(self, manager: MemoryManager) -> None:
+        """A word that no note has gives arms without hits, at least those of keywords.
+
+        So does every word where there are no notes. Neither is an error.
+        """
+        maintain(manager)
+        assert paths(ask(manager, "zebra")) == set()
+        notes = self._answerable(manager)
+        for arm in ask(manager, "walrus"):
+            assert arm.found == () or arm.kind != "bm25"
+            assert paths([arm]) <= set(notes)
+
+    @law(text=st.text(max_size=40) | st.sampled_from(HOSTILE_TOKENS))
+    def test_any_query_is_answered_or_refused(self, manager: MemoryManager, text: str) -> None:
+        """A query is a text like another: quotes, operators, control characters, any script.
+
+        The answer is arms, or an error that says that this query is at fault. The next one is
+        answered.
+        """
+        self._survives(manager, text)
+
+    @law()
+    def test_a_long_query_is_answered_or_refused(self, manager: MemoryManager) -> None:
+        """As above for thousands of words, and for nothing but signs."""
+        self._survives(manager, "zebra " * 2_000, "".join(HOSTILE_TOKENS), '"' * 99, "-" * 99, "* ")
+
+    @law()
+    def test_undeclared_scripts_are_declined(self, manager: MemoryManager) -> None:
+        """Words inside running Chinese or Thai are found, or the query is declined.
+
+        An empty answer would be taken for an empty memory.
+        """
+        self.notes.write("memory/cjk.md", "昨天我们在动物园里看到了斑马和长颈鹿")
+        self.notes.write("memory/thai.md", "เมื่อวานเราเห็นม้าลายที่สวนสัตว์")
+        maintain(manager)
+        for capability, word, path in (
+            ("cjk", "斑马", "memory/cjk.md"),
+            ("thai", "ม้าลาย", "memory/thai.md"),
+        ):
+            if capability in self.capabilities:
+                assert path in paths(ask(manager, word))
+            else:
+                with pytest.raises(DeclinedError):
+                    ask(manager, word)
+
+    def _survives(self, manager: MemoryManager, *texts: str) -> None:
+        self.notes.write("memory/a.md", "the zebra")
+        maintain(manager)
+        for text in texts:
+            with suppress(DeclinedError, CallerError):
+                arms = ask(manager, text)
+                assert paths(arms) <= {"memory/a.md"}
+                assert all(len(arm.found) <= LIMIT for arm in arms)
+        assert paths(ask(manager, "zebra")) == {"memory/a.md"}
+
+
+def _ids(arm: Arm) -> list[int | str]:
+    return [item.chunk.id for item in arm.found]

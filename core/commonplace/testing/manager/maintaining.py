@@ -1,0 +1,194 @@
+"""Laws about how a manager keeps itself up to the files."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from commonplace.deadline import NEVER, Deadline
+from commonplace.errors import UnavailableError
+from commonplace.testing.manager.asking import ask, finds, found, maintain, paths
+from commonplace.testing.manager.law import ManagerLaws, law
+
+if TYPE_CHECKING:
+    from commonplace.model.reports import Progress
+    from commonplace.spec import MemoryManager
+
+__all__ = ["MaintenanceLaws"]
+
+_LATE = Deadline(0.0, clock=lambda: 1.0)
+
+
+class MaintenanceLaws(ManagerLaws):
+    """``maintain`` and ``pending``."""
+
+    def _put(self, *names: str, text: str = "the zebra") -> None:
+        for name in names:
+            self.notes.write(f"memory/{name}.md", text)
+
+    @law()
+    def test_a_report_counts_what_was_done(self, manager: MemoryManager) -> None:
+        """Added, updated, removed and unchanged notes, and none that remain.
+
+        What was maintained a moment ago has nothing to do.
+        """
+        self._put("a", "b", "c")
+        report = maintain(manager)
+        assert (report.added, report.updated, report.removed, report.remaining) == (3, 0, 0, 0)
+        again = maintain(manager)
+        assert not again.changed
+        assert (again.unchanged, again.remaining) == (3, 0)
+        self._put("a", text="the okapi, which is another text")
+        self._put("d")
+        self.notes.delete("memory/b.md")
+        report = maintain(manager)
+        assert (report.added, report.updated, report.removed) == (1, 1, 1)
+        assert report.unchanged == 1
+
+    @law()
+    def test_pending_counts_and_does_nothing(self, manager: MemoryManager) -> None:
+        """``pending`` says how many notes ``maintain`` would find changed, and changes nothing."""
+        self._put("a", "b")
+        for _ in range(2):
+            assert manager.pending().remaining == 2
+        assert not manager.pending().changed
+        maintain(manager)
+        report = manager.pending()
+        assert (report.remaining, report.unchanged, report.known) == (0, 2, 2)
+        self._put("a", text="the okapi, which is another text")
+        self._put("c")
+        self.notes.delete("memory/b.md")
+        for _ in range(2):
+            assert manager.pending().remaining == 3
+        assert paths(ask(manager, "zebra")) == {"memory/a.md", "memory/b.md"}
+        assert paths(ask(manager, "okapi")) == set()
+
+    @law()
+    def test_more_changes_than_at_most_are_left(self, manager: MemoryManager) -> None:
+        """With ``at_most``, more changed notes than that are counted and left as they are.
+
+        ``known`` tells an index that has nothing from one that is behind.
+        """
+        self._put("a", "b")
+        report = manager.maintain(at_most=1, deadline=NEVER)
+        assert (report.remaining, report.known, report.changed) == (2, 0, False)
+        assert found(ask(manager, "zebra")) == []
+        assert manager.maintain(at_most=2, deadline=NEVER).added == 2
+        finds(manager, {"memory/a.md": {"zebra"}, "memory/b.md": {"zebra"}})
+        maintain(manager)  # what was written a moment ago may have to be looked at again
+        self._put("c", "d")
+        self.notes.delete("memory/a.md")
+        report = manager.maintain(at_most=2, deadline=NEVER)
+        assert (report.remaining, report.known, report.changed) == (3, 2, False)
+        assert paths(ask(manager, "zebra")) == {"memory/a.md", "memory/b.md"}
+        assert manager.maintain(at_most=3, deadline=NEVER).remaining == 0
+        finds(manager, {f"memory/{name}.md": {"zebra"} for name in "bcd"})
+
+    @law()
+    def test_a_deadline_leaves_the_rest_for_later(self, manager: MemoryManager) -> None:
+        """Where time runs out, ``maintain`` says what remains, or that it could not work.
+
+        It is not said to be done, nothing is lost, and the next ``maintain`` ends it.
+        """
+        self._put("a", "b")
+        maintain(manager)
+        self._put("c", "d")
+        try:
+            report = manager.maintain(deadline=_LATE)
+        except UnavailableError:
+            pass
+        else:
+            assert report.added + report.remaining == 2
+        assert paths(ask(manager, "zebra")) >= {"memory/a.md", "memory/b.md"}
+        maintain(manager)
+        finds(manager, {f"memory/{name}.md": {"zebra"} for name in "abcd"})
+
+    @law()
+    def test_making_everything_anew_keeps_the_answers(self, manager: MemoryManager) -> None:
+        """``force`` makes an index that answers as before, without what was deleted meanwhile.
+
+        A forced rebuild that runs out of time takes nothing away.
+        """
+        self._put("a", "b", "c")
+        maintain(manager)
+        before = [(item.chunk.path, item.chunk.text) for item in found(ask(manager, "zebra"))]
+        maintain(manager, force=True)
+        after = [(item.chunk.path, item.chunk.text) for item in found(ask(manager, "zebra"))]
+        assert after == before
+        self.notes.delete("memory/b.md")
+        with suppress(UnavailableError):
+            manager.maintain(force=True, deadline=_LATE)
+        assert paths(ask(manager, "zebra")) >= {"memory/a.md", "memory/c.md"}
+        maintain(manager, force=True)
+        finds(manager, {"memory/a.md": {"zebra"}, "memory/c.md": {"zebra"}})
+
+    @law()
+    def test_progress_is_told_in_order(self, manager: MemoryManager) -> None:
+        """Each kind of work counts up, to its total at the most, if that is known."""
+        told: list[Progress] = []
+        self._put(*(f"n{number}" for number in range(30)))
+        manager.maintain(deadline=NEVER, progress=told.append)
+        last: dict[str, int] = {}
+        for step in told:
+            assert step.label
+            assert 0 <= last.get(step.label, 0) <= step.completed
+            assert step.total == 0 or step.completed <= step.total
+            last[step.label] = step.completed
+
+    @law()
+    def test_notes_are_never_written(self, manager: MemoryManager) -> None:
+        """The files are the only truth: no call writes, touches or adds any in the workspace."""
+        self._put("a", "b")
+        before = self.notes.contents()
+        maintain(manager)
+        maintain(manager, force=True)
+        manager.pending()
+        ask(manager, "zebra")
+        manager.health(deep=True)
+        manager.close()
+        assert self.notes.contents() == before
+
+    @law("persistent")
+    def test_what_is_indexed_is_there_for_the_next(self, manager: MemoryManager) -> None:
+        """A manager that is opened over the same ``state_dir`` answers without ``maintain``.
+
+        So it does beside the first one, and each sees what the other has indexed.
+        """
+        self._put("a")
+        maintain(manager)
+        with self.opened_again() as other:
+            finds(other, {"memory/a.md": {"zebra"}})
+            self._put("b", text="the okapi")
+            maintain(other)
+            finds(manager, {"memory/a.md": {"zebra"}, "memory/b.md": {"okapi"}})
+        manager.close()
+        with self.opened_again() as later:
+            assert later.pending().remaining == 0
+            finds(later, {"memory/a.md": {"zebra"}, "memory/b.md": {"okapi"}})
+
+    @law("persistent")
+    def test_a_kill_at_any_moment_costs_nothing_but_work(self, manager: MemoryManager) -> None:
+        """What a killed process leaves in ``state_dir`` can be gone on with.
+
+        Copies are taken while ``maintain`` runs, whenever it tells of its progress. From each of
+        them the next ``maintain`` makes an index that is whole.
+        """
+        self._put("a", "b")
+        maintain(manager)
+        self._put(*(f"n{number}" for number in range(5)), text="the okapi")
+        images: list[str] = []
+
+        def kill(_: Progress) -> None:
+            images.append(f"{self.directory}/killed-{len(images)}")
+            shutil.copytree(f"{self.directory}/state", images[-1])
+
+        manager.maintain(deadline=NEVER, progress=kill)
+        manager.maintain(force=True, deadline=NEVER, progress=kill)
+        expected = {f"memory/n{number}.md": {"okapi"} for number in range(5)}
+        expected |= {"memory/a.md": {"zebra"}, "memory/b.md": {"zebra"}}
+        for image in [image for number, image in enumerate(images) if number < 6]:
+            with self.opened_again(image) as survivor:
+                assert paths(ask(survivor, "zebra")) >= {"memory/a.md", "memory/b.md"}
+                maintain(survivor)
+                finds(survivor, expected)

@@ -1,0 +1,51 @@
+"""Opening the store that a configuration names."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from commonplace_example_milvus.database import Database
+from commonplace_example_milvus.lease import Lease
+from commonplace_example_milvus.lite import is_file
+from commonplace_example_milvus.settings import MilvusSettings
+from commonplace_example_milvus.store import MilvusStore
+
+if TYPE_CHECKING:
+    from commonplace.spec import StoreContext
+
+__all__ = ["open_store"]
+
+
+def open_store(context: StoreContext) -> MilvusStore:
+    """The store of ``context``; its lock lies beside ``context.path``, where everybody finds it.
+
+    Raises :class:`~commonplace.errors.IndexUnavailableError` where Milvus does not answer.
+    """
+    settings: MilvusSettings = context.config or MilvusSettings()
+    uri = settings.uri or f"{context.path}.milvus.db"
+    prefix = settings.collection or f"commonplace_{sha256(context.path.encode()).hexdigest()[:16]}"
+    folder = os.path.dirname(os.path.abspath(context.path))
+    os.makedirs(folder, exist_ok=True)
+    database = Database(
+        uri,
+        token=settings.token.reveal() if settings.token else "",
+        prefix=prefix,
+        timeout=settings.timeout_seconds,
+    )
+    try:
+        lease = Lease(os.path.join(folder, f"{prefix}.lock"))
+        return MilvusStore(database, lease, location=_shown(uri))
+    except BaseException:
+        database.close()
+        raise
+
+
+def _shown(uri: str) -> str:
+    """``uri`` without a password."""
+    if is_file(uri):
+        return uri
+    parts = urlsplit(uri)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

@@ -1,0 +1,156 @@
+"""Answers from the chunks that a catalogue knows."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from commonplace.deadline import NEVER
+from commonplace.errors import DeclinedError
+from commonplace.model.chunks import Chunk, embedding_text
+from commonplace.model.search import Nearest
+from commonplace_example_milvus.database import MOST_RANKED
+from commonplace_example_milvus.filters import passing
+from commonplace_example_milvus.rows import (
+    CHUNKS,
+    TERMS,
+    TEXTS,
+    buckets_of,
+    columns_of,
+    stored,
+    version_of,
+    visible,
+)
+from commonplace_example_milvus.scoring import matches, scores
+from commonplace_example_milvus.spaces import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonplace.deadline import Deadline
+    from commonplace.model.search import ChunkId, KeywordQuery, StoredChunk, Where
+    from commonplace.model.store import Build
+    from commonplace_example_milvus.catalogue import Catalogue, Entry, Space
+    from commonplace_example_milvus.database import Database, Row
+    from commonplace_example_milvus.spaces import Spaces
+
+__all__ = ["fetch", "keyword", "missing", "nearest"]
+
+_SOME = 1_000
+"""Ids in one filter."""
+
+
+def keyword(
+    database: Database,
+    catalogue: Catalogue,
+    query: KeywordQuery,
+    *,
+    where: Where,
+    limit: int,
+    deadline: Deadline,
+) -> list[tuple[ChunkId, float]]:
+    """The best ``limit`` matches of the live build, best first.
+
+    Milvus gives all chunks that may hold one of the words; which do, and what they score, is
+    reckoned here. So an answer takes time in proportion to the chunks that hold the most common
+    of the words.
+    """
+    live, documents = _live(catalogue)
+    total = sum(entry.chunks for entry in documents.values())
+    if live is None or not total or not query.should:
+        return []
+    filter_ = f"{visible(catalogue, live.id)} and array_contains_any(buckets, %s)"
+    found = {
+        row["id"]: columns_of(row)
+        for row in database.rows(
+            CHUNKS, filter_ % buckets_of(query.should), ["id", *TERMS], deadline
+        )
+    }
+    average = sum(entry.tokens for entry in documents.values()) / total
+    scored = scores(query.should, found, total=total, average=average or 1.0)
+    versions = passing(where, documents.values())
+    hits = [
+        (id_, scored[id_])
+        for id_, columns in found.items()
+        if (versions is None or version_of(id_) in versions) and matches(columns, query)
+    ]
+    return list(_ordered(hits, documents)[: max(0, limit)])
+
+
+def nearest(
+    spaces: Spaces,
+    catalogue: Catalogue,
+    space: Space | None,
+    vector: bytes,
+    *,
+    where: Where,
+    limit: int,
+    deadline: Deadline,
+) -> Nearest:
+    """The nearest ``limit`` chunks of the live build, found by Milvus.
+
+    Raises ``ValueError`` for a vector of other dimensions, and
+    :class:`~commonplace.errors.DeclinedError` where more are asked for than Milvus ranks at once.
+    """
+    numbers(vector, None if space is None else space.dims)
+    live, documents = _live(catalogue)
+    versions = passing(where, documents.values())
+    if live is None or space is None or limit <= 0 or versions == frozenset():
+        return Nearest((), exact=True)
+    filter_ = visible(catalogue, live.id, versions)
+    most = min(limit, MOST_RANKED)
+    found, exact = spaces.nearest(space, vector, filter_, most, deadline)
+    if limit > most and not exact:
+        raise DeclinedError(
+            f"Milvus ranks {MOST_RANKED} chunks at once, not {limit}", mend="ask for fewer"
+        )
+    hits = _ordered([hit for hit in found if version_of(hit[0]) in documents], documents)
+    return Nearest(tuple(hits[:limit]), exact=exact, plan="Milvus, every vector")
+
+
+def fetch(database: Database, catalogue: Catalogue, ids: Sequence[ChunkId]) -> list[StoredChunk]:
+    """The chunks of ``ids`` in the live build, in that order."""
+    live, documents = _live(catalogue)
+    if live is None:
+        return []
+    known = sorted({id_ for id_ in ids if isinstance(id_, int) and version_of(id_) in documents})
+    rows: dict[ChunkId, Row] = {
+        row["id"]: row
+        for start in range(0, len(known), _SOME)
+        for row in database.rows(
+            CHUNKS, f"id in {known[start : start + _SOME]}", ["id", "version", "body", *TEXTS]
+        )
+    }
+    return [stored(row, documents[row["version"]]) for id_ in ids if (row := rows.get(id_))]
+
+
+def missing(
+    database: Database, spaces: Spaces, catalogue: Catalogue, space: Space | None, build: Build
+) -> list[tuple[str, str]]:
+    """Digest and text to embed of what of ``build`` has no vector in ``space``."""
+    held = set() if space is None else spaces.ids(catalogue, space, build.id)
+    rows = database.rows(CHUNKS, visible(catalogue, build.id), ["id", "digest"], NEVER)
+    wanted = sorted({row["digest"]: row["id"] for row in rows if row["id"] not in held}.values())
+    return [
+        (row["digest"], _embedded(row))
+        for start in range(0, len(wanted), _SOME)
+        for row in database.rows(
+            CHUNKS, f"id in {wanted[start : start + _SOME]}", ["id", "digest", *TEXTS]
+        )
+    ]
+
+
+def _live(catalogue: Catalogue) -> tuple[Build | None, dict[int, Entry]]:
+    """The live build, and its documents by version."""
+    live = catalogue.live
+    return live, {entry.version: entry for entry in catalogue.documents(live).values()}
+
+
+def _ordered(hits: list[tuple[int, float]], documents: dict[int, Entry]) -> list[tuple[int, float]]:
+    """Best first, equal ones by source, path and place: ids of one document are in order."""
+    return sorted(hits, key=lambda hit: (-hit[1], *documents[version_of(hit[0])].key, hit[0]))
+
+
+def _embedded(row: Row) -> str:
+    heading = tuple(json.loads(row["heading"]))
+    return embedding_text(Chunk(row["start"], row["stop"], row["text"], heading))

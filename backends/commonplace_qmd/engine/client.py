@@ -100,7 +100,8 @@ class Qmd:
 
         Lines are for the mode ``query``. Up to 20 rows may come from the resident server. Raises
         :class:`UnknownCollectionError` if a collection is missing, :class:`QmdTimeoutError`, and
-        :class:`QmdError` for all else that keeps QMD from answering honestly.
+        :class:`QmdError` for all else that keeps QMD from answering honestly;
+        :class:`~commonplace.errors.DeclinedError` for words that it cannot look for.
         """
         return self._searching.search(
             mode, query, collections=collections, limit=limit, deadline=deadline

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from commonplace.errors import DeclinedError
 from commonplace_qmd.engine.faults import QmdError
 from commonplace_qmd.engine.index import has_vector_table, has_vectors
 from commonplace_qmd.engine.types import Line
-from commonplace_qmd.engine.words import as_document, cleaned, plain
+from commonplace_qmd.engine.words import as_document, cleaned, has_words, is_findable, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,13 +28,14 @@ class Plan(NamedTuple):
 
     ``arguments`` and ``query`` are for the command line. ``tool`` is for the server, ``None``
     where it cannot be asked. ``heavy`` searches load models: worth waiting for the server, which
-    keeps them.
+    keeps them. Where words are not ``findable``, to find nothing says nothing.
     """
 
     arguments: tuple[str, ...]
     query: str
     tool: Mapping[str, Any] | None
     heavy: bool
+    findable: bool = True
 
 
 def plan(
@@ -43,8 +45,9 @@ def plan(
 
     Without its models, QMD would try to download them, for a quarter of an hour where there is no
     network. Raises :class:`~commonplace_qmd.engine.faults.QmdError`: ``no_models``, and
-    ``no_vectors`` where QMD would say that it found nothing. Raises ``ValueError`` for lines in
-    another mode than ``query``.
+    ``no_vectors`` where QMD would say that it found nothing;
+    :class:`~commonplace.errors.DeclinedError` where it would say so of any notes, and
+    ``ValueError`` for lines in another mode than ``query``.
     """
     if isinstance(query, str):
         if not query.strip():
@@ -59,6 +62,9 @@ def plan(
     lines = [line for line in map(cleaned, lines) if line.text]
     if not lines:
         return None
+    lines = [line for line in lines if line.kind != "lex" or has_words(line.text)]
+    if not lines:
+        raise DeclinedError("qmd: the query has no words to look for, and QMD needs one")
     if any(line.kind != "lex" for line in lines):
         _check_vectors(lines, index_path, models)
     return _typed(mode, lines, models)
@@ -104,11 +110,12 @@ def _expanded(query: str, index_path: str, models: frozenset[ModelKind]) -> Plan
 
 def _typed(mode: Mode, lines: Sequence[Line], models: frozenset[ModelKind]) -> Plan:
     rerank = mode == "query" and "rerank" in models
+    findable = any(line.kind != "lex" or is_findable(line.text) for line in lines)
     searches = [{"type": line.kind, "query": line.text} for line in lines]
     tool = {"searches": searches, "rerank": rerank} if len(lines) <= _MOST_LINES else None
     if mode == "search":
-        return Plan(("search",), lines[0].text, tool, heavy=False)
+        return Plan(("search",), lines[0].text, tool, heavy=False, findable=findable)
     if mode == "vsearch" and "generate" in models:  # it expands the query
         return Plan(("vsearch",), lines[0].text, tool, heavy=True)
     arguments = ("query",) if rerank else ("query", "--no-rerank")
-    return Plan(arguments, as_document(lines), tool, heavy=True)
+    return Plan(arguments, as_document(lines), tool, heavy=True, findable=findable)

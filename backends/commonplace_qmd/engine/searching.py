@@ -6,6 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from commonplace.deadline import Deadline
+from commonplace.errors import DeclinedError
 from commonplace_qmd.engine.faults import QmdError, QmdTimeoutError, RefusedError
 from commonplace_qmd.engine.plans import plan
 from commonplace_qmd.engine.rows import read_results
@@ -68,7 +69,10 @@ class Searching:
                 limit=asked,
                 deadline=deadline,
             )
-        return _of(rows, collections)[:limit]
+        wanted = _of(rows, collections)[:limit]
+        if not wanted and not planned.findable:
+            raise DeclinedError("qmd: QMD does not know where words of this script begin")
+        return wanted
 
     def _resident_rows(
         self, planned: Plan, collections: Sequence[str], limit: int, deadline: Deadline

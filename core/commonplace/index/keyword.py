@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from commonplace.errors import IndexBusyError
 from commonplace.model.search import Arm, Found
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from commonplace.deadline import Deadline
-    from commonplace.model.search import KeywordQuery, Where
+    from commonplace.model.search import ChunkId, KeywordQuery, Where
     from commonplace.spec import Store
 
-__all__ = ["keyword_arm", "neighbour_share"]
+__all__ = ["fetched", "keyword_arm", "neighbour_share"]
+
+T = TypeVar("T")
 
 _DEPTH = 20
 _BONUS = 0.5
+_ATTEMPTS = 3
 
 
 def keyword_arm(
@@ -29,10 +33,11 @@ def keyword_arm(
     """
     if not query.should:
         return Arm("keyword", "bm25", ())
-    ranked = store.keyword(query, where=where, limit=max(limit, _DEPTH), deadline=deadline)
-    scores = dict(ranked)
-    chunks = store.fetch([id_ for id_, _ in ranked])
-    found = [Found(chunk, scores[chunk.id]) for chunk in chunks]
+    _, found = fetched(
+        store,
+        lambda: store.keyword(query, where=where, limit=max(limit, _DEPTH), deadline=deadline),
+        lambda ranked: ranked,
+    )
     if query.neighbours:
         head = [
             Found(
@@ -44,6 +49,28 @@ def keyword_arm(
         head.sort(key=lambda item: -item.score)  # stable: equal scores keep the store's order
         found[:_DEPTH] = head
     return Arm("keyword", "bm25", tuple(found[:limit]))
+
+
+def fetched(
+    store: Store,
+    search: Callable[[], T],
+    ranked: Callable[[T], Sequence[tuple[ChunkId, float]]],
+) -> tuple[T, list[Found]]:
+    """What ``search`` answers, and the chunks that it ``ranked``.
+
+    Another thread or process may replace a document, or the whole build, between the two: what is
+    gone by then is searched for again. Raises :class:`~commonplace.errors.IndexBusyError` where
+    everything is gone each time, for an empty answer would be taken for an empty memory.
+    """
+    for _ in range(_ATTEMPTS):
+        answer = search()
+        scores = dict(ranked(answer))
+        chunks = store.fetch(list(scores))
+        if len(chunks) == len(scores):
+            break
+    if scores and not chunks:
+        raise IndexBusyError("the index is replaced faster than it can be read")
+    return answer, [Found(chunk, scores[chunk.id]) for chunk in chunks]
 
 
 def neighbour_share(body: str, neighbours: Sequence[tuple[str, str]]) -> float:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from commonplace.embedding.service import KEYWORDS, NoVector
 from commonplace.errors import DeadlineExceededError
-from commonplace.model.search import Arm, Fallback, Found
+from commonplace.index.keyword import fetched
+from commonplace.model.search import Arm, Fallback
 
 if TYPE_CHECKING:
     from commonplace.deadline import Deadline
@@ -44,21 +45,19 @@ def vector_arm(
     if isinstance(asked, NoVector):
         return _empty(asked.reason, Fallback(asked.part, asked.reason, asked.since, KEYWORDS))
     try:
-        nearest = store.nearest(
-            asked.space, asked.vector, where=where, limit=limit, deadline=deadline
+        nearest, found = fetched(
+            store,
+            lambda: store.nearest(
+                asked.space, asked.vector, where=where, limit=limit, deadline=deadline
+            ),
+            lambda answer: answer.found,
         )
     except DeadlineExceededError as error:
         return _empty(str(error), None)
-    scores = dict(nearest.found)
-    chunks = store.fetch([id_ for id_, _ in nearest.found])
     return Arm(
         "vector",
         "cosine",
-        tuple(
-            Found(chunk, scores[chunk.id])
-            for chunk in chunks
-            if not analysed or _passes(chunk, query.keyword)
-        ),
+        tuple(item for item in found if not analysed or _passes(item.chunk, query.keyword)),
         exact=nearest.exact,
         plan=nearest.plan,
         provider=asked.provider,

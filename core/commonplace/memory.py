@@ -256,7 +256,7 @@ class Memory:
                 from commonplace.searching import Searcher
 
                 search = self.settings.search
-                rankers = make_rankers(self.host, search)
+                rankers = make_rankers(self.host, self.settings)
                 sources = [source.id for source in self._sources]
                 self._searcher = Searcher(search, self._analyser, rankers, sources)
             return self._searcher

@@ -123,3 +123,7 @@ class Settings(Group):
         "The section `models.providers`.", default={}, veiled=True
     )
     send_policy: Mapping[str, object] | None = setting("`session.sendPolicy`.", default=None)
+
+    def plugin_config(self, id_: str) -> Any:
+        """``plugins.entries.<id>.config`` as its plugin reads it; ``None`` where it is not set."""
+        return self.section_values.get(f"plugins.entries.{id_}.config")

@@ -293,6 +293,7 @@ def _context(
         options=options,
         state_dir=settings.state_dir,
         cache_dir=settings.cache_dir,
+        config=settings.plugin_config(registration.id),
     )
 
 

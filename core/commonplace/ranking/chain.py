@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from commonplace.spec import RankerContext
 
 if TYPE_CHECKING:
-    from commonplace.config import SearchSettings
+    from commonplace.config import SearchSettings, Settings
     from commonplace.host.host import PluginHost
     from commonplace.spec import Ranker
 
@@ -36,16 +36,19 @@ def chain_of(settings: SearchSettings) -> tuple[str, ...]:
     return chain
 
 
-def make_chain(host: PluginHost, settings: SearchSettings) -> list[Ranker]:
-    """The rankers of :func:`chain_of`.
+def make_chain(host: PluginHost, settings: Settings) -> list[Ranker]:
+    """The rankers of :func:`chain_of`, each with its own section of the configuration.
 
     Raises :class:`~commonplace.errors.PluginUnavailableError` for an id nobody offers.
     """
-    hybrid = settings.query.hybrid
+    hybrid = settings.search.query.hybrid
     context = RankerContext(
         vector_weight=hybrid.vector_weight,
         text_weight=hybrid.text_weight,
         half_life_days=hybrid.temporal_decay.half_life_days,
         mmr_lambda=hybrid.mmr.lambda_,
     )
-    return [host.ranker(id_).factory(context) for id_ in chain_of(settings)]
+    return [
+        host.ranker(id_).factory(context._replace(config=settings.plugin_config(id_)))
+        for id_ in chain_of(settings.search)
+    ]

@@ -1,0 +1,90 @@
+"""What a configuration says of a plugin reaches the factory of whatever the plugin offers."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from attrs import field, frozen
+
+import commonplace_chunkers.plugin
+import commonplace_inmemory.plugin
+import commonplace_notes.plugin
+import commonplace_ranking.plugin
+from commonplace.config import described
+from commonplace.errors import UnavailableError
+from commonplace.host.host import PluginHost
+from commonplace.memory import Memory
+from commonplace.model.plugins import Registration
+from commonplace.spec import hookimpl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from commonplace.spec import Registry
+
+OURS = (
+    commonplace_chunkers.plugin,
+    commonplace_inmemory.plugin,
+    commonplace_notes.plugin,
+    commonplace_ranking.plugin,
+)
+
+
+@frozen
+class Section:
+    tint: str = field(default="none", metadata=described("A colour."))
+
+
+class RefusedError(Exception):
+    """Ends a factory once it has been seen with what it was given."""
+
+
+def offering(hook: str, id_: str, seen: list[Any]) -> ModuleType:
+    def factory(context: Any) -> Any:
+        seen.append(context.config)
+        raise RefusedError
+
+    def register(registry: Registry) -> None:
+        registry.add(Registration(id=id_, summary="paints", factory=factory, config=Section))
+
+    module = ModuleType(f"a_plugin_for_{hook}")
+    setattr(module, hook, hookimpl(register))
+    return module
+
+
+@pytest.mark.parametrize(
+    ("hook", "slot"),
+    [
+        ("commonplace_register_rankers", {"ranking": {"chain": ["painted"]}}),
+        ("commonplace_register_chunkers", {"chunking": {"strategy": "painted"}}),
+        ("commonplace_register_providers", {"provider": "painted"}),
+        ("commonplace_register_sources", {"sources": ["painted"]}),
+    ],
+)
+@pytest.mark.parametrize("written", [True, False])
+def test_a_section_reaches_the_factory(
+    hook: str, slot: dict[str, Any], written: bool, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "MEMORY.md").write_text("a note\n")
+    seen: list[Any] = []
+    host = PluginHost(entry_points=[])
+    for module in (*OURS, offering(hook, "painted", seen)):
+        host.register(module, name=module.__name__)
+    config: dict[str, Any] = {
+        "memory": {"backend": "inmemory"},
+        "agents": {"defaults": {"memorySearch": {"provider": "none", **slot}}},
+    }
+    if written:
+        config["plugins"] = {"entries": {"painted": {"config": {"tint": "blue"}}}}
+    with suppress(RefusedError, UnavailableError):
+        env = {"COMMONPLACE_STATE_DIR": str(tmp_path / "state"), "HOME": str(tmp_path)}
+        with Memory.open(workspace=notes, config=config, env=env, host=host) as memory:
+            memory.sync()
+            memory.search("note")
+    assert seen
+    assert all(one == (Section("blue") if written else None) for one in seen)

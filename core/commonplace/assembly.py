@@ -201,6 +201,7 @@ def _make_manager(
         manager: MemoryManager = registration.factory(context)
         return manager
 
+    from commonplace.index.changes import MissingSource
     from commonplace.index.manager import IndexedMemoryManager
 
     chunking = settings.search.chunking
@@ -220,9 +221,11 @@ def _make_manager(
             vector_extension=settings.search.store.vector_extension_path,
         )
     )
+    here = {source.id for source in sources}
+    missing = (MissingSource(id_) for id_ in settings.search.sources if id_ not in here)
     return IndexedMemoryManager(
         store=store,
-        sources=sources,
+        sources=[*sources, *missing],
         chunker=chunker,
         analyser=analyser,
         workspace=os.path.realpath(settings.workspace),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.deadline import Deadline
-from commonplace.index.changes import lies_under
 from commonplace.model.search import Query
 from commonplace.present.present import above, hits_of
 from commonplace.ranking.pipeline import candidates_of, rank
@@ -99,9 +98,9 @@ class Searcher:
                 vectors=next((arm.vectors for arm in arms if arm.vectors), None),
             ),
         )
-        hidden = turn.freshness.hidden
+        hides = turn.freshness.hides
         passed = above(
-            [hit for hit in ranked if not any(lies_under(hit.chunk.path, root) for root in hidden)],
+            [hit for hit in ranked if not hides(hit.chunk.source, hit.chunk.path)],
             configured=self._settings.query.min_score,
             asked=min_score,
             compat=profile == "compat",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.embedding.service import cache_key
-from commonplace.embedding.states import Serving, serving, states_of
+from commonplace.embedding.states import Serving, refusals_of, serving, states_of
 from commonplace.errors import CommonplaceError
 from commonplace.model.reports import Status, SyncReport
 from commonplace.model.search import Fallback
@@ -61,6 +61,7 @@ def status_of(
             pending = chain.pending() if available else pending
         except CommonplaceError as error:
             words.append(f"the notes could not be compared with the index: {error}")
+    words += [f"{absent.root}: {absent.reason}" for absent in pending.absent_roots]
     if store is not None:
         words += store.notices
     search = settings.search
@@ -122,6 +123,7 @@ def _embedding(
     if service.cache is not None and service.cache.trouble:
         words.append(service.cache.trouble)
     words += _batch_jobs(service)
+    words += refusals_of(service)
     covered = {state.role: state.covered for state in states}
     if covered.get("fallback") and not covered.get("primary") and service.absent is None:
         first, second = states[0].id, states[-1].id

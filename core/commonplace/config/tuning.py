@@ -23,11 +23,11 @@ def search_settings(
     ``shape`` is that of :class:`~commonplace.config.search.SearchSettings`.
     """
     values = dict(found)
-    _sources(values)
+    notes = _sources(values)
     _weights(values)
     _chunking(values)
     settings: SearchSettings = shape.build(values)
-    notes = [
+    notes += [
         f"memorySearch.{key}: bedrock is not supported; it embeds nothing"
         for key, provider in (("provider", settings.provider), ("fallback", settings.fallback))
         if provider == "bedrock"
@@ -35,16 +35,30 @@ def search_settings(
     return settings, notes
 
 
-def _sources(values: dict[tuple[str, ...], Any]) -> None:
+def _sources(values: dict[tuple[str, ...], Any]) -> list[str]:
+    """Bring both halves of the consent to transcripts together; words where one is missing."""
+    notes: list[str] = []
     remembers = values.get(("remember_across_conversations",)) is True
     if remembers:
         values["session_memory",] = True
     sources = values.get(("sources",), ("memory",))
     if not values.get(("session_memory",), False):
+        if "sessions" in sources:
+            notes.append(
+                "memorySearch.sources: sessions are not searched: "
+                "set experimental.sessionMemory to true as well"
+            )
         sources = tuple(source for source in sources if source != "sessions")
-    elif remembers and "sessions" not in sources:
-        sources = (*sources, "sessions")
+    elif "sessions" not in sources:
+        if remembers:
+            sources = (*sources, "sessions")
+        else:
+            notes.append(
+                "memorySearch.experimental.sessionMemory: sessions are not searched: "
+                'put "sessions" into sources as well'
+            )
     values["sources",] = sources or ("memory",)
+    return notes
 
 
 def _weights(values: dict[tuple[str, ...], Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from commonplace.model.documents import DocumentRef, ScanReport, Stamp
     from commonplace.model.store import StoredDocument
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = [
     "TICK_NS",
     "UNSETTLED",
+    "MissingSource",
     "Plan",
     "SourceScan",
     "lies_under",
@@ -37,6 +38,12 @@ class SourceScan(NamedTuple):
     recipe: str
 
 
+class MissingSource(NamedTuple):
+    """Stands for a source that is configured and not here, as its plugin is missing, say."""
+
+    id: str
+
+
 class Plan(NamedTuple):
     """``read`` may have changed; ``gone`` are certainly no longer there; the rest is as it was."""
 
@@ -56,24 +63,32 @@ class Plan(NamedTuple):
         return self.unchanged + len(self.gone) + sum(old is not None for _, old in self.read)
 
 
-def plan_changes(stored: Iterable[StoredDocument], scans: Sequence[SourceScan]) -> Plan:
+def plan_changes(
+    stored: Iterable[StoredDocument],
+    scans: Sequence[SourceScan],
+    *,
+    configured: Collection[str] | None = None,
+) -> Plan:
     """Compare what the index holds with what the sources found.
 
     A document that is no longer found is ``gone`` only if its path lies under a root that was
     scanned to its end, and under none that failed. A source that was not scanned at all (its
-    plugin is missing, say) hides its documents: they are neither gone nor unchanged.
+    plugin is missing, say) hides its documents: they are neither gone nor unchanged. They are gone
+    if it is not among those ``configured`` (``None``: every source is).
     """
     known: dict[str, dict[str, StoredDocument]] = {scan.source: {} for scan in scans}
     hidden = 0
+    gone: list[StoredDocument] = []
     for document in stored:
         of_source = known.get(document.source)
-        if of_source is None:
+        if of_source is not None:
+            of_source[document.path] = document
+        elif configured is None or document.source in configured:
             hidden += 1
         else:
-            of_source[document.path] = document
+            gone.append(document)
 
     read: list[tuple[DocumentRef, StoredDocument | None]] = []
-    gone: list[StoredDocument] = []
     unchanged = 0
     for scan in scans:
         of_source, recipe = known[scan.source], scan.recipe

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import IndexBusyError, UnavailableError
+from commonplace.index.changes import lies_under
 
 if TYPE_CHECKING:
+    from commonplace.model.documents import RootFailure
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.spec import MemoryManager
 
@@ -26,7 +28,13 @@ class Freshness(NamedTuple):
 
     stale: int = 0
     notes: tuple[str, ...] = ()
-    hidden: tuple[str, ...] = ()
+    hidden: tuple[RootFailure, ...] = ()
+
+    def hides(self, source: str, path: str) -> bool:
+        """Whether a document lies below a root that could not be looked at."""
+        return any(
+            root.source in ("", source) and lies_under(path, root.root) for root in self.hidden
+        )
 
 
 def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) -> Freshness:
@@ -58,14 +66,10 @@ def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) ->
         elif report.remaining:
             if not (report.known or report.hidden):
                 raise
-            return Freshness(report.remaining, _words(report, str(error)), _hidden(report))
+            return Freshness(report.remaining, _words(report, str(error)), report.failed_roots)
         else:
             told = ()
-    return Freshness(report.remaining, (*told, *_words(report)), _hidden(report))
-
-
-def _hidden(report: SyncReport) -> tuple[str, ...]:
-    return tuple(failed.root for failed in report.failed_roots)
+    return Freshness(report.remaining, (*told, *_words(report)), report.failed_roots)
 
 
 def _words(report: SyncReport, hindrance: str = "") -> tuple[str, ...]:

@@ -8,9 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from commonplace.errors import IndexCorruptError, IndexUnavailableError, UnavailableError
-from commonplace.index.changes import SourceScan, plan_changes
+from commonplace.index.changes import MissingSource, plan_changes
 from commonplace.index.keyword import keyword_arm
-from commonplace.index.recipe import build_identity, recipe_of, same_workspace
+from commonplace.index.recipe import build_identity, same_workspace
+from commonplace.index.scanning import scan_sources, with_scans
 from commonplace.model.reports import Progress, SyncReport
 from commonplace.spec import ManagerHealth
 
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 
     from commonplace.deadline import Deadline
     from commonplace.embedding.service import EmbeddingService
-    from commonplace.index.changes import Plan
+    from commonplace.index.changes import Plan, SourceScan
     from commonplace.model.reports import ProgressCallback
     from commonplace.model.search import Arm, Query, Where
-    from commonplace.model.store import Build
+    from commonplace.model.store import Build, StoredDocument
     from commonplace.spec import Chunker, Source, Store, VectorStore
     from commonplace.text.analyse import Analyser
 
@@ -30,13 +31,16 @@ __all__ = ["IndexedMemoryManager"]
 
 
 class IndexedMemoryManager:
-    """A :class:`~commonplace.spec.MemoryManager` over any :class:`~commonplace.spec.Store`."""
+    """A :class:`~commonplace.spec.MemoryManager` over any :class:`~commonplace.spec.Store`.
+
+    ``sources`` are all that shall be searched; what the index holds of others is forgotten.
+    """
 
     def __init__(
         self,
         *,
         store: Store,
-        sources: Sequence[Source],
+        sources: Sequence[Source | MissingSource],
         chunker: Chunker,
         analyser: Analyser,
         workspace: str = "",
@@ -45,7 +49,10 @@ class IndexedMemoryManager:
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self._store = store
-        self._sources = {source.id: source for source in sources}
+        self._sources = {
+            source.id: source for source in sources if not isinstance(source, MissingSource)
+        }
+        self._configured = frozenset(source.id for source in sources)
         self._chunker = chunker
         self._analyser = analyser
         self._identity = build_identity(analyser, workspace)
@@ -64,6 +71,16 @@ class IndexedMemoryManager:
                 "the index was made for another workspace or tokenizer",
                 mend="run `commonplace index`",
             )
+        served = frozenset(self._sources)
+        if where.sources is not None:
+            where = where._replace(sources=where.sources & served)
+        arms = self._arms(query, where, limit, deadline)
+        if all(found.chunk.source in served for arm in arms for found in arm.found):
+            return arms
+        # A source that was switched off, or is not here now: not to be searched, though indexed.
+        return self._arms(query, where._replace(sources=served), limit, deadline)
+
+    def _arms(self, query: Query, where: Where, limit: int, deadline: Deadline) -> tuple[Arm, ...]:
         arms: list[Arm] = []
         if self._hybrid:
             # First, for it is quick, and whoever embeds may take all the time there is.
@@ -93,8 +110,8 @@ class IndexedMemoryManager:
         """Compare stamps and count; no file is opened, nothing is written."""
         scans = self._scan()
         live = _live(self._store)
-        plan = plan_changes(self._store.documents(live) if live else (), scans)
-        return _with_scans(_looked(plan), scans)
+        plan = self._plan(live, scans) if live else plan_changes((), scans)
+        return with_scans(_looked(plan), scans)
 
     def maintain(
         self,
@@ -132,7 +149,7 @@ class IndexedMemoryManager:
                 report = self._embed(
                     report, anew=force, deadline=deadline, progress=progress, wait=wait
                 )
-        return _with_scans(report, scans)._replace(seconds=time.monotonic() - started)
+        return with_scans(report, scans)._replace(seconds=time.monotonic() - started)
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
         """The store's health, or why it has none."""
@@ -172,20 +189,40 @@ class IndexedMemoryManager:
             return report
         from commonplace.embedding.filling import fill_vectors
 
+        from commonplace.index.locating import place_of
+
         done = fill_vectors(
-            service, vectors, live, anew=anew, deadline=deadline, progress=progress, wait=wait
+            service,
+            vectors,
+            live,
+            anew=anew,
+            deadline=deadline,
+            progress=progress,
+            wait=wait,
+            locate=lambda text: place_of(vectors, self._analyser, text, deadline=deadline),
         )
         return report._replace(embedding=done)
 
     def _scan(self) -> list[SourceScan]:
-        return [
-            SourceScan(
-                source=source.id,
-                report=source.scan(),
-                recipe=recipe_of(source, self._chunker.fingerprint, self._analyser),
-            )
-            for source in self._sources.values()
-        ]
+        scan = partial(
+            scan_sources,
+            self._sources.values(),
+            chunker_fingerprint=self._chunker.fingerprint,
+            analyser=self._analyser,
+            known=self._known,
+        )
+        try:
+            return scan()
+        except IndexCorruptError:
+            return scan()  # as in maintain
+
+    def _known(self) -> list[StoredDocument]:
+        """Every document of the live build."""
+        live = _live(self._store)
+        return list(self._store.documents(live)) if live else []
+
+    def _plan(self, build: Build, scans: list[SourceScan]) -> Plan:
+        return plan_changes(self._store.documents(build), scans, configured=self._configured)
 
     def _bring_up(
         self,
@@ -225,7 +262,7 @@ class IndexedMemoryManager:
                 return None
             size = sum(len(scan.report.documents) for scan in scans)
             return SyncReport(remaining=size) if size > at_most else None
-        plan = plan_changes(self._store.documents(live), scans)
+        plan = self._plan(live, scans)
         if plan.size and (at_most is None or plan.size <= at_most):
             return None
         return _looked(plan)
@@ -244,7 +281,7 @@ class IndexedMemoryManager:
 
         target, rebuilding = self._target(force=force, tidy=settle)
         # Planned again under the lease: another process may have done the work meanwhile.
-        plan = plan_changes(self._store.documents(target), scans)
+        plan = self._plan(target, scans)
         indexer = Indexer(
             store=self._store,
             sources=self._sources,
@@ -285,7 +322,7 @@ class IndexedMemoryManager:
         live = _live(self._store)
         if live is not None and not same_workspace(live.identity, self._identity):
             return False  # they were never ours
-        return bool(live and plan_changes(self._store.documents(live), scans).hidden > plan.hidden)
+        return bool(live and self._plan(live, scans).hidden > plan.hidden)
 
 
 def _live(store: Store) -> Build | None:
@@ -295,11 +332,4 @@ def _live(store: Store) -> Build | None:
 def _looked(plan: Plan) -> SyncReport:
     return SyncReport(
         unchanged=plan.unchanged, remaining=plan.size, known=plan.known, hidden=plan.hidden
-    )
-
-
-def _with_scans(report: SyncReport, scans: list[SourceScan]) -> SyncReport:
-    return report._replace(
-        failed_roots=tuple(failure for scan in scans for failure in scan.report.failed_roots),
-        skipped_symlinks=sum(scan.report.skipped_symlinks for scan in scans),
     )

@@ -51,10 +51,14 @@ class Document(NamedTuple):
 
 
 class RootFailure(NamedTuple):
-    """A root that could not be scanned to its end: its documents are hidden, never deleted."""
+    """A root that could not be scanned to its end: its documents are hidden, never deleted.
+
+    ``source`` is filled in by the host; ``""`` speaks of every source.
+    """
 
     root: str
     reason: str
+    source: str = ""
 
 
 class ScanReport(NamedTuple):
@@ -63,10 +67,12 @@ class ScanReport(NamedTuple):
     ``complete_roots`` and ``failed_roots`` name path prefixes of stored paths: a document that is
     no longer found is forgotten only if its path lies under a complete root and under no failed
     one (see :func:`commonplace.index.changes.plan_changes`). ``""`` is the prefix of everything.
-    ``skipped_symlinks`` counts the links that were refused.
+    ``absent_roots`` are not there, and perhaps never were: failures where the index holds documents
+    below them, else merely empty. ``skipped_symlinks`` counts the links that were refused.
     """
 
     documents: tuple[DocumentRef, ...]
     complete_roots: tuple[str, ...]
     failed_roots: tuple[RootFailure, ...] = ()
     skipped_symlinks: int = 0
+    absent_roots: tuple[RootFailure, ...] = ()

@@ -65,7 +65,8 @@ class SyncReport(NamedTuple):
     ``remaining`` counts changed documents that were left for later because time ran out; ``known``
     those that the index held before, in whatever state: with none it can answer nothing.
     ``unreadable`` are (path, reason) of files that could not be read; their old entries stay.
-    ``hidden`` counts documents that stay as they are indexed, as they could not be looked for.
+    ``hidden`` counts documents that stay as they are indexed, as they could not be looked for;
+    ``absent_roots`` are folders that are not there, and of which nothing is known.
     ``embedding`` is what was done for vectors, where there is a provider.
     ``opened`` counts files whose bytes were read. ``seconds`` is wall time.
     ``notices`` are lines about what the store mended or cannot do, told after writing; ``kept`` is
@@ -89,6 +90,7 @@ class SyncReport(NamedTuple):
     hidden: int = 0
     notices: tuple[str, ...] = ()
     kept: bool = True
+    absent_roots: tuple[RootFailure, ...] = ()
 
     @property
     def changed(self) -> bool:

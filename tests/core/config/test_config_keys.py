@@ -261,7 +261,7 @@ def test_what_a_file_may_have(
     )
     settings = load()
     assert at(settings, key) == (pytest.approx(taken) if isinstance(taken, float) else taken)
-    assert settings.warnings == ()
+    assert [words for words in settings.warnings if "sessions are not searched" not in words] == []
 
 
 @pytest.mark.parametrize(("key", "bad"), REFUSED)
@@ -355,7 +355,11 @@ def test_weights_are_shares(
 def test_transcripts_are_a_source_only_when_asked_for(
     search: dict[str, Any], sources: tuple[str, ...], load: Callable[..., Settings]
 ) -> None:
-    assert load(config={"memory": {"search": search}}).search.sources == sources
+    settings = load(config={"memory": {"search": search}})
+    assert settings.search.sources == sources
+    half = {"sources", "experimental"} & search.keys() and "sessions" not in sources
+    told = [words for words in settings.warnings if "sessions are not searched: " in words]
+    assert len(told) == bool(half)
 
 
 def test_a_path_starts_from_the_folder_of_its_file(

@@ -1,0 +1,1 @@
+"""Built-in sources: the transcripts of agents' sessions."""

@@ -1,0 +1,123 @@
+"""Offers the transcripts of agents' sessions as sources of documents."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from commonplace.model.plugins import Registration
+from commonplace.spec import hookimpl
+from commonplace_sessions.settings import TranscriptSettings
+
+if TYPE_CHECKING:
+    from commonplace.spec import Registry, Source, SourceContext
+    from commonplace_sessions.folder import Folder
+    from commonplace_sessions.messages import Reader
+
+
+@hookimpl
+def commonplace_register_sources(registry: Registry) -> None:
+    """Add the sources ``sessions``, ``claude-code`` and ``codex``."""
+    registry.add(
+        Registration(
+            id="sessions",
+            summary="conversations of this agent with OpenClaw, redacted",
+            factory=_sessions,
+            config=TranscriptSettings,
+        )
+    )
+    registry.add(
+        Registration(
+            id="claude-code",
+            summary="conversations with Claude Code, redacted",
+            factory=_claude_code,
+            config=TranscriptSettings,
+        )
+    )
+    registry.add(
+        Registration(
+            id="codex",
+            summary="conversations with Codex, redacted",
+            factory=_codex,
+            config=TranscriptSettings,
+        )
+    )
+
+
+def _sessions(context: SourceContext) -> Source:
+    from commonplace_sessions.names import is_openclaw
+    from commonplace_sessions.source import TranscriptSource
+
+    return TranscriptSource("sessions", _agents_own(context), is_openclaw, _openclaw_reader)
+
+
+def _claude_code(context: SourceContext) -> Source:
+    from commonplace_sessions.names import is_claude_code
+    from commonplace_sessions.source import TranscriptSource
+
+    folder = _configured(context, deep=True) or _in_home(".claude", "projects")
+    return TranscriptSource("claude-code", folder, is_claude_code, _claude_code_reader)
+
+
+def _codex(context: SourceContext) -> Source:
+    from commonplace_sessions.names import is_codex
+    from commonplace_sessions.source import TranscriptSource
+
+    folder = _configured(context, deep=True) or _in_home(".codex", "sessions")
+    return TranscriptSource("codex", folder, is_codex, _codex_reader)
+
+
+def _openclaw_reader() -> Reader:
+    from commonplace_sessions.openclaw import read_openclaw
+
+    return read_openclaw
+
+
+def _claude_code_reader() -> Reader:
+    from commonplace_sessions.claude_code import read_claude_code
+
+    return read_claude_code
+
+
+def _codex_reader() -> Reader:
+    from commonplace_sessions.codex import read_codex
+
+    return read_codex
+
+
+def _agents_own(context: SourceContext) -> Folder:
+    """The folder of this agent's sessions: as configured, the original's, else the workspace's.
+
+    Raises :class:`~commonplace.errors.PluginUnavailableError` for an agent whose id could lead
+    into another's folder, or out of all.
+    """
+    from commonplace.errors import PluginUnavailableError
+    from commonplace_sessions.folder import Folder
+
+    configured = _configured(context, deep=False)
+    if configured is not None:
+        return configured
+    if not context.state_dirs:
+        return Folder(context.workspace, ("sessions",))
+    agent = context.agent
+    if agent in ("", ".", "..") or any(mark in agent for mark in "/\\:\0"):
+        raise PluginUnavailableError(
+            f"the agent's id {agent!r} is no name of a folder",
+            mend="name the folder by plugins.entries.sessions.config.root",
+        )
+    return Folder(context.state_dirs[0], ("agents", agent, "sessions"))
+
+
+def _configured(context: SourceContext, *, deep: bool) -> Folder | None:
+    from commonplace_sessions.folder import Folder
+
+    config = context.config
+    if not isinstance(config, TranscriptSettings) or config.root is None:
+        return None
+    return Folder(os.path.abspath(config.root), named=True, deep=deep)
+
+
+def _in_home(*parts: str) -> Folder:
+    from commonplace_sessions.folder import Folder
+
+    return Folder(os.path.join(os.path.expanduser("~"), *parts), deep=True)

@@ -1,0 +1,158 @@
+"""Making secrets in a text unreadable.
+
+What counts as one: values of names that end in KEY, TOKEN, SECRET, PASSWORD or PASSWD (assignments,
+JSON fields, options of commands), credentials of HTTP headers and of addresses, private keys in
+PEM form, and tokens that their vendors' prefixes give away. Every pattern is searched in time
+linear in the text: none has two repetitions that could share what they match.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+__all__ = ["redact"]
+
+_LONG = 18
+_KEPT_AT_START, _KEPT_AT_END = 6, 4
+_HIDDEN = "***"
+_MASK = re.compile(
+    rf"{re.escape(_HIDDEN)}|[^…]{{{_KEPT_AT_START}}}…[^…]{{{_KEPT_AT_END}}}", re.DOTALL
+)
+
+_VALUE = r"""
+    (?: "(?P<double>(?:[^"\\]|\\.){1,500})"
+    | '(?P<single>(?:[^'\\]|\\.){1,500})'
+    | \\+["'](?P<escaped>[^"'\\]{1,500})(?=\\)
+    | [\\"'`]{0,8}(?P<plain>[^\s"'`\\][^\s"]*)
+    )
+"""
+
+_NAMED = re.compile(
+    rf"""(?isx)
+    (?P<word> key | token | secret | password | passwd ) (?![a-z0-9_])
+    \\* ["'`]? \s* (?P<sign>[:=]{{1,3}}>?) \s* {_VALUE}
+    """
+)
+_OPTION = re.compile(
+    rf"""(?isx)
+    (?<![\w-]) -- (?: [a-z0-9_-]{{0,40}} [_-] )? (?: api[_-]?key | token | secret | passw(?:or)?d )
+    \s+ (?!--) {_VALUE}
+    """
+)
+_HEADER = re.compile(
+    r"""(?ix)
+    authorization \\* ["']? \s* [:=] \s* \\* ["']?
+    (?: (?: bearer | basic | token ) \s+ )? (?P<plain>[^\s"'\\]+)
+    """
+)
+_BEARER = re.compile(r"(?i)(?<![a-z0-9_])bearer\s+(?P<plain>[a-z0-9._~+/=-]{18,})")
+_ADDRESS = re.compile(r"(?<=://)[^\s/:@]{0,100}:(?P<plain>[^\s/@]{1,500})@")
+_PREFIXED = re.compile(
+    r"""(?ix)
+    (?<![a-z0-9_])
+    (?P<plain> sk-[a-z0-9_-]{8,}
+    | (?: sk | rk ) _ (?: live | test ) _[a-z0-9]{10,}
+    | gh[pousr]_[a-z0-9]{20,}
+    | github_pat_[a-z0-9_]{20,}
+    | glpat-[a-z0-9_-]{16,}
+    | xox[baprs]-[a-z0-9-]{10,}
+    | xapp-[a-z0-9-]{10,}
+    | gsk_[a-z0-9_-]{10,}
+    | aiza[a-z0-9_-]{20,}
+    | pplx-[a-z0-9_-]{10,}
+    | npm_[a-z0-9]{10,}
+    | hf_[a-z0-9]{20,}
+    | akia[a-z0-9]{16}
+    | eyj[a-z0-9_-]{10,}\.eyj[a-z0-9_-]{10,}\.[a-z0-9_-]*
+    )
+    """
+)
+_TELEGRAM = re.compile(r"(?<![A-Za-z0-9_])(?:bot)?(?P<plain>[0-9]{6,}:[A-Za-z0-9_-]{20,})")
+
+
+class _Rule(NamedTuple):
+    """``clues``: a text with none of them, in lower case, cannot match ``pattern``."""
+
+    pattern: re.Pattern[str]
+    clues: tuple[str, ...]
+
+
+_RULES = (
+    _Rule(_NAMED, ("key", "token", "secret", "passw")),
+    _Rule(_OPTION, ("--",)),
+    _Rule(_HEADER, ("authorization",)),
+    _Rule(_BEARER, ("bearer",)),
+    _Rule(_ADDRESS, ("://",)),
+    _Rule(_PREFIXED, ("-", "_", "aiza", "akia", "eyj")),
+    _Rule(_TELEGRAM, (":",)),
+)
+
+_KINDS = ("plain", "double", "single", "escaped")
+
+_PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----")
+_PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----")
+_PEM_BODY = re.compile(r"[A-Za-z0-9+/=]{20,}")
+_PEM_HIDDEN = " …redacted… "
+
+_PROSE_KEY = re.compile(r"[A-Za-z]?[a-z]*key\Z")
+_LONGEST_NAME = 40
+
+
+def redact(text: str) -> str:
+    """``text`` with every secret in it masked; a text without any comes back as it is.
+
+    A secret of 18 characters or more leaves its first six and last four, a shorter one ``***``; of
+    a private key the first and the last line are left. Redacting twice is redacting once.
+    """
+    if "PRIVATE KEY-----" in text:
+        text = _without_private_keys(text)
+    lowered = text.lower()
+    for pattern, clues in _RULES:
+        if any(clue in lowered for clue in clues):
+            text = pattern.sub(_masked, text)
+    return text
+
+
+def _masked(match: re.Match[str]) -> str:
+    groups = match.groupdict()
+    kind = next(name for name in _KINDS if groups.get(name))
+    secret = match[kind]
+    if _MASK.fullmatch(secret) or ("word" in groups and _is_prose(match, secret)):
+        return match[0]
+    start, end = (at - match.start() for at in match.span(kind))
+    return match[0][:start] + _mask(secret) + match[0][end:]
+
+
+def _mask(secret: str) -> str:
+    if len(secret) < _LONG:
+        return _HIDDEN
+    return f"{secret[:_KEPT_AT_START]}…{secret[-_KEPT_AT_END:]}"
+
+
+def _is_prose(match: re.Match[str], value: str) -> bool:
+    """Whether this is a key of another kind: ``the key: patience``, ``monkey: Bob``."""
+    if match["word"].lower() != "key":
+        return False
+    before = match.string[max(0, match.start() - _LONGEST_NAME) : match.end("word")]
+    name = re.search(r"[\w-]*\Z", before)
+    assert name is not None, "the pattern matches nothing, too"
+    plain = _PROSE_KEY.match(name[0]) is not None and not name[0].lower().startswith("api")
+    return plain and len(value) < _LONG and not any(character.isdigit() for character in value)
+
+
+def _without_private_keys(text: str) -> str:
+    pieces: list[str] = []
+    at = 0
+    while (begin := _PEM_BEGIN.search(text, at)) is not None:
+        pieces.append(text[at : begin.end()])
+        at = begin.end()
+        end = _PEM_END.search(text, at)
+        if end is None:
+            # Cut off: what follows may hold anything, so only what looks like the key goes.
+            pieces.append(_PEM_BODY.sub(_HIDDEN, text[at:]))
+            at = len(text)
+        else:
+            pieces.append(_PEM_HIDDEN + end[0])
+            at = end.end()
+    return "".join(pieces) + text[at:]

@@ -58,7 +58,8 @@ _FAULTS = (
         """
         SELECT abs(
             (SELECT coalesce(sum(count), 0) FROM slab_<n>)
-            - (SELECT count(*) FROM vector AS v JOIN chunk_<n> AS c ON c.digest = v.digest)
+            - (SELECT count(*) FROM vector AS v JOIN chunk_<n> AS c ON c.digest = v.digest
+                WHERE v.space > 0)
         )
         """,
     ),

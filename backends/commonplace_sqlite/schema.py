@@ -125,7 +125,14 @@ def _add_vectors(connection: apsw.Connection) -> None:
         connection.execute(of_build(tables.BUILD, build))
 
 
-MIGRATIONS: Sequence[Migration] = (_add_vectors,)
+def _derive_anew(connection: apsw.Connection) -> None:
+    # Codes have become rows of one matrix; nothing is embedded anew.
+    from commonplace_sqlite.vectors.attaching import derive_anew
+
+    derive_anew(connection)
+
+
+MIGRATIONS: Sequence[Migration] = (_add_vectors, _derive_anew)
 """Step ``n`` leads from version ``n + 1`` to ``n + 2``; each runs inside one transaction."""
 
 VERSION = len(MIGRATIONS) + 1

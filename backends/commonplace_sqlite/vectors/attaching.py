@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace_sqlite.encoding import digest_in, ids_in, text_in
 from commonplace_sqlite.schema import of_build
 from commonplace_sqlite.vectors.floats import checked
+from commonplace_sqlite.vectors.rows import forget_rows, store_rows
 from commonplace_sqlite.vectors.slabs import (
+    forget_codes,
     forget_slabs,
     parts_of_digests,
     parts_of_documents,
@@ -16,29 +18,34 @@ from commonplace_sqlite.vectors.slabs import (
 from commonplace_sqlite.vectors.spaces import Space, all_spaces, find_space
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
     import apsw
 
     Digest = str | bytes
 
-__all__ = ["documents_added", "documents_going", "drop_space", "forget_unused", "put_vectors"]
+__all__ = [
+    "Going",
+    "derive_anew",
+    "documents_added",
+    "documents_going",
+    "drop_space",
+    "forget_unused",
+    "put_vectors",
+]
 
 _KNOWN = "SELECT 1 FROM chunk_<n> WHERE digest = ? LIMIT 1"
-_PUT = """
-INSERT INTO vector (space, digest, e) VALUES (?, ?, ?)
-ON CONFLICT (space, digest) DO UPDATE SET e = excluded.e
-"""
 _DIGESTS = """
 SELECT DISTINCT digest FROM chunk_<n> WHERE document IN (SELECT value FROM json_each(?))
 """
 _USED = "EXISTS (SELECT 1 FROM chunk_<n> WHERE digest = vector.digest)"
-_FORGET = "DELETE FROM vector WHERE space = ? AND digest = ? AND NOT (<used>)"
 _FORGET_ALL = "DELETE FROM vector WHERE NOT (<used>)"
 _FORGET_SPACES = """
-DELETE FROM space WHERE NOT EXISTS (SELECT 1 FROM vector WHERE vector.space = space.id)
+DELETE FROM space WHERE NOT EXISTS (SELECT 1 FROM vector WHERE vector.space = space.id);
+DELETE FROM vector WHERE space < 0 AND -space NOT IN (SELECT id FROM space)
 """
 _CLEAR = ("DELETE FROM slab_<n> WHERE space = ?", "DELETE FROM code_<n> WHERE space = ?")
+_CLEAR_BUILD = ("DELETE FROM slab_<n>", "DELETE FROM code_<n>")
 _MOVE_ON = "UPDATE counter SET next = next + 1 WHERE name = 'slab'"
 
 
@@ -62,7 +69,7 @@ def put_vectors(
         sql = "INSERT INTO space (name, dims) VALUES (?, ?)"
         connection.execute(sql, (text_in(name), dims))
         space = Space(connection.last_insert_rowid(), dims)
-    connection.executemany(_PUT, [(space.id, digest, e) for digest, e in put.items()])
+    store_rows(connection, space, put)
     for one in _builds(connection):
         write_slabs(connection, one, space, parts_of_digests(connection, one, space, put))
 
@@ -75,41 +82,53 @@ def drop_space(connection: apsw.Connection, name: str) -> None:
     for build in _builds(connection):
         for sql in _CLEAR:
             connection.execute(of_build(sql, build), (space.id,))
-    connection.execute("DELETE FROM vector WHERE space = ?", (space.id,))
+    connection.execute("DELETE FROM vector WHERE space IN (?, ?)", (space.id, -space.id))
     connection.execute("DELETE FROM space WHERE id = ?", (space.id,))
     connection.execute(_MOVE_ON)
 
 
+class Going(NamedTuple):
+    """Documents that go, or are replaced, and the digests of their chunks."""
+
+    documents: Collection[int]
+    digests: Collection[Digest]
+
+
 def documents_going(
     connection: apsw.Connection, build: int, documents: Collection[int]
-) -> list[Digest]:
-    """Forget what is derived for documents that go; returns the digests of their chunks.
+) -> Going | None:
+    """Forget what is derived for documents that go; ``None`` where there are no vectors.
 
     To be called before the chunks go; what is returned is for :func:`documents_added`.
     """
     spaces = all_spaces(connection)
-    if not spaces or not documents:
-        return []
+    if not spaces:
+        return None
     for space in spaces:
         forget_slabs(connection, build, space, documents)
     rows: Any = connection.execute(of_build(_DIGESTS, build), (ids_in(documents),))
-    return [digest for (digest,) in rows]
+    return Going(documents, [digest for (digest,) in rows])
 
 
 def documents_added(
-    connection: apsw.Connection, build: int, documents: Collection[int], gone: Iterable[Digest]
+    connection: apsw.Connection, build: int, documents: Collection[int], gone: Going | None
 ) -> None:
-    """Let documents that came take over the vectors there are; forget those of ``gone`` texts.
+    """Let documents that came take over the vectors there are; forget those of texts that went.
 
     A text that went with one document and came with another keeps its vectors.
     """
-    spaces = all_spaces(connection)
-    forget = _FORGET.replace("<used>", _used(connection))
-    for space in spaces:
-        connection.executemany(forget, [(space.id, digest) for digest in gone])
+    if gone is None:
+        return
+    used = _used(connection)
+    left = set(gone.documents).difference(documents)
+    for space in all_spaces(connection):
+        forget_rows(connection, space, gone.digests, used)
         parts = parts_of_documents(connection, build, space, documents)
         write_slabs(connection, build, space, parts)
-    if spaces and gone:
+        ends = dict.fromkeys((*left, *documents), 0)
+        ends.update((document, part + 1) for document, part in parts)
+        forget_codes(connection, build, space, ends.items())
+    if gone.digests:
         connection.execute(_FORGET_SPACES)
 
 
@@ -118,6 +137,18 @@ def forget_unused(connection: apsw.Connection) -> None:
     if all_spaces(connection):
         connection.execute(_FORGET_ALL.replace("<used>", _used(connection)))
         connection.execute(_FORGET_SPACES)
+
+
+def derive_anew(connection: apsw.Connection) -> None:
+    """Write all that is derived from vectors again, for every build."""
+    for build in _builds(connection):
+        for sql in _CLEAR_BUILD:
+            connection.execute(of_build(sql, build))
+        rows: Any = connection.execute(of_build("SELECT id FROM document_<n> ORDER BY id", build))
+        documents = [document for (document,) in rows]
+        for space in all_spaces(connection):
+            parts = parts_of_documents(connection, build, space, documents)
+            write_slabs(connection, build, space, parts)
 
 
 def _used(connection: apsw.Connection) -> str:

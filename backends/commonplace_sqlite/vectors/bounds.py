@@ -9,7 +9,7 @@ from __future__ import annotations
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
-from commonplace_sqlite.vectors.codes import query_code, query_code_by_numpy
+from commonplace_sqlite.vectors.codes import padded, query_code, query_code_by_numpy
 from commonplace_sqlite.vectors.floats import NORM_SLACK
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _ROUNDING_FLOAT32 = 4e-6
 
 
 class CodedQuery:
-    """A query's code, and the bound of its estimates: ``slope`` * residual + ``base``."""
+    """A query's code, as wide as a row, and its bounds: ``slope`` * residual + ``base``."""
 
     __slots__ = ("base", "code", "scale", "slope")
 
@@ -31,7 +31,8 @@ class CodedQuery:
         # With numpy, estimates are float32.
         rounding = ROUNDING if np is None else _ROUNDING_FLOAT32
         code = query_code(values) if np is None else query_code_by_numpy(np, values)
-        self.scale, residual, self.code = code
+        self.scale, residual, levels = code
+        self.code = padded(levels)
         # |q| and |x| are at most 1 + NORM_SLACK, and |t d| is at most |x| + |e|.
         self.slope = 1 + NORM_SLACK + residual
         self.base = residual * (1 + NORM_SLACK) + rounding
@@ -46,14 +47,17 @@ class Contest:
         self._open: list[tuple[float, Any]] = []
         self.floor = float("-inf")
 
-    def enter(self, uppers: list[float], lowers: list[float], names: Sequence[Any]) -> None:
-        """Rows of which is known how much, and how little, they can score."""
-        floor = self.floor
-        hopeful = [place for place, upper in enumerate(uppers) if upper >= floor]
-        if not hopeful:
+    def enter(
+        self, estimates: Sequence[float], bounds: Sequence[float], names: Sequence[Any]
+    ) -> None:
+        """Rows of which is known what they score about, and how wrong that can be."""
+        if not names:
             return
-        self._open += [(uppers[place], names[place]) for place in hopeful]
-        self._lowers = nlargest(self._limit, self._lowers + [lowers[place] for place in hopeful])
+        least = self.floor - max(bounds)
+        places = [place for place, estimate in enumerate(estimates) if estimate >= least]
+        self._open += [(estimates[place] + bounds[place], names[place]) for place in places]
+        lowers = [estimates[place] - bounds[place] for place in places]
+        self._lowers = nlargest(self._limit, self._lowers + lowers)
         if len(self._lowers) == self._limit:
             self.floor = floor_of(self._lowers[-1])
 

@@ -19,14 +19,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "HEAD",
     "Codes",
     "encode",
+    "padded",
     "query_code",
     "query_code_by_numpy",
+    "room",
+    "row_bytes",
     "sign_bytes",
     "sign_mask",
-    "split",
 ]
+
+HEAD = 8
+"""Bytes of a row before its code. The rows of however many slabs are one matrix, side by side."""
 
 _LEVELS = 127
 _WIDEN_BY = 1 + 1e-6
@@ -38,19 +44,25 @@ _WORTH_NUMPY = 64
 
 
 class Codes(NamedTuple):
-    """Of several vectors: their scales and residuals (float32), their codes, their signs."""
+    """Of several vectors: the rows of their codes, and their signs."""
 
-    scales: bytes
-    residuals: bytes
-    levels: bytes
+    rows: bytes
     signs: bytes
 
-    def packed(self, begin: int, end: int) -> bytes:
-        """Of some of the vectors: all scales, then all residuals, then all codes."""
-        dims = len(self.levels) * 4 // len(self.scales)
-        few = slice(4 * begin, 4 * end)
-        levels = self.levels[begin * dims : end * dims]
-        return self.scales[few] + self.residuals[few] + levels
+
+def row_bytes(dims: int) -> int:
+    """Bytes of a row: scale and residual (float32), the code, zeros up to a multiple of 4."""
+    return HEAD + (dims + 3) // 4 * 4
+
+
+def padded(code: bytes) -> bytes:
+    """A query's code, to be multiplied with whole rows: zeros where a row has something else."""
+    return (bytes(HEAD) + code).ljust(row_bytes(len(code)), b"\0")
+
+
+def room(count: int, dims: int) -> bytes:
+    """Rows of no vectors, which keep the place of ``count`` rows; known by residuals below 0."""
+    return numbers_in([0.0, -1.0]).ljust(row_bytes(dims), b"\0") * count
 
 
 def encode(vectors: Sequence[bytes], dims: int) -> Codes:
@@ -59,25 +71,21 @@ def encode(vectors: Sequence[bytes], dims: int) -> Codes:
         try:
             import numpy as np
         except ImportError:
-            return _encode_plainly(vectors)
+            return _encode_plainly(vectors, dims)
         return _encode_by_numpy(np, vectors, dims)
-    return _encode_plainly(vectors)
+    return _encode_plainly(vectors, dims)
 
 
-def _encode_plainly(vectors: Sequence[bytes]) -> Codes:
-    scales: list[float] = []
-    residuals: list[float] = []
-    codes: list[bytes] = []
+def _encode_plainly(vectors: Sequence[bytes], dims: int) -> Codes:
+    rows: list[bytes] = []
     signs: list[bytes] = []
     for vector in vectors:
         values = numbers(vector)
         scale, residual, code = query_code(values)
-        scales.append(scale)
-        residuals.append(residual * _WIDEN_BY + _WIDEN)
-        codes.append(code)
-        mask = sign_mask(values)
-        signs.append(mask.to_bytes(sign_bytes(len(values)), "little"))
-    return Codes(numbers_in(scales), numbers_in(residuals), b"".join(codes), b"".join(signs))
+        head = numbers_in([scale, residual * _WIDEN_BY + _WIDEN])
+        rows.append((head + code).ljust(row_bytes(dims), b"\0"))
+        signs.append(sign_mask(values).to_bytes(sign_bytes(dims), "little"))
+    return Codes(b"".join(rows), b"".join(signs))
 
 
 def _encode_by_numpy(np: Any, vectors: Sequence[bytes], dims: int) -> Codes:
@@ -88,12 +96,10 @@ def _encode_by_numpy(np: Any, vectors: Sequence[bytes], dims: int) -> Codes:
     levels = np.rint(values * factors[:, None])
     missing = values - levels * wide[:, None]
     residuals = np.sqrt((missing * missing).sum(axis=1)) * _WIDEN_BY + _WIDEN
-    return Codes(
-        scales.astype("<f4").tobytes(),
-        residuals.astype("<f4").tobytes(),
-        levels.astype(np.int8).tobytes(),
-        np.packbits(values > 0, axis=1, bitorder="little").tobytes(),
-    )
+    rows = np.zeros((len(values), row_bytes(dims)), np.int8)
+    rows[:, :HEAD] = np.stack([scales, residuals], axis=1).astype("<f4").view(np.int8)
+    rows[:, HEAD : HEAD + dims] = levels
+    return Codes(rows.tobytes(), np.packbits(values > 0, axis=1, bitorder="little").tobytes())
 
 
 def query_code(values: Sequence[float]) -> tuple[float, float, bytes]:
@@ -113,13 +119,6 @@ def query_code_by_numpy(np: Any, values: Sequence[float]) -> tuple[float, float,
     levels = np.rint(wide * (1 / scale if scale else 0.0))
     missing = wide - levels * scale
     return scale, sqrt(float(missing @ missing)), levels.astype(np.int8).tobytes()
-
-
-def split(packed: bytes, dims: int) -> tuple[int, memoryview, memoryview, memoryview]:
-    """How many vectors were packed, and their scales, residuals and codes."""
-    count = len(packed) // (dims + 8)
-    view = memoryview(packed)
-    return count, view[: 4 * count], view[4 * count : 8 * count], view[8 * count :]
 
 
 def sign_bytes(dims: int) -> int:

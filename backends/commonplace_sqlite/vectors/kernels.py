@@ -52,20 +52,23 @@ class Kernels:
         return self._simsimd or None
 
     def dots(self, code: bytes, rows: Any, dims: int) -> list[float]:
-        """The dot product of ``code`` with each of ``rows``, codes one after the other."""
-        if self.simsimd is not None:
-            products: Any = _by_simsimd(self.simsimd, code, rows, dims).tolist()
-            return list(products[0])
-        np = self.numpy
-        matrix = np.frombuffer(rows, np.int8).reshape(-1, dims)
-        return list(_by_numpy(np, np.frombuffer(code, np.int8), matrix).tolist())
+        """The dot product of ``code`` with each of ``rows``, codes one after the other.
+
+        By simsimd alone: it needs no numpy.
+        """
+        products: Any = _by_simsimd(self.simsimd, code, rows, dims).tolist()
+        return list(products[0])
 
     def dots_of(self, code: bytes, matrix: Any) -> Any:
         """The same for a matrix of numpy, as an array of float32: rounded to that, no more."""
         np = self.numpy
         if self.simsimd is not None:
             return np.asarray(_by_simsimd(self.simsimd, code, matrix, matrix.shape[1], "f"))[0]
-        return _by_numpy(np, np.frombuffer(code, np.int8), matrix).astype(np.float32)
+        return self.sums_of(code, matrix).astype(np.float32)
+
+    def sums_of(self, code: bytes, matrix: Any) -> Any:
+        """The same by numpy alone, as an array of float64."""
+        return _by_numpy(self.numpy, self.numpy.frombuffer(code, self.numpy.int8), matrix)
 
 
 def _trusted_simsimd() -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace_sqlite.schema import of_build
 from commonplace_sqlite.vectors.bounds import ROUNDING, CodedQuery, floor_of
-from commonplace_sqlite.vectors.codes import split
+from commonplace_sqlite.vectors.codes import HEAD, row_bytes
 from commonplace_sqlite.vectors.floats import NORM_SLACK
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class Resident:
         To read a stored vector costs more than to look twice, and this halves the bound.
         """
         np = self._np
-        wide = self._codes[rows].astype(np.float64)
+        wide = self._codes[rows, HEAD : HEAD + self._space.dims].astype(np.float64)
         estimates = wide @ np.asarray(query, np.float64) * self._scales[rows]
         bounds = self._residuals[rows] * (1 + 2 * NORM_SLACK) + ROUNDING
         left = len(rows) - limit
@@ -180,21 +180,20 @@ class Resident:
         if self._slabs:
             sql, values = _NEW_SLABS, [self._space.id, self._counter]
         rows: Any = self._connection.execute(of_build(sql, self._build), values)
-        scales, residuals, codes, chunks, vectors = (
-            memoryview(one).cast("B")
-            for one in (self._scales, self._residuals, self._codes, self._chunks, self._vectors)
+        codes, chunks, vectors = (
+            memoryview(one).cast("B") for one in (self._codes, self._chunks, self._vectors)
         )
-        dims, begin = self._space.dims, self._used
+        width, begin = self._codes.shape[1], self._used
         for version, document, count, chunk_ids, vector_ids, packed in rows:
             end = begin + count
-            _, some_scales, some_residuals, levels = split(packed, dims)
-            scales[4 * begin : 4 * end] = some_scales
-            residuals[4 * begin : 4 * end] = some_residuals
-            codes[dims * begin : dims * end] = levels
+            codes[width * begin : width * end] = packed
             chunks[8 * begin : 8 * end] = chunk_ids
             vectors[8 * begin : 8 * end] = vector_ids
             self._slabs[version] = document, begin, count
             begin = end
+        heads = self._codes[self._used : begin, :HEAD].copy().view("<f4")
+        self._scales[self._used : begin] = heads[:, 0]
+        self._residuals[self._used : begin] = heads[:, 1]
         self._used = begin
         self._widest = float(self._residuals[:begin].max(initial=0))
 
@@ -203,7 +202,7 @@ class Resident:
         size = int(rows * _SPARE)
         self._scales = np.zeros(size, "<f4")
         self._residuals = np.zeros(size, "<f4")
-        self._codes = np.zeros((size, self._space.dims), np.int8)
+        self._codes = np.zeros((size, row_bytes(self._space.dims)), np.int8)
         self._chunks = np.zeros(size, "<i8")
         self._vectors = np.zeros(size, "<i8")
 

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from commonplace_sqlite.schema import of_build
-from commonplace_sqlite.vectors.codes import encode, sign_bytes
+from commonplace_sqlite.vectors.codes import encode, room, row_bytes, sign_bytes
 from commonplace_sqlite.vectors.floats import integers_in
 from commonplace_sqlite.vectors.tables import rows_in_part
 
@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
     from commonplace_sqlite.vectors.spaces import Space
 
-__all__ = ["Part", "forget_slabs", "parts_of_digests", "parts_of_documents", "write_slabs"]
+__all__ = [
+    "Part",
+    "forget_codes",
+    "forget_slabs",
+    "parts_of_digests",
+    "parts_of_documents",
+    "write_slabs",
+]
 
 Part = tuple[int, int]
 """A document, and which run of its chunks."""
@@ -35,19 +42,21 @@ SELECT c.id, v.id, v.e FROM chunk_<n> AS c
 CROSS JOIN vector AS v ON v.space = ? AND v.digest = c.digest
 WHERE c.id >= ? AND c.id < ? AND +c.document = ? ORDER BY c.id
 """
-_FORGET_PART = (
-    "DELETE FROM slab_<n> WHERE space = ? AND document = ? AND part = ?",
-    "DELETE FROM code_<n> WHERE space = ? AND document = ? AND part = ?",
-)
-_FORGET = (
-    "DELETE FROM slab_<n> WHERE space = ? AND document = ?",
-    "DELETE FROM code_<n> WHERE space = ? AND document = ?",
-)
+_FORGET_PART = "DELETE FROM slab_<n> WHERE space = ? AND document = ? AND part = ?"
+_FORGET = "DELETE FROM slab_<n> WHERE space = ? AND document = ?"
+_FORGET_CODES = "DELETE FROM code_<n> WHERE space = ? AND document = ? AND part >= ?"
 _ADD_SLAB = """
 INSERT INTO slab_<n> (space, document, part, version, count, chunks, vectors, signs)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
-_ADD_CODE = "INSERT INTO code_<n> (space, document, part, packed) VALUES (?, ?, ?, ?)"
+# Codes are written over those that were there: of the same length, they stay where they are.
+_ADD_CODE = """
+INSERT INTO code_<n> (space, document, part, packed) VALUES (?, ?, ?, ?)
+ON CONFLICT (space, document, part) DO UPDATE SET packed = excluded.packed
+"""
+_CODE_LENGTH = """
+SELECT length(packed) FROM code_<n> WHERE space = ? AND document = ? AND part = ?
+"""
 _NEXT = "SELECT next FROM counter WHERE name = 'slab'"
 _MOVE_ON = "UPDATE counter SET next = next + ? WHERE name = 'slab'"
 
@@ -87,30 +96,44 @@ def write_slabs(
 def forget_slabs(
     connection: apsw.Connection, build: int, space: Space, documents: Iterable[int]
 ) -> None:
-    """Delete the slabs of these documents."""
+    """Delete the slabs of these documents, but for their codes."""
     keys = [(space.id, document) for document in documents]
-    for sql in _FORGET:
-        connection.executemany(of_build(sql, build), keys)
+    connection.executemany(of_build(_FORGET, build), keys)
     connection.execute(_MOVE_ON, (1,))
 
 
+def forget_codes(
+    connection: apsw.Connection, build: int, space: Space, parts: Iterable[Part]
+) -> None:
+    """Delete the codes of documents from the given part of each on."""
+    keys = [(space.id, *part) for part in parts]
+    connection.executemany(of_build(_FORGET_CODES, build), keys)
+
+
 def _write(connection: apsw.Connection, build: int, space: Space, parts: list[Part]) -> None:
-    for sql in _FORGET_PART:
-        connection.executemany(of_build(sql, build), [(space.id, *part) for part in parts])
-    held = [(part, rows) for part in parts if (rows := _rows(connection, build, space, part))]
+    keys = [(space.id, *part) for part in parts]
+    connection.executemany(of_build(_FORGET_PART, build), keys)
+    held = [(key, _rows(connection, build, space, key[1:])) for key in keys]
     codes = encode([row[2] for _, rows in held for row in rows], space.dims)
     version: int = connection.execute(_NEXT).get
     slabs: list[tuple[Any, ...]] = []
     packs: list[tuple[Any, ...]] = []
     begin = 0
-    for (document, part), rows in held:
+    width, mask = row_bytes(space.dims), sign_bytes(space.dims)
+    for key, rows in held:
+        if not rows:
+            # Vectors are to be expected, and to make room again would tear pages apart.
+            length: int | None = connection.execute(of_build(_CODE_LENGTH, build), key).get
+            if length is not None:
+                packs.append((*key, room(length // width, space.dims)))
+            continue
         end = begin + len(rows)
         chunks = integers_in([chunk for chunk, _, _ in rows])
         vectors = integers_in([vector for _, vector, _ in rows])
-        signs = codes.signs[begin * sign_bytes(space.dims) : end * sign_bytes(space.dims)]
+        signs = codes.signs[begin * mask : end * mask]
         version += 1
-        slabs.append((space.id, document, part, version, len(rows), chunks, vectors, signs))
-        packs.append((space.id, document, part, codes.packed(begin, end)))
+        slabs.append((*key, version, len(rows), chunks, vectors, signs))
+        packs.append((*key, codes.rows[begin * width : end * width]))
         begin = end
     connection.executemany(of_build(_ADD_SLAB, build), slabs)
     connection.executemany(of_build(_ADD_CODE, build), packs)

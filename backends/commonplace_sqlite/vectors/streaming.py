@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from heapq import nsmallest
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from commonplace_sqlite.encoding import ids_in
 from commonplace_sqlite.schema import of_build
 from commonplace_sqlite.vectors.bounds import CodedQuery, Contest
-from commonplace_sqlite.vectors.codes import sign_bytes, sign_mask, split
-from commonplace_sqlite.vectors.floats import integers, numbers, numbers_in
+from commonplace_sqlite.vectors.codes import row_bytes, sign_bytes, sign_mask
+from commonplace_sqlite.vectors.floats import integers, numbers_in
+from commonplace_sqlite.vectors.screening import near_by_numpy, near_by_simsimd
+from commonplace_sqlite.vectors.tables import rows_in_part
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -55,27 +58,24 @@ def by_codes(
     """The chunks that can be among the best ``limit``; the best are among them for certain."""
     coded = CodedQuery(query)
     contest = Contest(limit)
-    starts: list[int] = []
+    width = row_bytes(space.dims)
+    ends = [0]
     parts: list[tuple[int, int]] = []
-    total = 0
-    group: list[tuple[int, memoryview, memoryview, memoryview]] = []
-    begin = 0
-    for document, part, packed in _select(connection, _CODES, build, space, documents):
-        one = split(packed, space.dims)
-        group.append(one)
-        starts.append(total)
-        parts.append((document, part))
-        total += one[0]
-        if total - begin >= _GROUP:
-            deadline.check("the vector search")
-            _enter(contest, group, coded, range(begin, total), kernels, space.dims)
-            group, begin = [], total
-    if group:
-        _enter(contest, group, coded, range(begin, total), kernels, space.dims)
+    slabs = _select(connection, _CODES, build, space, documents)
+    while group := list(islice(slabs, max(1, _GROUP // rows_in_part(space.dims)))):
+        deadline.check("the vector search")
+        begin = ends[-1]
+        for document, part, packed in group:
+            ends.append(ends[-1] + len(packed) // width)
+            parts.append((document, part))
+        rows = b"".join([packed for _, _, packed in group])
+        near = near_by_simsimd if kernels.simsimd is not None else near_by_numpy
+        places, estimates, bounds = near(kernels, coded, rows, contest.floor)
+        contest.enter(estimates, bounds, [begin + place for place in places])
     chosen: dict[int, list[int]] = {}
     for row in contest.winners():
-        slab = bisect_right(starts, row) - 1
-        chosen.setdefault(slab, []).append(row - starts[slab])
+        slab = bisect_right(ends, row) - 1
+        chosen.setdefault(slab, []).append(row - ends[slab])
     one_slab = of_build(_ONE_SLAB, build)
     pairs: list[Pair] = []
     for slab, places in chosen.items():
@@ -83,25 +83,6 @@ def by_codes(
         held = list(zip(integers(chunks), integers(vectors), strict=True))
         pairs += [held[place] for place in places]
     return pairs
-
-
-def _enter(
-    contest: Contest,
-    group: list[tuple[int, memoryview, memoryview, memoryview]],
-    coded: CodedQuery,
-    rows: range,
-    kernels: Kernels,
-    dims: int,
-) -> None:
-    scales = numbers(b"".join([scales for _, scales, _, _ in group]))
-    residuals = numbers(b"".join([residuals for _, _, residuals, _ in group]))
-    dots = kernels.dots(coded.code, b"".join([levels for _, _, _, levels in group]), dims)
-    scale, slope, base = coded.scale, coded.slope, coded.base
-    estimates = [dot * other * scale for dot, other in zip(dots, scales, strict=True)]
-    bounds = [residual * slope + base for residual in residuals]
-    uppers = [one + bound for one, bound in zip(estimates, bounds, strict=True)]
-    lowers = [one - bound for one, bound in zip(estimates, bounds, strict=True)]
-    contest.enter(uppers, lowers, rows)
 
 
 def all_pairs(
@@ -123,9 +104,7 @@ def by_extension(
     ids = ids_in(sorted({vector for _, vector in pairs}))
     rows: Any = connection.execute(_DISTANCES, (numbers_in(query), ids)).fetchall()
     contest = Contest(limit)
-    uppers = [score + slack for _, score in rows]
-    lowers = [score - slack for _, score in rows]
-    contest.enter(uppers, lowers, [id_ for id_, _ in rows])
+    contest.enter([score for _, score in rows], [slack] * len(rows), [id_ for id_, _ in rows])
     winners = set(contest.winners())
     return [pair for pair in pairs if pair[1] in winners]
 

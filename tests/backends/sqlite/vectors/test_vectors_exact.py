@@ -20,7 +20,13 @@ from commonplace.testing import live_build, make_chunk, make_put, publish
 from commonplace.testing.driving import EVERYWHERE, WAIT
 from commonplace.testing.strategies import SOURCES
 from commonplace_sqlite.store import SqliteStore
-from commonplace_sqlite.vectors.codes import _encode_by_numpy, _encode_plainly, split
+from commonplace_sqlite.vectors.codes import (
+    HEAD,
+    _encode_by_numpy,
+    _encode_plainly,
+    padded,
+    row_bytes,
+)
 from commonplace_sqlite.vectors.floats import NORM_SLACK, checked, dot, numbers
 from commonplace_sqlite.vectors.kernels import Kernels
 from commonplace_sqlite.vectors.rescoring import exact_sums
@@ -196,18 +202,20 @@ def test_what_is_stored_has_length_1_or_0(vector: bytes) -> None:
 @given(data=st.data(), dims=st.integers(1, 40))
 def test_both_encoders_keep_the_bound_and_agree_on_signs(data: st.DataObject, dims: int) -> None:
     vectors = [checked(v, dims) for v in data.draw(st.lists(vectors_of(dims), min_size=1))]
-    plainly, by_numpy = _encode_plainly(vectors), _encode_by_numpy(np, vectors, dims)
+    plainly, by_numpy = _encode_plainly(vectors, dims), _encode_by_numpy(np, vectors, dims)
     assert plainly.signs == by_numpy.signs
+    width = row_bytes(dims)
     for codes in (plainly, by_numpy):
-        count, scales, residuals, levels = split(codes.packed(0, len(vectors)), dims)
-        assert count == len(vectors)
+        assert len(codes.rows) == width * len(vectors)
         for place, vector in enumerate(vectors):
-            code = levels[place * dims : (place + 1) * dims].cast("b").tolist()
-            scale = numbers(scales)[place]
+            row = memoryview(codes.rows)[place * width : (place + 1) * width]
+            scale, residual = numbers(row[:HEAD])
+            code = row[HEAD : HEAD + dims].cast("b").tolist()
+            assert not any(row[HEAD + dims :])
             missing = [
                 value - scale * level for value, level in zip(array("f", vector), code, strict=True)
             ]
-            assert numbers(residuals)[place] >= sqrt(fsum(map(mul, missing, missing)))
+            assert residual >= sqrt(fsum(map(mul, missing, missing)))
             assert -128 not in code
 
 
@@ -216,15 +224,16 @@ def test_both_encoders_keep_the_bound_and_agree_on_signs(data: st.DataObject, di
 def test_kernels_multiply_exactly(data: st.DataObject, dims: int) -> None:
     dice = Random(data.draw(st.integers()))
     rows = [bytes([129]) * dims, bytes([127]) * dims, *(dice.randbytes(dims) for _ in range(300))]
-    code = data.draw(st.sampled_from(rows))
+    code = padded(data.draw(st.sampled_from(rows)))
+    width = row_bytes(dims)
+    rows = [(dice.randbytes(HEAD) + row).ljust(width, b"\0") for row in rows]
     expected = [
         sum(map(mul, memoryview(code).cast("b"), memoryview(row).cast("b"))) for row in rows
     ]
-    for without in ("_numpy", "_simsimd"):
+    assert Kernels().dots(code, b"".join(rows), width) == expected
+    matrix = np.frombuffer(b"".join(rows), np.int8).reshape(-1, width)
+    assert Kernels().sums_of(code, matrix).tolist() == expected
+    for simsimd in (None, False):
         kernels = Kernels()
-        setattr(kernels, without, False)
-        assert kernels.dots(code, b"".join(rows), dims) == expected
-        if without == "_simsimd":
-            matrix = np.frombuffer(b"".join(rows), np.int8).reshape(-1, dims)
-            out = kernels.dots_of(code, matrix)
-            assert out.tolist() == np.array(expected, np.float32).tolist()
+        kernels._simsimd = simsimd
+        assert kernels.dots_of(code, matrix).tolist() == np.array(expected, np.float32).tolist()

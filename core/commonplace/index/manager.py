@@ -189,17 +189,8 @@ class IndexedMemoryManager:
             return report
         from commonplace.embedding.filling import fill_vectors
 
-        from commonplace.index.locating import place_of
-
         done = fill_vectors(
-            service,
-            vectors,
-            live,
-            anew=anew,
-            deadline=deadline,
-            progress=progress,
-            wait=wait,
-            locate=lambda text: place_of(vectors, self._analyser, text, deadline=deadline),
+            service, vectors, live, anew=anew, deadline=deadline, progress=progress, wait=wait
         )
         return report._replace(embedding=done)
 

@@ -31,8 +31,10 @@ def read_output(output: str, words: str) -> list[Row]:
     ``words`` is what it wrote to standard error. Raises
     :class:`~commonplace_qmd.engine.faults.QmdError` for whatever is no list of rows.
     """
-    for value in _arrays(output):
-        return read_results(value)
+    found = list(_arrays(output))
+    if found:
+        # An empty list may be of somebody else's; one of rows is ours.
+        return read_results(next(filter(None, found), []))
     # Older forms of "nothing found". Any other silence is a failure that was not reported.
     if _NOTHING.search(output) or (not output.strip() and _NOTHING.search(words)):
         return []
@@ -50,16 +52,18 @@ def read_results(value: object, *, encoded: bool = False, numbered: bool = False
 
 
 def _arrays(output: str) -> Iterator[list[Any]]:
-    """The first list in ``output`` that could be one of results: libraries print what they like."""
+    """The lists of objects in ``output``, in which libraries print what they like."""
     decoder = json.JSONDecoder()
+    end = 0
     for match in _ARRAY.finditer(output):
+        if match.start() < end:
+            continue
         try:
-            value, _ = decoder.raw_decode(output, match.end() - 1)
+            value, end = decoder.raw_decode(output, match.end() - 1)
         except (ValueError, RecursionError):
             continue
         if isinstance(value, list) and all(isinstance(item, dict) for item in value):
             yield value
-            return
 
 
 def _row(item: object, *, encoded: bool, numbered: bool) -> Row:

@@ -28,7 +28,7 @@ def plain(query: str) -> str:
 
 def cleaned(line: Line) -> Line:
     """A line that QMD does not refuse: quotes in pairs, no exclusions from meanings."""
-    return line._replace(text=_text(line.kind, " ".join(_printable(line.text).split())))
+    return line._replace(text=" ".join(_text(line.kind, _printable(line.text)).split()))
 
 
 def as_document(lines: Sequence[Line]) -> str:
@@ -64,7 +64,7 @@ def _text(kind: LineKind, text: str) -> str:
         return _NEGATION.sub(r"\1", text)
     if text.count('"') % 2:
         before, _, after = text.rpartition('"')
-        return f"{before} {after}".strip()
+        return f"{before} {after}"
     return text
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from heapq import nlargest
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 from commonplace_sqlite.encoding import ids_in
 from commonplace_sqlite.ranking import in_order
 from commonplace_sqlite.vectors.bounds import floor_of
-from commonplace_sqlite.vectors.floats import dot, rounded
+from commonplace_sqlite.vectors.floats import dot, numbers, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,9 +58,20 @@ def best_chunks(
         if kernels.numpy_is_loaded:
             scores.update(_scores(rows, query, limit, kernels.numpy))
         else:
-            scores.update((id_, dot(values, vector)) for id_, vector in rows)
+            scores.update(_scores_plainly(rows, values, limit))
     ranked = [(chunk, scores[vector]) for chunk, vector in pairs if vector in scores]
     return in_order(connection, build, ranked, limit)[:limit]
+
+
+def _scores_plainly(
+    rows: Sequence[tuple[int, bytes]], query: Sequence[float], limit: int
+) -> Iterable[tuple[int, float]]:
+    """As below, without numpy."""
+    if len(rows) > limit:
+        sums = [sum(map(mul, query, numbers(vector))) for _, vector in rows]
+        floor = floor_of(nlargest(limit, sums)[-1] - _ROUNDING) - _ROUNDING
+        rows = [row for row, about in zip(rows, sums, strict=True) if about >= floor]
+    return [(id_, dot(query, vector)) for id_, vector in rows]
 
 
 def _scores(

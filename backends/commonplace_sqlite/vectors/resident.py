@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from commonplace_sqlite.schema import of_build
@@ -36,6 +36,9 @@ _SPARE = 1.1
 """Room for a tenth more rows, so that a few that come in mean no copy of all the others."""
 
 _MOST_DEAD = 0.25
+_BATCH = 500
+"""Slabs that are read at once."""
+
 _GROUP_ROWS = 64
 _MOST_LOOKED_AT_AGAIN = 4_096
 _ROWS_PER_RUN = 100
@@ -110,14 +113,15 @@ class Resident:
         """
         np, kernels = self._np, self._kernels
         within = runs[0][0], runs[-1][1]
+        levels = coded.code[HEAD : HEAD + self._space.dims]
         asked = sum(end - begin for begin, end in runs)
         if len(runs) > 1 and asked + len(runs) * _ROWS_PER_RUN < within[1] - within[0]:
-            parts = [kernels.dots_of(coded.code, self._codes[begin:end]) for begin, end in runs]
+            parts = [kernels.dots_of(levels, self._codes[begin:end]) for begin, end in runs]
             rows: Any = np.concatenate([np.arange(*run) for run in runs])
             estimates = np.concatenate(parts)
         else:
             rows = slice(*within)
-            estimates = kernels.dots_of(coded.code, self._codes[rows])
+            estimates = kernels.dots_of(levels, self._codes[rows])
         estimates *= self._scales[rows]
         if self._dead:
             estimates[self._chunks[rows] < 0] = -np.inf
@@ -155,7 +159,7 @@ class Resident:
         To read a stored vector costs more than to look twice, and this halves the bound.
         """
         np = self._np
-        wide = self._codes[rows, HEAD : HEAD + self._space.dims].astype(np.float64)
+        wide = self._codes[rows].astype(np.float64)
         estimates = wide @ np.asarray(query, np.float64) * self._scales[rows]
         bounds = self._residuals[rows] * (1 + 2 * NORM_SLACK) + ROUNDING
         left = len(rows) - limit
@@ -180,29 +184,33 @@ class Resident:
         if self._slabs:
             sql, values = _NEW_SLABS, [self._space.id, self._counter]
         rows: Any = self._connection.execute(of_build(sql, self._build), values)
-        codes, chunks, vectors = (
-            memoryview(one).cast("B") for one in (self._codes, self._chunks, self._vectors)
+        while batch := list(islice(rows, _BATCH)):
+            self._append(batch)
+        self._widest = float(self._residuals[: self._used].max(initial=0))
+
+    def _append(self, slabs: Sequence[tuple[int, int, int, bytes, bytes, bytes]]) -> None:
+        np, dims = self._np, self._space.dims
+        begin = end = self._used
+        for version, document, count, _, _, _ in slabs:
+            self._slabs[version] = document, end, count
+            end += count
+        chunks, vectors, packed = (
+            b"".join(parts) for parts in zip(*[slab[3:] for slab in slabs], strict=True)
         )
-        width, begin = self._codes.shape[1], self._used
-        for version, document, count, chunk_ids, vector_ids, packed in rows:
-            end = begin + count
-            codes[width * begin : width * end] = packed
-            chunks[8 * begin : 8 * end] = chunk_ids
-            vectors[8 * begin : 8 * end] = vector_ids
-            self._slabs[version] = document, begin, count
-            begin = end
-        heads = self._codes[self._used : begin, :HEAD].copy().view("<f4")
-        self._scales[self._used : begin] = heads[:, 0]
-        self._residuals[self._used : begin] = heads[:, 1]
-        self._used = begin
-        self._widest = float(self._residuals[:begin].max(initial=0))
+        matrix = np.frombuffer(packed, np.int8).reshape(-1, row_bytes(dims))
+        heads = np.ascontiguousarray(matrix[:, :HEAD]).view("<f4")
+        self._scales[begin:end], self._residuals[begin:end] = heads.T
+        self._codes[begin:end] = matrix[:, HEAD : HEAD + dims]
+        self._chunks[begin:end] = np.frombuffer(chunks, "<i8")
+        self._vectors[begin:end] = np.frombuffer(vectors, "<i8")
+        self._used = end
 
     def _allocate(self, rows: int) -> None:
         np = self._np
         size = int(rows * _SPARE)
         self._scales = np.zeros(size, "<f4")
         self._residuals = np.zeros(size, "<f4")
-        self._codes = np.zeros((size, row_bytes(self._space.dims)), np.int8)
+        self._codes = np.zeros((size, self._space.dims), np.int8)
         self._chunks = np.zeros(size, "<i8")
         self._vectors = np.zeros(size, "<i8")
 

@@ -25,7 +25,13 @@ from commonplace_sqlite.vectors.floats import checked, numbers
 from commonplace_sqlite.vectors.kernels import Kernels
 from commonplace_sqlite.vectors.rescoring import best_chunks
 from commonplace_sqlite.vectors.spaces import covered, find_space
-from commonplace_sqlite.vectors.streaming import all_pairs, by_codes, by_extension, by_signs
+from commonplace_sqlite.vectors.streaming import (
+    all_pairs,
+    by_codes,
+    by_extension,
+    by_signs,
+    count_vectors,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -163,12 +169,12 @@ class VectorSearch:
         kernels, limits = self._kernels, self._limits
         size = 0
         if kernels.simsimd is None:
-            pairs = all_pairs(connection, build, space, documents)
-            size = len(pairs)
+            size = count_vectors(connection, build, space, documents)
             if size <= limits.extension and self._extension.load(connection):
+                pairs = all_pairs(connection, build, space, documents)
                 return "sqlite-vec", True, by_extension(connection, pairs, query, limit)
             if size <= limits.python:
-                return "float32", True, pairs
+                return "float32", True, all_pairs(connection, build, space, documents)
         if kernels.simsimd is not None or kernels.numpy is not None:
             plan = "int8 from file"
             candidates = by_codes(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from heapq import nsmallest
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from commonplace_sqlite.vectors.bounds import CodedQuery, Contest
 from commonplace_sqlite.vectors.codes import row_bytes, sign_bytes, sign_mask
 from commonplace_sqlite.vectors.floats import integers, numbers_in
 from commonplace_sqlite.vectors.screening import near_by_numpy, near_by_simsimd
+from commonplace_sqlite.vectors.spaces import covered
 from commonplace_sqlite.vectors.tables import rows_in_part
 
 if TYPE_CHECKING:
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from commonplace_sqlite.vectors.rescoring import Pair
     from commonplace_sqlite.vectors.spaces import Space
 
-__all__ = ["all_pairs", "by_codes", "by_extension", "by_signs"]
+__all__ = ["all_pairs", "by_codes", "by_extension", "by_signs", "count_vectors"]
 
 _GROUP = 1_024
 """Vectors whose codes are compared at once."""
 
 _CODES = "SELECT document, part, packed FROM code_<n> WHERE space = ? <documents>"
+_COUNT = "SELECT coalesce(sum(count), 0) FROM slab_<n> WHERE space = ? <documents>"
 _PAIRS = "SELECT chunks, vectors FROM slab_<n> WHERE space = ? <documents>"
 _SIGNS = "SELECT chunks, vectors, signs FROM slab_<n> WHERE space = ? <documents>"
 _ONE_SLAB = "SELECT chunks, vectors FROM slab_<n> WHERE space = ? AND document = ? AND part = ?"
@@ -85,6 +86,16 @@ def by_codes(
     return pairs
 
 
+def count_vectors(
+    connection: apsw.Connection, build: int, space: Space, documents: Collection[int] | None
+) -> int:
+    """How many chunks of these documents have a vector."""
+    if documents is None:
+        return covered(connection, build, space)
+    ((number,),) = _select(connection, _COUNT, build, space, documents)
+    return int(number)
+
+
 def all_pairs(
     connection: apsw.Connection, build: int, space: Space, documents: Collection[int] | None
 ) -> list[Pair]:
@@ -118,21 +129,31 @@ def by_signs(
     count: int,
     deadline: Deadline,
 ) -> list[Pair]:
-    """The ``count`` chunks whose signs differ least from the query's: most of the best."""
+    """The ``count`` chunks, or some more, whose signs differ least from the query's."""
     mask = sign_mask(query)
     width = sign_bytes(space.dims)
-    group: list[tuple[int, Pair]] = []
+    differ: list[int] = []
+    ends = [0]
+    held: list[tuple[bytes, bytes]] = []
     from_bytes = int.from_bytes
-    for chunks, vectors, signs in _select(connection, _SIGNS, build, space, documents):
-        differ = [
-            (from_bytes(signs[begin : begin + width], "little") ^ mask).bit_count()
-            for begin in range(0, len(signs), width)
-        ]
-        group += zip(differ, zip(integers(chunks), integers(vectors), strict=True), strict=True)
-        if len(group) >= count + 8 * _GROUP:
-            deadline.check("the vector search")
-            group = nsmallest(count, group)
-    return [pair for _, pair in nsmallest(count, group)]
+    slabs = _select(connection, _SIGNS, build, space, documents)
+    while group := list(islice(slabs, _GROUP)):
+        deadline.check("the vector search")
+        for chunks, vectors, signs in group:
+            differ += [
+                (from_bytes(signs[begin : begin + width], "little") ^ mask).bit_count()
+                for begin in range(0, len(signs), width)
+            ]
+            ends.append(len(differ))
+            held.append((chunks, vectors))
+    most = sorted(differ)[count - 1] if count < len(differ) else space.dims
+    pairs: list[Pair] = []
+    for row in [row for row, number in enumerate(differ) if number <= most]:
+        slab = bisect_right(ends, row) - 1
+        at = slice(8 * (row - ends[slab]), 8 * (row - ends[slab] + 1))
+        chunks, vectors = held[slab]
+        pairs.append((integers(chunks[at])[0], integers(vectors[at])[0]))
+    return pairs
 
 
 def _select(

@@ -51,7 +51,7 @@ class Commit:
 
 @frozen
 class Entry:
-    """A document from ``seq`` on; its chunks are those of ``version``, 0 for one that is gone.
+    """A document from ``seq`` on; its chunks are those of ``version``, 0 if it is deleted.
 
     ``chunks`` counts them, ``tokens`` the tokens in all of them.
     """
@@ -127,9 +127,7 @@ class Catalogue:
                 documents[entry.key] = entry
             else:
                 documents.pop(entry.key, None)
-                # It has to stay in the log for as long as what it speaks of.
-                if old is None:
-                    waste.append(entry)
+                waste.append(entry)
         return Catalogue(commit, builds, tuple(waste))
 
     def swept(self) -> Catalogue:

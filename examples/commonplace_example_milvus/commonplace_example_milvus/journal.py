@@ -72,12 +72,16 @@ class Journal:
         """Delete what counts no more at ``catalogue``, which is the last; the chunks go before."""
         commit = catalogue.commit
         builds = [build.id for build in commit.builds]
-        waste = [entry.seq for entry in catalogue.waste]
+        waste = [entry.seq for entry in catalogue.waste if entry.version]
+        deletions = [entry.seq for entry in catalogue.waste if not entry.version]
         self._database.delete(
             _LOG,
             f"seq > {commit.seq} or (done == true and seq < {commit.seq})"
             f" or (done == false and (build not in {builds} or seq in {waste}))",
         )
+        # Not before what they deleted is gone, which would be there again.
+        if deletions:
+            self._database.delete(_LOG, f"done == false and seq in {deletions}")
         self._known = catalogue.swept()
 
 

@@ -1,16 +1,21 @@
-"""The store keeps every law of stores; nothing is skipped but what must not be declared."""
+"""The store keeps every law of stores, in a file and behind an address."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+import pytest
 from hypothesis import settings
+from milvus_lite.adapter.grpc.server import start_server_in_thread
 
 from commonplace.spec import StoreContext
 from commonplace.testing import StoreConformance
 from commonplace_example_milvus.plugin import make_store
+from commonplace_example_milvus.settings import MilvusSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from commonplace.spec import Store
 
 
@@ -20,3 +25,23 @@ class TestMilvusStore(StoreConformance):
 
     def open_store(self, directory: str) -> Store:
         return make_store(StoreContext(path=f"{directory}/index"))
+
+
+class TestMilvusServer(StoreConformance):
+    settings = settings(max_examples=1, stateful_step_count=12)
+    uri: ClassVar[str]
+
+    @pytest.fixture(scope="class", autouse=True)
+    @classmethod
+    def server(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+        folder = str(tmp_path_factory.mktemp("server"))
+        server, database, port = start_server_in_thread(folder, host="127.0.0.1", port=0)
+        cls.uri = f"http://127.0.0.1:{port}"
+        yield
+        server.stop(grace=None).wait()
+        database.close()
+
+    def open_store(self, directory: str) -> Store:
+        return make_store(
+            StoreContext(path=f"{directory}/index", config=MilvusSettings(uri=self.uri))
+        )

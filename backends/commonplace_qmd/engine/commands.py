@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import signal
 from typing import TYPE_CHECKING
 
+from commonplace.errors import DeclinedError
 from commonplace_qmd.engine.faults import QmdError, QmdTimeoutError, UnknownCollectionError
 from commonplace_qmd.engine.process import run
 from commonplace_qmd.engine.program import LEAST_NODE, check_version
@@ -127,6 +129,8 @@ class Commands:
                 grace=grace,
             )
         except OSError as error:
+            if error.errno == errno.E2BIG:
+                raise DeclinedError("qmd: the query is too long for QMD") from error
             what = f"{program.argv[0]} cannot be started: {error.strerror or error}"
             raise QmdError(what, reason="not_installed") from error
         output = _ESCAPE.sub("", ended.output)

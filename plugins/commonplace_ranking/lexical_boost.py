@@ -29,7 +29,8 @@ class LexicalBoost:
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Apply :func:`boosted` to each hit; only where keywords searched alone."""
         if len(context.arms) > 1:
-            return list(hits)
+            note = "only where keywords search alone"
+            return [with_step(hit, self.id, hit.score, note) for hit in hits]
         tokens = set(_TOKEN.findall(context.query.text.lower()))
         return [
             with_step(hit, self.id, boosted(hit.score, tokens, hit.chunk.text, hit.chunk.path))

@@ -43,7 +43,7 @@ class Mmr:
         depth = len(hits) if context.profile == "compat" else 3 * context.limit
         head, tail = list(hits[:depth]), list(hits[depth:])
         if len(head) < 2 or self._lambda == 1:
-            return [*hits]
+            return [with_step(hit, self.id, hit.score, "order kept") for hit in hits]
         by, alike = likeness_of(head, context)
         low, high = min(hit.score for hit in head), max(hit.score for hit in head)
         spread = high - low
@@ -68,4 +68,4 @@ class Mmr:
             with_step(head[i], self.id, head[i].score, f"place {i + 1} to {place}, by {by}")
             for place, i in enumerate(order, 1)
         ]
-        return moved + tail
+        return moved + [with_step(hit, self.id, hit.score, "place kept") for hit in tail]

@@ -146,5 +146,6 @@ def test_compat_decays_without_a_floor() -> None:
 
 def test_the_originals_bonus_is_for_keywords_alone() -> None:
     hits = [hit(1, score=0.2)]
-    assert LexicalBoost().rank(hits, context(*BOTH)) == hits
+    (kept,) = LexicalBoost().rank(hits, context(*BOTH))
+    assert (kept.score, kept.explain.steps[-1].note) == (0.2, "only where keywords search alone")
     assert LexicalBoost().rank(hits, context("keyword"))[0].score > 0.2

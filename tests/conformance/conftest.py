@@ -40,11 +40,11 @@ class StoreBench(StoreConformance):
 @pytest.fixture
 def judge(
     request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
-) -> Callable[[Laws, str, Callable[[], str]], str]:
+) -> Callable[..., str]:
     """What a law of a suite says of what is opened by it: `kept`, `broken` or `skipped`."""
 
-    def judged(bench: Laws, law: str, name: Callable[[], str]) -> str:
-        vars(bench)["settings"] = QUICK
+    def judged(bench: Laws, law: str, name: Callable[[], str], examples: int = 40) -> str:
+        vars(bench)["settings"] = settings(QUICK, max_examples=examples)
         try:
             getattr(bench, law)()
         except pytest.skip.Exception:
@@ -60,13 +60,14 @@ def judge(
 
 @pytest.fixture
 def verdict(
-    judge: Callable[[Laws, str, Callable[[], str]], str],
+    judge: Callable[..., str],
 ) -> Callable[[Callable[[str], Store], str], str]:
     """What a law says of a store."""
 
     def judged(open_store: Callable[[str], Store], law: str) -> str:
         bench = StoreBench(open_store)
-        return judge(bench, law, lambda: bench.opened_stores[0])
+        said: str = judge(bench, law, lambda: bench.opened_stores[0])
+        return said
 
     return judged
 

@@ -48,10 +48,12 @@ if TYPE_CHECKING:
     from commonplace.testing.builders import make_chunk, make_put
     from commonplace.testing.driving import live_build, publish, search, write
     from commonplace.testing.manager import MemoryManagerConformance
+    from commonplace.testing.ranker import RankerConformance
     from commonplace.testing.store import StoreConformance
 
 __all__ = [
     "MemoryManagerConformance",
+    "RankerConformance",
     "StoreConformance",
     "live_build",
     "make_chunk",
@@ -63,6 +65,7 @@ __all__ = [
 
 _HOME = {
     "MemoryManagerConformance": "manager",
+    "RankerConformance": "ranker",
     "StoreConformance": "store",
     "live_build": "driving",
     "make_chunk": "builders",

@@ -26,9 +26,9 @@ class SqliteStore:
     """Keeps chunks, keyword index and vectors in a file; see :class:`commonplace.spec.VectorStore`.
 
     ``vectors`` says whether sqlite-vec may be loaded, ``vector_extension`` from where if not from
-    its package; vectors are kept and searched without it, too. ``vfs`` names the SQLite VFS to use
-    (``""``: the system's), ``busy_ms`` is how many milliseconds to wait for another process's lock
-    on the file. The file is opened at first use.
+    its package; vectors are kept and searched without it, too; ``search`` takes the place of both.
+    ``vfs`` names the SQLite VFS to use (``""``: the system's), ``busy_ms`` is how many milliseconds
+    to wait for another process's lock on the file. The file is opened at first use.
     """
 
     def __init__(
@@ -38,6 +38,7 @@ class SqliteStore:
         tokenizer: str | None = None,
         vectors: bool = True,
         vector_extension: str | None = None,
+        search: VectorSearch | None = None,
         vfs: str = "",
         busy_ms: int = 5_000,
     ) -> None:
@@ -45,7 +46,7 @@ class SqliteStore:
         self._tokenizer = tokenizer
         self._written = 0
         self._extension = vectors, vector_extension
-        self._search: VectorSearch | None = None
+        self._search = search
 
     @property
     def capabilities(self) -> frozenset[str]:

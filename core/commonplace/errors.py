@@ -121,8 +121,9 @@ class ProviderError(UnavailableError):
     """An embedding provider did not give vectors.
 
     ``retry_after`` are seconds the server asked to be left alone, ``status`` is the HTTP status
-    and ``request_id`` the server's own name of the request, where there are any. The message never
-    holds a key.
+    and ``request_id`` the server's own name of the request, where there are any. ``retry`` is what
+    the server itself says of trying again (``None``: nothing, and the kind decides). The message
+    never holds a key.
     """
 
     def __init__(
@@ -134,6 +135,7 @@ class ProviderError(UnavailableError):
         status: int | None = None,
         retry_after: float | None = None,
         request_id: str | None = None,
+        retry: bool | None = None,
         mend: str = "",
     ) -> None:
         super().__init__(message, mend=mend)
@@ -142,6 +144,7 @@ class ProviderError(UnavailableError):
         self.status = status
         self.retry_after = retry_after
         self.request_id = request_id
+        self.retry = retry
 
 
 class DeclinedError(CommonplaceError):

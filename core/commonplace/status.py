@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.embedding.service import cache_key
-from commonplace.embedding.states import Serving, serving, states_of
+from commonplace.embedding.states import Serving, refusals_of, serving, states_of
 from commonplace.errors import CommonplaceError
 from commonplace.model.reports import Status, SyncReport
 from commonplace.model.search import Fallback
@@ -123,6 +123,7 @@ def _embedding(
     if service.cache is not None and service.cache.trouble:
         words.append(service.cache.trouble)
     words += _batch_jobs(service)
+    words += refusals_of(service)
     covered = {state.role: state.covered for state in states}
     if covered.get("fallback") and not covered.get("primary") and service.absent is None:
         first, second = states[0].id, states[-1].id

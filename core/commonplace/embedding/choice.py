@@ -13,6 +13,7 @@ from commonplace.breaker_file import BreakerFile
 from commonplace.embedding.keys import find_key, missing_key
 from commonplace.embedding.ledger import SpaceLedger, as_made, maker_of
 from commonplace.embedding.link import Pace, ProviderLink, fingerprint_of
+from commonplace.embedding.refused import RefusedTexts
 from commonplace.embedding.service import KEYWORDS, EmbeddingService
 from commonplace.errors import CommonplaceError, PluginUnavailableError, UnavailableError
 from commonplace.model.search import Fallback
@@ -84,6 +85,9 @@ def choose(
         absent=absent,
         former=lambda spaces: making.former(ids[0], spaces, ledger),
         ledger=ledger,
+        refused=RefusedTexts(
+            os.path.join(settings.state_dir, "memory", "refused.json"), settings.index_path
+        ),
         clock=clock,
     )
     return Choice(service, tuple(notices))

@@ -6,13 +6,16 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from commonplace.embedding.cache import text_digest
-from commonplace.embedding.link import space_name, space_of
+from commonplace.embedding.lengths import VectorLength
+from commonplace.embedding.link import fingerprint_of, space_of
+from commonplace.embedding.refused import RefusedText
 from commonplace.embedding.service import cache_key
+from commonplace.embedding.vectors import dims_of
 from commonplace.errors import UnavailableError
 from commonplace.model.reports import Embedding, Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from commonplace.deadline import Deadline
     from commonplace.embedding.batching_work import BatchOutcome
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["fill_vectors"]
 
 _GROUP = 2000
+_EXCERPT = 40  # characters of a text of which nobody knows where it stands
 
 
 def fill_vectors(
@@ -36,6 +40,7 @@ def fill_vectors(
     deadline: Deadline,
     progress: ProgressCallback | None = None,
     wait: float = 30.0,
+    locate: Callable[[str], str] = lambda _: "",
 ) -> Embedding:
     """Embed what has no vector yet with the first provider.
 
@@ -44,6 +49,10 @@ def fill_vectors(
     because somebody failed, or recovered. Texts that have no vector then wait. Every finished
     request is kept at once, in cache and store. Never raises for a provider that fails; the report
     says why.
+
+    A text that alone is refused is left out from then on, unless ``anew``; ``locate`` says where
+    the chunk of a text stands. Where a provider gives vectors of another length than it did, the
+    notes are embedded in a new space beside the old one, which goes when the new one covers them.
     """
     reasons: list[str] = []
     report = Embedding()
@@ -54,7 +63,8 @@ def fill_vectors(
         try:
             if link is service.standby and _covered_by_another(link, store):
                 break
-            report = _Filling(service, link, store, build, wait).run(deadline, progress)
+            filling = _Filling(service, link, store, build, wait)
+            report = filling.run(deadline, progress, anew=anew, locate=locate)
         except UnavailableError as error:
             report = Embedding(link.id, missing=store.health().chunks, reason=str(error))
         if not report.reason or report.embedded:
@@ -102,41 +112,73 @@ class _Filling:
         self._wait = wait
         self._fingerprint = link.fingerprint()
         self._key = cache_key(self._fingerprint, "document")
-        known = space_of(self._fingerprint, store.spaces())
-        self._dims = known.dims if known is not None else None
+        self._ledger = service.ledger
+        self._memory = service.refused
+        self._refused: dict[str, RefusedText] = {}
+        self._length = VectorLength(link, store.spaces(), service.ledger)
         self._embedded = self._cached = self._cut = self._batched = 0
         self._batch: BatchOutcome | None = None
-        self._ledger = service.ledger
         self._noted = False
 
-    def run(self, deadline: Deadline, progress: ProgressCallback | None) -> Embedding:
-        space = space_name(self._fingerprint, self._dims or 0)
-        missing = [
-            item for item in self._store.missing_vectors(self._build, space) if item[1].strip()
-        ]
+    def run(
+        self,
+        deadline: Deadline,
+        progress: ProgressCallback | None,
+        *,
+        anew: bool,
+        locate: Callable[[str], str],
+    ) -> Embedding:
         before = self._link.requests
         reason = ""
+        known = {} if anew or self._memory is None else self._memory.of(self._fingerprint)
+        missing = self._missing()
+        self._refused = {digest: known[digest] for digest, _ in missing if digest in known}
         try:
-            left = self._by_jobs(missing, deadline, progress)
-            for group in _groups(left, _GROUP):
-                for _ in self._group(group, deadline):
-                    if progress is not None:
-                        progress(Progress("Embedding notes", self._done, len(missing)))
+            self._fill(missing, deadline, progress, locate)
+            if self._length.turned:
+                self._fill(self._missing(), deadline, progress, locate)
         except UnavailableError as error:
             reason = str(error)
+        left = sum(digest not in self._refused for digest, _ in self._missing()) if missing else 0
+        if self._memory is not None:
+            self._memory.keep(self._fingerprint, self._refused)
+        if not left and not reason:
+            self._drop_other_lengths()
         return Embedding(
             provider=self._link.id,
             embedded=self._embedded,
             cached=self._cached,
             cut=self._cut,
             requests=self._link.requests - before,
-            missing=len(missing) - self._done,
+            missing=left,
             reason=reason,
             batched=self._batched,
             jobs=self._batch.begun if self._batch else 0,
             pending=self._batch.pending if self._batch else 0,
             batch_note=self._batch.note if self._batch else "",
+            refused=tuple((said.place, said.reason) for said in self._refused.values()),
+            note=self._length.note,
         )
+
+    def _missing(self) -> list[tuple[str, str]]:
+        missing = self._store.missing_vectors(self._build, self._length.space)
+        return [item for item in missing if item[1].strip()]
+
+    def _fill(
+        self,
+        missing: Sequence[tuple[str, str]],
+        deadline: Deadline,
+        progress: ProgressCallback | None,
+        locate: Callable[[str], str],
+    ) -> None:
+        missing = [item for item in missing if item[0] not in self._refused]
+        before = self._done
+        left = self._by_jobs(missing, deadline, progress)
+        for group in _groups(left, _GROUP):
+            for _ in self._group(group, deadline, locate):
+                if progress is not None:
+                    done = self._done - before
+                    progress(Progress("Embedding notes", done, len(missing)))
 
     @property
     def _done(self) -> int:
@@ -162,6 +204,7 @@ class _Filling:
             held.setdefault(text_digest(text).hex(), []).append(digest)
 
         def keep(vectors: Mapping[str, bytes]) -> None:
+            self._length.measured(vectors.values())
             if self._cache is not None:
                 self._cache.put(self._key, {bytes.fromhex(i): v for i, v in vectors.items()})
             own = {digest: v for i, v in vectors.items() for digest in held.get(i, ())}
@@ -173,7 +216,7 @@ class _Filling:
             texts=texts,
             key=self._key,
             limits=self._link.provider.limits,
-            dims=self._dims,
+            dims=self._length.dims,
             keep=keep,
             deadline=deadline,
             progress=progress,
@@ -191,23 +234,34 @@ class _Filling:
         self._cached += sum(of in cached for of in digests.values())
         return [item for item in group if digests[item[0]] not in cached]
 
-    def _group(self, group: Sequence[tuple[str, str]], deadline: Deadline) -> Iterator[None]:
+    def _group(
+        self,
+        group: Sequence[tuple[str, str]],
+        deadline: Deadline,
+        locate: Callable[[str], str],
+    ) -> Iterator[None]:
         rest = self._uncached(group)
         yield
         digests = {digest: text_digest(text) for digest, text in rest}
         if not rest:
             return
         texts = [text for _, text in rest]
+        dims = self._length.dims if self._length.confirmed else None
         with self._link.watched("document"):
-            for result in self._link.runner().many(texts, dims=self._dims, deadline=deadline):
+            for result in self._link.runner().many(texts, dims=dims, deadline=deadline):
                 vectors = {
                     rest[i][0]: v for i, v in zip(result.indices, result.vectors, strict=True)
                 }
+                self._length.measured(vectors.values())
                 if self._cache is not None:
                     self._cache.put(self._key, {digests[d]: v for d, v in vectors.items()})
                 self._put(vectors)
                 self._embedded += len(vectors)
                 self._cut += len(result.cut)
+                for i, reason in result.refused:
+                    digest, text = rest[i]
+                    place = locate(text) or repr(" ".join(text.split())[:_EXCERPT])
+                    self._refused[digest] = RefusedText(place, reason)
                 yield
 
     def _known(self, digests: Collection[bytes]) -> dict[bytes, bytes]:
@@ -215,17 +269,29 @@ class _Filling:
         if self._cache is None:
             return {}
         cached = self._cache.get(self._key, digests)
-        size = 4 * self._dims if self._dims is not None else len(next(iter(cached.values()), b""))
+        dims = self._length.dims
+        size = 4 * dims if dims is not None else len(next(iter(cached.values()), b""))
         return {digest: vector for digest, vector in cached.items() if len(vector) == size > 0}
+
+    def _drop_other_lengths(self) -> None:
+        """Nobody can make a query for them any more."""
+        own = self._length.space
+        spaces = self._store.spaces()
+        if not any(info.space == own for info in spaces):
+            return
+        for info in spaces:
+            if fingerprint_of(info.space) == self._fingerprint and info.space != own:
+                with self._store.writer(wait=self._wait):
+                    self._store.drop_space(info.space)
 
     def _put(self, vectors: dict[str, bytes]) -> None:
         if not vectors:
             return
-        if self._dims is None:
-            self._dims = len(next(iter(vectors.values()))) // 4
-        space = space_name(self._fingerprint, self._dims)
+        length = self._length
+        if length.dims is None:  # all of it from the cache
+            length.dims = dims_of(next(iter(vectors.values())))
         with self._store.writer(wait=self._wait):
-            self._store.put_vectors(self._build, space, self._dims, vectors)
+            self._store.put_vectors(self._build, length.space, length.dims, vectors)
         if not self._noted and self._ledger is not None and self._link.maker is not None:
             self._ledger.note(self._fingerprint, self._link.maker)
         self._noted = True

@@ -1,4 +1,4 @@
-"""Which settings made the vectors of a space, so that a former model can still answer."""
+"""What is known of the makers of vectors: their settings, and how long their vectors are."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["SpaceLedger", "as_made", "maker_of"]
 
 _FIELDS = ("model", "dims", "query_prefix", "document_prefix")
+_LENGTH = "length"
 _OPTIONS = ("input_type", "query_input_type", "document_input_type")
 
 
@@ -38,8 +39,9 @@ def as_made(context: ProviderContext, maker: Mapping[str, Any]) -> ProviderConte
 class SpaceLedger:
     """A small JSON file: for each fingerprint the provider's id, model, lengths and prompt forms.
 
-    No key or address is in it. Purely a help: without it, embeddings of a former model answer
-    nothing until the new ones are made.
+    No key is in it. Purely a help: without it, embeddings of a former model answer nothing until
+    the new ones are made, and a server that begins to give vectors of another length is found out
+    only when it is asked for documents.
     """
 
     def __init__(self, path: str) -> None:
@@ -58,12 +60,23 @@ class SpaceLedger:
             return {}
         return {key: maker for key, maker in held.items() if isinstance(maker, dict)}
 
+    def length(self, fingerprint: str) -> int | None:
+        """How many dimensions the last vectors had that were seen of it."""
+        found = self.makers().get(fingerprint, {}).get(_LENGTH)
+        return found if isinstance(found, int) and found > 0 else None
+
+    def saw(self, fingerprint: str, length: int) -> None:
+        """A vector of ``length`` dimensions came back."""
+        self.note(fingerprint, {_LENGTH: length})
+
     def note(self, fingerprint: str, maker: Mapping[str, object]) -> None:
         """Keep ``maker``; where that cannot be written, nothing is lost but the help."""
         import json
 
         makers = self.makers()
-        if makers.get(fingerprint) == maker:
+        known = makers.get(fingerprint, {})
+        maker = {**known, **maker}
+        if known == maker:
             return
         beside = f"{self.path}.{os.getpid()}"
         with contextlib.suppress(OSError):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from commonplace.errors import ProviderErrorKind
 
-__all__ = ["Complaint", "kind_of_status", "message_of", "retry_after_of"]
+__all__ = ["Complaint", "kind_of_status", "message_of", "retry_after_of", "retry_of"]
 
 _FAR = 366 * 86400.0
 
@@ -75,6 +75,11 @@ def retry_after_of(
     except (TypeError, ValueError, OverflowError):
         return None
     return max(0.0, stamp - clock())
+
+
+def retry_of(headers: Mapping[str, str]) -> bool | None:
+    """What ``x-should-retry`` says, if anything: it overrides what a status means."""
+    return {"true": True, "false": False}.get(headers.get("x-should-retry", "").strip().lower())
 
 
 def message_of(body: Any) -> str:

@@ -10,7 +10,13 @@ from attrs import frozen
 
 from commonplace.embedding.quiet import hush
 from commonplace.embedding.redact import redacted
-from commonplace.embedding.refusals import Complaint, kind_of_status, message_of, retry_after_of
+from commonplace.embedding.refusals import (
+    Complaint,
+    kind_of_status,
+    message_of,
+    retry_after_of,
+    retry_of,
+)
 from commonplace.embedding.waiting import TookTooLongError, waited
 from commonplace.errors import ProviderError
 
@@ -211,6 +217,7 @@ class RemoteClient:
             status=status,
             retry_after=retry_after,
             request_id=redacted(request_id, self._secrets) if request_id else None,
+            retry=retry_of(headers),
             mend=mend or _MENDS.get(kind, ""),
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
-from attrs import frozen
+from attrs import define, evolve, frozen
 
 from commonplace.embedding.packing import cut_to_fit, pack
 from commonplace.embedding.retry import RetryPolicy, with_retries
@@ -28,15 +28,31 @@ __all__ = ["Embedded", "RequestRunner"]
 
 Purpose = Literal["query", "document"]
 _SHORTEST_CUT = 16
+_HARMLESS = "memory"
+_OF_A_TEXT = frozenset({"bad_request", "protocol", "too_large"})
+"""Kinds of error that may be due to what a text says, and not to provider or settings."""
 
 
 @frozen
 class Embedded:
-    """The vectors of a run of texts: ``indices`` into what was asked, ``cut`` those shortened."""
+    """The vectors of a run of texts: ``indices`` into what was asked, ``cut`` those shortened.
+
+    ``refused`` are (index, reason) of texts that the provider will not embed, though it does
+    others.
+    """
 
     indices: tuple[int, ...]
     vectors: tuple[bytes, ...]
     cut: tuple[int, ...] = ()
+    refused: tuple[tuple[int, str], ...] = ()
+
+
+@define(eq=False)
+class _Trial:
+    """A run of texts, and whether it has shown that the provider embeds anything at all."""
+
+    deadline: Deadline
+    works: bool = False
 
 
 class RequestRunner:
@@ -63,10 +79,20 @@ class RequestRunner:
         self._concurrency = max(1, min(concurrency, provider.concurrency))
 
     def one(self, text: str, *, purpose: Purpose, deadline: Deadline) -> bytes:
-        """The vector of one text; a query's within ``query_seconds``, all attempts together."""
+        """The vector of one text; a query's within ``query_seconds``, all attempts together.
+
+        Raises :class:`~commonplace.errors.ProviderError`, and a plain
+        :class:`~commonplace.errors.UnavailableError` where it refuses this text and no others.
+        """
         if purpose == "query":
             deadline = deadline.sooner(self._seconds("query"))
-        return self._run((0,), [text], purpose, None, deadline).vectors[0]
+        trial = _Trial(deadline)
+        try:
+            return self._run((0,), [text], purpose, trial).vectors[0]
+        except ProviderError as error:
+            if error.kind != "bad_request" or not self._works(trial):
+                raise
+            raise UnavailableError(f"it refuses these words: {error}") from error
 
     def many(
         self, texts: Sequence[str], *, dims: int | None, deadline: Deadline
@@ -75,24 +101,27 @@ class RequestRunner:
 
         Several requests run at once. ``dims`` is how long vectors must be, if that is known; if
         not, the first to come back decide. After an error no new request begins; those under way
-        are waited for and given, then it is raised.
+        are waited for and given, then it is raised. A text that is refused where others are not is
+        no error: the request is halved until that text is alone.
+
+        Raises :class:`~commonplace.errors.ProviderError`, and
+        :class:`~commonplace.errors.DeadlineExceededError` where it is ``deadline`` that ran out.
         """
         from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
         runs = self._packed(texts)
+        trial = _Trial(deadline)
         failure: BaseException | None = None
         with ThreadPoolExecutor(self._concurrency, thread_name_prefix="embed") as pool:
             under_way: set[Future[Embedded]] = set()
             try:
                 while True:
                     while failure is None and len(under_way) < self._concurrency:
-                        run = next(runs, None)
+                        run = None if deadline.expired else next(runs, None)
                         if run is None:
                             break
                         held = [texts[index] for index in run]
-                        under_way.add(
-                            pool.submit(self._run, tuple(run), held, "document", dims, deadline)
-                        )
+                        under_way.add(pool.submit(self._run, tuple(run), held, "document", trial))
                     if not under_way:
                         break
                     done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
@@ -101,11 +130,13 @@ class RequestRunner:
                         if error is not None:
                             failure = failure or error
                             continue
-                        dims = dims or dims_of(future.result().vectors[0])
+                        dims = dims or next(map(dims_of, future.result().vectors), None)
                         yield future.result()
             finally:
                 for future in under_way:
                     future.cancel()
+        if failure is None and next(runs, None) is not None:
+            failure = _no_time()
         if failure is not None:
             raise failure
 
@@ -124,7 +155,7 @@ class RequestRunner:
     def _strange(self, result: Embedded, dims: int | None) -> ProviderError | None:
         """What is wrong where requests that ran at once, or halves of one, differ in length."""
         lengths = {dims_of(vector) for vector in result.vectors} | ({dims} if dims else set())
-        if len(lengths) == 1:
+        if len(lengths) <= 1:
             return None
         words = " and of ".join(str(length) for length in sorted(lengths))
         return ProviderError(
@@ -134,47 +165,59 @@ class RequestRunner:
         )
 
     def _run(
-        self,
-        indices: tuple[int, ...],
-        texts: Sequence[str],
-        purpose: Purpose,
-        dims: int | None,
-        deadline: Deadline,
+        self, indices: tuple[int, ...], texts: Sequence[str], purpose: Purpose, trial: _Trial
     ) -> Embedded:
         """One request; in halves, down to one text and then a shorter one, if it is too large."""
         limits = self.provider.limits
         sent = [cut_to_fit(text, limits) for text in texts]
         cut = tuple(i for i, text, whole in zip(indices, sent, texts, strict=True) if text != whole)
         try:
-            vectors = self._send(sent, purpose, dims, deadline)
+            vectors = self._send(sent, purpose, trial.deadline)
         except ProviderError as error:
-            if error.kind != "too_large":
+            if error.kind == "too_large" and len(texts) > 1:
+                return self._halves(indices, texts, purpose, trial)
+            if error.kind == "too_large" and len(sent[0]) > _SHORTEST_CUT:
+                shorter = sent[0].lstrip()[: len(sent[0]) // 2]
+                half = self._run(indices, [shorter], purpose, trial)
+                return evolve(half, cut=half.indices)
+            if purpose == "query" or error.kind not in _OF_A_TEXT or not self._works(trial):
                 raise
             if len(texts) > 1:
-                middle = len(texts) // 2
-                first = self._run(indices[:middle], texts[:middle], purpose, dims, deadline)
-                second = self._run(indices[middle:], texts[middle:], purpose, dims, deadline)
-                return Embedded(
-                    first.indices + second.indices,
-                    first.vectors + second.vectors,
-                    first.cut + second.cut,
-                )
-            if len(sent[0]) <= _SHORTEST_CUT:
-                raise
-            shorter = sent[0].lstrip()[: len(sent[0]) // 2]
-            half = self._run(indices, [shorter], purpose, dims, deadline)
-            return Embedded(indices, half.vectors, indices)
+                return self._halves(indices, texts, purpose, trial)
+            return Embedded((), (), refused=((indices[0], str(error)),))
+        trial.works = True
         return Embedded(indices, tuple(vectors), cut)
 
-    def _send(
-        self, texts: list[str], purpose: Purpose, dims: int | None, deadline: Deadline
-    ) -> list[bytes]:
+    def _halves(
+        self, indices: tuple[int, ...], texts: Sequence[str], purpose: Purpose, trial: _Trial
+    ) -> Embedded:
+        middle = len(texts) // 2
+        first = self._run(indices[:middle], texts[:middle], purpose, trial)
+        second = self._run(indices[middle:], texts[middle:], purpose, trial)
+        return Embedded(
+            first.indices + second.indices,
+            first.vectors + second.vectors,
+            first.cut + second.cut,
+            first.refused + second.refused,
+        )
+
+    def _works(self, trial: _Trial) -> bool:
+        """Whether it is the texts: then the provider takes others, if only a harmless one."""
+        if not trial.works:
+            try:
+                self._send([_HARMLESS], "document", trial.deadline)
+            except UnavailableError:
+                return False
+            trial.works = True
+        return True
+
+    def _send(self, texts: list[str], purpose: Purpose, deadline: Deadline) -> list[bytes]:
         def call() -> list[bytes]:
             with self._counting:
                 self.requests += 1
             vectors = self._asked(texts, purpose, deadline.sooner(self._seconds(purpose)))
             try:
-                return checked(vectors, count=len(texts), dims=dims, provider=self.name)
+                return checked(vectors, count=len(texts), dims=None, provider=self.name)
             except (TypeError, ValueError, OverflowError) as error:
                 raise ProviderError(
                     f"{self.name}: what came back are no vectors of numbers",
@@ -182,10 +225,17 @@ class RequestRunner:
                     kind="protocol",
                 ) from error
 
+        # What hangs once is not left to hang three times; refusals cost no time and are repeated.
+        patience = deadline.sooner(self._seconds(purpose))
         try:
-            return with_retries(call, self._policy, deadline=deadline)
+            return with_retries(call, self._policy, deadline=deadline, patience=patience)
         except DeadlineExceededError as error:
             raise ProviderError(str(error), provider=self.name, kind="timeout") from error
+        except ProviderError as error:
+            if purpose == "document" and error.kind == "timeout" and deadline.expired:
+                # Whoever gave so little time has no cause to blame the provider.
+                raise _no_time() from error
+            raise
 
     def _seconds(self, purpose: Purpose) -> float:
         limits = self.provider.limits
@@ -212,3 +262,7 @@ class RequestRunner:
                 provider=self.name,
                 kind="protocol",
             ) from error
+
+
+def _no_time() -> DeadlineExceededError:
+    return DeadlineExceededError("there was no time to embed the rest")

@@ -39,8 +39,16 @@ class RetryPolicy:
     jitter: Callable[[], float] = field(default=lambda: random.uniform(0.75, 1.0), eq=False)  # noqa: S311 - spreads load, guards nothing
 
 
-def with_retries(call: Callable[[], T], policy: RetryPolicy, *, deadline: Deadline) -> T:
+def with_retries(
+    call: Callable[[], T],
+    policy: RetryPolicy,
+    *,
+    deadline: Deadline,
+    patience: Deadline | None = None,
+) -> T:
     """The result of ``call``, tried again where its :class:`ProviderError` may pass.
+
+    After ``patience`` a call that timed out is not tried again, whatever is left of ``deadline``.
 
     Own code instead of stamina or tenacity: they cannot take both the delay a server asks for and
     a deadline that was set far above, and their clocks cannot be injected for one call alone.
@@ -53,12 +61,18 @@ def with_retries(call: Callable[[], T], policy: RetryPolicy, *, deadline: Deadli
             return call()
         except ProviderError as error:
             attempt += 1
-            if error.kind not in PASSING or attempt >= policy.attempts:
+            if not _may_pass(error) or attempt >= policy.attempts:
+                raise
+            if error.kind == "timeout" and patience is not None and patience.expired:
                 raise
             pause = _pause(error, attempt, policy)
             if pause is None or pause >= deadline.remaining():
                 raise
         policy.sleep(pause)
+
+
+def _may_pass(error: ProviderError) -> bool:
+    return error.kind in PASSING if error.retry is None else error.retry
 
 
 def _pause(error: ProviderError, attempt: int, policy: RetryPolicy) -> float | None:

@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from commonplace.embedding.cache import text_digest
-from commonplace.embedding.link import space_of
+from commonplace.embedding.link import fingerprint_of, space_name, space_of
 from commonplace.errors import UnavailableError
 from commonplace.model.search import Fallback
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from commonplace.deadline import Deadline
     from commonplace.embedding.cache import EmbeddingCache
     from commonplace.embedding.ledger import SpaceLedger
     from commonplace.embedding.link import ProviderLink
+    from commonplace.embedding.refused import RefusedTexts
     from commonplace.model.store import SpaceInfo
 
 __all__ = ["KEYWORDS", "EmbeddingService", "NoVector", "QueryVector", "cache_key"]
 
 KEYWORDS = "keywords alone"
 """Who answers where nobody can embed the query."""
+
+_HEAL = ": `commonplace index` embeds the notes anew"
 
 
 @frozen
@@ -52,7 +55,7 @@ class EmbeddingService:
 
     ``links`` are those that could be made; ``absent`` tells of a primary that could not, and then
     the first link is the fallback. ``former`` finds who made a space before the settings changed;
-    ``ledger`` is where that is kept.
+    ``ledger`` is where that is kept; ``refused`` are texts that are not to be sent again.
     """
 
     def __init__(
@@ -63,12 +66,14 @@ class EmbeddingService:
         absent: Fallback | None = None,
         former: Callable[[Sequence[SpaceInfo]], ProviderLink | None] = lambda _: None,
         ledger: SpaceLedger | None = None,
+        refused: RefusedTexts | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.links = tuple(links)
         self.cache = cache
         self.absent = absent
         self.ledger = ledger
+        self.refused = refused
         self._former_of = former
         self._former: dict[str, ProviderLink] = {}
         self._since = clock()
@@ -95,19 +100,22 @@ class EmbeddingService:
                 failed = failed or excuse
                 continue
             try:
-                vector = self._vector(link, text, space, deadline)
+                vector = self._vector(link, text, _lengths(space, spaces), deadline)
             except UnavailableError as error:
                 state = link.state("query")
                 since = self._since if state.since is None else state.since
                 failed = failed or NoVector(state.reason or str(error), link.id, since)
                 continue
-            if len(vector) != 4 * space.dims:
+            name = _lengths(space, spaces).get(len(vector))
+            if name is None:
                 found = len(vector) // 4
+                if self.ledger is not None:
+                    self.ledger.saw(link.fingerprint(), found)
                 what = f"{link.id} now gives {found} dimensions, the index has {space.dims}"
-                failed = failed or NoVector(what, link.id, self._since)
+                failed = failed or NoVector(what + _HEAL, link.id, self._since)
                 continue
             fell = Fallback(failed.part, failed.reason, failed.since, link.id) if failed else None
-            return QueryVector(vector, space.space, link.id, link.model, fell)
+            return QueryVector(vector, name, link.id, link.model, fell)
         return failed or NoVector("no embedding provider")
 
     def candidates(
@@ -121,7 +129,7 @@ class EmbeddingService:
         """
         if (primary := self.primary) is not None:
             own = _own_space(primary, spaces)
-            covered = own.covered if own is not None else 0
+            covered = self._covered(primary, own)
             former = self._older(primary, spaces, covered)
             if former is not None:
                 chunks = former[1].chunks
@@ -135,7 +143,7 @@ class EmbeddingService:
                 yield primary, None, NoVector(words, primary.id, self._since)
         if (standby := self.standby) is not None:
             own = _own_space(standby, spaces)
-            if own is not None and own.covered and own.covered >= own.chunks:
+            if own is not None and self._covered(standby, own) >= own.chunks > 0:
                 yield standby, own, None
             elif self.primary is None:
                 words = f"{standby.id} has not embedded every note"
@@ -147,6 +155,14 @@ class EmbeddingService:
             link.close()
         if self.cache is not None:
             self.cache.close()
+
+    def _covered(self, link: ProviderLink, own: SpaceInfo | None) -> int:
+        """How many chunks ``own`` covers, with those that it never will."""
+        if own is None or not own.covered:
+            return 0
+        if own.covered >= own.chunks or self.refused is None:
+            return own.covered
+        return own.covered + len(self.refused.of(link.fingerprint()))
 
     def _older(
         self, primary: ProviderLink, spaces: Sequence[SpaceInfo], covered: int
@@ -165,15 +181,17 @@ class EmbeddingService:
                 return link, info
         return None
 
-    def _vector(self, link: ProviderLink, text: str, space: SpaceInfo, deadline: Deadline) -> bytes:
+    def _vector(
+        self, link: ProviderLink, text: str, lengths: Mapping[int, str], deadline: Deadline
+    ) -> bytes:
         key, digest = cache_key(link.fingerprint(), "query"), text_digest(text)
         if self.cache is not None:
             known = self.cache.get(key, [digest]).get(digest)
-            if known is not None and len(known) == 4 * space.dims:
+            if known is not None and len(known) in lengths:
                 return known
         with link.watched("query"):
             vector = link.runner().one(text, purpose="query", deadline=deadline)
-        if self.cache is not None and len(vector) == 4 * space.dims:
+        if self.cache is not None and len(vector) in lengths:
             self.cache.put(key, {digest: vector})
         return vector
 
@@ -181,6 +199,19 @@ class EmbeddingService:
 def cache_key(fingerprint: str, purpose: str) -> str:
     """The cache's key of a fingerprint: models embed queries and documents differently."""
     return f"{fingerprint}|{purpose}"
+
+
+def _lengths(space: SpaceInfo, spaces: Sequence[SpaceInfo]) -> dict[int, str]:
+    """By the bytes of a vector the space it lies in, of all that ``space``'s maker has filled.
+
+    There are several while a server that changed its mind is followed.
+    """
+    fingerprint = fingerprint_of(space.space)
+    return {
+        4 * info.dims: info.space
+        for info in spaces
+        if info.covered and info.space == space_name(fingerprint, info.dims)
+    }
 
 
 def _own_space(link: ProviderLink, spaces: Sequence[SpaceInfo]) -> SpaceInfo | None:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from commonplace.embedding.service import EmbeddingService
     from commonplace.model.store import SpaceInfo
 
-__all__ = ["Serving", "serving", "states_of"]
+__all__ = ["Serving", "refusals_of", "serving", "states_of"]
+
+_AT_MOST = 10
 
 _STATES = {"closed": "ready", "open": "failing", "half-open": "probing"}
 
@@ -74,6 +76,23 @@ def states_of(
         role = "primary" if link is service.primary else "fallback"
         states.append(_state_of(link, role, spaces, chunks))
     return tuple(states)
+
+
+def refusals_of(service: EmbeddingService) -> list[str]:
+    """A line on each text that a provider will not embed, ten at the most for each provider."""
+    lines: list[str] = []
+    if (memory := service.refused) is None:
+        return lines
+    for link in service.links:
+        try:
+            refused = memory.of(link.fingerprint())
+        except UnavailableError:
+            continue
+        said = [f"{text.place} is not embedded: {text.reason}" for text in refused.values()]
+        lines += said[:_AT_MOST]
+        if len(said) > _AT_MOST:
+            lines.append(f"{len(said) - _AT_MOST} more texts are not embedded with {link.id}")
+    return lines
 
 
 def _state_of(

@@ -188,9 +188,17 @@ class IndexedMemoryManager:
         if vectors is None or live is None or service is None:
             return report
         from commonplace.embedding.filling import fill_vectors
+        from commonplace.index.locating import place_of
 
         done = fill_vectors(
-            service, vectors, live, anew=anew, deadline=deadline, progress=progress, wait=wait
+            service,
+            vectors,
+            live,
+            anew=anew,
+            deadline=deadline,
+            progress=progress,
+            wait=wait,
+            locate=lambda text: place_of(vectors, self._analyser, text, deadline=deadline),
         )
         return report._replace(embedding=done)
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import NamedTuple
 
     from commonplace.model.documents import Stamp, Trust
+    from commonplace.model.search import StoredChunk
 else:
     from commonplace.model.tuples import NamedTuple
 
@@ -103,7 +104,7 @@ class TouchDocument:
 Change = PutDocument | DeleteDocument | TouchDocument
 
 
-def embedding_text(chunk: Chunk) -> str:
+def embedding_text(chunk: Chunk | StoredChunk) -> str:
     """What an embedding of ``chunk`` is made of: its heading path, a blank line, its text.
 
     The path of the file is left out, so that moving a file costs no embedding.

@@ -44,6 +44,8 @@ class Embedding(NamedTuple):
     the model and shortened. ``missing`` still have no vector, because of ``reason`` if that is a
     failure. ``batched`` of those embedded came from batch jobs, of which ``jobs`` are new;
     ``pending`` of those missing wait for one; ``batch_note`` is a line on what went wrong there.
+    ``refused`` are (place, reason) of texts that the provider will not embed: they are not among
+    those missing, and wait until they change. ``note`` is a line on what was found and mended.
     """
 
     provider: str = ""
@@ -57,6 +59,8 @@ class Embedding(NamedTuple):
     jobs: int = 0
     pending: int = 0
     batch_note: str = ""
+    refused: tuple[tuple[str, str], ...] = ()
+    note: str = ""
 
 
 class SyncReport(NamedTuple):

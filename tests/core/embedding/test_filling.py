@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from commonplace.breaker import CircuitBreaker
-from commonplace.deadline import NEVER
+from commonplace.deadline import NEVER, Deadline
 from commonplace.embedding.cache import EmbeddingCache
 from commonplace.embedding.filling import fill_vectors
 from commonplace.embedding.link import ProviderLink, fingerprint_of
-from commonplace.embedding.service import EmbeddingService
+from commonplace.embedding.service import EmbeddingService, QueryVector
 from commonplace.embedding.vectors import floats
 from commonplace.errors import IndexBusyError, ProviderError
 from commonplace.model.search import Fallback
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from commonplace.deadline import Deadline
     from commonplace.model.reports import Embedding, Progress
     from commonplace.model.store import Build
 
@@ -197,23 +196,22 @@ def test_progress_is_told(store: InMemoryStore) -> None:
     assert [(one.completed, one.total) for one in told] == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
 
-def test_a_cache_of_another_length_is_passed_over(store: InMemoryStore) -> None:
-    cache = EmbeddingCache(":memory:")
-    filled(service_of(Provider(0), cache=cache), store)
-    write(store, make_put("c.md", "new"))
+def test_time_that_runs_out_is_no_fault_of_the_provider(store: InMemoryStore) -> None:
+    now = [0.0]
 
-    class Longer(Provider):
+    class Slow(Provider):
         def embed(
             self, texts: Sequence[str], *, purpose: str, deadline: Deadline
         ) -> Sequence[Sequence[float]]:
-            return [[*vector, 1.0] for vector in super().embed(texts, purpose="", deadline=NEVER)]
+            now[0] += 4.0
+            return super().embed(texts, purpose=purpose, deadline=deadline)
 
-    report = filled(service_of(Longer(0), cache=cache), store)
-    assert report.missing == 1
-    assert "dimensions" in report.reason
-    assert [(info.dims, info.covered) for info in store.spaces()] == [(2, 3)]
-    report = filled(service_of(Provider(0), cache=cache), store)
-    assert (report.embedded, report.missing) == (1, 0)
+    service = service_of(Slow(0, Limits(items=1)))
+    end = Deadline(6.0, lambda: now[0])
+    report = fill_vectors(service, store, live_build(store), deadline=end)
+    assert (report.embedded, report.missing) == (2, 1)
+    assert "no time" in report.reason
+    assert service.links[0].state().state == "closed"
 
 
 def test_an_absent_primary_is_told_even_if_nobody_stands_in(store: InMemoryStore) -> None:
@@ -288,8 +286,6 @@ class Filling(RuleBasedStateMachine):
     @precondition(lambda self: self.store.spaces())
     @rule(words=st.sampled_from(["who", "what"]))
     def query(self, words: str) -> None:
-        from commonplace.embedding.service import QueryVector
-
         found = self.service.query(words, self.store.spaces(), deadline=NEVER)
         if isinstance(found, QueryVector):
             numbers = floats(found.vector)

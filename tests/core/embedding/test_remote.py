@@ -249,3 +249,10 @@ def test_what_looks_like_a_key_is_redacted_unknown(text: str) -> None:
     shown = redacted(text)
     assert "***" in shown
     assert not any(part in shown for part in ("abcdefgh", "wxyz"))
+
+
+@pytest.mark.parametrize(
+    ("said", "retry"), [("true", True), ("False", False), ("maybe", None), ("", None)]
+)
+def test_what_the_server_says_of_trying_again_is_kept(said: str, retry: bool | None) -> None:
+    assert refused(Seen(refusing(503, {}, x_should_retry=said))).retry is retry

@@ -19,6 +19,7 @@ from commonplace.errors import (
     PluginUnavailableError,
     ProviderError,
     ProviderErrorKind,
+    UnavailableError,
 )
 from commonplace.spec import Limits
 
@@ -231,7 +232,8 @@ def test_what_is_no_vector_is_a_protocol_error_and_not_asked_for_again(vectors: 
     provider = Scripted(lambda _: vectors)
     with pytest.raises(ProviderError) as caught:
         list(runner(provider).many(["text"], dims=2, deadline=NEVER))
-    assert (caught.value.kind, len(provider.sent)) == ("protocol", 1)
+    assert caught.value.kind == "protocol"
+    assert provider.sent in ([["text"]], [["text"], ["memory"]])  # was it that text?
 
 
 def test_requests_that_ran_at_once_must_agree_on_dimensions() -> None:
@@ -255,6 +257,163 @@ def test_halves_must_agree_on_dimensions() -> None:
     with pytest.raises(ProviderError) as caught:
         list(runner(Scripted(answer)).many(["ab", "abc"], dims=None, deadline=NEVER))
     assert caught.value.kind == "protocol"
+
+
+Refusal = Literal["bad_request", "protocol", "too_large"]
+
+
+def picky(bad: frozenset[str], kind: Refusal = "bad_request") -> Callable[[list[str]], Any]:
+    """Answers that are refused where a request holds one of ``bad``."""
+
+    def answer(texts: list[str]) -> list[list[float]]:
+        found = next((text for text in texts if text in bad), None)
+        if found is None:
+            return vectors_of(texts)
+        if kind == "protocol":
+            return [[0.0, 0.0] if text in bad else vector_of(text) for text in texts]
+        raise ProviderError(f"not {found}", provider="p", kind=kind)
+
+    return answer
+
+
+@given(
+    texts=st.lists(st.text("abc", min_size=1, max_size=4), max_size=40, unique=True),
+    data=st.data(),
+    items=st.integers(1, 50),
+    kind=st.sampled_from(["bad_request", "protocol"]),
+)
+def test_texts_that_are_refused_keep_no_other_from_being_embedded(
+    texts: list[str], data: st.DataObject, items: int, kind: Refusal
+) -> None:
+    bad = frozenset(data.draw(st.sets(st.sampled_from(texts)))) if texts else frozenset()
+    provider = Scripted(picky(bad, kind), Limits(items=items), concurrency=1)
+    runs = list(runner(provider, 1).many(texts, dims=2, deadline=NEVER))
+    embedded = {texts[i]: v for run in runs for i, v in zip(run.indices, run.vectors, strict=True)}
+    refused = {texts[i]: reason for run in runs for i, reason in run.refused}
+    assert set(embedded) == set(texts) - bad
+    assert all(is_direction_of(vector, text) for text, vector in embedded.items())
+    assert set(refused) == bad
+    assert all(refused.values())
+    if len(bad) == 1:  # the whole request, a harmless one, and two for each halving
+        requests = -(-len(texts) // items)
+        assert len(provider.sent) <= requests + 1 + 2 * min(items, len(texts)).bit_length()
+
+
+@pytest.mark.parametrize("kind", ["bad_request", "protocol", "too_large"])
+def test_a_provider_that_refuses_everything_is_asked_twice_and_named(kind: Refusal) -> None:
+    def answer(texts: list[str]) -> Any:
+        if kind == "protocol":
+            return "what?"
+        raise failure(kind)
+
+    provider = Scripted(answer, concurrency=1)
+    texts = [f"text {i}" for i in range(8)]
+    with pytest.raises(ProviderError) as caught:
+        list(runner(provider).many(texts, dims=2, deadline=NEVER))
+    assert caught.value.kind == kind
+    if kind != "too_large":
+        assert provider.sent == [texts, ["memory"]]
+
+
+def test_a_server_that_answers_only_the_first_of_many_is_asked_one_by_one() -> None:
+    provider = Scripted(lambda texts: vectors_of(texts[:1]), concurrency=1)
+    texts = ["a", "bb", "ccc"]
+    (run,) = runner(provider).many(texts, dims=2, deadline=NEVER)
+    assert (run.indices, run.refused) == ((0, 1, 2), ())
+    assert all(map(is_direction_of, run.vectors, texts))
+
+
+def test_a_query_that_is_refused_says_nothing_of_the_provider() -> None:
+    provider = Scripted(picky(frozenset({"bad"})))
+    with pytest.raises(UnavailableError, match="refuses these words: not bad") as caught:
+        runner(provider).one("bad", purpose="query", deadline=NEVER)
+    assert not isinstance(caught.value, ProviderError)
+    assert provider.sent == [["bad"], ["memory"]]
+
+
+def test_a_provider_that_refuses_every_query_is_to_blame() -> None:
+    provider = Scripted(picky(frozenset({"bad", "memory"})))
+    with pytest.raises(ProviderError, match="not bad"):
+        runner(provider).one("bad", purpose="query", deadline=NEVER)
+
+
+def test_a_text_too_large_however_short_is_refused_alone() -> None:
+    provider = Scripted(picky(frozenset({"bad", "b", "ba"}), "too_large"), concurrency=1)
+    (run,) = runner(provider).many(["good", "bad"], dims=2, deadline=NEVER)
+    assert run.indices == (0,)
+    assert run.refused == ((1, "not bad"),)
+
+
+def test_what_hangs_is_not_left_to_hang_again() -> None:
+    now = [0.0]
+
+    def answer(_: list[str]) -> Any:
+        now[0] += 120.0
+        raise failure("timeout")
+
+    provider = Scripted(answer, Limits(items=1, request_seconds=120.0), concurrency=1)
+    deadline = Deadline.after(1e6, lambda: now[0])
+    with pytest.raises(ProviderError) as caught:
+        list(runner(provider).many(["a", "b"], dims=None, deadline=deadline))
+    assert caught.value.kind == "timeout"
+    assert now[0] == 120.0
+
+
+def test_what_times_out_soon_is_tried_again() -> None:
+    now = [0.0]
+
+    def answer(_: list[str]) -> Any:
+        now[0] += 5.0
+        raise failure("timeout")
+
+    provider = Scripted(answer, Limits(request_seconds=120.0))
+    deadline = Deadline.after(1e6, lambda: now[0])
+    with pytest.raises(ProviderError):
+        list(runner(provider).many(["a"], dims=None, deadline=deadline))
+    assert len(provider.sent) == 3
+
+
+def test_nothing_is_begun_after_the_deadline_and_nobody_is_blamed() -> None:
+    now = [0.0]
+
+    def answer(texts: list[str]) -> Any:
+        now[0] += 4.0
+        return vectors_of(texts)
+
+    provider = Scripted(answer, Limits(items=1), concurrency=1)
+    runs = runner(provider).many(list("abcd"), dims=None, deadline=Deadline(6.0, lambda: now[0]))
+    done: list[int] = []
+    with pytest.raises(DeadlineExceededError):
+        done.extend(index for run in runs for index in run.indices)
+    assert done == [0, 1]
+
+
+def test_a_request_that_the_deadline_cuts_short_is_no_fault_of_the_provider() -> None:
+    now = [0.0]
+
+    def answer(_: list[str]) -> Any:
+        now[0] += 6.0
+        raise failure("timeout")
+
+    provider = Scripted(answer, Limits(items=1), concurrency=1)
+    with pytest.raises(DeadlineExceededError):
+        list(runner(provider).many(["a"], dims=None, deadline=Deadline(6.0, lambda: now[0])))
+
+
+@pytest.mark.parametrize(
+    ("kind", "retry", "asked"),
+    [("bad_request", True, 3), ("unavailable", False, 1), ("unavailable", None, 3)],
+)
+def test_what_the_server_says_of_trying_again_counts(
+    kind: ProviderErrorKind, retry: bool | None, asked: int
+) -> None:
+    def answer(_: list[str]) -> Any:
+        raise ProviderError("no", provider="p", kind=kind, retry=retry)
+
+    provider = Scripted(answer)
+    with pytest.raises(ProviderError):
+        runner(provider).one("text", purpose="query", deadline=NEVER)
+    assert provider.sent.count(["text"]) == asked
 
 
 def test_limits_that_a_provider_learns_are_used_at_once() -> None:

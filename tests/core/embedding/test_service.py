@@ -12,8 +12,9 @@ from commonplace.breaker import CircuitBreaker
 from commonplace.deadline import NEVER, Deadline
 from commonplace.embedding.cache import EmbeddingCache
 from commonplace.embedding.link import ProviderLink, fingerprint_of, space_name
+from commonplace.embedding.refused import RefusedText, RefusedTexts
 from commonplace.embedding.service import EmbeddingService, NoVector, QueryVector
-from commonplace.embedding.states import serving, states_of
+from commonplace.embedding.states import refusals_of, serving, states_of
 from commonplace.embedding.vectors import floats
 from commonplace.errors import ProviderError
 from commonplace.model.search import Fallback
@@ -22,6 +23,7 @@ from commonplace.spec import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
 NOW = 5000.0
 
@@ -154,10 +156,34 @@ def test_a_vector_of_another_length_is_neither_used_nor_kept() -> None:
     service = service_of(provider, cache=cache)
     found = service.query("words", [space(0, 1)], deadline=NEVER)
     assert isinstance(found, NoVector)
-    assert found.reason == "p0 now gives 8 dimensions, the index has 4"
+    assert found.reason.startswith("p0 now gives 8 dimensions, the index has 4: ")
     provider.dims = 4
     assert isinstance(service.query("words", [space(0, 1)], deadline=NEVER), QueryVector)
     assert cache.count() == 1
+
+
+def test_a_vector_of_another_length_is_used_where_the_index_has_begun_to_follow() -> None:
+    provider = Provider(0, dims=8)
+    cache = EmbeddingCache(":memory:")
+    service = service_of(provider, cache=cache)
+    spaces = [space(0, 9), space(0, 1, dims=8)]
+    found = service.query("words", spaces, deadline=NEVER)
+    assert isinstance(found, QueryVector)
+    assert found.space == spaces[1].space
+    assert service.query("words", spaces, deadline=NEVER) == found
+    assert provider.asked == ["words"]
+    assert isinstance(service.query("words", spaces[:1], deadline=NEVER), NoVector)
+
+
+def test_a_text_that_nobody_will_embed_keeps_a_space_from_nothing(tmp_path: Path) -> None:
+    refused = RefusedTexts(str(tmp_path / "refused.json"), "index")
+    refused.keep("maker 1", {"digest": RefusedText("a.md#L1", "no")})
+    links = [link_of(Provider(0, ill=True)), link_of(Provider(1))]
+    service = EmbeddingService(links, None, refused=refused, clock=lambda: NOW)
+    for covered, answers in ((8, False), (9, True), (10, True)):
+        found = service.query("words", [space(1, covered)], deadline=NEVER)
+        assert isinstance(found, QueryVector) == answers
+    assert refusals_of(service) == ["a.md#L1 is not embedded: no"]
 
 
 def test_one_space_of_several_lengths_is_the_one_that_covers_most() -> None:

@@ -289,7 +289,7 @@ def test_documents_that_fail_do_not_keep_queries_from_being_embedded(
     memory = world.open()
     memory.sync()
     world.write("memory/new.md", "# New\n\nA heron nests on the roof.\n")
-    world.vendor.script(reply(400, {"error": {"message": "this text will not do"}}))
+    world.vendor.script(reply(403, {"error": {"message": "not for documents"}}))
     memory.sync()
     assert answered_by(memory.search("walrus")) == ("openai", None)
     (provider,) = memory.status().providers

@@ -88,6 +88,7 @@ def warnings_of(report: SyncReport) -> list[str]:
     ]
     if report.skipped_symlinks:
         lines.append(f"{count(report.skipped_symlinks, 'symbolic link')} not followed")
+    lines += _not_embedded(report.embedding) if report.embedding is not None else ()
     if report.embedding is not None and report.embedding.missing:
         reason = report.embedding.reason or report.embedding.batch_note
         reason = f": {reason}" if reason else ""
@@ -97,6 +98,11 @@ def warnings_of(report: SyncReport) -> list[str]:
     if report.remaining:
         lines.append(f"{count(report.remaining, 'note')} left for the next run")
     return lines
+
+
+def _not_embedded(done: Embedding) -> list[str]:
+    lines = [done.note] if done.note else []
+    return lines + [f"{place} is not embedded: {reason}" for place, reason in done.refused]
 
 
 create = IndexCommand

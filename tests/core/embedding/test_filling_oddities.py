@@ -1,0 +1,222 @@
+"""What a provider may do to an index being filled: change its vectors' length, refuse a text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from commonplace.breaker import CircuitBreaker
+from commonplace.deadline import NEVER, Deadline
+from commonplace.embedding.cache import EmbeddingCache
+from commonplace.embedding.filling import fill_vectors
+from commonplace.embedding.ledger import SpaceLedger
+from commonplace.embedding.link import ProviderLink
+from commonplace.embedding.refused import RefusedTexts
+from commonplace.embedding.service import EmbeddingService, NoVector, QueryVector
+from commonplace.embedding.states import refusals_of
+from commonplace.errors import ProviderError
+from commonplace.spec import Limits
+from commonplace.testing import live_build, make_put, publish, write
+from commonplace_inmemory.store import InMemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from commonplace.model.reports import Embedding
+
+
+class Provider:
+    """Its vectors tell who made them and from what; ``extra`` numbers make them longer."""
+
+    concurrency = 1
+    model = "m"
+
+    def __init__(self, place: int, limits: Limits | None = None) -> None:
+        self.place = place
+        self.limits = limits or Limits()
+        self.extra = 0
+        self.bad: frozenset[str] = frozenset()
+        self.sick_after: int | None = None
+        self.requests: list[list[str]] = []
+
+    def fingerprint(self) -> str:
+        return f"maker {self.place}"
+
+    def embed(
+        self, texts: Sequence[str], *, purpose: str, deadline: Deadline
+    ) -> Sequence[Sequence[float]]:
+        if self.sick_after is not None and len(self.requests) >= self.sick_after:
+            raise ProviderError(f"{self.place} is ill", provider="p", kind="auth")
+        self.requests.append(list(texts))
+        if not self.bad.isdisjoint(texts):
+            raise ProviderError("not that", provider="p", kind="bad_request")
+        rest = [1.0] * self.extra
+        return [[self.place + 1.0, float(len(text)), *rest] for text in texts]
+
+    def close(self) -> None:
+        pass
+
+
+def service_of(provider: Provider, *, cache: EmbeddingCache | None = None) -> EmbeddingService:
+    first, second = (CircuitBreaker(clock=lambda: 0.0, monotonic=lambda: 0.0) for _ in range(2))
+    link = ProviderLink(f"p{provider.place}", lambda: provider, first, indexing=second)
+    return EmbeddingService([link], cache)
+
+
+def filled(service: EmbeddingService, store: InMemoryStore, **options: Any) -> Embedding:
+    return fill_vectors(service, store, live_build(store), deadline=NEVER, **options)
+
+
+@pytest.fixture
+def store() -> Iterator[InMemoryStore]:
+    store = InMemoryStore()
+    publish(store, make_put("a.md", "one", "two two"), make_put("b.md", "three three"))
+    yield store
+    store.close()
+
+
+class Ledgers(NamedTuple):
+    """Files beside the index."""
+
+    spaces: SpaceLedger
+    refused: RefusedTexts
+
+
+@pytest.fixture
+def ledgers(tmp_path: Path) -> Ledgers:
+    return Ledgers(
+        SpaceLedger(str(tmp_path / "spaces.json")),
+        RefusedTexts(str(tmp_path / "refused.json"), "index"),
+    )
+
+
+def another(service: EmbeddingService, ledgers: Ledgers) -> EmbeddingService:
+    """``service`` with files that outlive it."""
+    return EmbeddingService(
+        service.links, service.cache, ledger=ledgers.spaces, refused=ledgers.refused
+    )
+
+
+def lengths(store: InMemoryStore) -> dict[int, int]:
+    return {info.dims: info.covered for info in store.spaces()}
+
+
+def test_a_server_that_changes_its_length_is_followed_into_a_new_space(
+    store: InMemoryStore,
+) -> None:
+    cache = EmbeddingCache(":memory:")
+    provider = Provider(0)
+    service = service_of(provider, cache=cache)
+    filled(service, store)
+    write(store, make_put("c.md", "new"))
+    provider.extra = 1
+    report = filled(service, store)
+    assert (report.embedded, report.missing, report.reason) == (4, 0, "")
+    assert report.note == ("p0 now gives 3 dimensions instead of 2: the notes are embedded anew")
+    assert lengths(store) == {3: 4}  # nobody could ask the old one anything
+    again = filled(service, store)
+    assert (again.embedded, again.requests, again.note) == (0, 0, "")
+
+
+def test_what_a_query_has_seen_is_followed_though_nothing_is_missing(
+    store: InMemoryStore, ledgers: Ledgers
+) -> None:
+    provider = Provider(0)
+    service = another(service_of(provider, cache=EmbeddingCache(":memory:")), ledgers)
+    filled(service, store)
+    assert filled(service, store).requests == 0
+    provider.extra = 1
+    assert isinstance(service.query("who", store.spaces(), deadline=NEVER), NoVector)
+    report = filled(service, store)
+    assert (report.embedded, report.missing) == (3, 0)
+    assert lengths(store) == {3: 3}
+    assert isinstance(service.query("who", store.spaces(), deadline=NEVER), QueryVector)
+
+
+def test_until_the_new_space_covers_all_the_old_one_stays(
+    store: InMemoryStore, ledgers: Ledgers
+) -> None:
+    provider = Provider(0, Limits(items=1))
+    service = another(service_of(provider), ledgers)
+    filled(service, store)
+    provider.extra = 1
+    service.query("who", store.spaces(), deadline=NEVER)
+    provider.sick_after = len(provider.requests) + 2
+    report = filled(service, store)
+    assert (report.embedded, report.missing, report.reason) == (2, 1, "0 is ill")
+    assert lengths(store) == {2: 3, 3: 2}
+    provider.sick_after = None
+    found = service_of(provider).query("who", store.spaces(), deadline=NEVER)
+    assert isinstance(found, QueryVector)
+    assert len(found.vector) == 4 * 3
+    report = filled(another(service_of(provider), ledgers), store)
+    assert (report.embedded, report.missing) == (1, 0)
+    assert lengths(store) == {3: 3}
+
+
+def test_a_server_that_comes_back_to_its_length_costs_one_request(
+    store: InMemoryStore, ledgers: Ledgers
+) -> None:
+    provider = Provider(0)
+    service = another(service_of(provider), ledgers)
+    filled(service, store)
+    provider.extra = 1
+    service.query("who", store.spaces(), deadline=NEVER)
+    provider.extra = 0
+    report = filled(service, store)
+    assert (report.requests, report.missing, report.reason) == (1, 0, "")
+    assert lengths(store) == {2: 3}
+    assert filled(service, store).requests == 0
+
+
+def test_a_text_that_is_refused_is_told_with_its_place_and_not_sent_again(
+    store: InMemoryStore, ledgers: Ledgers
+) -> None:
+    provider = Provider(0)
+    provider.bad = frozenset({"two two"})
+    asked: list[str] = []
+
+    def locate(text: str) -> str:
+        asked.append(text)
+        return "a.md#L2"
+
+    report = filled(another(service_of(provider), ledgers), store, locate=locate)
+    assert (report.embedded, report.missing, report.reason) == (2, 0, "")
+    assert report.refused == (("a.md#L2", "not that"),)
+    assert asked == ["two two"]
+    sent = len(provider.requests)
+    service = another(service_of(provider), ledgers)
+    report = filled(service, store)
+    assert (report.requests, report.refused) == (0, (("a.md#L2", "not that"),))
+    assert refusals_of(service) == ["a.md#L2 is not embedded: not that"]
+    assert service.links[0].state().state == "closed"
+    write(store, make_put("a.md", "one", "two three"))  # its text changes
+    report = filled(another(service_of(provider), ledgers), store)
+    assert (report.embedded, report.refused, report.missing) == (1, (), 0)
+    assert provider.requests[sent:] == [["two three"]]
+
+
+def test_a_refused_text_is_sent_again_to_another_provider_and_when_asked_for(
+    store: InMemoryStore, ledgers: Ledgers
+) -> None:
+    provider = Provider(0)
+    provider.bad = frozenset({"one"})
+    filled(another(service_of(provider), ledgers), store)
+    report = filled(another(service_of(Provider(1)), ledgers), store)
+    assert (report.embedded, report.missing) == (3, 0)
+    provider.bad = frozenset()
+    service = another(service_of(provider), ledgers)
+    assert filled(service, store).requests == 0
+    report = filled(service, store, anew=True)
+    assert (report.embedded, report.refused) == (1, ())
+
+
+def test_a_refused_text_that_stands_nowhere_is_told_by_its_beginning(
+    store: InMemoryStore, ledgers: Ledgers
+) -> None:
+    provider = Provider(0)
+    provider.bad = frozenset({"one"})
+    report = filled(another(service_of(provider), ledgers), store)
+    assert report.refused == (("'one'", "not that"),)

@@ -14,7 +14,7 @@ Record = tuple[int, Mapping[str, Any]]
 """A JSON object of a transcript, with the 1-based line it stands on."""
 
 _SECONDS_BELOW = 1e11
-_LATEST = 8.64e15  # milliseconds; no date is later in the format these come from
+_LATEST = 253_402_300_799_999  # milliseconds; the end of the calendar
 
 
 class Message(NamedTuple):

@@ -17,6 +17,8 @@ _ARCHIVED = re.compile(
 _BACKUP = ".bak."
 # Copies of a transcript at its compaction, and records of another kind.
 _OTHERS = re.compile(r"\.checkpoint\.[0-9a-f-]{36}\.jsonl\Z|\.trajectory\.jsonl\Z", re.IGNORECASE)
+_FIRST_DAY = 719_163  # of the epoch, in the calendar of ``date``
+_MILLISECONDS_PER_DAY = 86_400_000
 _DAY = re.compile(r"(?:rollout-)?(\d{4}-\d{2}-\d{2})(?!\d)", re.ASCII)
 
 
@@ -54,12 +56,12 @@ def day_of(name: str, began: float) -> date | None:
 
     ``began`` is in epoch milliseconds, 0 where it is not known; its day is that of UTC.
     """
-    from datetime import UTC, datetime
+    from datetime import date
 
     if (found := _DAY.match(name)) and (day := _date(found[1])):
         return day
     if began:
-        return datetime.fromtimestamp(began / 1000, UTC).date()
+        return date.fromordinal(_FIRST_DAY + int(began // _MILLISECONDS_PER_DAY))
     found = _ARCHIVED.fullmatch(name)
     return _date(found[1]) if found else None
 

@@ -16,9 +16,7 @@ __all__ = ["redact"]
 _LONG = 18
 _KEPT_AT_START, _KEPT_AT_END = 6, 4
 _HIDDEN = "***"
-_MASK = re.compile(
-    rf"{re.escape(_HIDDEN)}|[^…]{{{_KEPT_AT_START}}}…[^…]{{{_KEPT_AT_END}}}", re.DOTALL
-)
+_MASK = re.compile(rf"{re.escape(_HIDDEN)}|.{{{_KEPT_AT_START}}}….{{{_KEPT_AT_END}}}", re.DOTALL)
 
 _VALUE = r"""
     (?: "(?P<double>(?:[^"\\]|\\.){1,500})"
@@ -64,7 +62,7 @@ _PREFIXED = re.compile(
     | npm_[a-z0-9]{10,}
     | hf_[a-z0-9]{20,}
     | akia[a-z0-9]{16}
-    | eyj[a-z0-9_-]{10,}\.eyj[a-z0-9_-]{10,}\.[a-z0-9_-]*
+    | eyj[a-z0-9_-]{6,}\.eyj[a-z0-9_-]{6,}\.[a-z0-9_-]*
     )
     """
 )

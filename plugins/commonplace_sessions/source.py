@@ -6,6 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from commonplace.errors import PathNotAllowedError
+from commonplace.files.opening import open_below
+from commonplace.files.stats import stamp_of
 from commonplace.model.documents import Document, DocumentRef
 from commonplace_sessions.folder import scan_folder
 
@@ -46,8 +48,6 @@ class TranscriptSource:
         A file that is being written is read as far as it goes, and carries the stamp from before,
         so that it is read again. Raises ``OSError`` if it is there and cannot be read.
         """
-        from commonplace.files.opening import open_below
-        from commonplace.files.stats import stamp_of
         from commonplace_sessions.jsonl import pieces_of
         from commonplace_sessions.names import day_of
         from commonplace_sessions.transcript import read_transcript

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.errors import PluginUnavailableError
+from commonplace.spec import Source, SourceContext
+from commonplace_sessions import plugin
+from commonplace_sessions.settings import TranscriptSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from commonplace.model.plugins import Registration
+
+
+class Collected:
+    """A registry that keeps what it is handed."""
+
+    def __init__(self) -> None:
+        self.registrations: dict[str, Registration[Any]] = {}
+
+    def add(self, registration: Registration[Any]) -> None:
+        self.registrations[registration.id] = registration
+
+
+@pytest.fixture
+def offered() -> dict[str, Registration[Any]]:
+    registry = Collected()
+    plugin.commonplace_register_sources(registry)
+    return registry.registrations
+
+
+def plant(root: Path, *paths: str) -> None:
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("{}")
+
+
+def paths(source: Source) -> list[str]:
+    return [ref.path for ref in source.scan().documents]
+
+
+def test_the_sources_it_offers(offered: dict[str, Registration[Any]]) -> None:
+    assert list(offered) == ["sessions", "claude-code", "codex"]
+    assert all(each.summary and each.probe().available for each in offered.values())
+    assert {each.config for each in offered.values()} == {TranscriptSettings}
+
+
+def test_an_agent_sees_its_own_sessions_only(
+    tmp_path: Path, offered: dict[str, Registration[Any]]
+) -> None:
+    plant(tmp_path, "agents/main/sessions/a.jsonl", "agents/work/sessions/b.jsonl", "c.jsonl")
+    plant(tmp_path, "agents/d.jsonl", "ws/sessions/e.jsonl", "other/agents/main/sessions/f.jsonl")
+
+    def found(agent: str, *dirs: Path, root: str | None = None) -> list[str]:
+        config = TranscriptSettings(root=root) if root else None
+        context = SourceContext(
+            str(tmp_path / "ws"), agent, state_dirs=tuple(map(str, dirs)), config=config
+        )
+        source = offered["sessions"].factory(context)
+        assert source.id == "sessions"
+        return paths(source)
+
+    assert found("main", tmp_path, tmp_path / "other") == ["sessions/a.jsonl"]
+    assert found("work", tmp_path) == ["sessions/b.jsonl"]
+    assert found("nobody", tmp_path) == []
+    assert found("main") == ["sessions/e.jsonl"]
+    assert found("main", tmp_path, root=str(tmp_path)) == ["sessions/c.jsonl"]
+
+
+@pytest.mark.parametrize("agent", ["", ".", "..", "../main", "a/b", "a\\b", "c:", "a\0"])
+def test_no_agent_can_leave_its_folder(agent: str, offered: dict[str, Registration[Any]]) -> None:
+    context = SourceContext("/ws", agent, state_dirs=("/state",))
+    with pytest.raises(PluginUnavailableError, match="no name of a folder") as caught:
+        offered["sessions"].factory(context)
+    assert "plugins.entries.sessions.config.root" in caught.value.mend
+
+
+@pytest.mark.parametrize(
+    ("id_", "home", "path"),
+    [
+        ("claude-code", ".claude/projects", "-home-ann/0123.jsonl"),
+        ("codex", ".codex/sessions", "2026/01/31/rollout-1.jsonl"),
+    ],
+)
+def test_the_folders_of_other_agents(
+    id_: str,
+    home: str,
+    path: str,
+    tmp_path: Path,
+    offered: dict[str, Registration[Any]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plant(tmp_path / home, path, "notes.txt")
+    plant(tmp_path / "elsewhere", path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    for config in (None, TranscriptSettings(), TranscriptSettings(str(tmp_path / "elsewhere"))):
+        source = offered[id_].factory(SourceContext("/ws", "main", config=config))
+        assert source.id == id_
+        assert paths(source) == [f"{id_}/{path}"]
+        (document,) = map(source.read, source.scan().documents)
+        assert document is not None
+        assert document.trust == "session"
+
+
+def test_importing_the_plugin_imports_no_source() -> None:
+    script = "import sys, commonplace_sessions.plugin; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, text=True
+    )
+    loaded = set(done.stdout.split())
+    assert "commonplace_sessions.plugin" in loaded
+    assert not {"commonplace_sessions.source", "commonplace_sessions.openclaw"} & loaded

@@ -1,40 +1,74 @@
-"""Offers the backend ``qmd``, which says honestly that it cannot serve yet."""
+"""Offers the backend ``qmd`` and the command of the same name."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.errors import PluginUnavailableError
-from commonplace.model.plugins import Probe, Registration
+from commonplace.model.plugins import Registration
 from commonplace.spec import hookimpl
 from commonplace_qmd.settings import QmdSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonplace.cli.command import Command
+    from commonplace.model.plugins import Mount
+    from commonplace.model.search import Query
     from commonplace.spec import ManagerContext, MemoryManager, Registry
 
-__all__ = ["commonplace_register_managers"]
-
-_REASON = "the QMD engine is not part of this version of commonplace"
-_MEND = 'use memory.backend "builtin"'
+__all__ = ["commonplace_register_commands", "commonplace_register_managers"]
 
 
 @hookimpl
 def commonplace_register_managers(registry: Registry) -> None:
-    """Offer the engine, so that an existing configuration is read and told what serves it."""
+    """Offer the engine.
+
+    It has no probe: where its program is, only the configuration knows. The factory looks for it.
+    """
     registry.add(
         Registration(
             id="qmd",
-            summary="QMD, a local search engine of its own (not part of this version)",
+            summary="QMD (npm @tobilu/qmd), an engine with an index of its own",
             factory=_make,
             config=QmdSettings,
-            probe=_probe,
+            permits=_permits,
+            mounts=_mounts,
         )
     )
 
 
-def _probe() -> Probe:
-    return Probe(available=False, reason=_REASON, mend=_MEND)
+@hookimpl
+def commonplace_register_commands(registry: Registry) -> None:
+    """Offer ``commonplace qmd``."""
+    registry.add(
+        Registration(
+            id="qmd",
+            summary="Show how to run QMD by hand on what an agent searches",
+            factory=_command,
+        )
+    )
 
 
-def _make(_context: ManagerContext) -> MemoryManager:
-    raise PluginUnavailableError(_REASON, mend=_MEND)
+def _make(context: ManagerContext) -> MemoryManager:
+    from commonplace_qmd.making import make_manager
+
+    return make_manager(context)
+
+
+def _permits(config: QmdSettings | None, query: Query) -> None:
+    if query.session_key:
+        from commonplace_qmd.scope import permits
+
+        permits(config, query)
+
+
+def _mounts(context: ManagerContext) -> Sequence[Mount]:
+    from commonplace_qmd.making import mounts_of
+
+    return mounts_of(context)
+
+
+def _command() -> Command:
+    from commonplace_qmd.command import QmdCommand
+
+    return QmdCommand()

@@ -1,4 +1,4 @@
-"""The backend ``qmd`` is offered, and says honestly that it cannot serve."""
+"""The backend ``qmd`` and its command are offered, and made only where QMD is."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.errors import PluginUnavailableError
+from commonplace.errors import PluginUnavailableError, ScopeDeniedError
+from commonplace.model.plugins import Probe
+from commonplace.model.search import KeywordQuery, Query
 from commonplace.spec import ManagerContext
 from commonplace_qmd import plugin
-from commonplace_qmd.settings import QmdSettings
+from commonplace_qmd.settings import QmdPath, QmdSettings, Sessions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.backends.qmd.conftest import Desk
+
     from commonplace.model.plugins import Registration
 
 
@@ -37,16 +43,74 @@ def test_it_is_offered_with_its_config_and_never_chosen_by_itself() -> None:
     assert registration.id == "qmd"
     assert registration.config is QmdSettings
     assert registration.priority is None
-    assert registration.capabilities == frozenset()
+    assert registration.probe().available, "only the configuration knows where its program is"
 
 
-def test_its_probe_and_its_factory_say_the_same() -> None:
-    registration = offered()
-    probe = registration.probe()
-    assert not probe.available
-    assert "not part of this version" in probe.reason
-    context = ManagerContext(workspace="/w", agent="main", state_dir="/s", sources=())
+def test_where_the_configured_program_is_missing_the_factory_says_so(tmp_path: Path) -> None:
+    context = ManagerContext(
+        workspace=str(tmp_path),
+        agent="main",
+        state_dir=str(tmp_path / "state"),
+        sources=(),
+        config=QmdSettings(command=str(tmp_path / "no-qmd")),
+    )
     with pytest.raises(PluginUnavailableError) as caught:
-        registration.factory(context)
-    assert (str(caught.value), caught.value.mend) == (probe.reason, probe.mend)
-    assert "builtin" in probe.mend
+        offered().factory(context)
+    assert "no-qmd" in str(caught.value)
+    assert caught.value.mend
+    assert not (tmp_path / "state").exists(), "looking makes nothing"
+
+
+def test_what_the_engine_finds_wrong_is_passed_on(desk: Desk) -> None:
+    desk.qmd.available = Probe(available=False, reason="its Node is too old", mend="install 22")
+    with pytest.raises(PluginUnavailableError, match="too old") as caught:
+        desk.make()
+    assert caught.value.mend == "install 22"
+
+
+def test_chats_are_permitted_by_the_scope() -> None:
+    permits = offered().permits
+    assert permits is not None
+    nobody = Query("x", KeywordQuery())
+    permits(None, nobody)
+    permits(QmdSettings(), nobody._replace(session_key="agent:main:telegram:direct:42"))
+    for config in (None, QmdSettings()):
+        with pytest.raises(ScopeDeniedError):
+            permits(config, nobody._replace(session_key="agent:main:telegram:group:42"))
+
+
+def test_collections_outside_the_workspace_are_mounted(tmp_path: Path) -> None:
+    workspace, notes = tmp_path / "workspace", tmp_path / "notes"
+    (workspace / "docs").mkdir(parents=True)
+    notes.mkdir()
+    mounts = offered().mounts
+    assert mounts is not None
+    found = mounts(
+        ManagerContext(
+            workspace=str(workspace),
+            agent="main",
+            state_dir=str(tmp_path / "state"),
+            sources=(),
+            config=QmdSettings(
+                paths=(
+                    QmdPath(path="docs"),
+                    QmdPath(path=str(notes), name="Shared Notes", pattern="*.txt"),
+                ),
+                sessions=Sessions(enabled=True),
+            ),
+        )
+    )
+    assert [(mount.prefix, mount.pattern) for mount in found] == [
+        ("qmd/shared-notes", "*.txt"),
+        ("qmd/sessions-main", "*.md"),
+    ]
+    assert found[0].location == str(notes)
+
+
+def test_the_command_is_offered() -> None:
+    registry = Collected()
+    plugin.commonplace_register_commands(registry)
+    (registration,) = registry.registrations
+    command = registration.factory()
+    assert registration.id == command.name == "qmd"
+    assert registration.summary == command.summary

@@ -1,0 +1,155 @@
+"""Asks QMD a query in the configured way, and tells an honest nothing from a blind one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from commonplace.errors import DeclinedError
+from commonplace_qmd.engine import QmdError
+from commonplace_qmd.mapping import by_turns, chunks_of
+from commonplace_qmd.querying import lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonplace.deadline import Deadline
+    from commonplace.model.search import KeywordQuery, Query, StoredChunk, Where
+    from commonplace.text.analyse import Analyser
+    from commonplace_qmd.collections import Collection
+    from commonplace_qmd.engine import Line, Mode, Qmd, Row
+    from commonplace_qmd.settings import QmdSettings
+
+__all__ = ["Answer", "Asking"]
+
+_ROWS = 20
+"""How deep QMD looks for each line of a query: with fewer rows in all, nothing was cut off."""
+_DEEP = 1000
+
+
+class Answer(NamedTuple):
+    """``whole`` says that nothing of QMD's was cut off before it was filtered."""
+
+    chunks: list[StoredChunk]
+    plan: str
+    whole: bool
+
+
+class Asking:
+    """One way to ask: ``search``, ``vsearch`` or ``query``, as configured."""
+
+    def __init__(self, qmd: Qmd, config: QmdSettings, analyser: Analyser) -> None:
+        self._qmd = qmd
+        self._mode = config.search_mode
+        self._size = config.limits.max_snippet_chars
+        self._analyser = analyser
+
+    def ask(
+        self,
+        query: Query,
+        collections: Sequence[Collection],
+        *,
+        where: Where,
+        narrowed: bool,
+        deadline: Deadline,
+    ) -> Answer:
+        """The best passages, best first, sources by turns.
+
+        ``collections`` are those that may answer; ``narrowed`` says that there are others. Raises
+        :class:`~commonplace.errors.DeclinedError` where QMD cannot tell whether there is nothing,
+        and what the engine raises.
+        """
+        from commonplace.text.query import parse_query
+
+        wanted = self._analyser.query(parse_query(query.text))
+        if not query.keyword.must:
+            wanted = wanted._replace(must=())
+        read = _Reading(self._analyser, collections, wanted, where, self._size)
+        del narrowed
+        names = [collection.name for collection in collections]
+        if self._mode == "search":
+            return self._by_words(query, read, names, deadline)
+        return self._by_meaning(query, read, names, deadline)
+
+    def _by_words(
+        self, query: Query, read: _Reading, names: Sequence[str], deadline: Deadline
+    ) -> Answer:
+        lines = lines_of(query)
+        rows = self._rows(lines.lines, names, deadline)
+        chunks = read.chunks(rows)
+        plan = f"search: {len(lines.lines)} lines, {len(rows)} rows"
+        if chunks or len(rows) < _ROWS:
+            return Answer(chunks, plan, whole=len(rows) < _ROWS)
+        # What was asked for may lie below what QMD gave: once more, deeper, for all words at once.
+        rows = self._qmd.search(
+            "search", lines.strict, collections=names, limit=_DEEP, deadline=deadline
+        )
+        chunks = read.chunks(rows)
+        whole = len(rows) < _DEEP and len(lines.lines) == 1
+        if chunks or whole:
+            return Answer(chunks, f"{plan}; {len(rows)} rows with all words", whole)
+        raise DeclinedError(
+            "QMD filters after searching: none of its best hits passes, and it looks no deeper",
+            mend="ask for rarer words, or narrow the query less",
+        )
+
+    def _rows(self, lines: Sequence[Line], names: Sequence[str], deadline: Deadline) -> list[Row]:
+        if len(lines) == 1:
+            return self._qmd.search(
+                "search", lines[0].text, collections=names, limit=_ROWS, deadline=deadline
+            )
+        return self._qmd.search("query", lines, collections=names, limit=_ROWS, deadline=deadline)
+
+    def _by_meaning(
+        self, query: Query, read: _Reading, names: Sequence[str], deadline: Deadline
+    ) -> Answer:
+        mode: Mode = "vsearch" if self._mode == "vsearch" else "query"
+        text = query.words or query.text
+        try:
+            rows = self._qmd.search(mode, text, collections=names, limit=_ROWS, deadline=deadline)
+        except QmdError as error:
+            if error.reason != "no_vectors":
+                raise
+            raise DeclinedError(
+                "QMD has no vectors yet, and would answer by an empty list",
+                mend="run `commonplace index`, which embeds, or set memory.qmd.searchMode to "
+                "search",
+            ) from error
+        chunks = read.chunks(rows)
+        if chunks or len(rows) < _ROWS:
+            return Answer(chunks, f"{mode}: {len(rows)} rows", whole=len(rows) < _ROWS)
+        raise DeclinedError(
+            f"QMD filters after searching: none of its best {len(rows)} hits passes",
+            mend="narrow the query less",
+        )
+
+
+class _Reading:
+    """Turns rows into passages for one query."""
+
+    def __init__(
+        self,
+        analyser: Analyser,
+        collections: Sequence[Collection],
+        query: KeywordQuery,
+        where: Where,
+        size: int,
+    ) -> None:
+        self._analyser = analyser
+        self._collections = collections
+        self._query = query
+        self._where = where
+        self._size = size
+
+    def chunks(self, rows: Sequence[Row]) -> list[StoredChunk]:
+        return by_turns(
+            list(
+                chunks_of(
+                    rows,
+                    self._collections,
+                    query=self._query,
+                    analyser=self._analyser,
+                    where=self._where,
+                    size=self._size,
+                )
+            )
+        )

@@ -1,0 +1,168 @@
+"""The collections that an agent's memory becomes in QMD."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from commonplace.files.roots import ExtraRoot, Root, Roots
+from commonplace_qmd.globs import literal, wanted_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from commonplace.model.documents import Trust
+    from commonplace.spec import ConfiguredPath, ManagerContext
+    from commonplace_qmd.settings import QmdSettings
+
+__all__ = ["PREFIX", "Collection", "collections_of"]
+
+PREFIX = "qmd"
+"""What the stored path of a file outside the workspace begins with, before its collection."""
+
+_ROOT_NOTES = "{MEMORY,memory}.md"
+_EVERY_NOTE = "**/*.md"
+
+
+class Collection(NamedTuple):
+    """A folder as QMD knows it.
+
+    ``root`` says where it is and how its files are opened, ``prefix`` is what their stored paths
+    begin with (``""``, or ending in ``/``). ``own`` folders are the agent's, and being empty means
+    that their notes were deleted; of others it may mean that their disk is not there.
+    """
+
+    name: str
+    root: Root
+    pattern: str
+    prefix: str
+    source: str = "memory"
+    trust: Trust = "memory"
+    own: bool = False
+
+    @property
+    def location(self) -> str:
+        """The folder, with links above it followed: QMD refuses files that seem outside of it."""
+        return os.path.join(os.path.realpath(self.root.base), *self.root.parts)
+
+    def wanted(self) -> Callable[[str], bool]:
+        """Whether a path below the folder is one of its files."""
+        return wanted_by(self.pattern)
+
+    def stored(self, relative: str) -> str:
+        """The path that a hit in this file carries."""
+        return self.prefix + relative
+
+
+def collections_of(
+    context: ManagerContext, config: QmdSettings, exported: str | None
+) -> tuple[Collection, ...]:
+    """Every collection, each folder with a pattern once, under names that no two share.
+
+    ``exported`` is the folder of exported transcripts, if there are any. Nothing is created.
+    """
+    return tuple(_Names(context.agent).given(_wanted(context, config, exported)))
+
+
+class _Wish(NamedTuple):
+    name: str
+    scoped: bool
+    root: Root
+    pattern: str
+    source: str = "memory"
+    trust: Trust = "memory"
+    own: bool = False
+
+
+def _wanted(context: ManagerContext, config: QmdSettings, exported: str | None) -> Iterator[_Wish]:
+    workspace = Roots(context.workspace).workspace
+    if config.include_default_memory:
+        root = Root(workspace, "", workspace, (), own=True, kind="folder")
+        yield _Wish("memory-root", True, root, _ROOT_NOTES, own=True)
+        root = root._replace(
+            location=os.path.join(workspace, "memory"), stored="memory", parts=("memory",)
+        )
+        yield _Wish("memory-dir", True, root, _EVERY_NOTE, own=True)
+    further = [_Given(path.path, path.pattern, path.name) for path in config.paths]
+    further += map(_as_given, context.extra_paths)
+    further += [_Given(path.path, path.pattern, path.name) for path in config.extra_collections]
+    usable = [given for given in further if given.path.strip() and "\0" not in given.path]
+    for number, path in enumerate(usable, 1):
+        name = path.name
+        root, pattern = _folder(workspace, path)
+        # A name that several agents may give to one folder outside stays as it is.
+        scoped = not (name and _is_outside(root.stored))
+        yield _Wish(name or f"custom-{number}", scoped, root, pattern, trust="external")
+    if exported is not None:
+        root, _ = _folder(workspace, _Given(exported))
+        yield _Wish("sessions", True, root, "*.md", "sessions", "session", own=True)
+
+
+class _Given(NamedTuple):
+    path: str
+    pattern: str = _EVERY_NOTE
+    name: str | None = None
+
+
+def _as_given(path: str | ConfiguredPath) -> _Given:
+    if isinstance(path, str):
+        return _Given(path)
+    return _Given(path.path, path.pattern or _EVERY_NOTE)
+
+
+def _folder(workspace: str, path: _Given) -> tuple[Root, str]:
+    """The folder of a configured path and the pattern in it: a file's folder, and its name."""
+    root = Roots(workspace, [ExtraRoot(path.path)]).extra[0]
+    if not os.path.isfile(root.location):
+        return root._replace(kind="folder"), path.pattern
+    folder, name = os.path.split(root.location)
+    stored = root.stored.rpartition("/")[0]
+    return root._replace(
+        location=folder, stored=stored, parts=root.parts[:-1], kind="folder"
+    ), literal(name)
+
+
+class _Names:
+    """Gives each collection a name of its own, and leaves out what was there before."""
+
+    def __init__(self, agent: str) -> None:
+        self._agent = agent
+        self._names: set[str] = set()
+        self._places: set[tuple[str, str]] = set()
+
+    def given(self, wishes: Iterable[_Wish]) -> Iterator[Collection]:
+        for wish in wishes:
+            place = (os.path.realpath(wish.root.location), wish.pattern)
+            if place in self._places:
+                continue
+            self._places.add(place)
+            name = self._name(f"{wish.name}-{self._agent}" if wish.scoped else wish.name)
+            yield Collection(
+                name,
+                wish.root,
+                wish.pattern,
+                _prefix(wish.root.stored, name),
+                wish.source,
+                wish.trust,
+                wish.own,
+            )
+
+    def _name(self, wanted: str) -> str:
+        plain = re.sub(r"[^a-z0-9-]", "-", wanted.lower()).strip("-") or "collection"
+        name, number = plain, 2
+        while name in self._names:
+            name, number = f"{plain}-{number}", number + 1
+        self._names.add(name)
+        return name
+
+
+def _prefix(stored: str, name: str) -> str:
+    """Paths inside the workspace are relative to it, others are told by their collection."""
+    if _is_outside(stored):
+        return f"{PREFIX}/{name}/"
+    return f"{stored}/" if stored else ""
+
+
+def _is_outside(stored: str) -> bool:
+    return stored.split("/", maxsplit=1)[0] == os.pardir or os.path.isabs(stored)

@@ -1,0 +1,182 @@
+"""QMD as a memory manager: searched, and kept up to the files."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from commonplace.errors import CommonplaceError, UnavailableError
+from commonplace.model.search import Arm, Found
+from commonplace_qmd.engine import UnknownCollectionError
+from commonplace_qmd.mapping import within
+from commonplace_qmd.rounds import Rounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from commonplace.deadline import Deadline
+    from commonplace.model.reports import ProgressCallback, SyncReport
+    from commonplace.model.search import Query, Where
+    from commonplace.spec import ManagerHealth
+    from commonplace_qmd.asking import Answer, Asking
+    from commonplace_qmd.collections import Collection
+    from commonplace_qmd.engine import Qmd
+    from commonplace_qmd.looking import Look
+    from commonplace_qmd.settings import QmdSettings
+    from commonplace_qmd.upkeep import Upkeep
+
+__all__ = ["QmdManager"]
+
+_NAME = "qmd"
+_WAIT_FOR_UPDATE = 0.5
+"""Seconds that a search waits for an update under way: what it brings may be the answer."""
+_WAIT_AT_END = 5.0
+"""Seconds that an update under way is given to end when we are closed; then it is ended."""
+
+
+class QmdManager:
+    """A :class:`~commonplace.spec.MemoryManager`; threads may share it.
+
+    ``notices`` are lines about the configuration, for :meth:`health`.
+    """
+
+    def __init__(
+        self,
+        qmd: Qmd,
+        collections: Sequence[Collection],
+        config: QmdSettings,
+        *,
+        upkeep: Upkeep,
+        asking: Callable[[], Asking],
+        location: str,
+        notices: Sequence[str] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._qmd = qmd
+        self._collections = tuple(collections)
+        self._config = config
+        self._upkeep = upkeep
+        self._make_asking = asking
+        self._asking: Asking | None = None
+        self._location = location
+        self._notices = tuple(notices)
+        self._clock = clock
+        self._booted = False
+        self._rounds = Rounds(self._round, config.update.interval)
+
+    def search(
+        self, query: Query, *, where: Where, limit: int, deadline: Deadline
+    ) -> tuple[Arm, ...]:
+        """One arm in QMD's order; the score of a hit is 1 / rank, as QMD's compare with nothing.
+
+        At most ``limits.maxResults`` hits of ``limits.maxSnippetChars`` characters each and
+        ``limits.maxInjectedChars`` together, within ``limits.timeoutMs``.
+        """
+        sources = where.sources
+        wanted = [each for each in self._collections if sources is None or each.source in sources]
+        if not wanted:
+            return (Arm(_NAME, "opaque", (), plan="no collection is of these sources"),)
+        self._rounds.wait(min(_WAIT_FOR_UPDATE, deadline.remaining()))
+        limits = self._config.limits
+        deadline = deadline.sooner(limits.timeout_ms / 1000)
+        answer = self._answer(query, wanted, where, deadline)
+        chunks = within(answer.chunks[: min(limit, limits.max_results)], limits.max_injected_chars)
+        found = tuple(Found(chunk, 1 / rank) for rank, chunk in enumerate(chunks, 1))
+        return (Arm(_NAME, "opaque", found, exact=answer.whole, plan=answer.plan),)
+
+    def maintain(
+        self,
+        *,
+        force: bool = False,
+        at_most: int | None = None,
+        embed: bool = True,
+        deadline: Deadline,
+        progress: ProgressCallback | None = None,
+        wait: float = 30.0,
+    ) -> SyncReport:
+        """Update, and embed if the way to search needs vectors.
+
+        With ``at_most``, as before a search, QMD updates beside it: an update takes seconds, and
+        is waited for until ``deadline`` only. Whether one is due, the section ``update`` says.
+        """
+        if at_most is None:
+            self._booted = True
+            return self._upkeep.run(
+                vectors="asked" if embed else "no",
+                force=force,
+                deadline=deadline,
+                wait=wait,
+                progress=progress,
+            )
+        found = self._upkeep.look()
+        boot, self._booted = not self._booted, True
+        due = bool(found.known) and self._is_due(found, at_most, boot=boot)
+        self._rounds.start(now=due)
+        update = self._config.update
+        patience = deadline.remaining()
+        if boot and update.wait_for_boot_sync:
+            patience = max(patience, update.update_timeout_ms / 1000)
+        outcome = self._rounds.wait(patience) if due else None
+        if isinstance(outcome, CommonplaceError):
+            raise outcome
+        return found.report() if outcome is None else outcome._replace(known=found.known)
+
+    def pending(self) -> SyncReport:
+        """Compare stamps with those of the last update; nothing is opened or written."""
+        return self._upkeep.look().report()
+
+    def health(self, *, deep: bool = False) -> ManagerHealth:
+        """What is known without asking QMD; ``deep`` runs ``qmd status``."""
+        from commonplace_qmd.health import health_of
+
+        return health_of(
+            self._qmd,
+            self._upkeep,
+            self._collections,
+            self._config,
+            location=self._location,
+            notices=self._notices,
+            deep=deep,
+        )
+
+    def close(self) -> None:
+        """End QMD and what it does; closing twice is fine."""
+        self._rounds.close(_WAIT_AT_END)
+        self._qmd.close()
+        self._rounds.close(_WAIT_AT_END)
+
+    def _answer(
+        self, query: Query, wanted: Sequence[Collection], where: Where, deadline: Deadline
+    ) -> Answer:
+        """Ask; where QMD does not know a collection, tell it of them all and ask again."""
+        if self._asking is None:
+            self._asking = self._make_asking()
+        ask = self._asking.ask
+        narrowed = len(wanted) < len(self._collections)
+        try:
+            return ask(query, wanted, where=where, narrowed=narrowed, deadline=deadline)
+        except UnknownCollectionError:
+            try:
+                self._upkeep.ensure_collections()
+            except OSError as error:
+                raise UnavailableError(
+                    f"QMD's list of collections cannot be written: {error.strerror or error}"
+                ) from error
+        return ask(query, wanted, where=where, narrowed=narrowed, deadline=deadline)
+
+    def _is_due(self, found: Look, at_most: int, *, boot: bool) -> bool:
+        update = self._config.update
+        if not found.size:
+            return False
+        since = self._clock() - self._upkeep.state().last_update
+        if boot and update.on_boot:
+            return True
+        if not update.interval or since < update.debounce_ms / 1000:
+            return False
+        # Many changes wait for their turn, a few are brought in as soon as somebody asks.
+        return found.size <= at_most or since >= update.interval
+
+    def _round(self) -> SyncReport:
+        from commonplace.deadline import NEVER
+
+        return self._upkeep.run(vectors="due", deadline=NEVER, wait=0.0)

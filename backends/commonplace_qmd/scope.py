@@ -1,0 +1,92 @@
+"""Which chats may search, by the rules of ``memory.qmd.scope``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from commonplace.errors import ScopeDeniedError
+
+if TYPE_CHECKING:
+    from commonplace.model.search import Query
+    from commonplace_qmd.readers import Scope, ScopeRule
+    from commonplace_qmd.settings import QmdSettings
+
+__all__ = ["Chat", "chat_of", "is_allowed", "permits"]
+
+
+class Chat(NamedTuple):
+    """What a session key says of a chat.
+
+    ``raw`` is the whole key in lower case, ``normalized`` the same without ``agent:<id>:`` (``""``
+    for a sub-agent, of whose chat the key says nothing). ``channel`` and ``kind`` are ``""`` where
+    the key names none.
+    """
+
+    raw: str
+    normalized: str
+    channel: str
+    kind: str
+
+
+def permits(config: QmdSettings | None, query: Query) -> None:
+    """Raise :class:`~commonplace.errors.ScopeDeniedError` if this chat may not search.
+
+    A query without a session key comes from whoever runs this program, who may.
+    """
+    if not query.session_key.strip():
+        return
+    if config is None:
+        from commonplace_qmd.settings import QmdSettings
+
+        config = QmdSettings()
+    if is_allowed(config.scope, query.session_key):
+        return
+    kind = chat_of(query.session_key).kind or "unknown"
+    raise ScopeDeniedError(
+        f"memory.qmd.scope lets no {kind} chat such as this one search this memory",
+        mend="allow it by a rule in memory.qmd.scope, or search from another chat",
+    )
+
+
+def is_allowed(scope: Scope, session_key: str) -> bool:
+    """Whether the first rule that matches allows it; where none does, whether the default does."""
+    chat = chat_of(session_key)
+    for rule in scope.rules:
+        if _matches(rule, chat):
+            return rule.action == "allow"
+    return scope.default == "allow"
+
+
+def chat_of(session_key: str) -> Chat:
+    """What ``session_key`` says: ``agent:main:telegram:group:42`` is a group of Telegram's.
+
+    Wherever the key says ``group`` or ``channel``, it is not a direct chat, whatever stands
+    between (an account, say): a private memory is not told by mistake.
+    """
+    raw = session_key.strip().lower()
+    parts = [part for part in raw.split(":") if part]
+    if len(parts) >= 3 and parts[0] == "agent":
+        parts = parts[2:]
+    if parts[:1] == ["subagent"]:
+        return Chat(raw, "", "", "")
+    kind = next((kind for kind in ("group", "channel") if kind in parts), "direct")
+    # A lone word is a chat by itself ("main"); before a kind stands the channel it is in.
+    named = len(parts) > 1 and parts[0] not in ("group", "channel", "direct", "dm")
+    return Chat(raw, ":".join(parts), parts[0] if named else "", kind)
+
+
+def _matches(rule: ScopeRule, chat: Chat) -> bool:
+    if rule.channel is not None and rule.channel.strip().lower() != chat.channel:
+        return False
+    if rule.chat_type is not None and rule.chat_type != chat.kind:
+        return False
+    if not chat.raw.startswith(_prefix(rule.raw_key_prefix)):
+        return False
+    prefix = _prefix(rule.key_prefix)
+    # Older configurations write the whole key here.
+    key = chat.raw if prefix.startswith("agent:") else chat.normalized
+    return key.startswith(prefix)
+
+
+def _prefix(text: str | None) -> str:
+    return text.strip().lower() if text else ""

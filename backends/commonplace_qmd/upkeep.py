@@ -1,0 +1,210 @@
+"""Brings QMD's index up to the files."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal
+
+from commonplace.errors import IndexReadOnlyError
+from commonplace.index.changes import settled_stamp
+from commonplace.model.reports import Progress, SyncReport
+from commonplace_qmd.embedding import embed, is_due, needs_vectors
+from commonplace_qmd.engine import QmdError
+from commonplace_qmd.home import make_home
+from commonplace_qmd.index_yml import index_yml
+from commonplace_qmd.lease import Lease
+from commonplace_qmd.looking import look
+from commonplace_qmd.state import (
+    load_manifest,
+    load_state,
+    save_manifest,
+    save_state,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from commonplace.deadline import Deadline
+    from commonplace.model.reports import Embedding, ProgressCallback
+    from commonplace_qmd.collections import Collection
+    from commonplace_qmd.engine import Qmd, UpdateCounts
+    from commonplace_qmd.exporting import Exported
+    from commonplace_qmd.home import Home
+    from commonplace_qmd.looking import Look
+    from commonplace_qmd.settings import QmdSettings
+    from commonplace_qmd.state import Manifest, State
+
+__all__ = ["Upkeep", "Vectors"]
+
+Vectors = Literal["asked", "due", "no"]
+"""When to embed after an update: now, if it is time, or not at all."""
+
+
+class Upkeep:
+    """Looks at the files of ``collections``, and has QMD index what has changed.
+
+    ``export`` brings the folder of exported transcripts up to date before each update.
+    """
+
+    def __init__(
+        self,
+        qmd: Qmd,
+        home: Home,
+        collections: Sequence[Collection],
+        config: QmdSettings,
+        *,
+        workspace: str,
+        env: Mapping[str, str],
+        export: Callable[[], Exported] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._qmd = qmd
+        self._home = home
+        self._collections = collections
+        self._config = config
+        self._workspace = workspace
+        self._env = env
+        self._export = export
+        self._clock = clock
+        self._lease = Lease(home.lock)
+
+    def look(self) -> Look:
+        """What there is to do; nothing is opened but our own list, and nothing written."""
+        return look(self._collections, self._workspace, load_manifest(self._home))
+
+    def state(self) -> State:
+        """What is remembered of former updates."""
+        return load_state(self._home)
+
+    def run(
+        self,
+        *,
+        vectors: Vectors,
+        force: bool = False,
+        deadline: Deadline,
+        wait: float,
+        progress: ProgressCallback | None = None,
+    ) -> SyncReport:
+        """Update, and embed as ``vectors`` says. ``force`` replaces an index that QMD cannot use.
+
+        Without ``force`` such an index stays, for it may hold vectors that took hours to make.
+
+        Raises :class:`~commonplace.errors.IndexBusyError` if somebody else does so for longer than
+        ``wait`` seconds, :class:`~commonplace.errors.IndexReadOnlyError` where the home cannot be
+        written, and :class:`~commonplace_qmd.engine.QmdError`.
+        """
+        started = time.monotonic()
+        try:
+            make_home(self._home, self._env)
+            with self._lease.held(wait):
+                report = self._run(vectors, deadline, progress, force=force)
+        except OSError as error:
+            raise IndexReadOnlyError(
+                f"QMD's home {self._home.root} cannot be written: {error.strerror or error}",
+                mend="see that its disk has room, and that this user may write there",
+            ) from error
+        return report._replace(seconds=time.monotonic() - started)
+
+    def ensure_collections(self) -> None:
+        """Write ``index.yml`` anew, whatever it holds now; raises ``OSError``."""
+        make_home(self._home, self._env)
+        manifest = load_manifest(self._home)
+        found = look(self._collections, self._workspace, manifest)
+        self._configure(found, manifest, load_state(self._home)._replace(configured=""))
+
+    def _run(
+        self,
+        vectors: Vectors,
+        deadline: Deadline,
+        progress: ProgressCallback | None,
+        *,
+        force: bool,
+    ) -> SyncReport:
+        exported = self._export() if self._export is not None else None
+        manifest, state = load_manifest(self._home), load_state(self._home)
+        now_ns = time.time_ns()
+        found = look(self._collections, self._workspace, manifest)
+        if progress is not None:
+            progress(Progress("Updating QMD", 0, 0))
+        state = self._configure(found, manifest, state)
+        counts, rebuilt = self._update(deadline, force=force)
+        documents = counts.added + counts.changed + counts.unchanged
+        state = state._replace(
+            last_update=self._clock(), documents=documents, pending=counts.pending
+        )
+        save_manifest(self._home, _known_now(found, manifest, now_ns))
+        save_state(self._home, state)
+        embedding: Embedding | None = None
+        due = is_due(self._config, state, self._clock())
+        if (vectors == "asked" and needs_vectors(self._config)) or (vectors == "due" and due):
+            if progress is not None:
+                progress(Progress("QMD embeds", 0, 0))
+            state, embedding = embed(
+                self._qmd, self._config, state, now=self._clock(), deadline=deadline
+            )
+            save_state(self._home, state)
+        return found.report()._replace(
+            added=counts.added,
+            updated=counts.changed,
+            removed=counts.removed,
+            unchanged=counts.unchanged,
+            remaining=0,
+            rebuilt=rebuilt,
+            unreadable=exported.unreadable if exported is not None else (),
+            embedding=embedding,
+        )
+
+    def _configure(self, found: Look, manifest: Manifest, state: State) -> State:
+        """Write ``index.yml`` if it has to say something else than when it was last written.
+
+        A collection that cannot be seen is left out, for QMD would forget all its files; left out,
+        they stay. One that is no longer configured is led to an empty folder, for QMD to forget.
+        """
+        listings = found.listings
+        seen = [each for each in self._collections if not listings[each.name].failures]
+        retired = [name for name, files in manifest.items() if files and name not in listings]
+        text = index_yml(seen, retired=retired, nowhere=self._home.retired)
+        if state.configured == text and os.path.exists(self._home.config_file):
+            return state
+        from commonplace_qmd.files import write_whole
+
+        write_whole(self._home.config_file, text.encode())
+        return state._replace(configured=text)
+
+    def _update(self, deadline: Deadline, *, force: bool) -> tuple[UpdateCounts, bool]:
+        """Have QMD update; once more where it crashed, as it does when it meets another.
+
+        With ``force``, a third time with an empty index; the second value says whether.
+        """
+        deadline = deadline.sooner(self._config.update.update_timeout_ms / 1000)
+        for attempt in range(3 if force else 2):
+            if attempt == 2:
+                self._set_aside()
+            try:
+                return self._qmd.update(deadline=deadline), attempt == 2
+            except QmdError as error:
+                if error.reason != "crash" or attempt == (2 if force else 1):
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    def _set_aside(self) -> None:
+        """Rename QMD's index, of which nothing is lost: it can be made again from the files."""
+        for ending in ("", "-wal", "-shm"):
+            path = self._home.qmd.index_path + ending
+            with suppress(FileNotFoundError):
+                os.replace(path, f"{path}.damaged")
+
+
+def _known_now(found: Look, before: Manifest, now_ns: int) -> Manifest:
+    """What QMD knows after an update; of what could not be seen, what it knew."""
+    known: Manifest = {}
+    for name, listing in found.listings.items():
+        if listing.failures:
+            known[name] = before.get(name, {})
+        else:
+            known[name] = {
+                path: settled_stamp(stamp, now_ns) for path, stamp in listing.files.items()
+            }
+    return known

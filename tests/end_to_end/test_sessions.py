@@ -1,0 +1,236 @@
+"""Transcripts of sessions from an OpenClaw folder to hits, and out of the way when not wanted."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace import Memory
+from commonplace.errors import PathNotAllowedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Opener = Callable[..., Memory]
+
+ON: dict[str, Any] = {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
+KEY = "sk-abcdefghijklmnopqrstuvwxyz"
+
+
+def transcript(folder: Path, name: str, *said: tuple[str, str]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    records: list[object] = [{"type": "session", "id": name, "timestamp": "2026-01-31T10:00:00Z"}]
+    for role, text in said:
+        content = [{"type": "text", "text": text}]
+        message = {"role": role, "content": content}
+        records.append({"type": "message", "message": message, "timestamp": "2026-01-31T10:00:00Z"})
+    path = folder / name
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    settle(path)
+    return path
+
+
+def settle(path: Path) -> None:
+    old = 1_700_000_000_000_000_000
+    os.utime(path, ns=(old, old))
+
+
+@pytest.fixture
+def original(tmp_path: Path) -> Path:
+    """An OpenClaw folder with sessions of two agents."""
+    agents = tmp_path / "openclaw" / "agents"
+    transcript(
+        agents / "main/sessions",
+        "one.jsonl",
+        ("user", "Where do walruses live?"),
+        ("assistant", "Walruses live in the Arctic."),
+        ("user", f"My key for the zoo is {KEY}, keep it"),
+    )
+    transcript(
+        agents / "main/sessions",
+        "two.jsonl.reset.2026-02-01T10-00-00.000Z",
+        ("user", "The ferry to the island leaves at seven."),
+    )
+    transcript(agents / "work/sessions", "three.jsonl", ("user", "Walruses are a secret project."))
+    return tmp_path / "openclaw"
+
+
+@pytest.fixture
+def opener(tmp_path: Path, original: Path) -> Iterator[Opener]:
+    workspace = tmp_path / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    note = workspace / "MEMORY.md"
+    note.write_text("# Zoo\n\nThe zoo opens at nine.\n", encoding="utf-8")
+    settle(note)
+    opened: list[Memory] = []
+
+    def open_(search: dict[str, Any] | None = None, **options: Any) -> Memory:
+        env = {
+            "HOME": str(tmp_path / "home"),
+            "COMMONPLACE_STATE_DIR": str(tmp_path / "state"),
+            "COMMONPLACE_CACHE_DIR": str(tmp_path / "cache"),
+            "OPENCLAW_STATE_DIR": str(original),
+        }
+        plugins = {"entries": options.pop("entries", {})}
+        config = {"memory": {"search": ON if search is None else search}, "plugins": plugins}
+        opened.append(Memory.open(workspace=workspace, env=env, config=config, **options))
+        return opened[-1]
+
+    yield open_
+    for memory in opened:
+        memory.close()
+
+
+def places(memory: Memory, query: str, **options: Any) -> list[str]:
+    return [hit.path for hit in memory.search(query, **options).hits]
+
+
+def test_a_hit_names_the_lines_of_the_transcript(opener: Opener) -> None:
+    (hit,) = opener().search("walruses arctic").hits
+    assert (hit.path, hit.source, hit.trust) == ("sessions/one.jsonl", "sessions", "session")
+    assert (hit.start_line, hit.end_line) == (2, 4)
+    assert "Assistant: Walruses live in the Arctic." in hit.snippet
+
+
+def test_archives_are_found_and_filters_work(opener: Opener) -> None:
+    memory = opener()
+    archive = "sessions/two.jsonl.reset.2026-02-01T10-00-00.000Z"
+    assert places(memory, "ferry island") == [archive]
+    assert places(memory, "ferry source:sessions after:2026-01-31 before:2026-01-31") == [archive]
+    assert places(memory, "ferry after:2026-02-01") == []
+    assert places(memory, "zoo source:memory") == ["MEMORY.md"]
+    assert places(memory, "zoo", sources=("sessions",)) == ["sessions/one.jsonl"]
+
+
+def test_secrets_are_in_no_hit_and_no_index(opener: Opener, tmp_path: Path) -> None:
+    memory = opener()
+    (hit,) = memory.search("key for the zoo source:sessions").hits
+    assert "sk-abc…wxyz" in hit.snippet
+    assert memory.search(KEY[8:]).hits == ()
+    memory.close()
+    for file in (tmp_path / "state").rglob("*"):
+        if file.is_file():
+            assert KEY[8:].encode() not in file.read_bytes()
+
+
+def test_an_agent_finds_nothing_of_another(opener: Opener) -> None:
+    assert places(opener(), "secret project") == []
+    assert places(opener(agent="work"), "secret project") == ["sessions/three.jsonl"]
+    assert places(opener(agent="work"), "arctic") == []
+    assert places(opener(agent="idle"), "walruses") == []
+
+
+def test_a_transcript_itself_is_not_handed_out(opener: Opener) -> None:
+    with pytest.raises(PathNotAllowedError):
+        opener().get("sessions/one.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("search", "words"),
+    [
+        ({}, None),
+        ({"sources": ["memory", "sessions"]}, "set experimental.sessionMemory to true as well"),
+        ({"experimental": {"sessionMemory": True}}, 'put "sessions" into sources as well'),
+    ],
+)
+def test_switched_off_nothing_is_searched_though_it_was_indexed(
+    opener: Opener, search: dict[str, Any], words: str | None
+) -> None:
+    first = opener()
+    assert places(first, "walruses") == ["sessions/one.jsonl"]
+    first.close()
+    off = opener({**search, "sync": {"onSearch": False}})
+    assert places(off, "walruses") == places(off, "walruses source:sessions") == []
+    assert places(off, "zoo") == ["MEMORY.md"]
+    notices = [line for line in off.status().notices if "sessions are not searched" in line]
+    assert len(notices) == (words is not None)
+    assert all(words in line for line in notices if words)
+    report = off.sync()
+    assert report.removed == 2
+    assert [row[0] for row in off.status().source_counts] == ["memory"]
+
+
+def test_an_index_made_anew_forgets_what_was_switched_off(opener: Opener) -> None:
+    opener().sync()
+    off = opener({})
+    assert off.sync(force=True).rebuilt
+    assert [row[0] for row in off.status().source_counts] == ["memory"]
+
+
+def test_a_folder_that_vanishes_hides_and_comes_back(opener: Opener, original: Path) -> None:
+    memory = opener()
+    assert places(memory, "walruses") == ["sessions/one.jsonl"]
+    folder, aside = original / "agents/main/sessions", original / "aside"
+    for fate in ("gone", "empty"):
+        folder.rename(aside)
+        if fate == "empty":
+            folder.mkdir()
+        result = memory.search("walruses")
+        assert result.hits == ()
+        assert any("nothing is forgotten" in note for note in result.notes)
+        assert places(memory, "zoo") == ["MEMORY.md"]
+        assert memory.sync(force=True).rebuilt is False
+        if fate == "empty":
+            folder.rmdir()
+        aside.rename(folder)
+        result = memory.search("walruses")
+        assert [hit.path for hit in result.hits] == ["sessions/one.jsonl"]
+        assert result.notes == ()
+    (folder / "one.jsonl").unlink()
+    assert places(memory, "walruses") == []
+
+
+def test_an_agent_that_never_spoke_is_told_in_the_status_alone(opener: Opener) -> None:
+    memory = opener(agent="idle")
+    result = memory.search("zoo")
+    assert [hit.path for hit in result.hits] == ["MEMORY.md"]
+    assert result.notes == ()
+    assert any(
+        line.startswith("sessions: ") and "is missing" in line for line in memory.status().notices
+    )
+
+
+def test_sessions_are_found_in_an_empty_workspace(opener: Opener, tmp_path: Path) -> None:
+    (tmp_path / "workspace/MEMORY.md").unlink()
+    (tmp_path / "workspace/memory").rmdir()
+    assert places(opener(), "walruses") == ["sessions/one.jsonl"]
+
+
+def test_a_folder_of_ones_own(opener: Opener, tmp_path: Path) -> None:
+    transcript(tmp_path / "mine", "a.jsonl", ("user", "Narwhals have a tusk."))
+    entries = {"sessions": {"config": {"root": str(tmp_path / "mine")}}}
+    memory = opener(entries=entries)
+    assert places(memory, "narwhals") == ["sessions/a.jsonl"]
+    assert places(memory, "walruses") == []
+    (tmp_path / "mine").rename(tmp_path / "aside")
+    assert any("is missing" in note for note in memory.search("zoo").notes)
+
+
+def test_other_agents_by_their_own_ids(opener: Opener, tmp_path: Path) -> None:
+    said = {"type": "user", "message": {"role": "user", "content": "Refactor the narwhal module"}}
+    path = tmp_path / "claude/-home-ann-zoo/0123.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(said) + "\n", encoding="utf-8")
+    settle(path)
+    entries = {"claude-code": {"config": {"root": str(tmp_path / "claude")}}}
+    memory = opener({"sources": ["memory", "claude-code"]}, entries=entries)
+    (hit,) = memory.search("narwhal").hits
+    assert (hit.path, hit.source) == ("claude-code/-home-ann-zoo/0123.jsonl", "claude-code")
+    assert (hit.start_line, hit.trust) == (1, "session")
+
+
+def test_what_is_said_meanwhile_is_found(opener: Opener, original: Path) -> None:
+    memory = opener()
+    assert places(memory, "narwhals") == []
+    path = original / "agents/main/sessions/one.jsonl"
+    said = {"type": "message", "message": {"role": "user", "content": "And narwhals?"}}
+    line = json.dumps(said).encode() + b"\n"
+    for piece in (line[:20], line[20:]):
+        with path.open("ab") as file:
+            file.write(piece)
+        found = places(memory, "narwhals")
+    assert found == ["sessions/one.jsonl"]

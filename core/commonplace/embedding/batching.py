@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from attrs import frozen
 
@@ -11,13 +11,14 @@ from commonplace.embedding.batching_guard import GuardedJobs
 from commonplace.embedding.batching_jobs import JobStore, Taken
 from commonplace.embedding.batching_run import BatchRun
 from commonplace.embedding.batching_work import BatchOutcome, Work
-from commonplace.embedding.retry import RetryPolicy
-from commonplace.errors import UnavailableError
+from commonplace.embedding.retry import RetryPolicy, with_retries
+from commonplace.errors import ProviderError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.config.search import BatchSettings
+    from commonplace.deadline import Deadline
     from commonplace.spec import BatchJobs
 
 __all__ = ["WORTH", "BatchOutcome", "Batching", "Clocks", "Work"]
@@ -26,6 +27,10 @@ WORTH = 100
 """Texts; for so few, an answer at once is worth more than half of their price."""
 
 _LIMIT = 2  # failures
+_OF_THE_PROVIDER = frozenset({"auth", "unavailable", "timeout"})
+"""Kinds of error that say something of the provider, and not only of its jobs and their quota."""
+
+T = TypeVar("T")
 
 
 @frozen
@@ -42,7 +47,8 @@ class Batching:
 
     A failure counts 1, and a time-out 2, for it was tried twice; what succeeds begins the count
     anew. From 2 on they are off while the process lives, and so they are at once where the endpoint
-    has none. Whatever jobs do not give is handed back, to be embedded at once.
+    has none. Whatever jobs do not give is handed back, to be embedded at once. ``heard`` is told of
+    every call's end: with an error where the provider itself seems to be ill, else ``None``.
     """
 
     def __init__(
@@ -54,6 +60,7 @@ class Batching:
         *,
         clocks: Clocks | None = None,
         policy: RetryPolicy | None = None,
+        heard: Callable[[ProviderError | None], None] = lambda _: None,
     ) -> None:
         self.provider = provider
         self.jobs = GuardedJobs(provider, jobs)
@@ -63,6 +70,7 @@ class Batching:
         self.policy = policy or RetryPolicy(sleep=self.clocks.sleep)
         self.failures = 0
         self.off = ""
+        self._heard = heard
 
     def run(self, work: Work) -> BatchOutcome:
         """Get vectors for ``work``: from jobs under way, and for many texts from new ones.
@@ -83,6 +91,19 @@ class Batching:
             return BatchOutcome(plain=tuple(work.texts), note=self.off)
         with lease:
             return BatchRun(self, work, worth=WORTH).run()
+
+    def call(self, call: Callable[[Deadline], T], *, within: float, deadline: Deadline) -> T:
+        """What ``call`` gives, tried again where that may help, each time ``within`` seconds."""
+        try:
+            result = with_retries(
+                lambda: call(deadline.sooner(within)), self.policy, deadline=deadline
+            )
+        except ProviderError as error:
+            if error.kind in _OF_THE_PROVIDER and not deadline.expired:
+                self._heard(error)
+            raise
+        self._heard(None)
+        return result
 
     def notices(self, key: str) -> list[str]:
         """A line on the jobs of ``key`` under way, and one if there will be no more."""

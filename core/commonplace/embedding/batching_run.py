@@ -13,7 +13,7 @@ from commonplace.embedding.batching_jobs import JobRecord
 from commonplace.embedding.batching_lines import line_size
 from commonplace.embedding.batching_work import BatchOutcome
 from commonplace.embedding.packing import cut_to_fit
-from commonplace.embedding.retry import PASSING, with_retries
+from commonplace.embedding.retry import PASSING
 from commonplace.errors import ProviderError, UnavailableError
 from commonplace.model.reports import Progress
 
@@ -46,6 +46,7 @@ class _Job:
     attempts: int = 1
     adopted: bool = False
     done: int = 0
+    trouble: str = ""  # why it could not be looked at
 
 
 class BatchRun:
@@ -88,7 +89,9 @@ class BatchRun:
         pending = sum(len(job.ids) for job in self._active) + sum(map(len, self._queue))
         note = self._batching.off or self._note
         if pending and not note:
+            trouble = next((job.trouble for job in self._active if job.trouble), "")
             note = f"{pending} texts wait for batch jobs, which a later sync collects"
+            note += f"; a look at one failed: {trouble}" if trouble else ""
         plain = tuple(id_ for id_ in self._plain if id_ not in self._kept)
         return BatchOutcome(plain, pending, self._begun, self._cut, note)
 
@@ -229,6 +232,7 @@ class BatchRun:
                 lambda deadline: self._api.poll(job.record.job, deadline=deadline.sooner(_SECONDS))
             )
         except ProviderError as error:
+            job.trouble = str(error)
             if error.kind == "not_found" and job.adopted:
                 self._lost(job)
             elif error.kind not in PASSING:
@@ -236,6 +240,7 @@ class BatchRun:
             elif self._timed_out(job):
                 self._again(job, str(error))
             return
+        job.trouble = ""
         if state.state == "running":
             job.done = state.done
             self._tell()
@@ -318,12 +323,7 @@ class BatchRun:
         self._batching.failed(reason, times=times)
 
     def _call(self, call: Callable[[Deadline], T]) -> T:
-        deadline = self._work.deadline
-        return with_retries(
-            lambda: call(deadline.sooner(_FILE_SECONDS)),
-            self._batching.policy,
-            deadline=deadline,
-        )
+        return self._batching.call(call, within=_FILE_SECONDS, deadline=self._work.deadline)
 
     def _tell(self) -> None:
         if self._work.progress is not None:

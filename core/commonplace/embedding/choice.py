@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from attrs import frozen
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from commonplace.config import Settings
     from commonplace.embedding.batching import Batching
     from commonplace.embedding.cache import EmbeddingCache
+    from commonplace.errors import ProviderError
     from commonplace.host.host import PluginHost
     from commonplace.model.plugins import Registration
     from commonplace.model.store import SpaceInfo
@@ -205,7 +207,7 @@ class _Making:
                 batch.concurrency if batch.enabled else 4,
                 self._settings.search.query.embedding_seconds,
             ),
-            batching=(lambda made: _batching(id_, made, self._settings)) if batch.enabled else None,
+            batching=partial(_batching, id_, self._settings) if batch.enabled else None,
             changed=self._changed,
             maker=maker_of(id_, context),
         )
@@ -244,7 +246,12 @@ def _mark(provider: EmbeddingProvider, context: ProviderContext) -> str:
     return hashlib.sha256(repr(made_of).encode("utf-8", "replace")).hexdigest()[:4]
 
 
-def _batching(id_: str, provider: EmbeddingProvider, settings: Settings) -> Batching | None:
+def _batching(
+    id_: str,
+    settings: Settings,
+    provider: EmbeddingProvider,
+    heard: Callable[[ProviderError | None], None],
+) -> Batching | None:
     from commonplace.embedding.batching import Batching
     from commonplace.embedding.batching_jobs import JobStore
     from commonplace.spec.batches import BatchProvider
@@ -252,7 +259,9 @@ def _batching(id_: str, provider: EmbeddingProvider, settings: Settings) -> Batc
     if not isinstance(provider, BatchProvider):
         return None
     folder = os.path.join(settings.state_dir, "memory", "batches")
-    return Batching(id_, provider.batches(), settings.search.remote.batch, JobStore(folder))
+    return Batching(
+        id_, provider.batches(), settings.search.remote.batch, JobStore(folder), heard=heard
+    )
 
 
 def _context(

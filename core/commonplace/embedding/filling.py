@@ -222,6 +222,7 @@ class _Filling:
             progress=progress,
         )
         self._batch = batching.run(work)
+        self._link.hurry()  # what is left is asked for in another way, which may work
         self._cut += self._batch.cut
         plain = frozenset(self._batch.plain)
         return [item for item in left if text_digest(item[1]).hex() in plain]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from commonplace.errors import ProviderError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from commonplace.breaker import BreakerState, CircuitBreaker
     from commonplace.embedding.batching import Batching
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Pace", "ProviderLink", "fingerprint_of", "space_name", "space_of"]
 
 Purpose = Literal["query", "document"]
+Heard = Callable[["ProviderError | None"], None]
 
 
 class Pace(NamedTuple):
@@ -68,7 +70,7 @@ class ProviderLink:
         *,
         indexing: CircuitBreaker | None = None,
         pace: Pace = _USUAL,
-        batching: Callable[[EmbeddingProvider], Batching | None] | None = None,
+        batching: Callable[[EmbeddingProvider, Heard], Batching | None] | None = None,
         changed: Callable[[str, str | None], None] = lambda _id, _reason: None,
         maker: Mapping[str, object] | None = None,
     ) -> None:
@@ -116,7 +118,7 @@ class ProviderLink:
     def batching(self) -> Batching | None:
         """Its batch jobs, where they are asked for and it has them."""
         if self._batching is None and self._make_batching is not None:
-            self._batching = self._make_batching(self.provider)
+            self._batching = self._make_batching(self.provider, self._heard)
         return self._batching
 
     @contextmanager
@@ -143,6 +145,10 @@ class ProviderLink:
             raise
         self._succeeded(breaker)
 
+    def hurry(self) -> None:
+        """Let the next documents through: something other than they may have failed."""
+        self.indexing.hurry()
+
     def state(self, purpose: Purpose | None = None) -> BreakerState:
         """The state of one breaker; without ``purpose`` of the first that is not closed."""
         if purpose is not None:
@@ -156,6 +162,13 @@ class ProviderLink:
         self._batching = None
         if provider is not None:
             provider.close()
+
+    def _heard(self, error: ProviderError | None) -> None:
+        """How a call about batch jobs ended: they are documents too."""
+        if error is None:
+            self._succeeded(self.indexing)
+        else:
+            self._failed(self.indexing, error)
 
     def _failed(self, breaker: CircuitBreaker, error: ProviderError) -> None:
         reason = _told(error)

@@ -129,6 +129,7 @@ class Bench:
     time: Time = field(factory=Time)
     kept: dict[str, bytes] = field(factory=dict)
     told: list[Any] = field(factory=list)
+    heard: list[ProviderError | None] = field(factory=list)
 
     def process(self, **settings: Any) -> Batching:
         clocks = Clocks(monotonic=self.time, epoch=self.time, sleep=self.time.sleep)
@@ -140,6 +141,7 @@ class Bench:
             JobStore(self.folder),
             clocks=clocks,
             policy=policy,
+            heard=self.heard.append,
         )
 
     def work(self, wanted: Mapping[str, str], **given: Any) -> Work:

@@ -68,6 +68,10 @@ class Journal:
         self._known = before.after(commit, entries)
         return self._known
 
+    def forget(self, commit: Commit) -> None:
+        """Delete a commit that is no more the last."""
+        self._database.delete(_LOG, f"seq in {[commit.seq]}")
+
     def sweep(self, catalogue: Catalogue) -> None:
         """Delete what counts no more at ``catalogue``, which is the last; the chunks go before."""
         commit = catalogue.commit

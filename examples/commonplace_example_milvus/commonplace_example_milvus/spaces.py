@@ -35,6 +35,7 @@ class Spaces:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._counted: tuple[int, dict[tuple[Space, int], int]] = (0, {})
 
     def create(self, space: Space) -> None:
         """Make the collection of a space."""
@@ -80,8 +81,15 @@ class Spaces:
             self._database.upsert(_name(space), rows)
 
     def covered(self, catalogue: Catalogue, space: Space, build: int) -> int:
-        """How many chunks of ``build`` have a vector."""
-        return self._database.count(_name(space), visible(catalogue, build))
+        """How many chunks of ``build`` have a vector; counted once for each commit."""
+        seq, counts = self._counted
+        if seq != catalogue.commit.seq:
+            counts = {}
+        count = counts.get((space, build))
+        if count is None:
+            count = self._database.count(_name(space), visible(catalogue, build))
+            self._counted = catalogue.commit.seq, {**counts, (space, build): count}
+        return count
 
     def ids(self, catalogue: Catalogue, space: Space, build: int) -> set[int]:
         """The chunks of ``build`` that have a vector."""

@@ -168,14 +168,13 @@ class MilvusStore:
         ]
         if not chunks:
             return
-        if there is not None:
-            self._spaces.put(there, chunks, unpacked)
-            return
-        self._unswept = True
-        made = Space(catalogue.commit.seq + 1, dims)
-        self._spaces.create(made)
-        self._spaces.put(made, chunks, unpacked)
-        self._commit(catalogue, spaces={**catalogue.commit.spaces, space: made})
+        if there is None:
+            self._unswept = True
+            there = Space(catalogue.commit.seq + 1, dims)
+            self._spaces.create(there)
+        self._spaces.put(there, chunks, unpacked)
+        # A commit where the space is an old one, too: what was counted of it counts no more.
+        self._commit(catalogue, spaces={**catalogue.commit.spaces, space: there})
 
     def drop_space(self, space: str) -> None:
         """Forget ``space``; one that is not there stays gone."""
@@ -306,7 +305,13 @@ class MilvusStore:
             spaces=old.spaces if spaces is None else spaces,
         )
         self._unswept = True
-        self._swept(self._journal.write(commit, entries))
+        after = self._journal.write(commit, entries)
+        lost = set(catalogue.builds) - set(after.builds)
+        if lost or after.waste or set(old.spaces.values()) - set(commit.spaces.values()):
+            self._swept(after)
+        else:
+            self._journal.forget(old)
+            self._unswept = False
 
     def _swept(self, catalogue: Catalogue) -> Catalogue:
         commit = catalogue.commit

@@ -48,10 +48,12 @@ if TYPE_CHECKING:
     from commonplace.testing.builders import make_chunk, make_put
     from commonplace.testing.driving import live_build, publish, search, write
     from commonplace.testing.manager import MemoryManagerConformance
+    from commonplace.testing.provider import EmbeddingProviderConformance
     from commonplace.testing.ranker import RankerConformance
     from commonplace.testing.store import StoreConformance
 
 __all__ = [
+    "EmbeddingProviderConformance",
     "MemoryManagerConformance",
     "RankerConformance",
     "StoreConformance",
@@ -64,6 +66,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "EmbeddingProviderConformance": "provider",
     "MemoryManagerConformance": "manager",
     "RankerConformance": "ranker",
     "StoreConformance": "store",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-__all__ = ["has_vector_table", "has_vectors", "known_collections"]
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["crowded", "has_vector_table", "has_vectors", "known_collections"]
 
 _BUSY_SECONDS = 1.0
 
@@ -14,6 +17,12 @@ _BUSY_SECONDS = 1.0
 def known_collections(index_path: str) -> frozenset[str]:
     """The collections that a resident QMD knows of; empty where that cannot be read."""
     return frozenset(str(row[0]) for row in _rows(index_path, "SELECT name FROM store_collections"))
+
+
+def crowded(index_path: str, collections: Collection[str]) -> bool:
+    """Whether the index has, or may have, notes of others than ``collections``."""
+    rows = _rows(index_path, "SELECT DISTINCT collection FROM documents")
+    return not rows or not {str(row[0]) for row in rows}.issubset(collections)
 
 
 def has_vectors(index_path: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from commonplace.deadline import Deadline
 from commonplace.errors import DeclinedError
 from commonplace_qmd.engine.faults import QmdError, QmdTimeoutError, RefusedError
+from commonplace_qmd.engine.index import crowded
 from commonplace_qmd.engine.plans import plan
 from commonplace_qmd.engine.rows import read_results
 
@@ -24,7 +25,8 @@ __all__ = ["Searching"]
 
 _WHOLE = 20  # rows that the server takes from each list, whatever it is asked for
 # QMD ranks all collections together and drops what was not asked for afterwards, so that a few
-# rows asked for may all be crowded out. It looks at twenty times as many as it is asked for.
+# rows asked for may all be crowded out. It looks at twenty times as many as it is asked for, and
+# takes half as long again for so many.
 _LEAST_ASKED = 200
 _TIMES_ASKED = 5
 
@@ -61,7 +63,9 @@ class Searching:
             return []
         rows = self._resident_rows(planned, collections, limit, deadline)
         if rows is None:
-            asked = max(_LEAST_ASKED, limit * _TIMES_ASKED) if mode == "search" else limit
+            asked = limit
+            if mode == "search" and crowded(self._home.index_path, collections):
+                asked = max(_LEAST_ASKED, limit * _TIMES_ASKED)
             rows = self._commands.rows(
                 planned.arguments,
                 planned.query,
@@ -112,20 +116,29 @@ class Searching:
         deadline: Deadline,
     ) -> list[Row] | None:
         """The best of all collections; the server would rank several asked for by turns."""
-        everywhere = self._called(server, planned, (), deadline)
+        if not crowded(self._home.index_path, collections):
+            return self._called(server, planned, (), limit, deadline)
+        everywhere = self._called(server, planned, (), _WHOLE, deadline)
         rows = _of(everywhere, collections)
         if len(rows) >= limit or len(everywhere) < _WHOLE:
             return rows
         if len(collections) > 1:
             return None
-        rows = self._called(server, planned, collections, deadline)
+        rows = self._called(server, planned, collections, _WHOLE, deadline)
         return rows if len(rows) >= limit else None
 
     def _called(
-        self, server: Server, planned: Plan, collections: Sequence[str], deadline: Deadline
+        self,
+        server: Server,
+        planned: Plan,
+        collections: Sequence[str],
+        limit: int,
+        deadline: Deadline,
     ) -> list[Row]:
         assert planned.tool is not None
-        arguments = {**planned.tool, "collections": list(collections), "limit": _WHOLE}
+        arguments = {**planned.tool, "collections": list(collections), "limit": limit}
+        if not planned.tool["rerank"]:
+            arguments["candidateLimit"] = limit  # it cuts them all up, to no purpose
         answer = server.call("query", arguments, deadline)
         results = answer.get("results") if isinstance(answer, dict) else None
         return read_results(results, numbered=True)

@@ -83,6 +83,12 @@ class House:
             db.execute("CREATE TABLE IF NOT EXISTS store_collections (name TEXT PRIMARY KEY)")
             db.executemany("INSERT INTO store_collections VALUES (?)", [(c,) for c in collections])
 
+    def indexed(self, *collections: str) -> None:
+        """Make an index that has notes of these collections."""
+        with closing(sqlite3.connect(self.home.index_path)) as db, db:
+            db.execute("CREATE TABLE documents (collection TEXT)")
+            db.executemany("INSERT INTO documents VALUES (?)", [(c,) for c in collections])
+
     def embedded(self, count: int = 1) -> None:
         """Make an index that has vectors."""
         with closing(sqlite3.connect(self.home.index_path)) as db, db:

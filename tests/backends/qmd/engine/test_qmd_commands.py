@@ -107,10 +107,28 @@ def test_everything_of_qmds_is_in_its_home(house: House, long: Deadline) -> None
     assert "OPENAI_API_KEY" not in env
 
 
-def test_more_rows_are_asked_for_than_wanted_and_cut(house: House, long: Deadline) -> None:
+def test_rows_are_cut_to_what_was_asked_for(house: House, long: Deadline) -> None:
     house.behave(search={"stdout": HIT.replace("[", "[" + HIT.strip()[1:-1] + ",", 1)})
     assert search(house.qmd(), long, limit=1) == [ROW]
-    assert house.calls()[0]["argv"][3] == "200"
+
+
+@pytest.mark.parametrize(
+    ("indexed", "asked"),
+    [
+        (["mem", "mem"], "6"),
+        (["mem", "root"], "6"),
+        (["mem"], "6"),
+        (["mem", "root", "else"], "200"),
+        ([], "200"),
+    ],
+)
+def test_more_rows_are_asked_for_where_others_could_crowd_them_out(
+    house: House, long: Deadline, indexed: list[str], asked: str
+) -> None:
+    house.behave(search={"stdout": "[]"})
+    house.indexed(*indexed)
+    search(house.qmd(), long, collections=["mem", "root"])
+    assert house.calls()[0]["argv"][3] == asked
 
 
 def test_a_row_of_a_collection_nobody_asked_for_is_left_out(house: House, long: Deadline) -> None:

@@ -45,7 +45,7 @@ def warm(house: House) -> Callable[..., Qmd]:
 
     def make(**told: Any) -> Qmd:
         house.behave(mcp={"results": [result("mem/a.md")], **told}, search={"stdout": CLI})
-        if not os.path.exists(house.home.index_path):
+        if "mcp" not in house.commands():
             house.knows("mem", "root")
         qmd = house.qmd()
         search(qmd)  # the first is answered by a process
@@ -79,7 +79,29 @@ def test_a_server_that_is_there_answers(house: House, warm: Callable[..., Qmd]) 
     assert search(qmd) == [row("mem", "a b%.md"), row("mem", "c.md", 0.5)]
     assert house.commands() == ["search", "mcp"]
     wanted = {"searches": [{"type": "lex", "query": "zebra"}], "rerank": False}
-    assert house.requests() == [{**wanted, "collections": [], "limit": 20}]
+    assert house.requests() == [{**wanted, "collections": [], "limit": 20, "candidateLimit": 20}]
+
+
+def test_where_nobody_else_is_no_more_is_asked_for_than_wanted(
+    house: House, warm: Callable[..., Qmd]
+) -> None:
+    house.indexed("mem", "root")
+    qmd = warm(results=[result(f"mem/{n}.md") for n in range(30)])
+    assert len(search(qmd, collections=["root", "mem"], limit=3)) == 3
+    (request,) = house.requests()
+    assert (request["collections"], request["limit"], request["candidateLimit"]) == ([], 3, 3)
+
+
+def test_all_that_could_be_ranked_again_is_looked_at(house: House) -> None:
+    house.knows("mem")
+    house.indexed("mem")
+    house.has_models("qwen3-reranker-0.6b-q8_0.gguf")
+    house.behave(mcp={"results": [result("mem/a.md")]})
+    qmd = house.qmd()
+    qmd.search("query", [Line("lex", "a")], collections=["mem"], limit=3, deadline=NEVER)
+    (request,) = house.requests()
+    assert request["rerank"]
+    assert "candidateLimit" not in request
 
 
 def test_without_leave_there_is_no_server(house: House) -> None:

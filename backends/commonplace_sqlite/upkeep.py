@@ -9,6 +9,7 @@ import apsw
 from commonplace_sqlite.builds import live_build
 from commonplace_sqlite.common import survey
 from commonplace_sqlite.connection import transaction
+from commonplace_sqlite.repacking import repack
 from commonplace_sqlite.schema import of_build
 
 __all__ = ["tidy"]
@@ -32,6 +33,7 @@ def tidy(connection: apsw.Connection, written: int) -> None:
     ``written`` is how many chunks were put since the last time. No answer depends on any of this,
     so what cannot be done now (the disk is full, a reader is in the way) is left for the next time.
     """
+    repacked = False
     with suppress(apsw.Error):
         live = live_build(connection)
         if live is not None:
@@ -39,7 +41,8 @@ def tidy(connection: apsw.Connection, written: int) -> None:
                 survey(connection, live)
             if written >= max(_MUCH, live.chunks / _LARGE_SHARE):
                 _merge(connection, live.id, written)
-        _give_back(connection)
+            repacked = repack(connection, live)
+        _give_back(connection, all_of_it=repacked)
         if written >= _MUCH:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
@@ -57,7 +60,7 @@ def _merge(connection: apsw.Connection, build: int, written: int) -> None:
         pages = _MERGE_PAGES
 
 
-def _give_back(connection: apsw.Connection) -> None:
+def _give_back(connection: apsw.Connection, *, all_of_it: bool) -> None:
     free = connection.pragma("freelist_count")
-    if free * _FREE_SHARE > connection.pragma("page_count"):
+    if all_of_it or free * _FREE_SHARE > connection.pragma("page_count"):
         connection.pragma("incremental_vacuum", free)

@@ -14,6 +14,7 @@ from commonplace_sqlite.encoding import (
     packed,
     text_in,
 )
+from commonplace_sqlite.repacking import note_gaps
 from commonplace_sqlite.schema import of_build
 from commonplace_sqlite.vectors.attaching import documents_added, documents_going
 
@@ -67,6 +68,7 @@ def put_documents(connection: apsw.Connection, build: int, changes: Iterable[Cha
     going = _going(connection, build, effects)
     texts_gone = documents_going(connection, build, going.values())
     gone = _remove(connection, build, going.values())
+    note_gaps(connection, gone)
     _touch(connection, build, effects)
     puts = [
         (going.get(key), put, stamp or put.stamp)

@@ -126,3 +126,27 @@ def test_a_failing_upkeep_fails_nothing(
     write(store, make_put("a.md", "ant"))
     assert len(held(store)) == 3
     assert store.health(deep=True).problems == ()
+
+
+def test_gaps_among_texts_are_closed(store: SqliteStore, path: str) -> None:
+    publish(store, *documents(99))
+    texts = asked(path, "SELECT id, text FROM text_1 ORDER BY id")
+
+    def half_empty() -> int:
+        wasted = "SELECT count(*) FROM dbstat WHERE name = 'text_1' AND unused > pgsize / 4"
+        ((count,),) = asked(path, wasted)
+        assert isinstance(count, int)
+        return count
+
+    before = half_empty()
+    for at in range(0, 38, 2):
+        write(store, *documents(1, at))
+    assert half_empty() > before, "too few to be worth it"
+    write(store, *documents(1, 38))
+    assert half_empty() <= before + 1
+    after = asked(path, "SELECT id, text FROM text_1 ORDER BY id")
+    replaced = {f"n{at}" for at in range(0, 40, 2)}
+    kept = {id_ for id_, text in texts if str(text).split()[1] not in replaced | {"seldom"}}
+    assert [row for row in texts if row[0] in kept] == [row for row in after if row[0] in kept]
+    assert len(after) == len(texts)
+    assert store.health(deep=True).problems == ()

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from contextlib import closing
+from random import Random
+from typing import TYPE_CHECKING
+
+import apsw
+
+from commonplace.model.chunks import DeleteDocument
+from commonplace.testing import live_build, make_put, publish, write
+from commonplace.testing.driving import WAIT
+from commonplace.testing.vectors import attach, make_vector, nearest
+from commonplace_sqlite import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace.model.chunks import PutDocument
+    from commonplace_sqlite.store import SqliteStore
+
+DIMS = 400
+
+
+def asked(path: str, sql: str) -> list[tuple[apsw.SQLiteValue, ...]]:
+    with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def pages(path: str, table: str) -> object:
+    ((count,),) = asked(path, f"SELECT count(*) FROM dbstat WHERE name = '{table}'")
+    return count
+
+
+def document(number: int, revision: int = 0, size: int = 17) -> PutDocument:
+    return make_put(f"{number}.md", *(f"{number} {place} {revision}" for place in range(size)))
+
+
+def embed(store: SqliteStore) -> None:
+    live = live_build(store)
+    dice = Random(7)
+    texts = store.missing_vectors(live, "space")
+    vectors = {d: make_vector(*dice.choices(range(1, 9), k=DIMS)) for d, _ in texts}
+    attach(store, live, "space", vectors, DIMS)
+
+
+def test_vectors_take_the_places_of_those_that_went(store: SqliteStore, path: str) -> None:
+    publish(store, *map(document, range(40)))
+    embed(store)
+    before = {table: pages(path, table) for table in ("vector", "code_1")}
+    for revision in range(1, 4):
+        for number in range(0, 40, 3):
+            write(store, document(number, revision))
+            embed(store)
+    assert {table: pages(path, table) for table in before} == before
+    assert asked(path, "SELECT count(*) FROM vector") == [(40 * 17,)]
+    assert store.health(deep=True).problems == ()
+
+
+def test_few_rows_are_kept_for_vectors_to_come(store: SqliteStore, path: str) -> None:
+    publish(store, *map(document, range(40)))
+    embed(store)
+    write(store, *(DeleteDocument("memory", f"{number}.md") for number in range(30)))
+    assert asked(path, "SELECT count(*) FROM vector WHERE space > 0") == [(170,)]
+    assert asked(path, "SELECT count(*) FROM vector WHERE space < 0") == [(64 + 40 * 17 // 8,)]
+    assert asked(path, "SELECT count(*) FROM code_1 WHERE document <= 30") == [(0,)]
+    assert store.health(deep=True).problems == ()
+    store.close()
+
+
+def test_a_text_that_goes_twice_leaves_one_row(store: SqliteStore, path: str) -> None:
+    publish(store, document(1), document(2))
+    embed(store)
+    for _ in range(3):
+        write(store, DeleteDocument("memory", "1.md"))
+        write(store, document(1))
+        embed(store)
+    assert asked(path, "SELECT count(*) FROM vector") == [(34,)]
+    with store.writer(wait=WAIT):
+        store.drop_space("space")
+    assert asked(path, "SELECT count(*) FROM vector") == [(0,)]
+
+
+def test_nothing_is_kept_of_a_space_that_nothing_uses(store: SqliteStore, path: str) -> None:
+    publish(store, document(1))
+    embed(store)
+    write(store, DeleteDocument("memory", "1.md"))
+    assert asked(path, "SELECT count(*) FROM vector") == [(0,)]
+    assert store.spaces() == ()
+
+
+def test_a_document_that_waits_for_its_vectors_is_not_found(store: SqliteStore) -> None:
+    publish(store, document(1), document(2, size=3))
+    embed(store)
+    write(store, document(1, 1))
+    query = make_vector(*[1] * DIMS)
+    found = [chunk.path for chunk in store.fetch([id_ for id_, _ in nearest(store, query).found])]
+    assert found == ["2.md"] * 3
+    assert store.health(deep=True).problems == ()
+
+
+def test_codes_of_an_older_version_are_derived_anew(
+    open_store: Callable[..., SqliteStore], path: str
+) -> None:
+    old = open_store()
+    publish(old, document(1), document(2))
+    embed(old)
+    query = make_vector(*range(DIMS))
+    before = nearest(old, query).found
+    old.close()
+    file = apsw.Connection(path)
+    file.execute("UPDATE code_1 SET packed = zeroblob(length(packed))")
+    file.execute("DELETE FROM slab_1 WHERE document = 2")
+    file.pragma("user_version", 2)
+    file.close()
+    new = open_store()
+    assert nearest(new, query).found == before
+    assert new.health(deep=True).problems == ()
+    assert asked(path, "PRAGMA user_version") == [(schema.VERSION,)]

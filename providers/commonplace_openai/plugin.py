@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.model.plugins import Credentials, Registration
+from commonplace.model.plugins import Credentials, Probe, Registration
 from commonplace.spec import hookimpl
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def commonplace_register_providers(registry: Registry) -> None:
             summary="OpenAI, or by remote.baseUrl any server that speaks its form",
             factory=_openai,
             priority=20,
+            ready=_ready,
             credentials=Credentials(
                 env=("OPENAI_API_KEY",),
                 config=("openai",),
@@ -28,6 +29,13 @@ def commonplace_register_providers(registry: Registry) -> None:
             ),
         )
     )
+
+
+def _ready(context: ProviderContext) -> Probe:
+    # Whoever names a server's address wants it to be asked, and many of them know no keys.
+    if context.api_key or context.base_url:
+        return Probe(available=True)
+    return Probe(available=False, reason="openai: no API key found", mend="set OPENAI_API_KEY")
 
 
 def _openai(context: ProviderContext) -> EmbeddingProvider:

@@ -1,4 +1,4 @@
-"""Finding a provider's API key: configuration, environment, keyring."""
+"""Finding a provider's API keys: configuration, environment, keyring."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ if TYPE_CHECKING:
     from commonplace.config import Settings
     from commonplace.model.plugins import Credentials
 
-__all__ = ["find_key", "missing_key"]
+__all__ = ["find_keys", "missing_key"]
 
 _SERVICE = "commonplace"
 
 
-def find_key(
+def find_keys(
     credentials: Credentials, settings: Settings, env: Mapping[str, str], *, own_remote: bool
-) -> str | None:
-    """The first key there is: ``remote.apiKey``, ``models.providers``, environment, keyring.
+) -> tuple[str, ...]:
+    """The keys of the first place that has any.
+
+    The places: ``remote.apiKey``, ``models.providers``, environment, keyring. Only the environment
+    may hold several: ``NAME_KEYS`` lists them, separated by commas or semicolons, ``NAME_KEY_1``
+    and so on hold one more each. A configured key that reads like the name of one of the provider's
+    variables stands for what that holds.
 
     ``own_remote`` says whether the section ``remote`` speaks of this provider. If that names an
     address, only keys of the configuration are taken: one that lies in the environment for the
@@ -29,17 +34,18 @@ def find_key(
     """
     configured = settings.search.remote.api_key if own_remote else None
     if configured is not None:
-        return configured.reveal(env).strip() or None
+        return _configured(configured.reveal(env), credentials, env)
     for id_ in credentials.config:
-        key = _of_section(settings.providers.get(id_), env)
-        if key:
-            return key
+        keys = _configured(_of_section(settings.providers.get(id_), env), credentials, env)
+        if keys:
+            return keys
     if own_remote and settings.search.remote.base_url:
-        return None
-    for name in credentials.env:
-        if env.get(name, "").strip():
-            return env[name].strip()
-    return _of_keyring(credentials.keyring) if credentials.keyring else None
+        return ()
+    found = [key for name in credentials.env for key in _in_environment(name, env)]
+    if found:
+        return tuple(dict.fromkeys(found))
+    key = _of_keyring(credentials.keyring) if credentials.keyring else None
+    return (key,) if key else ()
 
 
 def missing_key(provider: str, credentials: Credentials) -> tuple[str, str]:
@@ -54,17 +60,40 @@ def missing_key(provider: str, credentials: Credentials) -> tuple[str, str]:
     )
 
 
-def _of_section(section: object, env: Mapping[str, str]) -> str | None:
+def _configured(key: str, credentials: Credentials, env: Mapping[str, str]) -> tuple[str, ...]:
+    key = key.strip()
+    if key not in credentials.env:
+        return (key,) if key else ()
+    if not env.get(key, "").strip():
+        raise UnavailableError(
+            f"the environment variable {key} is not set", mend=f"set it: export {key}=..."
+        )
+    return (env[key].strip(),)
+
+
+def _in_environment(name: str, env: Mapping[str, str]) -> list[str]:
+    listed = env.get(f"{name}S", "").replace(";", ",").split(",")
+    numbered = sorted(
+        (int(number), env[full])
+        for full in env
+        if (number := full.removeprefix(f"{name}_")) != full and number.isascii()
+        if number.isdigit()
+    )
+    keys = (*listed, env.get(name, ""), *(key for _, key in numbered))
+    return [key.strip() for key in keys if key.strip()]
+
+
+def _of_section(section: object, env: Mapping[str, str]) -> str:
     from collections.abc import Mapping as AnyMapping
 
     from commonplace.config.secret import Secret
 
     raw = section.get("apiKey") if isinstance(section, AnyMapping) else None
     if isinstance(raw, Secret):
-        return raw.reveal(env).strip() or None
+        return raw.reveal(env)
     if isinstance(raw, (str, AnyMapping)) and raw:
-        return Secret(raw).reveal(env).strip() or None
-    return None
+        return Secret(raw).reveal(env)
+    return ""
 
 
 def _of_keyring(name: str) -> str | None:

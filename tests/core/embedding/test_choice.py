@@ -8,6 +8,7 @@ import pytest
 
 from commonplace.config import load_settings
 from commonplace.embedding.choice import Choice, choose
+from commonplace.embedding.rotation import RotatingProvider
 from commonplace.host.host import PluginHost
 from commonplace.model.plugins import Credentials, Probe, Registration
 from commonplace.spec import Limits, ProviderContext, hookimpl
@@ -164,6 +165,63 @@ def test_a_key_of_the_environment_is_not_sent_to_another_address(choosing: Choos
     named = {**remote, "apiKey": "${ALPHA_KEY}"}
     choice = choosing({"provider": "alpha", "remote": named}, ALPHA_KEY="secret")
     assert context_of(choice).api_key == "secret"
+
+
+def keys_of(choice: Choice) -> list[str | None]:
+    assert choice.service is not None
+    provider = choice.service.links[0].provider
+    if not isinstance(provider, RotatingProvider):
+        assert isinstance(provider, Echo)
+        return [provider.context.api_key]
+    held = provider._providers
+    return [one.context.api_key for one in held if isinstance(one, Echo)]
+
+
+@pytest.mark.parametrize(
+    ("env", "keys"),
+    [
+        ({"ALPHA_KEYS": "a, b;c,,"}, ["a", "b", "c"]),
+        ({"ALPHA_KEY": "a", "ALPHA_KEY_2": "c", "ALPHA_KEY_1": "b"}, ["a", "b", "c"]),
+        ({"ALPHA_KEY_10": "b", "ALPHA_KEY_9": "a", "ALPHA_KEY_OLD": "x"}, ["a", "b"]),
+        ({"ALPHA_KEYS": "b", "ALPHA_KEY": "a", "ALPHA_OTHER": "c"}, ["b", "a", "c"]),
+        ({"ALPHA_KEYS": "a,a", "ALPHA_KEY": "a"}, ["a"]),
+        ({"ALPHA_KEYS": " ; "}, None),
+    ],
+)
+def test_the_environment_may_hold_several_keys(
+    choosing: Choosing, env: dict[str, str], keys: list[str] | None
+) -> None:
+    choice = choosing({"provider": "alpha"}, **env)
+    if keys is None:
+        assert choice.notices
+        return
+    assert keys_of(choice) == keys
+
+
+@pytest.mark.parametrize("written", ["ALPHA_KEY", "${ALPHA_KEY}", " ALPHA_KEY "])
+def test_a_configured_key_may_name_its_variable(choosing: Choosing, written: str) -> None:
+    env = {"ALPHA_KEY": "secret", "ALPHA_KEYS": "more"}
+    for search in (
+        {"provider": "alpha", "remote": {"apiKey": written}},
+        {"provider": "alpha", "models": {"providers": {"alphabet": {"apiKey": written}}}},
+    ):
+        assert keys_of(choosing(search, **env)) == ["secret"]
+
+
+def test_a_configured_name_that_is_not_set_is_said(choosing: Choosing) -> None:
+    choice = choosing({"provider": "alpha", "remote": {"apiKey": "ALPHA_OTHER"}}, ALPHA_KEY="a")
+    assert "ALPHA_OTHER is not set" in choice.notices[0]
+    # The name of another's variable is no reference: it might be a key.
+    assert keys_of(choosing({"provider": "alpha", "remote": {"apiKey": "BETA_KEY"}})) == [
+        "BETA_KEY"
+    ]
+
+
+def test_a_server_that_is_named_by_address_gets_the_model_that_is_named(choosing: Choosing) -> None:
+    search = {"model": "m", "local": {"modelPath": "/m.gguf"}}
+    assert context_of(choosing(search)).model == ""
+    search["remote"] = {"baseUrl": "http://127.0.0.1:1234/v1"}
+    assert context_of(choosing(search)).model == "m"
 
 
 def test_a_reference_that_leads_nowhere_is_said(choosing: Choosing) -> None:

@@ -26,6 +26,8 @@ __all__ = [
     "commonplace_register_providers",
     "commonplace_register_rankers",
     "commonplace_register_stores",
+    "make_provider",
+    "make_ranker",
     "make_store",
 ]
 
@@ -52,7 +54,7 @@ def commonplace_register_rankers(registry: Registry) -> None:
         Registration(
             id="pinned",
             summary="pieces that carry a mark such as #pinned before others",
-            factory=_make_ranker,
+            factory=make_ranker,
             config=PinnedSettings,
         )
     )
@@ -65,7 +67,7 @@ def commonplace_register_providers(registry: Registry) -> None:
         Registration(
             id="ngrams",
             summary="vectors of the letters of words: forgives spelling, knows no meaning",
-            factory=_make_provider,
+            factory=make_provider,
         )
     )
 
@@ -96,13 +98,15 @@ def _probe() -> Probe:
     return Probe(available=True)
 
 
-def _make_ranker(context: RankerContext) -> Ranker:
+def make_ranker(context: RankerContext) -> Ranker:
+    """The ranker; without a section in the configuration its settings are the defaults."""
     from commonplace_example_milvus.pinned import Pinned
 
     return Pinned(context.config or PinnedSettings())
 
 
-def _make_provider(context: ProviderContext) -> EmbeddingProvider:
+def make_provider(context: ProviderContext) -> EmbeddingProvider:
+    """The provider, with vectors as long as ``outputDimensionality`` says."""
     from commonplace_example_milvus.ngrams import NGrams
 
     return NGrams(context.dims)

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import TYPE_CHECKING
 
 import pytest
 
 from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import DeadlineExceededError, ProviderError
+from commonplace.spec import ProviderContext
+from commonplace.testing import EmbeddingProviderConformance
 from commonplace_example_milvus.ngrams import NGrams
+from commonplace_example_milvus.plugin import make_provider
+
+if TYPE_CHECKING:
+    from commonplace.spec import EmbeddingProvider
+
+
+class TestNGrams(EmbeddingProviderConformance):
+    def make_provider(self, context: ProviderContext) -> EmbeddingProvider:
+        return make_provider(context)
+
+    def variants(self) -> dict[str, ProviderContext]:
+        return {"fewer dimensions": ProviderContext(dims=64)}
+
+    def failures(self) -> dict[str, ProviderContext]:
+        return {"no dimensions": ProviderContext(dims=0)}
 
 
 def cosine(one: str, other: str) -> float:

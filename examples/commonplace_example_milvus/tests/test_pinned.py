@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from commonplace.model.search import Candidate, Explanation, KeywordQuery, Query, StoredChunk
 from commonplace.ranking.pipeline import rank
 from commonplace.spec import RankContext
+from commonplace.testing import RankerConformance
 from commonplace_example_milvus.pinned import Pinned, PinnedSettings
+from commonplace_example_milvus.plugin import make_ranker
+
+if TYPE_CHECKING:
+    from commonplace.spec import Ranker, RankerContext
+
+
+class TestPinned(RankerConformance):
+    def make_ranker(self, context: RankerContext) -> Ranker:
+        return make_ranker(context)
+
+
+class TestEagerlyPinned(RankerConformance):
+    def make_ranker(self, context: RankerContext) -> Ranker:
+        # Words that the laws' own notes are made of.
+        settings = PinnedSettings(marks=("ant", "bee", "text"), lift=1.0)
+        return make_ranker(context._replace(config=settings))
+
 
 CONTEXT = RankContext(Query("x", KeywordQuery()), now=0.0, limit=5)
 

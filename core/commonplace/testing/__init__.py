@@ -50,12 +50,14 @@ if TYPE_CHECKING:
     from commonplace.testing.manager import MemoryManagerConformance
     from commonplace.testing.provider import EmbeddingProviderConformance
     from commonplace.testing.ranker import RankerConformance
+    from commonplace.testing.source import SourceConformance
     from commonplace.testing.store import StoreConformance
 
 __all__ = [
     "EmbeddingProviderConformance",
     "MemoryManagerConformance",
     "RankerConformance",
+    "SourceConformance",
     "StoreConformance",
     "live_build",
     "make_chunk",
@@ -69,6 +71,7 @@ _HOME = {
     "EmbeddingProviderConformance": "provider",
     "MemoryManagerConformance": "manager",
     "RankerConformance": "ranker",
+    "SourceConformance": "source",
     "StoreConformance": "store",
     "live_build": "driving",
     "make_chunk": "builders",

@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+import os
+import threading
+from hashlib import md5, sha256
+from itertools import count
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+
+from commonplace.model.documents import Document, DocumentRef, ScanReport
+from commonplace.testing import SourceConformance
+from commonplace_notes.source import NotesSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace.spec import SourceContext
+
+
+class Sound(NotesSource):
+    """What is broken below: it keeps every law as it is."""
+
+    def __init__(self, context: SourceContext) -> None:
+        super().__init__(context.workspace)
+        self.workspace = context.workspace
+        self.calls = count()
+
+    def scan(self) -> ScanReport:
+        report = super().scan()
+        return report._replace(documents=tuple(self.seen(ref) for ref in report.documents))
+
+    def seen(self, ref: DocumentRef) -> DocumentRef:
+        return ref
+
+    def raw(self, ref: DocumentRef) -> bytes:
+        with open(ref.location, "rb") as file:
+            return file.read()
+
+    def read_plainly(self, ref: DocumentRef) -> Document:
+        raw = self.raw(ref)
+        return Document(ref, raw.decode("utf-8", "replace"), sha256(raw).hexdigest())
+
+
+class NumbersItsVersion(Sound):
+    @property
+    def version(self) -> str:  # type: ignore[override]  # a property is what is wrong with it
+        return str(next(self.calls))
+
+
+class FindsTheFirstOnly(Sound):
+    def scan(self) -> ScanReport:
+        report = super().scan()
+        return report._replace(documents=report.documents[:1])
+
+
+class FindsTwice(Sound):
+    def scan(self) -> ScanReport:
+        report = super().scan()
+        return report._replace(documents=report.documents * 2)
+
+
+class NamesAnotherSource(Sound):
+    def seen(self, ref: DocumentRef) -> DocumentRef:
+        return ref._replace(source="notes")
+
+
+class OpensToLook(Sound):
+    def seen(self, ref: DocumentRef) -> DocumentRef:
+        self.raw(ref)
+        return ref
+
+
+class OpensByTheSystem(Sound):
+    def seen(self, ref: DocumentRef) -> DocumentRef:
+        os.close(os.open(ref.location, os.O_RDONLY))
+        return ref
+
+
+class StampsByItsClock(Sound):
+    def seen(self, ref: DocumentRef) -> DocumentRef:
+        return ref._replace(stamp=(ref.stamp[0], next(self.calls), 0, 0))
+
+
+class FailsForNothing(Sound):
+    def scan(self) -> ScanReport:
+        report = super().scan()
+        if not report.documents:
+            raise FileNotFoundError(self.workspace)
+        return report
+
+
+class TakesFoldersAndAll(Sound):
+    def scan(self) -> ScanReport:
+        report = super().scan()
+        folder = os.path.join(self.workspace, "memory")
+        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+        extra = [
+            DocumentRef("memory", f"memory/{name}", f"{folder}/{name}", (0, 0, 0, 0))
+            for name in names
+            if not name.endswith(".md")
+        ]
+        return report._replace(documents=(*report.documents, *extra))
+
+
+class NeverSure(Sound):
+    def scan(self) -> ScanReport:
+        return super().scan()._replace(complete_roots=())
+
+
+class AlwaysSure(Sound):
+    def scan(self) -> ScanReport:
+        return super().scan()._replace(complete_roots=("",), failed_roots=())
+
+
+class FailsWhereNothingIs(Sound):
+    def scan(self) -> ScanReport:
+        os.listdir(self.workspace)
+        return super().scan()
+
+
+class QuotesNames(Sound):
+    def seen(self, ref: DocumentRef) -> DocumentRef:
+        return ref._replace(path=quote(ref.path))
+
+    def read(self, ref: DocumentRef) -> Document | None:
+        return super().read(ref._replace(path=ref.location.removeprefix(f"{self.workspace}/")))
+
+
+class FoldsCase(Sound):
+    def scan(self) -> ScanReport:
+        folded = {ref.path.casefold(): ref for ref in super().scan().documents}
+        return super().scan()._replace(documents=tuple(folded.values()))
+
+
+class LeavesAMark(Sound):
+    def read(self, ref: DocumentRef) -> Document | None:
+        with open(f"{ref.location}.read", "wb"):
+            return super().read(ref)
+
+
+class HashesOtherwise(Sound):
+    def read(self, ref: DocumentRef) -> Document | None:
+        document = super().read(ref)
+        digest = md5(self.raw(ref), usedforsecurity=False).hexdigest()
+        return document and document._replace(digest=digest)
+
+
+class StripsTheText(Sound):
+    def read(self, ref: DocumentRef) -> Document | None:
+        document = super().read(ref)
+        return document and document._replace(text=document.text[:10])
+
+
+class StampsBySize(Sound):
+    def seen(self, ref: DocumentRef) -> DocumentRef:
+        return ref._replace(stamp=(ref.stamp[0], 0, 0, 0))
+
+
+class StampsByTime(Sound):
+    def seen(self, ref: DocumentRef) -> DocumentRef:
+        return ref._replace(stamp=(ref.stamp[0], ref.stamp[1], 0, 0))
+
+
+class GivesTheStampOfTheScan(Sound):
+    def read(self, ref: DocumentRef) -> Document | None:
+        document = super().read(ref)
+        return document and document._replace(ref=ref)
+
+
+class FailsForWhatHasGone(Sound):
+    def read(self, ref: DocumentRef) -> Document | None:
+        self.raw(ref)
+        return super().read(ref)
+
+
+class DecodesStrictly(Sound):
+    def read(self, ref: DocumentRef) -> Document | None:
+        self.raw(ref).decode()
+        return super().read(ref)
+
+
+class KeepsHalfSurrogates(Sound):
+    def read(self, ref: DocumentRef) -> Document | None:
+        document = super().read(ref)
+        text = self.raw(ref).decode("utf-8", "surrogateescape")
+        return document and document._replace(text=text)
+
+
+class FollowsLinks(Sound):
+    def scan(self) -> ScanReport:
+        report = super().scan()
+        refs = {ref.location: ref for ref in report.documents}
+        for folder, _, names in os.walk(self.workspace, followlinks=True):
+            for name in names:
+                location = os.path.join(folder, name)
+                path = location.removeprefix(f"{self.workspace}/")
+                if path.startswith("memory/") and name.endswith(".md"):
+                    refs.setdefault(location, DocumentRef("memory", path, location, (0, 0, 0, 0)))
+        return report._replace(documents=tuple(refs.values()))
+
+    def read(self, ref: DocumentRef) -> Document | None:
+        return self.read_plainly(ref)
+
+
+class ReadsThroughLinks(Sound):
+    def read(self, ref: DocumentRef) -> Document | None:
+        return self.read_plainly(ref)
+
+
+class KnowsOneThread(Sound):
+    def read(self, ref: DocumentRef) -> Document | None:
+        main = threading.current_thread() is threading.main_thread()
+        return super().read(ref) if main else None
+
+
+BROKEN: list[tuple[type[Sound], str]] = [
+    (NumbersItsVersion, "test_it_says_what_it_is"),
+    (FindsTheFirstOnly, "test_every_document_is_found"),
+    (FindsTwice, "test_every_document_is_found"),
+    (NamesAnotherSource, "test_every_document_is_found"),
+    (OpensToLook, "test_looking_opens_nothing"),
+    (OpensByTheSystem, "test_looking_opens_nothing"),
+    (StampsByItsClock, "test_looking_again_finds_the_same"),
+    (FailsForNothing, "test_where_there_is_nothing_nothing_is_found"),
+    (TakesFoldersAndAll, "test_other_files_are_none_of_its_documents"),
+    (NeverSure, "test_a_deleted_document_is_known_to_be_gone"),
+    (AlwaysSure, "test_an_unmounted_folder_hides_its_documents"),
+    (FailsWhereNothingIs, "test_an_unmounted_folder_hides_its_documents"),
+    (QuotesNames, "test_hostile_names_are_kept_to_the_letter"),
+    (FoldsCase, "test_hostile_names_are_kept_to_the_letter"),
+    (LeavesAMark, "test_nothing_is_written"),
+    (HashesOtherwise, "test_a_document_is_what_its_file_holds"),
+    (StripsTheText, "test_a_document_is_what_its_file_holds"),
+    (StampsBySize, "test_other_text_has_another_stamp"),
+    (StampsByTime, "test_other_text_has_another_stamp"),
+    (GivesTheStampOfTheScan, "test_what_is_read_carries_its_own_stamp"),
+    (FailsForWhatHasGone, "test_what_has_vanished_is_none"),
+    (DecodesStrictly, "test_any_bytes_are_read"),
+    (KeepsHalfSurrogates, "test_any_bytes_are_read"),
+    (FollowsLinks, "test_links_are_not_followed"),
+    (ReadsThroughLinks, "test_links_put_in_later_are_not_followed"),
+    (KnowsOneThread, "test_threads_read_the_same"),
+]
+
+
+class Bench(SourceConformance):
+    def __init__(self, broken: type[Sound]) -> None:
+        self.broken = broken
+
+    def make_source(self, context: SourceContext) -> Sound:
+        return self.broken(context)
+
+
+@pytest.mark.parametrize(("broken", "law"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
+def test_the_law_catches(broken: type[Sound], law: str, judge: Callable[..., str]) -> None:
+    assert judge(Bench(broken), law, lambda: broken.__name__) == "broken"
+
+
+@pytest.mark.parametrize("law", sorted({law for _, law in BROKEN}))
+def test_what_is_broken_here_was_sound_before(law: str, judge: Callable[..., str]) -> None:
+    assert judge(Bench(Sound), law, lambda: "", 8) == "kept"
+
+
+def test_every_law_can_fail(all_laws: Callable[[type], set[str]]) -> None:
+    assert {law for _, law in BROKEN} == all_laws(SourceConformance)

@@ -1,0 +1,210 @@
+"""Keyword queries: Lance's index names candidates, which are scored here.
+
+Lance weighs a token by all that share the table, and by other numbers where rows are not indexed
+yet; so its scores are only used to choose who is scored. Here a token weighs what it weighs in
+the build that is searched, whatever else is in the table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from commonplace_lancedb.bm25 import counts_of, has, padded, score, weight
+from commonplace_lancedb.encoding import text_in, text_out
+from commonplace_lancedb.filters import condition_of, is_open, passing
+from commonplace_lancedb.schema import ID_BITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from commonplace.deadline import Deadline
+    from commonplace.model.search import KeywordQuery, Phrase, Where
+    from commonplace_lancedb.head import BuildState
+    from commonplace_lancedb.snapshot import Snapshot
+
+__all__ = ["keyword"]
+
+_CANDIDATES = 1_000
+"""Rows that are scored at least, of those that match; all, where there are no more."""
+
+_PER_HIT = 5
+_GROWTH = 4
+
+_COUNTED = 4_000
+"""A token that more chunks hold is counted among a sample of the build."""
+
+_SAMPLE = 20_000
+
+_CHECK_EVERY = 256
+_COLUMNS = ("id", "source", "path", "place", "day", "terms", "tokens")
+
+
+class _Candidate(NamedTuple):
+    id: int
+    source: str
+    path: str
+    place: int
+    day: str | None
+    columns: tuple[str, ...]
+    length: int
+
+
+class _Asked(NamedTuple):
+    """The query in tokens of the index."""
+
+    should: tuple[str, ...]
+    must: tuple[Phrase, ...]
+    must_not: tuple[Phrase, ...]
+
+    def holds(self, columns: tuple[str, ...]) -> bool:
+        return all(has(columns, phrase) for phrase in self.must) and not any(
+            has(columns, phrase) for phrase in self.must_not
+        )
+
+
+def keyword(
+    snapshot: Snapshot,
+    build: BuildState,
+    query: KeywordQuery,
+    where: Where,
+    limit: int,
+    deadline: Deadline,
+) -> list[tuple[int, float]]:
+    """The best ``limit`` matches and their scores, best first."""
+    deadline.check("the keyword search")
+    asked = _Asked(_tokens(query.should), _phrases(query.must), _phrases(query.must_not))
+    total = build.total
+    if not asked.should or limit < 1 or not total.chunks:
+        return []
+    plain = _any_of(asked.should)
+    scope = snapshot.scope(build, "chunk")
+    every = _fetched(snapshot, plain, scope, _CANDIDATES + 1, deadline)
+    if len(every) <= _CANDIDATES:
+        # All that match: what a token weighs, and the filters, are seen from the rows.
+        seen: dict[str, float] = {
+            token: sum(counts_of(one.columns, token) > 0 for one in every) for token in asked.should
+        }
+        passes = passing(where)
+        kept = [c for c in every if passes(c.source, c.path, c.day) and asked.holds(c.columns)]
+        return _ranked(kept, asked, seen, total, deadline)[:limit]
+    hits = {token: _held_by(snapshot, build, token, deadline) for token in asked.should}
+    condition = "" if is_open(where) else condition_of(snapshot, build, where)
+    if condition is None:
+        return []
+    if condition:
+        scope = f"{scope} AND {condition}"
+    return _best(snapshot, asked, scope, limit, hits, total, deadline)
+
+
+def _best(
+    snapshot: Snapshot,
+    asked: _Asked,
+    scope: str,
+    limit: int,
+    hits: dict[str, float],
+    total: Any,
+    deadline: Deadline,
+) -> list[tuple[int, float]]:
+    """The best of ever more candidates, until it is clear that more would change nothing.
+
+    That is where there are enough, and the last one wanted scores above the least of them.
+    """
+    query = _query(asked)
+    wanted = max(_CANDIDATES, _PER_HIT * limit)
+    while True:
+        found = _fetched(snapshot, query, scope, wanted, deadline)
+        kept = [candidate for candidate in found if asked.holds(candidate.columns)]
+        ranked = _ranked(kept, asked, hits, total, deadline)
+        if len(found) < wanted:
+            return ranked[:limit]
+        if len(ranked) > limit and ranked[limit - 1][1] > ranked[-1][1]:
+            return ranked[:limit]
+        wanted *= _GROWTH
+
+
+def _fetched(
+    snapshot: Snapshot, query: Any, condition: str, limit: int, deadline: Deadline
+) -> list[_Candidate]:
+    rows = snapshot.matching(query, condition, _COLUMNS, limit, deadline)
+    values = [rows[name].to_pylist() for name in _COLUMNS]
+    return [
+        _Candidate(id_, source, path, place, day, padded(terms), length)
+        for id_, source, path, place, day, terms, length in zip(*values, strict=True)
+    ]
+
+
+def _ranked(
+    candidates: Sequence[_Candidate],
+    asked: _Asked,
+    hits: dict[str, float],
+    total: Any,
+    deadline: Deadline,
+) -> list[tuple[int, float]]:
+    weights = {token: weight(total.chunks, count) for token, count in hits.items()}
+    average = total.tokens / total.chunks or 1.0
+    scored = []
+    for one in _timed(candidates, deadline):
+        value = score(one.columns, one.length, average, asked.should, weights)
+        if value > 0:
+            scored.append((-value, text_out(one.source), text_out(one.path), one.place, one.id))
+    return [(id_, -negative) for negative, _, _, _, id_ in sorted(scored)]
+
+
+def _timed(candidates: Sequence[_Candidate], deadline: Deadline) -> Iterator[_Candidate]:
+    for number, candidate in enumerate(candidates):
+        if number % _CHECK_EVERY == 0:
+            deadline.check("the keyword search")
+        yield candidate
+
+
+def _held_by(snapshot: Snapshot, build: BuildState, token: str, deadline: Deadline) -> float:
+    """How many chunks of the build hold ``token``; for frequent ones an estimate.
+
+    Ids are drawn at random: those below a bound are as good a sample as any.
+    """
+    key = build.id, token
+    if key not in snapshot.counted:
+        snapshot.counted[key] = _count(snapshot, build, token, deadline)
+    return snapshot.counted[key]
+
+
+def _count(snapshot: Snapshot, build: BuildState, token: str, deadline: Deadline) -> float:
+    scope = snapshot.scope(build, "chunk")
+    chunks = build.total.chunks
+    most = chunks if chunks <= _SAMPLE else _COUNTED
+    number: int = snapshot.matching(_any_of((token,)), scope, ("id",), most, deadline).num_rows
+    if number < most or most == chunks:
+        return number
+    share = _SAMPLE / chunks
+    condition = f"{scope} AND id < {int(share * 2**ID_BITS)}"
+    sampled = snapshot.matching(_any_of((token,)), condition, ("id",), _SAMPLE, deadline)
+    estimate: float = sampled.num_rows / share
+    return max(number, estimate)
+
+
+def _query(asked: _Asked) -> Any:
+    """Lance's form of the query; unwanted phrases are looked for in what it gives."""
+    from lancedb.query import BooleanQuery, Occur, PhraseQuery
+
+    if not asked.must:
+        return _any_of(asked.should)
+    parts: list[Any] = [(Occur.SHOULD, _any_of(asked.should))]
+    for phrase in asked.must:
+        words = " ".join(phrase)
+        one = _any_of(phrase) if len(phrase) == 1 else PhraseQuery(words, "terms")
+        parts.append((Occur.MUST, one))
+    return BooleanQuery(parts)
+
+
+def _any_of(tokens: Sequence[str]) -> Any:
+    from lancedb.query import MatchQuery
+
+    return MatchQuery(" ".join(dict.fromkeys(tokens)), "terms")
+
+
+def _tokens(tokens: Sequence[str]) -> tuple[str, ...]:
+    return tuple(text_in(token) for token in tokens if token)
+
+
+def _phrases(phrases: Sequence[Phrase]) -> tuple[Phrase, ...]:
+    return tuple(found for phrase in phrases if (found := _tokens(phrase)))

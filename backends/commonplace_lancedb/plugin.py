@@ -1,0 +1,68 @@
+"""Offers the LanceDB store to the host, under the id ``lancedb``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.errors import PluginUnavailableError
+from commonplace.model.plugins import Probe, Registration
+from commonplace.spec import hookimpl
+from commonplace_lancedb.settings import LanceSettings
+
+if TYPE_CHECKING:
+    from commonplace.spec import Registry, Store, StoreContext
+
+__all__ = ["commonplace_register_stores", "make_store"]
+
+_NEEDED = ("lancedb", "pyarrow")
+
+
+def make_store(context: StoreContext) -> Store:
+    """A store on the table that the configuration names; it is opened at first use.
+
+    Raises :class:`~commonplace.errors.PluginUnavailableError` where ``context.tokenizer`` is set:
+    the terms are indexed as they are analysed.
+    """
+    if context.tokenizer is not None:
+        raise PluginUnavailableError(
+            f"the LanceDB backend has no tokenizer {context.tokenizer!r}: it takes analysed terms",
+            mend="leave the tokenizer unset, or use the builtin backend",
+        )
+    from commonplace_lancedb.place import place_of
+    from commonplace_lancedb.store import LanceStore
+
+    settings = context.config or LanceSettings()
+    return LanceStore(
+        place_of(context.path, settings),
+        consistency_seconds=settings.read_consistency_interval,
+        index_vectors_from=settings.vector_index_rows,
+    )
+
+
+@hookimpl
+def commonplace_register_stores(registry: Registry) -> None:
+    """Offer the store, for those who ask for it by name."""
+    registry.add(
+        Registration(
+            id="lancedb",
+            summary="chunks, keyword index and vectors in a LanceDB table, here or in a bucket",
+            factory=make_store,
+            config=LanceSettings,
+            capabilities=frozenset({"keyword", "phrases", "vectors", "persistent"}),
+            probe=_probe,
+            extra="lancedb",
+        )
+    )
+
+
+def _probe() -> Probe:
+    from importlib.util import find_spec
+
+    missing = [library for library in _NEEDED if find_spec(library) is None]
+    if not missing:
+        return Probe(available=True)
+    return Probe(
+        available=False,
+        reason=f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed",
+        mend="pip install 'commonplace[lancedb]'",
+    )

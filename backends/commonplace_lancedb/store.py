@@ -1,0 +1,280 @@
+"""The LanceDB store: the parts of this package under the one face that the host knows."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from commonplace.errors import IndexUnavailableError
+from commonplace.model.store import SpaceInfo
+from commonplace_lancedb.committing import Committer
+from commonplace_lancedb.database import Database
+from commonplace_lancedb.head import BuildState
+from commonplace_lancedb.lease import Lease
+from commonplace_lancedb.schema import ID_BITS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from commonplace.deadline import Deadline
+    from commonplace.model.chunks import Change
+    from commonplace.model.search import ChunkId, KeywordQuery, Nearest, StoredChunk, Where
+    from commonplace.model.store import Build, StoredDocument, StoreHealth
+    from commonplace_lancedb.head import Head
+    from commonplace_lancedb.place import Place
+    from commonplace_lancedb.snapshot import Snapshot
+
+__all__ = ["LanceStore"]
+
+
+class LanceStore:
+    """One namespace of a LanceDB table; see :class:`commonplace.spec.VectorStore`.
+
+    What is valid is said by one row, the head; every change is one commit that brings a new head
+    along. A read is made of one version of the table from beginning to end.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        *,
+        consistency_seconds: float = 0.0,
+        index_vectors_from: int = 50_000,
+        committer: Callable[[Database], Committer] = Committer,
+    ) -> None:
+        self._place = place
+        self._database = Database(place, consistency_seconds=consistency_seconds)
+        self._committer = committer(self._database)
+        self._lease = Lease(place)
+        self._index_vectors_from = index_vectors_from
+        self._written = False
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """Keyword queries with phrases, and vectors, of an index that outlives the process."""
+        return frozenset({"keyword", "phrases", "vectors", "persistent"})
+
+    @contextmanager
+    def writer(self, *, wait: float) -> Iterator[None]:
+        """Hold the lease, then leave the table tidy.
+
+        In a bucket or a service it keeps only the threads of this store apart: see ``lease.py``.
+        """
+        self._database.check_open()
+        with self._lease.held(wait) as outermost:
+            yield
+            if outermost and self._written:
+                from commonplace_lancedb.upkeep import tidy
+
+                self._written = False
+                tidy(self._database, index_vectors_from=self._index_vectors_from)
+
+    def builds(self) -> tuple[Build, ...]:
+        """All builds, the oldest first."""
+        head, _ = self._look()
+        return tuple(state.build for state in head.builds)
+
+    def open_build(self, identity: str) -> Build:
+        """The unfinished build of ``identity``, or a new one."""
+
+        def change(head: Head) -> Head:
+            filling = next((one for one in head.builds if one.state == "filling"), None)
+            if filling is not None and filling.identity == identity:
+                return head
+            kept = head if filling is None else head.without(filling.id)
+            new = BuildState(secrets.randbits(ID_BITS), identity, "filling")
+            return evolve(kept, builds=(*kept.builds, new))
+
+        head = self._change_builds(change)
+        return next(one.build for one in head.builds if one.state == "filling")
+
+    def activate(self, build: Build) -> None:
+        """Let ``build`` take the live one's place."""
+
+        def change(head: Head) -> Head:
+            live = evolve(_need(head, build), state="live")
+            others = (one for one in head.builds if one.id != build.id and one.state != "live")
+            return evolve(head, builds=(live, *others))
+
+        self._change_builds(change)
+
+    def drop(self, build: Build) -> None:
+        """Delete ``build``; one that is gone already stays gone."""
+        self._change_builds(lambda head: head.without(build.id) if head.find(build) else head)
+
+    def documents(self, build: Build | None = None) -> list[StoredDocument]:
+        """What ``build`` or the live one holds."""
+        from commonplace_lancedb.reading import documents
+
+        head, snapshot = self._look()
+        state = head.live if build is None else _need(head, build)
+        return [] if snapshot is None or state is None else documents(snapshot, state)
+
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        """Apply all of ``changes`` or none, in one commit."""
+        from commonplace_lancedb.writing import prepared, written
+
+        self._lease.check()
+        outcome = prepared(self._place.namespace, build.id, changes)
+
+        def make(snapshot: Snapshot) -> None:
+            before = snapshot.head
+            done = written(snapshot, before, _need(before, build), outcome)
+            if done is not None:
+                self._committer.commit(before, done.head, done.rows)
+
+        self._committer.change(make)
+        self._written = True
+
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> list[tuple[ChunkId, float]]:
+        """The best matches in the live build."""
+        from commonplace_lancedb.keyword import keyword
+
+        deadline.check("the keyword search")
+        head, snapshot = self._look(deadline)
+        if snapshot is None or head.live is None:
+            return []
+        return list(keyword(snapshot, head.live, query, where, limit, deadline))
+
+    def fetch(self, ids: Sequence[ChunkId]) -> list[StoredChunk]:
+        """The chunks of ``ids`` in the live build."""
+        from commonplace_lancedb.reading import fetch
+
+        head, snapshot = self._look()
+        if snapshot is None or head.live is None or not ids:
+            return []
+        return fetch(snapshot, head.live, ids)
+
+    def spaces(self) -> tuple[SpaceInfo, ...]:
+        """The spaces of the namespace, and what they cover of the live build."""
+        head, _ = self._look()
+        live = head.live
+        if live is None:
+            return ()
+        chunks = live.total.chunks
+        return tuple(
+            SpaceInfo(name, space.dims, live.covered.get(name, 0), chunks)
+            for name, space in head.spaces.items()
+        )
+
+    def missing_vectors(self, build: Build, space: str) -> list[tuple[str, str]]:
+        """What of ``build`` has no vector in ``space``."""
+        from commonplace_lancedb.reading import missing
+
+        head, snapshot = self._look()
+        state = _need(head, build)
+        return [] if snapshot is None else missing(snapshot, state, head.spaces.get(space))
+
+    def put_vectors(
+        self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
+    ) -> None:
+        """Attach all of ``vectors`` or none, in one commit."""
+        from commonplace_lancedb import vectors as parts
+
+        self._lease.check()
+        parts.check(vectors.values(), dims)
+        new = {digest: bytes(vector) for digest, vector in vectors.items()}
+
+        def make(snapshot: Snapshot) -> None:
+            before = snapshot.head
+            state = _need(before, build)
+            column = parts.space_for(before, space, dims).column
+            snapshot = parts.with_columns(self._database, snapshot, column, dims)
+            done = parts.attached(snapshot, before, state, space, dims, new)
+            if done is not None:
+                self._committer.commit(before, *done)
+
+        if new:
+            self._committer.change(make)
+            self._written = True
+
+    def drop_space(self, space: str) -> None:
+        """Forget all vectors of ``space``; their room is taken again when rows are rewritten."""
+        self._change_builds(
+            lambda head: head.without_space(space) if space in head.spaces else head
+        )
+
+    def nearest(
+        self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
+    ) -> Nearest:
+        """The nearest chunks of the live build."""
+        from commonplace.model.search import Nearest
+        from commonplace_lancedb import vectors as parts
+        from commonplace_lancedb.nearest import nearest
+
+        deadline.check("the vector search")
+        head, snapshot = self._look(deadline)
+        held = head.spaces.get(space)
+        if snapshot is None or head.live is None or held is None:
+            return Nearest((), exact=True)
+        parts.check([vector], held.dims)
+        return nearest(
+            snapshot,
+            head.live,
+            space,
+            vector,
+            where=where,
+            limit=limit,
+            deadline=deadline,
+            index_from=self._index_vectors_from,
+        )
+
+    def vectors(self, space: str, ids: Collection[ChunkId]) -> Mapping[ChunkId, bytes]:
+        """The vectors of ``ids`` in the live build."""
+        from commonplace_lancedb.reading import vectors_of
+
+        head, snapshot = self._look()
+        held = head.spaces.get(space)
+        if snapshot is None or head.live is None or held is None:
+            return {}
+        return vectors_of(snapshot, head.live, held, ids)
+
+    def health(self, *, deep: bool = False) -> StoreHealth:
+        """Counts of the live build; ``deep`` compares its rows with them."""
+        from commonplace_lancedb.checking import health
+
+        _, snapshot = self._look()
+        return health(self._place, snapshot, deep=deep)
+
+    def close(self) -> None:
+        """Let go of the table."""
+        self._database.close()
+
+    def _look(self, deadline: Deadline | None = None) -> tuple[Head, Snapshot | None]:
+        from commonplace_lancedb.head import Head
+
+        snapshot = self._database.snapshot(deadline)
+        return (Head() if snapshot is None else snapshot.head), snapshot
+
+    def _change_builds(self, change: Callable[[Head], Head]) -> Head:
+        """Commit what ``change`` makes of the head, if it makes anything of it."""
+        from commonplace_lancedb.upkeep import forget_builds
+
+        self._lease.check()
+        self._database.check_open()
+
+        def make(snapshot: Snapshot) -> tuple[Head, Head]:
+            before = snapshot.head
+            after = change(before)
+            if after is not before:
+                self._committer.commit(before, after)
+            return before, after
+
+        before, after = self._committer.change(make)
+        gone = {build.id for build in before.builds} - {build.id for build in after.builds}
+        forget_builds(self._database, sorted(gone))
+        return after
+
+
+def _need(head: Head, build: Build) -> BuildState:
+    state = head.find(build)
+    if state is None:
+        raise IndexUnavailableError(
+            f"there is no build {build.id} ({build.identity})", mend="open a build again"
+        )
+    return state

@@ -1,0 +1,116 @@
+"""What LanceDB and the stores below it raise, in the words of commonplace."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from commonplace.embedding.redact import redacted
+from commonplace.errors import (
+    CommonplaceError,
+    DeadlineExceededError,
+    IndexReadOnlyError,
+    IndexUnavailableError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from commonplace.deadline import Deadline
+    from commonplace_lancedb.place import Place
+
+__all__ = ["ConflictError", "closed", "is_missing_table", "translated"]
+
+_LONGEST = 200
+
+_CONFLICT = re.compile(
+    r"(?i)divide by zero|commit conflict|concurrent (commit|writer|transaction)|preempted"
+    r"|conflicting|retryable|already exists"
+)
+"""Lance's own words for two commits that cannot both be, and ours: see ``committing.py``."""
+
+_REFUSED = (
+    r"SignatureDoesNotMatch|InvalidAccessKey|AccessDenied|ExpiredToken|InvalidToken|Unauthorized"
+    r"|Unauthenticated|Forbidden|status:? (code:? )?(401|403)|http status: 40[13]|credential"
+)
+_UNREACHABLE = (
+    r"Connection refused|connect error|error trying to connect|dns error|ConnectError"
+    r"|error sending request|timed out|timeout|kind: Connect"
+)
+
+_KINDS: tuple[tuple[str, type[IndexUnavailableError], str, str], ...] = (
+    (
+        _REFUSED,
+        IndexUnavailableError,
+        "refused the credentials",
+        "check memory.lancedb.storageOptions and memory.lancedb.apiKey",
+    ),
+    (
+        r"NoSuchBucket|bucket does not exist|ContainerNotFound",
+        IndexUnavailableError,
+        "has no such bucket",
+        "make the bucket, or check memory.lancedb.uri",
+    ),
+    (
+        _UNREACHABLE,
+        IndexUnavailableError,
+        "cannot be reached",
+        "check the network, memory.lancedb.uri and the address in its storageOptions",
+    ),
+    (
+        r"No space left|os error 28|disk quota",
+        IndexUnavailableError,
+        "cannot be written: the disk is full",
+        "free some space and try again",
+    ),
+    (
+        r"Permission denied|Read-only file system|os error (1|13|30)\b",
+        IndexReadOnlyError,
+        "cannot be written",
+        "make the folder and what is in it writable",
+    ),
+)
+
+
+class ConflictError(Exception):
+    """Somebody else has changed what a commit was made for: to be made again."""
+
+
+@contextmanager
+def translated(place: Place, deadline: Deadline | None = None) -> Iterator[None]:
+    """Turn what LanceDB raises into an error of ours, or :class:`ConflictError`."""
+    try:
+        yield
+    except (CommonplaceError, ConflictError):
+        raise
+    except Exception as error:  # noqa: BLE001 - LanceDB raises whatever class comes to hand
+        if deadline is not None and deadline.expired:
+            raise DeadlineExceededError("the search took longer than it was given") from None
+        words = str(error)
+        if _CONFLICT.search(words):
+            raise ConflictError from None
+        raise _error_of(words, place) from None
+
+
+def _error_of(words: str, place: Place) -> IndexUnavailableError:
+    for pattern, kind, saying, mend in _KINDS:
+        if re.search(f"(?i){pattern}", words):
+            return kind(f"the LanceDB at {place.shown} {saying}", mend=mend)
+    line = redacted(words.splitlines()[0] if words else "no reason given", place.secrets())
+    if len(line) > _LONGEST:
+        line = f"{line[:_LONGEST]}..."
+    return IndexUnavailableError(
+        f"the LanceDB at {place.shown} cannot be used: {line}",
+        mend="run `commonplace index`; a table that stays damaged can be deleted and is made anew",
+    )
+
+
+def is_missing_table(error: Exception, table: str) -> bool:
+    """Whether ``error`` says that there is no such table yet, and nothing worse."""
+    return bool(re.search(rf"(?i)table '?{re.escape(table)}'? was not found", str(error)))
+
+
+def closed(place: Place) -> IndexUnavailableError:
+    """What to raise where a store is used after its end."""
+    return IndexUnavailableError(f"the LanceDB at {place.shown} is closed", mend="open it again")

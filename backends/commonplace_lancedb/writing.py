@@ -1,0 +1,210 @@
+"""Putting documents: which rows come, which are replaced, and what that does to the counts."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
+from commonplace_lancedb.encoding import (
+    heading_in,
+    literals,
+    stamp_in,
+    terms_in,
+    text_in,
+    text_out,
+)
+from commonplace_lancedb.head import Counts
+from commonplace_lancedb.schema import ID_BITS, epoch_column
+from commonplace_lancedb.vectors import carried, with_vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pyarrow as pa
+
+    from commonplace.model.chunks import Change
+    from commonplace_lancedb.head import BuildState, Head
+    from commonplace_lancedb.snapshot import Snapshot
+
+__all__ = ["Written", "prepared", "written"]
+
+Key = tuple[str, str]
+
+_DOCUMENT = (
+    "id",
+    "namespace",
+    "kind",
+    "build",
+    "doc",
+    "source",
+    "path",
+    "day",
+    "trust",
+    "digest",
+    "recipe",
+    "stamp",
+    "chunks",
+    "tokens",
+)
+
+
+class Prepared(NamedTuple):
+    """What becomes of one document: its new rows, document first, or none; or a new stamp."""
+
+    rows: tuple[dict[str, Any], ...] | None
+    stamp: str | None
+
+
+class Written(NamedTuple):
+    """What to commit: the head as it will be, and the rows."""
+
+    head: Head
+    rows: pa.Table | None
+
+
+def prepared(namespace: str, build: int, changes: Sequence[Change]) -> dict[Key, Prepared]:
+    """The outcome of ``changes`` by document; later changes build upon earlier ones.
+
+    Raises ``TypeError`` for anything that is not a change.
+    """
+    outcome: dict[Key, Prepared] = {}
+    for change in changes:
+        match change:
+            case PutDocument():
+                rows = tuple(_rows(namespace, build, change))
+                outcome[change.source, change.path] = Prepared(rows, None)
+            case DeleteDocument(source=source, path=path):
+                outcome[source, path] = Prepared((), None)
+            case TouchDocument(source=source, path=path, stamp=stamp):
+                before = outcome.get((source, path), Prepared(None, None))
+                if before.rows:
+                    first = {**before.rows[0], "stamp": stamp_in(stamp)}
+                    outcome[source, path] = Prepared((first, *before.rows[1:]), None)
+                elif before.rows is None:
+                    outcome[source, path] = Prepared(None, stamp_in(stamp))
+            case other:
+                raise TypeError(f"not a change: {other!r}")
+    return outcome
+
+
+def written(
+    snapshot: Snapshot, head: Head, build: BuildState, outcome: dict[Key, Prepared]
+) -> Written | None:
+    """The commit that brings ``outcome`` about; ``None`` where it is what there is already."""
+    old = {
+        (text_out(row["source"]), text_out(row["path"])): row
+        for row in _documents(snapshot, build, outcome)
+    }
+    gone = [old[key] for key, one in outcome.items() if one.rows is not None and key in old]
+    fresh = [row for one in outcome.values() for row in one.rows or ()]
+    touched = [
+        {**old[key], "stamp": one.stamp}
+        for key, one in outcome.items()
+        if one.stamp is not None and key in old
+    ]
+    if not (gone or fresh or touched):
+        return None
+    chunks = _chunks(snapshot, head, build, [row["id"] for row in gone])
+    after = build
+    for row in gone:
+        after = after.counting(text_out(row["source"]), -_counts(row))
+    for row in fresh:
+        if row["kind"] == "doc":
+            after = after.counting(text_out(row["source"]), _counts(row))
+    for name, space in head.spaces.items():
+        held = sum(row[epoch_column(space.column)] == space.epoch for row in chunks)
+        after = after.covering(name, -held)
+    table = _table(snapshot, [*fresh, *touched, *_dead((*gone, *chunks))])
+    digests = [row["digest"] if row["kind"] == "chunk" else None for row in fresh]
+    kept = carried(snapshot, head, {digest for digest in digests if digest is not None})
+    table, added = with_vectors(table, head, kept, digests)
+    for name, number in added.items():
+        after = after.covering(name, number)
+    return Written(head.with_build(after), table)
+
+
+def _rows(namespace: str, build: int, put: PutDocument) -> Iterable[dict[str, Any]]:
+    id_ = secrets.randbits(ID_BITS)
+    shared = {
+        "namespace": namespace,
+        "build": build,
+        "doc": id_,
+        "source": text_in(put.source),
+        "path": text_in(put.path),
+        "day": put.day,
+        "trust": put.trust,
+    }
+    chunks = []
+    for place, (chunk, terms, digest) in enumerate(put.chunks):
+        columns = terms_in(*terms)
+        chunks.append(
+            {
+                **shared,
+                "id": secrets.randbits(ID_BITS),
+                "kind": "chunk",
+                "place": place,
+                "start_line": chunk.start_line,
+                "end_line": chunk.end_line,
+                "text": text_in(chunk.text),
+                "heading": heading_in(chunk.heading),
+                "terms": columns,
+                # The two that stand between the columns are no tokens.
+                "tokens": len(columns.split()) - 2,
+                "digest": digest,
+            }
+        )
+    yield {
+        **shared,
+        "id": id_,
+        "kind": "doc",
+        "digest": put.digest,
+        "recipe": text_in(put.recipe),
+        "stamp": stamp_in(put.stamp),
+        "chunks": len(chunks),
+        "tokens": sum(chunk["tokens"] for chunk in chunks),
+    }
+    yield from chunks
+
+
+def _documents(
+    snapshot: Snapshot, build: BuildState, keys: Iterable[Key]
+) -> Iterable[dict[str, Any]]:
+    wanted = set(keys)
+    if not wanted or not build.sources:
+        return
+    paths = literals(sorted({path for _, path in wanted}))
+    for row in snapshot.rows(build, "doc", _DOCUMENT, f"path IN ({paths})").to_pylist():
+        if (text_out(row["source"]), text_out(row["path"])) in wanted:
+            yield row
+
+
+def _chunks(
+    snapshot: Snapshot, head: Head, build: BuildState, documents: Sequence[int]
+) -> list[dict[str, Any]]:
+    if not documents:
+        return []
+    epochs = (epoch_column(space.column) for space in head.spaces.values())
+    condition = f"doc IN ({literals(documents)})"
+    rows: list[dict[str, Any]] = snapshot.rows(
+        build, "chunk", ("id", *epochs), condition
+    ).to_pylist()
+    return rows
+
+
+def _counts(row: dict[str, Any]) -> Counts:
+    return Counts(1, row["chunks"], row["tokens"])
+
+
+def _dead(rows: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+    """What takes the place of rows that are gone.
+
+    To delete in the commit that inserts, Lance would have to read the ids of the whole table.
+    """
+    return ({"id": row["id"], "kind": "dead"} for row in rows)
+
+
+def _table(snapshot: Snapshot, rows: list[dict[str, Any]]) -> Any:
+    import pyarrow as pa
+
+    return pa.Table.from_pylist(rows, schema=snapshot.schema())

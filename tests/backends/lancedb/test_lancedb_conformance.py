@@ -1,0 +1,61 @@
+"""The laws of stores, which the store on LanceDB has to keep like any other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+from commonplace.spec import StoreContext
+from commonplace.testing import StoreConformance
+from commonplace.testing.store.documents import DocumentLaws
+from commonplace.testing.store.fetching import FetchLaws
+from commonplace.testing.store.matching import MatchLaws
+from commonplace.testing.store.vectors_nearest import NearestLaws
+from commonplace_lancedb import keyword
+from commonplace_lancedb.plugin import make_store
+
+if TYPE_CHECKING:
+    from commonplace.spec import Store
+
+pytestmark = pytest.mark.usefixtures("lancedb_installed")
+
+_FEW = settings(max_examples=2, stateful_step_count=8)
+"""A commit to a table costs a hundred times what one to SQLite's file does."""
+
+
+def _open(directory: str) -> Store:
+    return make_store(StoreContext(path=f"{directory}/index.sqlite"))
+
+
+class TestLanceStoreAtItsCore(MatchLaws, FetchLaws, NearestLaws):
+    settings = _FEW
+
+    def open_store(self, directory: str) -> Store:
+        return _open(directory)
+
+
+@pytest.mark.slow
+class TestLanceStore(StoreConformance):
+    settings = settings(max_examples=15, stateful_step_count=15)
+
+    def open_store(self, directory: str) -> Store:
+        return _open(directory)
+
+
+@pytest.mark.slow
+class TestLanceStoreOfMany(MatchLaws, DocumentLaws):
+    """As if there were too many matches to look at them all: Lance filters and finds phrases."""
+
+    settings = settings(max_examples=15, stateful_step_count=15)
+
+    # Of so few candidates the best cannot be told: only that all are found, not their order.
+    test_filters_come_before_ranking = None
+
+    @pytest.fixture(autouse=True)
+    def _few_candidates(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(keyword, "_CANDIDATES", 2)
+
+    def open_store(self, directory: str) -> Store:
+        return _open(directory)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -94,19 +95,22 @@ class _LlamaCpp:
 
     def __init__(self, module: Any, job: Job) -> None:
         pooling = "UNSPECIFIED" if job.pooling is None else job.pooling.upper()
+        given = {
+            "model_path": job.path,
+            "embedding": True,
+            "n_ctx": job.context,
+            "n_batch": job.context,
+            "n_ubatch": job.context,
+            "n_threads": job.threads,
+            "n_threads_batch": job.threads,
+            "pooling_type": getattr(module, f"LLAMA_POOLING_TYPE_{pooling}"),
+        }
         try:
-            self._model = module.Llama(
-                model_path=job.path,
-                embedding=True,
-                n_ctx=job.context,
-                n_batch=job.context,
-                n_ubatch=job.context,
-                n_threads=job.threads,
-                n_threads_batch=job.threads,
-                pooling_type=getattr(module, f"LLAMA_POOLING_TYPE_{pooling}"),
-                verbose=False,
-            )
+            self._model = module.Llama(**given, verbose=False)
         except ValueError as error:
+            # Its error names the file alone; what is wrong with it is printed, if it may print.
+            with suppress(ValueError):
+                module.Llama(**given, verbose=True)
             raise EngineError("not_found", str(error)) from error
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:

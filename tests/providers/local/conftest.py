@@ -6,13 +6,13 @@ import os
 import threading
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from attrs import define, field
 
 from commonplace.spec import ProviderContext
+from commonplace_local.installed import engine
 from commonplace_local.provider import LocalProvider
 
 if TYPE_CHECKING:
@@ -177,8 +177,8 @@ def hub_env(hub: HubServer, tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def needs_engine() -> None:
     """Skip where no engine is installed."""
-    if find_spec("xllamacpp") is None:
-        pytest.skip("xllamacpp is not installed: pip install commonplace[local]")
+    if engine() is None:
+        pytest.skip("no engine is installed: pip install commonplace[local]")
 
 
 @pytest.fixture

@@ -213,7 +213,9 @@ def test_a_deadline_that_has_passed_is_a_timeout(running: LocalProvider) -> None
 def test_the_second_engine_is_used_where_only_it_is_installed(
     local: Callable[..., LocalProvider], tiny_gguf: Path, tmp_path: Path
 ) -> None:
-    # It has no wheel to test with: this stands in for it, by its own documentation.
+    # It comes without wheels, and is not installed for tests: this stands in for it. The other
+    # tests here have passed with llama-cpp-python 0.3.36 itself, in an environment without the
+    # first engine.
     (tmp_path / "llama_cpp.py").write_text(
         "LLAMA_POOLING_TYPE_UNSPECIFIED = -1\n"
         "class Llama:\n"

@@ -46,6 +46,7 @@ import_module("pytest").register_assert_rewrite(
 
 if TYPE_CHECKING:
     from commonplace.testing.builders import make_chunk, make_put
+    from commonplace.testing.chunker import ChunkerConformance
     from commonplace.testing.driving import live_build, publish, search, write
     from commonplace.testing.manager import MemoryManagerConformance
     from commonplace.testing.provider import EmbeddingProviderConformance
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from commonplace.testing.store import StoreConformance
 
 __all__ = [
+    "ChunkerConformance",
     "EmbeddingProviderConformance",
     "MemoryManagerConformance",
     "RankerConformance",
@@ -68,6 +70,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "ChunkerConformance": "chunker",
     "EmbeddingProviderConformance": "provider",
     "MemoryManagerConformance": "manager",
     "RankerConformance": "ranker",

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.testing import ChunkerConformance
+from commonplace_chunkers.lines import LinesChunker
+from commonplace_chunkers.markdown import MarkdownChunker
+
+if TYPE_CHECKING:
+    from commonplace.spec import Chunker, ChunkerContext
+
+
+class TestMarkdown(ChunkerConformance):
+    def make_chunker(self, context: ChunkerContext) -> Chunker:
+        return MarkdownChunker(context.size, context.overlap)
+
+
+class TestLines(ChunkerConformance):
+    def make_chunker(self, context: ChunkerContext) -> Chunker:
+        return LinesChunker(context.size, context.overlap)

@@ -30,7 +30,7 @@ SEED = 17
 NOTES = 1_000
 WORDS = 5_000
 LIMIT = 6
-LEAST_RATIO = 20.0
+LEAST_RATIO = 10.0
 """How many times faster the server has to be than a process."""
 
 

@@ -96,7 +96,7 @@ class Qmd:
         limit: int,
         deadline: Deadline,
     ) -> list[Row]:
-        """At most ``limit`` rows of ``collections``, best first.
+        """At most ``limit`` rows of ``collections`` (of all where none is named), best first.
 
         Lines are for the mode ``query``. Up to 20 rows may come from the resident server. Raises
         :class:`UnknownCollectionError` if a collection is missing, :class:`QmdTimeoutError`, and
@@ -133,7 +133,7 @@ class Qmd:
 
     def status(self, *, deadline: Deadline) -> QmdStatus:
         """Run ``qmd status``: whether QMD works at all. Raises :class:`QmdError`."""
-        return self._commands.status(deadline, self._located().version)
+        return self._commands.status(deadline)
 
     def warm(self, *, deadline: Deadline) -> bool:
         """Start the resident server and wait for it; whether it is there to be asked."""

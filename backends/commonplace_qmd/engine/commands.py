@@ -62,6 +62,7 @@ class Commands:
         self._home = home
         self._env = env
         self._runs = runs
+        self._version: str | None = None
 
     def rows(
         self,
@@ -98,22 +99,33 @@ class Commands:
         if failed := _FAILED_CHUNKS.search(output):
             raise QmdError(f"{failed[1]} texts could not be embedded", reason="crash")
 
-    def status(self, deadline: Deadline, version: str) -> QmdStatus:
-        """Run ``status``; ``version`` is asked for where it is not known."""
+    def status(self, deadline: Deadline) -> QmdStatus:
+        """Run ``status``. Raises :class:`QmdError`."""
         output = self._run(["status"], deadline, grace=_SEARCH_GRACE).output
         documents = _number(_TOTAL, output)
         vectors = _number(_VECTORS, output)
         if documents is None or vectors is None:
             raise QmdError(f"did not say how it is: {_short(output)}", reason="bad_json")
-        if not version:
-            told = self._run(["--version"], deadline, grace=_SEARCH_GRACE).output
-            found = _VERSION.search(told)
-            version = found[0] if found else ""
-            check_version(version)
+        version = self._version or ""
         return QmdStatus(version, documents, vectors, _number(_STATUS_PENDING, output) or 0)
 
     def _run(self, words: Sequence[str], deadline: Deadline, *, grace: float) -> Ended:
         program = self._locate()
+        if self._version is None:
+            self._version = program.version or self._asked_version(program, deadline)
+        return self._ran(program, words, deadline, grace)
+
+    def _asked_version(self, program: Program, deadline: Deadline) -> str:
+        """What a program that is not npm's says; an older one finds files that do not exist."""
+        told = self._ran(program, ["--version"], deadline, _SEARCH_GRACE).output
+        found = _VERSION.search(told)
+        version = found[0] if found else ""
+        check_version(version)
+        return version
+
+    def _ran(
+        self, program: Program, words: Sequence[str], deadline: Deadline, grace: float
+    ) -> Ended:
         if deadline.expired:
             raise QmdTimeoutError("no time was left to run it")
         if self._runs.closed:

@@ -109,7 +109,9 @@ def _expanded(query: str, index_path: str, models: frozenset[ModelKind]) -> Plan
 
 
 def _typed(mode: Mode, lines: Sequence[Line], models: frozenset[ModelKind]) -> Plan:
-    rerank = mode == "query" and "rerank" in models
+    # What asks for words alone shall not wait for a model.
+    meaning = any(line.kind != "lex" for line in lines)
+    rerank = meaning and mode == "query" and "rerank" in models
     findable = any(line.kind != "lex" or is_findable(line.text) for line in lines)
     searches = [{"type": line.kind, "query": line.text} for line in lines]
     tool = {"searches": searches, "rerank": rerank} if len(lines) <= _MOST_LINES else None
@@ -118,4 +120,4 @@ def _typed(mode: Mode, lines: Sequence[Line], models: frozenset[ModelKind]) -> P
     if mode == "vsearch" and "generate" in models:  # it expands the query
         return Plan(("vsearch",), lines[0].text, tool, heavy=True)
     arguments = ("query",) if rerank else ("query", "--no-rerank")
-    return Plan(arguments, as_document(lines), tool, heavy=True, findable=findable)
+    return Plan(arguments, as_document(lines), tool, heavy=meaning, findable=findable)

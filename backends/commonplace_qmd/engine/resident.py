@@ -21,7 +21,7 @@ __all__ = ["Resident"]
 
 _PAUSE = 5.0  # seconds before the next attempt after a failure, doubling
 _LONGEST_PAUSE = 300.0
-_STUCK = 30.0  # an answer that late will not come
+_STUCK = 300.0  # ranking again takes minutes without a graphics card
 
 Stamp = tuple[int, int, int]
 
@@ -98,7 +98,11 @@ class Resident:
             self._server = None
             if server.ours and not server.idled:
                 self._breaker.failed("the resident server ended by itself")
-        elif server is not None and (stamp != self._stamp or (server.owing or 0.0) > _STUCK):
+        elif server is not None and (server.owing or 0.0) > _STUCK:
+            self._server = None
+            self._breaker.failed("the resident server is stuck")
+            server.stop()
+        elif server is not None and stamp != self._stamp:
             self._server = None
             server.stop()
         if self._server is None and not self._closed and self._breaker.allow():

@@ -41,14 +41,11 @@ def read_output(output: str, words: str) -> list[Row]:
     raise _bad(f"no list of results but {_shown(output)}", words)
 
 
-def read_results(value: object, *, encoded: bool = False, numbered: bool = False) -> list[Row]:
-    """The rows of a list of results.
-
-    ``encoded`` URIs are those of HTTP; ``numbered`` snippets, those of HTTP and MCP.
-    """
+def read_results(value: object, *, numbered: bool = False) -> list[Row]:
+    """The rows of a list of results; ``numbered`` if their snippets are, as those of MCP."""
     if not isinstance(value, list):
         raise _bad(f"no list of results but {_shown(value)}")
-    return [_row(item, encoded=encoded, numbered=numbered) for item in value]
+    return [_row(item, numbered=numbered) for item in value]
 
 
 def _arrays(output: str) -> Iterator[list[Any]]:
@@ -66,7 +63,7 @@ def _arrays(output: str) -> Iterator[list[Any]]:
             yield value
 
 
-def _row(item: object, *, encoded: bool, numbered: bool) -> Row:
+def _row(item: object, *, numbered: bool) -> Row:
     if not isinstance(item, dict):
         raise _bad(f"a result that is no object: {_shown(item)}")
     file, score = item.get("file"), item.get("score")
@@ -75,7 +72,7 @@ def _row(item: object, *, encoded: bool, numbered: bool) -> Row:
     if isinstance(score, bool) or not isinstance(score, int | float) or not _is_finite(score):
         raise _bad(f"a result without a score: {_shown(item)}")
     try:
-        collection, path = parse_uri(file, encoded=encoded)
+        collection, path = parse_uri(file)
     except ValueError as error:
         raise _bad(f"a result that {error}") from None
     line = _line(item.get("line"))

@@ -59,12 +59,12 @@ class Searching:
     ) -> list[Row]:
         """See :meth:`~commonplace_qmd.engine.client.Qmd.search`."""
         planned = plan(mode, query, index_path=self._home.index_path, models=self._models())
-        if planned is None or not collections or limit < 1:
+        if planned is None or limit < 1:
             return []
         rows = self._resident_rows(planned, collections, limit, deadline)
         if rows is None:
             asked = limit
-            if mode == "search" and crowded(self._home.index_path, collections):
+            if mode == "search" and self._crowded(collections):
                 asked = max(_LEAST_ASKED, limit * _TIMES_ASKED)
             rows = self._commands.rows(
                 planned.arguments,
@@ -116,7 +116,7 @@ class Searching:
         deadline: Deadline,
     ) -> list[Row] | None:
         """The best of all collections; the server would rank several asked for by turns."""
-        if not crowded(self._home.index_path, collections):
+        if not self._crowded(collections):
             return self._called(server, planned, (), limit, deadline)
         everywhere = self._called(server, planned, (), _WHOLE, deadline)
         rows = _of(everywhere, collections)
@@ -126,6 +126,10 @@ class Searching:
             return None
         rows = self._called(server, planned, collections, _WHOLE, deadline)
         return rows if len(rows) >= limit else None
+
+    def _crowded(self, collections: Sequence[str]) -> bool:
+        """Whether there are, or may be, notes that were not asked for."""
+        return bool(collections) and crowded(self._home.index_path, collections)
 
     def _called(
         self,
@@ -145,4 +149,4 @@ class Searching:
 
 
 def _of(rows: Sequence[Row], collections: Sequence[str]) -> list[Row]:
-    return [row for row in rows if row.collection in collections]
+    return [row for row in rows if not collections or row.collection in collections]

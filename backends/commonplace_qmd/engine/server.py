@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 from commonplace.deadline import NEVER
 from commonplace_qmd.engine.faults import QmdError, QmdTimeoutError, RefusedError
 from commonplace_qmd.engine.process import end_group
+from commonplace_qmd.engine.program import check_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -51,7 +52,7 @@ class Server:
     ) -> None:
         self._clock = clock
         self._idle = idle
-        self._used = clock()
+        self._started = self._used = clock()
         self._lock = Lock()
         self._waiting: dict[int, SimpleQueue[Mapping[str, Any] | None]] = {}
         self._given_up: dict[int, float] = {}
@@ -62,7 +63,6 @@ class Server:
         self._reaped = False
         self._fault = ""
         self.idled = False
-        self.version = ""
         self._process = subprocess.Popen(  # noqa: S603 - the program that the configuration names
             [*argv, "mcp"],
             stdin=subprocess.PIPE,
@@ -106,9 +106,11 @@ class Server:
 
     @property
     def owing(self) -> float | None:
-        """For how many seconds it has owed an answer that nobody waits for; ``None`` if none."""
+        """For how many seconds it has been starting, or owed an answer that nobody waits for."""
         with self._lock:
             since = min(self._given_up.values(), default=None)
+            if not self._greeted:
+                since = self._started
         return None if since is None else self._clock() - since
 
     def ready(self, deadline: Deadline) -> bool:
@@ -124,7 +126,7 @@ class Server:
         server = self._result(told).get("serverInfo")
         with self._lock:
             if not self._greeted:
-                self.version = str(server.get("version", "")) if isinstance(server, dict) else ""
+                check_version(str(server.get("version")) if isinstance(server, dict) else "")
                 message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
                 self._write(message, deadline)
                 self._greeted = True

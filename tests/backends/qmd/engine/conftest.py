@@ -61,8 +61,8 @@ class House:
         return [json.loads(line) for line in file.read_text().splitlines()]
 
     def calls(self) -> list[dict[str, Any]]:
-        """The runs, in order."""
-        return self.notes("calls.jsonl")
+        """The runs, in order, without the first of each engine, which asks for the version."""
+        return [call for call in self.notes("calls.jsonl") if call["argv"] != ["--version"]]
 
     def commands(self) -> list[str]:
         """The commands that were run."""
@@ -135,7 +135,7 @@ def house(tmp_path: Path) -> Iterator[House]:
     made = House(tmp_path / "house")
     yield made
     made.close()
-    for call in made.calls():
+    for call in made.notes("calls.jsonl"):
         wait_gone(call["pid"])
     for pid in made.notes("children"):
         wait_gone(pid)

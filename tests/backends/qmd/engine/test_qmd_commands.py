@@ -136,12 +136,16 @@ def test_a_row_of_a_collection_nobody_asked_for_is_left_out(house: House, long: 
     assert search(house.qmd(), long, collections=["root"]) == []
 
 
-@pytest.mark.parametrize("nothing", [{"collections": []}, {"limit": 0}])
-def test_nothing_asked_for_is_nothing_found_without_running(
-    house: House, long: Deadline, nothing: dict[str, Any]
-) -> None:
-    assert search(house.qmd(), long, **nothing) == []
+def test_no_rows_asked_for_are_nothing_found_without_running(house: House, long: Deadline) -> None:
+    assert search(house.qmd(), long, limit=0) == []
     assert house.calls() == []
+
+
+def test_where_no_collection_is_named_all_may_answer(house: House, long: Deadline) -> None:
+    house.behave(search={"stdout": HIT})
+    house.indexed("mem", "root")
+    assert search(house.qmd(), long, collections=()) == [ROW]
+    assert house.calls()[0]["argv"] == ["search", "--json", "-n", "6", "--", "zebra"]
 
 
 def test_an_unknown_collection_has_an_error_of_its_own(house: House, long: Deadline) -> None:
@@ -227,11 +231,23 @@ def test_status_is_read(house: House, long: Deadline) -> None:
     assert house.qmd().status(deadline=long) == QmdStatus("2.8.3", 1000, 12, 7)
 
 
-def test_a_version_that_is_too_old_is_found_by_status(house: House, long: Deadline) -> None:
-    house.behave(status={"stdout": STATUS}, **{"--version": {"stdout": "qmd 2.1.0\n"}})
-    with pytest.raises(QmdError) as caught:
-        house.qmd().status(deadline=long)
-    assert caught.value.reason == "wrong_version"
+def test_a_version_is_asked_for_once(house: House, long: Deadline) -> None:
+    house.behave(search={"stdout": "[]"}, **{"--version": {"stdout": "something else\n"}})
+    qmd = house.qmd()
+    assert search(qmd, long) == []
+    assert search(qmd, long) == []
+    asked = [call["argv"][0] for call in house.notes("calls.jsonl")]
+    assert asked == ["--version", "search", "search"]
+
+
+def test_a_version_that_is_too_old_is_not_asked_for_more(house: House, long: Deadline) -> None:
+    house.behave(**{"--version": {"stdout": "qmd 2.1.0\n"}})
+    qmd = house.qmd(resident=False)
+    for _ in range(2):
+        with pytest.raises(QmdError) as caught:
+            search(qmd, long)
+        assert caught.value.reason == "wrong_version"
+    assert house.calls() == []
 
 
 def test_a_status_that_says_nothing_is_an_error(house: House, long: Deadline) -> None:

@@ -92,6 +92,8 @@ def test_typed_lines_work_without_any_model(house: House) -> None:
     assert made.query == "lex: a b\nlex: c"
     assert made.tool is not None
     assert made.tool["rerank"] is False
+    # ... and do not wait for one that is there.
+    assert planned(house, "query", [Line("lex", "a\nb"), Line("lex", '"c')], ALL) == made
 
 
 def test_a_plain_query_needs_a_model_to_expand_it(house: House) -> None:

@@ -67,8 +67,11 @@ class Real:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    def configure(self, *names: str) -> None:
-        collections = {n: {"path": str(self.notes / n), "pattern": "**/*.md"} for n in names}
+    def configure(self, *names: str, **options: object) -> None:
+        collections = {
+            name: {"path": str(self.notes / name), "pattern": "**/*.md", **options}
+            for name in names
+        }
         text = json.dumps({"collections": collections})  # which is YAML, too
         (self.house.root / "config" / "index.yml").write_text(text)
 
@@ -238,6 +241,28 @@ def test_typed_lines_are_searched_without_models(updated: Qmd) -> None:
             "query", lines, collections=["mem", "root"], limit=limit, deadline=NEVER
         )
         assert [row.path for row in rows] == ["MEMORY.md"]
+
+
+def test_where_no_collection_is_a_default_one_all_are_ranked_together(real: Real) -> None:
+    """Of several that are named, each has its first before any has its second."""
+    real.configure("mem", "root", includeByDefault=False)
+    for n in range(4):
+        real.write(f"mem/{n}.md", "# Quokka\n\n" + "quokka " * (8 - n) + "\n")
+    real.write("root/MEMORY.md", "# Memory\n\n" + "other words " * 200 + "quokka\n")
+    qmd = real.qmd()
+    qmd.update(deadline=NEVER)
+
+    def order(*collections: str) -> list[str]:
+        rows = qmd.search(
+            "query", [Line("lex", "quokka")], collections=collections, limit=6, deadline=NEVER
+        )
+        return [row.path for row in rows]
+
+    together = order()
+    assert together[-1] == "MEMORY.md"
+    assert len(together) == 5
+    assert qmd.warm(deadline=NEVER)
+    assert order() == order("mem", "root") == together
 
 
 def test_what_needs_a_model_is_refused_at_once(updated: Qmd) -> None:

@@ -95,10 +95,11 @@ def test_where_nobody_else_is_no_more_is_asked_for_than_wanted(
 def test_all_that_could_be_ranked_again_is_looked_at(house: House) -> None:
     house.knows("mem")
     house.indexed("mem")
-    house.has_models("qwen3-reranker-0.6b-q8_0.gguf")
+    house.embedded()
+    house.has_models("embeddinggemma-300M-Q8_0.gguf", "qwen3-reranker-0.6b-q8_0.gguf")
     house.behave(mcp={"results": [result("mem/a.md")]})
     qmd = house.qmd()
-    qmd.search("query", [Line("lex", "a")], collections=["mem"], limit=3, deadline=NEVER)
+    qmd.search("query", [Line("vec", "a")], collections=["mem"], limit=3, deadline=NEVER)
     (request,) = house.requests()
     assert request["rerank"]
     assert "candidateLimit" not in request
@@ -227,10 +228,25 @@ def test_a_server_that_hangs_for_long_is_replaced(
     with pytest.raises(QmdTimeoutError):
         search(qmd, Deadline.after(0.05))
     pid = house.calls()[-1]["pid"]
-    now[0] = 31.0
+    now[0] = 301.0
     search(qmd)
     gone(pid)
+    assert not qmd.warm(deadline=NEVER)
+    now[0] = 306.0
     assert qmd.warm(deadline=NEVER)
+
+
+def test_a_server_that_does_not_get_up_is_given_up(
+    house: House, gone: Callable[[int], None]
+) -> None:
+    now = [0.0]
+    house.behave(mcp={"do": "mute"}, search={"stdout": CLI})
+    qmd = house.qmd(clock=lambda: now[0])
+    assert not qmd.warm(deadline=house.until_started())
+    (pid,) = [call["pid"] for call in house.calls()]
+    now[0] = 301.0
+    assert not qmd.warm(deadline=NEVER)
+    gone(pid)
 
 
 def test_an_answer_that_comes_too_late_is_dropped(house: House, warm: Callable[..., Qmd]) -> None:
@@ -360,14 +376,33 @@ def test_a_server_that_does_not_read_does_not_hold_us(warm: Callable[..., Qmd]) 
         qmd.search("search", long, **given)
 
 
-def test_typed_lines_wait_for_the_server(house: House) -> None:
+def test_what_loads_models_waits_for_the_server_that_keeps_them(house: House) -> None:
     house.knows("mem", "root")
+    house.embedded()
+    house.has_models("embeddinggemma-300M-Q8_0.gguf")
     house.behave(mcp={"results": [result("root/a.md"), result("mem/a.md", 0.5)]})
     rows = house.qmd().search(
-        "query", [Line("lex", "a")], collections=["root", "mem"], limit=3, deadline=NEVER
+        "query", [Line("vec", "a")], collections=["root", "mem"], limit=3, deadline=NEVER
     )
     assert rows == [row("root", "a.md"), row("mem", "a.md", 0.5)]
     assert house.commands() == ["mcp"]
+
+
+def test_typed_lines_of_words_do_not_wait(house: House) -> None:
+    house.behave(query={"stdout": CLI})
+    rows = house.qmd().search(
+        "query", [Line("lex", "a")], collections=["mem"], limit=3, deadline=NEVER
+    )
+    assert rows == [FROM_CLI]
+    assert house.commands() == ["query"]
+
+
+def test_where_no_collection_is_named_all_may_answer(
+    house: House, warm: Callable[..., Qmd]
+) -> None:
+    qmd = warm(results=[result("mem/a.md"), result("else/b.md")])
+    assert search(qmd, collections=()) == [row("mem", "a.md"), row("else", "b.md")]
+    assert len(house.requests()) == 1
 
 
 def test_not_finding_what_qmd_cannot_part_is_declined(warm: Callable[..., Qmd]) -> None:

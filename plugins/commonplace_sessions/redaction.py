@@ -9,6 +9,7 @@ linear in the text: none has two repetitions that could share what they match.
 from __future__ import annotations
 
 import re
+from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
 __all__ = ["redact"]
@@ -45,7 +46,7 @@ _HEADER = re.compile(
     """
 )
 _BEARER = re.compile(r"(?i)(?<![a-z0-9_])bearer\s+(?P<plain>[a-z0-9._~+/=-]{18,})")
-_ADDRESS = re.compile(r"(?<=://)[^\s/:@]{0,100}:(?P<plain>[^\s/@]{1,500})@")
+_ADDRESS = re.compile(r"://[^\s/:@]{0,100}:(?P<plain>[^\s/@]{1,500})@")
 _PREFIXED = re.compile(
     r"""(?ix)
     (?<![a-z0-9_])
@@ -70,21 +71,32 @@ _TELEGRAM = re.compile(r"(?<![A-Za-z0-9_])(?:bot)?(?P<plain>[0-9]{6,}:[A-Za-z0-9
 
 
 class _Rule(NamedTuple):
-    """``clues``: a text with none of them, in lower case, cannot match ``pattern``."""
+    """``clue`` is what every match of ``pattern`` begins with, in lower case.
 
+    Looking for case-sensitive words first takes a fifth of the time.
+    """
+
+    clue: re.Pattern[str]
     pattern: re.Pattern[str]
-    clues: tuple[str, ...]
 
 
 _RULES = (
-    _Rule(_NAMED, ("key", "token", "secret", "passw")),
-    _Rule(_OPTION, ("--",)),
-    _Rule(_HEADER, ("authorization",)),
-    _Rule(_BEARER, ("bearer",)),
-    _Rule(_ADDRESS, ("://",)),
-    _Rule(_PREFIXED, ("-", "_", "aiza", "akia", "eyj")),
-    _Rule(_TELEGRAM, (":",)),
+    _Rule(re.compile("key|token|secret|passw"), _NAMED),
+    _Rule(re.compile("--"), _OPTION),
+    _Rule(re.compile("authorization"), _HEADER),
+    _Rule(re.compile("bearer"), _BEARER),
+    _Rule(re.compile("://"), _ADDRESS),
+    _Rule(
+        re.compile(
+            "sk[-_]|rk_|gh[pousr]_|github_pat_|glpat-|xox[baprs]-|xapp-|gsk_|aiza|pplx-|npm_|hf_"
+            "|akia|eyj"
+        ),
+        _PREFIXED,
+    ),
+    _Rule(re.compile("(?<![a-z0-9_])(?:bot)?[0-9]{6,}:"), _TELEGRAM),
 )
+
+_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 _KINDS = ("plain", "double", "single", "escaped")
 
@@ -105,11 +117,25 @@ def redact(text: str) -> str:
     """
     if "PRIVATE KEY-----" in text:
         text = _without_private_keys(text)
-    lowered = text.lower()
-    for pattern, clues in _RULES:
-        if any(clue in lowered for clue in clues):
-            text = pattern.sub(_masked, text)
+    lowered = _lower(text)
+    for rule in _RULES:
+        pieces: list[str] = []
+        done = 0
+        for clue in rule.clue.finditer(lowered):
+            match = rule.pattern.match(text, clue.start()) if clue.start() >= done else None
+            if match is not None:
+                pieces += (text[done : match.start()], _masked(match))
+                done = match.end()
+        if done:
+            text = "".join(pieces) + text[done:]
+            lowered = _lower(text)
     return text
+
+
+def _lower(text: str) -> str:
+    """``text`` in lower case, with every character in its place."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else text.translate(_LOWER)
 
 
 def _masked(match: re.Match[str]) -> str:

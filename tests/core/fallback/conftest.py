@@ -1,0 +1,161 @@
+"""Engines that do as they are told, and a clock that only moves when somebody waits."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+from commonplace.breaker import CircuitBreaker
+from commonplace.deadline import Deadline
+from commonplace.errors import (
+    CallerError,
+    DeclinedError,
+    IndexUnavailableError,
+    UnavailableError,
+)
+from commonplace.fallback.link import Link
+from commonplace.fallback.manager import FallbackMemoryManager
+from commonplace.fallback.worker import Worker
+from commonplace.model.reports import SyncReport
+from commonplace.model.search import Arm, Found, KeywordQuery, Query, StoredChunk
+from commonplace.spec import ManagerHealth
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from commonplace.model.search import Where
+
+Mode = Literal["answers", "finds nothing", "fails", "declines", "blames", "breaks", "hangs"]
+ABLE = ("answers", "finds nothing")
+COOLDOWN = 30.0
+
+
+class Clock:
+    """Seconds that pass when they are told to; shared by threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._now = 1000.0
+
+    def __call__(self) -> float:
+        return self._now
+
+    def pass_by(self, seconds: float) -> None:
+        with self._lock:
+            self._now += seconds
+
+
+class Engine:
+    """A manager whose search and upkeep end as ``mode`` and ``upkeep`` say."""
+
+    def __init__(self, id_: str) -> None:
+        self.id = id_
+        self.mode: Mode = "answers"
+        self.upkeep: Mode = "answers"
+        self.searched = 0
+        self.maintained: list[dict[str, Any]] = []
+        self.closed = 0
+        self.stuck: set[threading.Event] = set()
+        self.release = threading.Event()
+
+    def search(
+        self, query: Query, *, where: Where, limit: int, deadline: Deadline
+    ) -> tuple[Arm, ...]:
+        self.searched += 1
+        self._act(self.mode)
+        chunk = StoredChunk(1, "memory", f"memory/{self.id}.md", 1, 1, query.text)
+        found = (Found(chunk, 1.0),) if self.mode == "answers" else ()
+        return (Arm(self.id, "rank", found),)
+
+    def maintain(self, **options: Any) -> SyncReport:
+        self.maintained.append(options)
+        self._act(self.upkeep)
+        return SyncReport(known=1, unchanged=1)
+
+    def pending(self) -> SyncReport:
+        self._act(self.upkeep)
+        return SyncReport(known=1, unchanged=1)
+
+    def health(self, *, deep: bool = False) -> ManagerHealth:
+        able = self.mode in ABLE
+        return ManagerHealth(available=able, reason="" if able else f"{self.id}: {self.mode}")
+
+    def close(self) -> None:
+        self.closed += 1
+
+    def _act(self, mode: Mode) -> None:
+        if mode == "fails":
+            raise IndexUnavailableError(f"{self.id} is down")
+        if mode == "declines":
+            raise DeclinedError(f"{self.id} would rather not")
+        if mode == "blames":
+            raise CallerError(f"{self.id} cannot be asked that")
+        if mode == "breaks":
+            raise ZeroDivisionError(f"a mistake in {self.id}")
+        if mode == "hangs":
+            # The call this thread was made for, by what its caller waits for.
+            self.stuck.add(vars(threading.current_thread())["_target"].__self__.done)
+            self.release.wait()
+            raise UnavailableError("too late for anyone to hear")
+
+
+class Chain:
+    """A chain of such engines on one clock."""
+
+    def __init__(self, count: int, **options: Any) -> None:
+        self.clock = Clock()
+        self.engines = [Engine(f"e{index}") for index in range(count)]
+        self.changes: list[tuple[str, str | None]] = []
+        self.manager = FallbackMemoryManager(
+            [self._link(engine) for engine in self.engines], clock=self.clock, **options
+        )
+
+    def _link(self, engine: Engine) -> Link:
+        def wait(event: threading.Event, seconds: float) -> bool:
+            # Either the call ends by itself, or it is stuck and time passes.
+            while not event.wait(0.0005):
+                if event in engine.stuck:
+                    self.clock.pass_by(seconds)
+                    return event.is_set()
+            return True
+
+        return Link(
+            engine.id,
+            lambda: engine,
+            breaker=lambda: CircuitBreaker(
+                cooldown=COOLDOWN, monotonic=self.clock, clock=self.clock
+            ),
+            worker=Worker(engine.id, wait=wait),
+            changed=lambda part, reason: self.changes.append((part, reason)),
+            monotonic=self.clock,
+        )
+
+    def deadline(self, seconds: float = 30.0) -> Deadline:
+        return Deadline.after(seconds, self.clock)
+
+    def close(self) -> None:
+        for engine in self.engines:
+            engine.release.set()
+        self.manager.close()
+        for thread in threading.enumerate():
+            if thread.name.startswith("commonplace-e"):
+                thread.join(10)
+                assert not thread.is_alive()
+
+
+@pytest.fixture
+def query() -> Query:
+    return Query("tea", KeywordQuery(("tea",)))
+
+
+@pytest.fixture
+def chains() -> Callable[..., Chain]:
+    return Chain
+
+
+@pytest.fixture
+def cooldown() -> float:
+    return COOLDOWN

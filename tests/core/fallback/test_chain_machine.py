@@ -1,0 +1,196 @@
+"""Whatever happens to the links: an answer whenever one could give it, and never a false one."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+from commonplace.errors import CallerError, CommonplaceError, DeclinedError, UnavailableError
+from commonplace.index.freshness import Freshness, freshen
+from commonplace.model.search import Arm, KeywordQuery, Query, Where
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.core.fallback.conftest import Chain, Engine
+
+    from commonplace.fallback.turn import Turn
+    from commonplace.spec import MemoryManager
+
+QUERY = Query("tea", KeywordQuery(("tea",)))
+ABLE = ("answers", "finds nothing")
+MODES = st.sampled_from([*ABLE, "fails", "declines", "blames", "breaks", "hangs"])
+UPKEEP = st.sampled_from(["answers", "answers", "fails", "hangs", "breaks"])
+COOLDOWN = 30.0
+
+
+def bring_up(manager: MemoryManager, _progress: object) -> Freshness:
+    return freshen(manager)
+
+
+class Links(RuleBasedStateMachine):
+    """Links fail, hang, recover, and are searched from one thread or several."""
+
+    make: Callable[..., Chain]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chain: Chain
+        self.failed_at: dict[str, float] = {}
+
+    @initialize(count=st.integers(1, 4))
+    def start(self, count: int) -> None:
+        self.chain = self.make(count)
+
+    @rule(data=st.data(), mode=MODES, upkeep=UPKEEP)
+    def a_link_changes(self, data: st.DataObject, mode: str, upkeep: str) -> None:
+        self.change(data.draw(st.sampled_from(self.chain.engines)), mode, upkeep)
+
+    def change(self, engine: Engine, mode: Any, upkeep: Any) -> None:
+        engine.release.set()  # who hangs comes back too late
+        engine.release = threading.Event()
+        engine.mode, engine.upkeep = mode, upkeep
+        self.failed_at.pop(engine.id, None)
+
+    @rule(seconds=st.sampled_from([1.0, 31.0, 400.0]))
+    def time_passes(self, seconds: float) -> None:
+        self.chain.clock.pass_by(seconds)
+
+    @rule(fresh=st.booleans())
+    def search(self, fresh: bool) -> None:
+        before = {engine.id: engine.searched for engine in self.chain.engines}
+        now = self.chain.clock()
+        good = {link.id for link in self.chain.manager.links if link.trouble("search") is None}
+        self.check(*self.ask(fresh=fresh), fresh=fresh, good=good)
+        taken = self.chain.clock() - now
+        assert taken <= 30.001, "a search ends when its time is over"
+        self.check_that_broken_links_are_spared(before, now, good, fresh=fresh)
+
+    @rule(fresh=st.booleans())
+    def search_from_three_threads(self, fresh: bool) -> None:
+        outcomes: list[Any] = []
+        good = {link.id for link in self.chain.manager.links if link.trouble("search") is None}
+        threads = [
+            threading.Thread(target=lambda: outcomes.append(self.ask(fresh=fresh)))
+            for _ in range(3)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+            assert not thread.is_alive(), "a search came back"
+        for outcome in outcomes:
+            self.check(*outcome, fresh=fresh, good=good)
+        assert len(outcomes) == 3
+        self.failed_at = {}
+
+    @rule()
+    def all_is_well_again(self) -> None:
+        for engine in self.chain.engines:
+            self.change(engine, "answers", "answers")
+        self.chain.clock.pass_by(10_000)
+        turn, outcome = self.ask(fresh=True)
+        assert not isinstance(outcome, CommonplaceError)
+        assert (turn.backend, turn.fallback) == ("e0", None), "without a restart"
+
+    def ask(self, *, fresh: bool) -> tuple[Turn, tuple[Arm, ...] | CommonplaceError]:
+        turn = self.chain.manager.turn(bring_up if fresh else None)
+        try:
+            return turn, turn.search(QUERY, where=Where(), limit=5, deadline=self.chain.deadline())
+        except CommonplaceError as error:
+            return turn, error
+
+    def check(
+        self,
+        turn: Turn,
+        outcome: tuple[Arm, ...] | CommonplaceError,
+        *,
+        fresh: bool,
+        good: set[str],
+    ) -> None:
+        engines = {engine.id: engine for engine in self.chain.engines}
+        if isinstance(outcome, CallerError):
+            assert any(engine.mode == "blames" for engine in engines.values())
+            return
+        if isinstance(outcome, CommonplaceError):
+            assert isinstance(outcome, UnavailableError | DeclinedError)
+            assert not any(self.can_answer(engine, fresh=fresh) for engine in engines.values())
+            return
+        served = engines[turn.backend]
+        blamed = next(
+            (id_ for id_ in engines if id_ in good and engines[id_].mode == "blames"), "z"
+        )
+        assert blamed > served.id, "a mistake of the caller is not answered by another"
+        assert served.mode in ABLE
+        found = [item for arm in outcome for item in arm.found]
+        assert bool(found) == (served.mode == "answers"), "no answer stands for a failure"
+        if fresh and served.upkeep != "answers":
+            assert turn.freshness.stale == -1, "what may be stale is not told as fresh"
+            assert found
+        if turn.backend == "e0":
+            assert turn.fallback is None
+        else:
+            assert turn.fallback is not None
+            assert turn.fallback.part == "e0"
+            assert turn.fallback.reason
+            assert turn.fallback.since <= self.chain.clock()
+
+    def can_answer(self, engine: Engine, *, fresh: bool) -> bool:
+        if engine.mode == "finds nothing":
+            return not fresh or engine.upkeep == "answers"
+        return engine.mode == "answers"
+
+    def check_that_broken_links_are_spared(
+        self, before: dict[str, int], now: float, good: set[str], *, fresh: bool
+    ) -> None:
+        """One that failed is not asked again within its cool-down, while a good one can answer."""
+        answered = any(
+            engine.id in good and self.can_answer(engine, fresh=fresh)
+            for engine in self.chain.engines
+        )
+        for engine in self.chain.engines:
+            asked = engine.searched - before[engine.id]
+            if engine.mode not in ("fails", "breaks", "hangs"):
+                continue
+            if answered:
+                since = self.failed_at.get(engine.id)
+                assert not asked or since is None or now - since >= COOLDOWN
+            assert asked <= 1
+            if asked and (engine.id not in self.failed_at or now - self.failed_at[engine.id] >= 30):
+                self.failed_at[engine.id] = now
+
+    @invariant()
+    def nothing_changes_twice(self) -> None:
+        """Every degradation is told once, and so is every recovery."""
+        if not hasattr(self, "chain"):
+            return
+        for engine in self.chain.engines:
+            told = [reason is None for part, reason in self.chain.changes if part == engine.id]
+            assert told.count(True) <= told.count(False)
+
+    def teardown(self) -> None:
+        if hasattr(self, "chain"):
+            self.chain.close()
+            assert all(engine.closed <= 1 for engine in self.chain.engines)
+
+
+def test_links_that_come_and_go(chains: Callable[..., Chain]) -> None:
+    def machine() -> Links:
+        links = Links()
+        links.make = chains
+        return links
+
+    run_state_machine_as_test(
+        machine,  # type: ignore[arg-type] # a function that makes one serves as well
+        settings=settings(max_examples=200, stateful_step_count=25, deadline=None),
+    )

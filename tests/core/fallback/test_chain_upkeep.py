@@ -1,0 +1,174 @@
+"""Maintenance by role, and how a chain describes itself."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace.deadline import NEVER
+from commonplace.errors import CallerError, UnavailableError
+from commonplace.fallback.link import Link
+from commonplace.fallback.manager import FallbackMemoryManager
+from commonplace.model.reports import LinkState
+from commonplace.model.search import Query, Where
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.core.fallback.conftest import Chain
+
+    Chains = Callable[..., Chain]
+
+
+def maintained(chain: Chain) -> list[int]:
+    return [len(engine.maintained) for engine in chain.engines]
+
+
+def search(chain: Chain) -> None:
+    query = Query("tea", keyword=None)  # type: ignore[arg-type] # these engines do not read it
+    chain.manager.search(query, where=Where(), limit=5, deadline=chain.deadline())
+
+
+def test_who_stands_by_is_left_as_it_is(chains: Chains) -> None:
+    chain = chains(3)
+    assert chain.manager.maintain(deadline=NEVER).known == 1
+    assert maintained(chain) == [1, 0, 0]
+    chain.close()
+
+
+def test_who_stands_by_warm_is_maintained_without_embedding(chains: Chains) -> None:
+    chain = chains(2, standby="warm")
+    chain.manager.maintain(deadline=NEVER, force=True)
+    first, second = (engine.maintained[0] for engine in chain.engines)
+    assert (first["embed"], second["embed"]) == (True, False)
+    assert first["force"] is second["force"] is True
+    chain.close()
+
+
+def test_who_stands_by_is_embedded_where_that_was_asked_for(chains: Chains) -> None:
+    chain = chains(2, standby="warm", embed_standby=True)
+    chain.manager.maintain(deadline=NEVER)
+    assert chain.engines[1].maintained[0]["embed"] is True
+    chain.manager.maintain(deadline=NEVER, embed=False)
+    assert chain.engines[1].maintained[1]["embed"] is False
+    chain.close()
+
+
+def test_who_answers_in_anothers_place_is_maintained_too(chains: Chains) -> None:
+    chain = chains(3)
+    chain.engines[0].mode = "fails"
+    search(chain)
+    chain.manager.maintain(deadline=NEVER)
+    assert maintained(chain) == [1, 1, 0]
+    chain.close()
+
+
+def test_where_the_first_cannot_be_maintained_the_next_is(chains: Chains) -> None:
+    chain = chains(3)
+    chain.engines[0].upkeep = "fails"
+    report = chain.manager.maintain(deadline=NEVER)
+    assert maintained(chain) == [1, 1, 0]
+    assert report.notices == ("e0 was not brought up to the files: e0 is down",)
+    assert chain.manager.troubles() == (
+        "the index of e0 could not be brought up to the files: e0 is down",
+    )
+    assert chain.manager.survey().serving is chain.manager.links[0], "it searches all the same"
+    chain.close()
+
+
+def test_where_none_can_be_maintained_the_first_error_is_raised(chains: Chains) -> None:
+    chain = chains(2)
+    chain.engines[0].upkeep = "breaks"
+    chain.engines[1].upkeep = "fails"
+    with pytest.raises(UnavailableError, match="e0 failed: ZeroDivisionError"):
+        chain.manager.maintain(deadline=NEVER)
+    chain.engines[1].upkeep = "blames"
+    with pytest.raises(CallerError):
+        chain.manager.maintain(deadline=NEVER)
+    chain.close()
+
+
+def test_a_survey_says_who_serves_who_stands_by_and_who_fails(chains: Chains) -> None:
+    chain = chains(3)
+    serving, standby = LinkState("e0", "serving"), LinkState("e2", "standby")
+    assert chain.manager.survey().states == (serving, LinkState("e1", "standby"), standby)
+    chain.engines[0].mode = "fails"
+    search(chain)
+    survey = chain.manager.survey()
+    since = chain.clock()
+    assert survey.states == (
+        LinkState("e0", "failing", "e0 is down", since, 30.0),
+        LinkState("e1", "serving"),
+        standby,
+    )
+    assert survey.health.available
+    assert chain.engines[2].closed == 0
+    chain.close()
+
+
+def test_a_survey_counts_nothing(chains: Chains) -> None:
+    chain = chains(2)
+    for engine in chain.engines:
+        engine.mode = "fails"
+    survey = chain.manager.survey()
+    assert survey.serving is None
+    assert [state.reason for state in survey.states] == ["e0: fails", "e1: fails"]
+    assert not chain.manager.health().available
+    assert chain.changes == []
+    assert chain.manager.pending().known == 1
+    chain.close()
+
+
+def test_an_engine_that_cannot_be_made_fails_and_is_made_later() -> None:
+    chances = [UnavailableError("not installed", mend="install it"), None]
+
+    def make() -> object:
+        if (error := chances.pop(0)) is not None:
+            raise error
+        return object()
+
+    link = Link("e", make)  # type: ignore[arg-type] # any engine will do
+    with pytest.raises(UnavailableError, match="not installed"):
+        link.call("search", lambda _: 1, NEVER)
+    trouble = link.trouble("search")
+    assert trouble is not None
+    assert trouble.reason == "not installed (install it)"
+    assert link.call("search", lambda _: 1, NEVER) == 1
+    assert link.trouble("search") is None
+
+
+def test_an_engine_made_while_its_chain_was_closed_is_closed_too(chains: Chains) -> None:
+    chain = chains(1)
+    engine = chain.engines[0]
+    making, closed = threading.Event(), threading.Event()
+
+    def make() -> object:
+        making.set()
+        closed.wait(10)
+        return engine
+
+    link = Link("e", make)  # type: ignore[arg-type] # it is one
+    failed: list[Exception] = []
+
+    def ask() -> None:
+        try:
+            link.manager()
+        except UnavailableError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    assert making.wait(10)
+    link.close()
+    closed.set()
+    thread.join(10)
+    assert engine.closed == 1
+    assert str(failed[0]) == "e is closed"
+    chain.close()
+
+
+def test_a_chain_has_links() -> None:
+    with pytest.raises(ValueError, match="at least one link"):
+        FallbackMemoryManager([])

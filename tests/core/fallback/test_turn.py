@@ -1,0 +1,201 @@
+"""One search along a chain, outcome by outcome."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace.errors import (
+    CallerError,
+    DeadlineExceededError,
+    DeclinedError,
+    ScopeDeniedError,
+    UnavailableError,
+)
+from commonplace.index.freshness import Freshness, freshen
+from commonplace.model.search import Fallback, Query, Where
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.core.fallback.conftest import Chain, Mode
+
+    from commonplace.fallback.turn import Turn
+    from commonplace.spec import MemoryManager
+
+    Chains = Callable[..., Chain]
+
+
+def bring_up(manager: MemoryManager, _progress: object) -> Freshness:
+    return freshen(manager)
+
+
+def ask(chain: Chain, query: Query, *, fresh: bool = False, seconds: float = 30.0) -> Turn:
+    turn = chain.manager.turn(bring_up if fresh else None)
+    turn.search(query, where=Where(), limit=5, deadline=chain.deadline(seconds))
+    return turn
+
+
+@pytest.mark.parametrize("mode", ["fails", "breaks", "hangs"])
+def test_a_broken_link_is_passed_over_and_left_alone(
+    chains: Chains, query: Query, cooldown: float, mode: Mode
+) -> None:
+    chain = chains(2)
+    first, second = chain.engines
+    first.mode = mode
+    turn = ask(chain, query)
+    assert turn.backend == "e1"
+    assert turn.fallback is not None
+    assert turn.fallback.part == "e0"
+    assert "e0" in turn.fallback.reason
+    since = turn.fallback.since
+    chain.clock.pass_by(5)
+    again = ask(chain, query)
+    assert (first.searched, second.searched) == (1, 2)
+    assert again.fallback == Fallback("e0", turn.fallback.reason, since)
+    first.release.set()
+    first.mode = "answers"
+    chain.clock.pass_by(cooldown)
+    assert ask(chain, query).fallback is None
+    assert [reason is None for _, reason in chain.changes] == [False, True]
+    chain.close()
+
+
+def test_one_that_declines_counts_nothing_and_is_asked_again(chains: Chains, query: Query) -> None:
+    chain = chains(2)
+    chain.engines[0].mode = "declines"
+    for _ in range(2):
+        turn = ask(chain, query)
+        assert turn.fallback == Fallback("e0", "e0 would rather not", chain.clock())
+    assert chain.engines[0].searched == 2
+    assert chain.changes == []
+    chain.close()
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_mistake_of_the_caller_ends_the_search(chains: Chains, query: Query, fresh: bool) -> None:
+    chain = chains(2)
+    chain.engines[0].mode = "blames"
+    with pytest.raises(CallerError, match="e0 cannot be asked that"):
+        ask(chain, query, fresh=fresh)
+    assert chain.engines[1].searched == 0
+    assert chain.changes == []
+    chain.close()
+
+
+def test_nothing_found_is_an_answer(chains: Chains, query: Query) -> None:
+    chain = chains(2)
+    chain.engines[0].mode = "finds nothing"
+    turn = ask(chain, query, fresh=True)
+    assert (turn.backend, turn.fallback, turn.freshness) == ("e0", None, Freshness())
+    chain.close()
+
+
+@pytest.mark.parametrize("upkeep", ["fails", "breaks", "hangs", "declines"])
+def test_nothing_found_in_an_index_that_may_hold_nothing_is_no_answer(
+    chains: Chains, query: Query, upkeep: Mode
+) -> None:
+    chain = chains(2)
+    chain.engines[0].mode = "finds nothing"
+    chain.engines[0].upkeep = upkeep
+    assert ask(chain, query, fresh=True).backend == "e1"
+    chain.engines[1].mode = "fails"
+    with pytest.raises(UnavailableError, match="e0"):
+        ask(chain, query, fresh=True)
+    chain.close()
+
+
+@pytest.mark.parametrize("upkeep", ["fails", "breaks", "hangs"])
+def test_an_index_that_was_not_brought_up_to_the_files_answers_and_says_so(
+    chains: Chains, query: Query, upkeep: Mode
+) -> None:
+    chain = chains(2)
+    chain.engines[0].upkeep = upkeep
+    turn = ask(chain, query, fresh=True)
+    assert (turn.backend, turn.fallback, turn.freshness.stale) == ("e0", None, -1)
+    (note,) = turn.freshness.notes
+    assert note.startswith("the index of e0 could not be brought up to the files: ")
+    assert ask(chain, query, fresh=True).freshness.stale == -1
+    assert len(chain.engines[0].maintained) == 1, "left alone meanwhile"
+    chain.close()
+
+
+def test_each_link_is_brought_up_once_a_search(chains: Chains, query: Query) -> None:
+    chain = chains(2)
+    turn = chain.manager.turn(bring_up)
+    for _ in range(2):
+        turn.search(query, where=Where(), limit=5, deadline=chain.deadline())
+    assert len(chain.engines[0].maintained) == 1
+    assert chain.engines[1].maintained == []
+    chain.close()
+
+
+def test_the_first_error_is_raised_with_the_others_named(chains: Chains, query: Query) -> None:
+    chain = chains(3)
+    for engine in chain.engines:
+        engine.mode = "fails"
+    chain.engines[2].mode = "declines"
+    for _ in range(2):  # the second time the breakers are open, and all are tried all the same
+        with pytest.raises(UnavailableError, match="e0 is down") as caught:
+            ask(chain, query)
+        assert caught.value.__notes__ == ["e1: e1 is down", "e2: e2 would rather not"]
+    chain.close()
+
+
+def test_if_all_decline_so_does_the_chain(chains: Chains, query: Query) -> None:
+    chain = chains(2)
+    for engine in chain.engines:
+        engine.mode = "declines"
+    with pytest.raises(DeclinedError, match="e0 would rather not"):
+        ask(chain, query)
+    chain.close()
+
+
+def test_who_recovers_early_answers_where_nobody_else_can(chains: Chains, query: Query) -> None:
+    chain = chains(2)
+    for engine in chain.engines:
+        engine.mode = "fails"
+    with pytest.raises(UnavailableError):
+        ask(chain, query)
+    chain.engines[0].mode = "answers"
+    assert ask(chain, query).backend == "e0"
+    chain.close()
+
+
+def test_every_link_has_its_share_of_the_time(chains: Chains, query: Query) -> None:
+    chain = chains(4)
+    for engine in chain.engines[:3]:
+        engine.mode = "hangs"
+    before = chain.clock()
+    assert ask(chain, query, seconds=20).backend == "e3"
+    assert chain.clock() - before == pytest.approx(5 + 5 + 5)
+    chain.close()
+
+
+def test_a_caller_in_too_much_of_a_hurry_is_nobodys_failure(chains: Chains, query: Query) -> None:
+    chain = chains(2)
+    for engine in chain.engines:
+        engine.mode = "hangs"
+    with pytest.raises(DeadlineExceededError):
+        ask(chain, query, seconds=0.5)
+    with pytest.raises(DeadlineExceededError):
+        ask(chain, query, seconds=0)
+    assert chain.changes == []
+    chain.close()
+
+
+def test_who_may_not_search_is_refused_whichever_link_would_answer(
+    chains: Chains, query: Query
+) -> None:
+    def refuse(asked: Query) -> None:
+        if asked.session_key:
+            raise ScopeDeniedError("not in this chat")
+
+    chain = chains(2, permits=[refuse])
+    chain.engines[0].mode = "fails"
+    with pytest.raises(ScopeDeniedError):
+        ask(chain, query._replace(session_key="agent:main:x:group:1"))
+    assert [engine.searched for engine in chain.engines] == [0, 0]
+    assert ask(chain, query).backend == "e1"
+    chain.close()

@@ -50,9 +50,10 @@ class Asking:
         *,
         where: Where,
         narrowed: bool,
+        limit: int,
         deadline: Deadline,
     ) -> Answer:
-        """The best passages, best first, sources by turns.
+        """The best passages, best first, sources by turns; up to ``limit`` of each source.
 
         ``collections`` are those that may answer; ``narrowed`` says that there are others. Raises
         :class:`~commonplace.errors.DeclinedError` where QMD cannot tell whether there is nothing,
@@ -63,9 +64,8 @@ class Asking:
         wanted = self._analyser.query(parse_query(query.text))
         if not query.keyword.must:
             wanted = wanted._replace(must=())
-        read = _Reading(self._analyser, collections, wanted, where, self._size)
-        del narrowed
-        names = [collection.name for collection in collections]
+        read = _Reading(self._analyser, collections, wanted, where, self._size, limit)
+        names = [collection.name for collection in collections] if narrowed else []
         if self._mode == "search":
             return self._by_words(query, read, names, deadline)
         return self._by_meaning(query, read, names, deadline)
@@ -133,12 +133,14 @@ class _Reading:
         query: KeywordQuery,
         where: Where,
         size: int,
+        limit: int,
     ) -> None:
         self._analyser = analyser
         self._collections = collections
         self._query = query
         self._where = where
         self._size = size
+        self._limit = limit
 
     def chunks(self, rows: Sequence[Row]) -> list[StoredChunk]:
         return by_turns(
@@ -150,6 +152,7 @@ class _Reading:
                     analyser=self._analyser,
                     where=self._where,
                     size=self._size,
+                    most=self._limit,
                 )
             )
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from commonplace.errors import CommonplaceError, UnavailableError
@@ -73,14 +74,20 @@ class QmdManager:
         ``limits.maxInjectedChars`` together, within ``limits.timeoutMs``.
         """
         sources = where.sources
-        wanted = [each for each in self._collections if sources is None or each.source in sources]
+        kept_out = self._upkeep.kept_out()
+        wanted = [
+            each
+            for each in self._collections
+            if (sources is None or each.source in sources) and each.name not in kept_out
+        ]
         if not wanted:
-            return (Arm(_NAME, "opaque", (), plan="no collection is of these sources"),)
+            return (Arm(_NAME, "opaque", (), plan="no collection may answer"),)
         self._rounds.wait(min(_WAIT_FOR_UPDATE, deadline.remaining()))
         limits = self._config.limits
         deadline = deadline.sooner(limits.timeout_ms / 1000)
-        answer = self._answer(query, wanted, where, deadline)
-        chunks = within(answer.chunks[: min(limit, limits.max_results)], limits.max_injected_chars)
+        limit = min(limit, limits.max_results)
+        answer = self._answer(query, wanted, where, limit, deadline)
+        chunks = within(answer.chunks[:limit], limits.max_injected_chars)
         found = tuple(Found(chunk, 1 / rank) for rank, chunk in enumerate(chunks, 1))
         return (Arm(_NAME, "opaque", found, exact=answer.whole, plan=answer.plan),)
 
@@ -146,15 +153,27 @@ class QmdManager:
         self._rounds.close(_WAIT_AT_END)
 
     def _answer(
-        self, query: Query, wanted: Sequence[Collection], where: Where, deadline: Deadline
+        self,
+        query: Query,
+        wanted: Sequence[Collection],
+        where: Where,
+        limit: int,
+        deadline: Deadline,
     ) -> Answer:
         """Ask; where QMD does not know a collection, tell it of them all and ask again."""
         if self._asking is None:
             self._asking = self._make_asking()
-        ask = self._asking.ask
-        narrowed = len(wanted) < len(self._collections)
+        ask = partial(
+            self._asking.ask,
+            query,
+            wanted,
+            where=where,
+            narrowed=len(wanted) < len(self._collections),
+            limit=limit,
+            deadline=deadline,
+        )
         try:
-            return ask(query, wanted, where=where, narrowed=narrowed, deadline=deadline)
+            return ask()
         except UnknownCollectionError:
             try:
                 self._upkeep.ensure_collections()
@@ -162,7 +181,7 @@ class QmdManager:
                 raise UnavailableError(
                     f"QMD's list of collections cannot be written: {error.strerror or error}"
                 ) from error
-        return ask(query, wanted, where=where, narrowed=narrowed, deadline=deadline)
+        return ask()
 
     def _is_due(self, found: Look, at_most: int, *, boot: bool) -> bool:
         update = self._config.update

@@ -31,8 +31,11 @@ def chunks_of(
     analyser: Analyser,
     where: Where,
     size: int,
+    most: int,
 ) -> Iterator[StoredChunk]:
     """The best passage of each row's file, in the rows' order, each file once.
+
+    Of each source no more than ``most``; a passage has up to ``size`` characters.
 
     Left out are files that are gone, that lead out of their folder, whose collection is none of
     ``collections``, that ``where`` does not want, and that have no passage the query allows.
@@ -40,9 +43,10 @@ def chunks_of(
     known = {collection.name: (collection, collection.wanted()) for collection in collections}
     passes = _filter(where)
     seen: set[str] = set()
+    left = dict.fromkeys((collection.source for collection in collections), most)
     for row in rows:
         collection, wanted = known.get(row.collection, (None, None))
-        if collection is None or wanted is None:
+        if collection is None or wanted is None or not left[collection.source]:
             continue
         path = collection.stored(row.path)
         day = day_of(path)
@@ -56,6 +60,7 @@ def chunks_of(
         passage = best_passage(text, query, analyser, size=size, line=row.line)
         if not text.strip() or passage is None:
             continue
+        left[collection.source] -= 1
         yield StoredChunk(
             id=f"{collection.source}:{path}:{passage.start_line}",
             source=collection.source,

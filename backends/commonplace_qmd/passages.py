@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Passage", "best_passage"]
 
-_MOST = 400_000
+_MOST = 200_000
 """Characters of a file that are looked at; of a longer one, those around QMD's line."""
 _TRIED = 40
+_LEAST_FOR_BORDERS = 200
+"""Characters from which on there is room to look for the borders of words."""
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*\r?$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
@@ -138,8 +140,17 @@ def _passage(
         end -= 1
     text = "\n".join(lines[start:end]).removesuffix("\r")
     if len(text) > size:
-        text, _ = make_snippet(text, terms, analyser, limit=size)
+        text = _cut(text, terms, analyser, size)
     return Passage(start + 1, end, text, _headings(lines[: start + 1]))
+
+
+def _cut(text: str, terms: frozenset[str], analyser: Analyser, size: int) -> str:
+    """A piece of a line that is longer than ``size``, around its match."""
+    if size >= _LEAST_FOR_BORDERS:
+        return make_snippet(text, terms, analyser, limit=size)[0]
+    spans = analyser.spans(text)
+    at = next((start for start, _, forms in spans if not terms.isdisjoint(forms)), 0)
+    return text[max(0, at - size // 4) :][:size]
 
 
 def _headings(lines: Sequence[str]) -> tuple[str, ...]:

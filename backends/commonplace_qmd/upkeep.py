@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from commonplace.deadline import Deadline
+    from commonplace.model.documents import Stamp
     from commonplace.model.reports import Embedding, ProgressCallback
     from commonplace_qmd.collections import Collection
     from commonplace_qmd.engine import Qmd, UpdateCounts
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from commonplace_qmd.state import Manifest, State
 
 __all__ = ["Upkeep", "Vectors"]
+
+_SECOND_NS = 1_000_000_000
 
 Vectors = Literal["asked", "due", "no"]
 """When to embed after an update: now, if it is time, or not at all."""
@@ -69,10 +72,18 @@ class Upkeep:
         self._export = export
         self._clock = clock
         self._lease = Lease(home.lock)
+        self._kept_out: frozenset[str] = frozenset()
 
     def look(self) -> Look:
         """What there is to do; nothing is opened but our own list, and nothing written."""
-        return look(self._collections, self._workspace, load_manifest(self._home))
+        return self._look(load_manifest(self._home))
+
+    def kept_out(self) -> frozenset[str]:
+        """The collections that could not be seen when they were last looked at.
+
+        QMD may not know them just now, and nobody could open their files.
+        """
+        return self._kept_out
 
     def state(self) -> State:
         """What is remembered of former updates."""
@@ -111,7 +122,7 @@ class Upkeep:
         """Write ``index.yml`` anew, whatever it holds now; raises ``OSError``."""
         make_home(self._home, self._env)
         manifest = load_manifest(self._home)
-        found = look(self._collections, self._workspace, manifest)
+        found = self._look(manifest)
         self._configure(found, manifest, load_state(self._home)._replace(configured=""))
 
     def _run(
@@ -125,7 +136,7 @@ class Upkeep:
         exported = self._export() if self._export is not None else None
         manifest, state = load_manifest(self._home), load_state(self._home)
         now_ns = time.time_ns()
-        found = look(self._collections, self._workspace, manifest)
+        found = self._look(manifest)
         if progress is not None:
             progress(Progress("Updating QMD", 0, 0))
         state = self._configure(found, manifest, state)
@@ -155,6 +166,13 @@ class Upkeep:
             unreadable=exported.unreadable if exported is not None else (),
             embedding=embedding,
         )
+
+    def _look(self, manifest: Manifest) -> Look:
+        found = look(self._collections, self._workspace, manifest)
+        self._kept_out = frozenset(
+            name for name, listing in found.listings.items() if listing.failures
+        )
+        return found
 
     def _configure(self, found: Look, manifest: Manifest, state: State) -> State:
         """Write ``index.yml`` if it has to say something else than when it was last written.
@@ -204,7 +222,16 @@ def _known_now(found: Look, before: Manifest, now_ns: int) -> Manifest:
         if listing.failures:
             known[name] = before.get(name, {})
         else:
-            known[name] = {
-                path: settled_stamp(stamp, now_ns) for path, stamp in listing.files.items()
-            }
+            known[name] = {path: _stamp(stamp, now_ns) for path, stamp in listing.files.items()}
     return known
+
+
+def _stamp(stamp: Stamp, now_ns: int) -> Stamp:
+    """``stamp``, or one that no file has, where a change might not show in it.
+
+    QMD reads a file later than we look at it, by far more than a tick of common clocks: what is
+    written after that has other times. Only on disks that count whole seconds it may not.
+    """
+    _, mtime_ns, ctime_ns, _ = stamp
+    coarse = not (mtime_ns % _SECOND_NS or ctime_ns % _SECOND_NS)
+    return settled_stamp(stamp, now_ns) if coarse else stamp

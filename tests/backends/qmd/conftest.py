@@ -53,7 +53,7 @@ class FakeQmd:
         self.embedded: set[str] = set()
         self.closed = 0
         self.available = Probe(available=True)
-        self.on_update: Callable[[], None] = lambda: None
+        self.on_update: Callable[[], object] = lambda: None
 
     def probe(self) -> Probe:
         return self.available
@@ -107,6 +107,7 @@ class FakeQmd:
         texts = (query,) if isinstance(query, str) else tuple(line.text for line in query)
         self.asked.append((mode, texts, tuple(collections), limit))
         self._fail("search")
+        self.collections = self._configured()
         if unknown := [name for name in collections if name not in self.collections]:
             raise UnknownCollectionError(unknown)
         scores: dict[tuple[str, str], float] = {}
@@ -139,9 +140,14 @@ class FakeQmd:
     def _configured(self) -> dict[str, tuple[str, str]]:
         found: dict[str, tuple[str, str]] = {}
         name = folder = ""
+        within = False
         for line in Path(self.home.config_dir, "index.yml").read_text("utf-8").splitlines():
             key, _, value = line.strip().partition(": ")
-            if re.match(r"  \S", line):
+            if re.match(r"\S", line):
+                within = key == "collections:"
+            elif not within:
+                continue
+            elif re.match(r"  \S", line):
                 name = json.loads(line.strip().removesuffix(":"))
             elif key == "path":
                 folder = json.loads(value)

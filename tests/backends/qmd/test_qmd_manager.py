@@ -10,18 +10,33 @@ import pytest
 
 from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import DeclinedError, UnavailableError
+from commonplace.model.documents import ScanReport
 from commonplace.model.search import KeywordQuery, Query, Where
 from commonplace_qmd.engine import QmdError
-from commonplace_qmd.settings import Limits, QmdPath, QmdSettings
+from commonplace_qmd.settings import Limits, QmdPath, QmdSettings, Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.backends.qmd.conftest import Desk
 
+    from commonplace.model.documents import Document, DocumentRef
     from commonplace.model.search import StoredChunk
 
     Ask = Callable[..., list[StoredChunk]]
+
+
+class Nobody:
+    """A source of transcripts that has none."""
+
+    id = "sessions"
+    version = "1"
+
+    def scan(self) -> ScanReport:
+        return ScanReport((), ("",))
+
+    def read(self, ref: DocumentRef) -> Document | None:
+        return None
 
 
 def test_a_natural_question_finds_the_passage(desk: Desk, ask: Ask) -> None:
@@ -83,7 +98,6 @@ def test_a_path_that_leads_out_is_not_followed(desk: Desk, ask: Ask, path: str) 
 def test_rows_of_collections_that_are_not_ours_are_passed_over(desk: Desk, ask: Ask) -> None:
     manager = desk.make()
     manager.maintain(deadline=NEVER)
-    desk.qmd.collections["other"] = ("/", "**/*.md")
     desk.qmd.documents["other", "a.md"] = "walrus"
     assert [hit.path for hit in ask(manager, "walrus")] == ["memory/2026-10-03.md"]
 
@@ -165,23 +179,14 @@ def test_it_never_has_longer_than_its_limit(desk: Desk) -> None:
 
 
 def test_an_unknown_collection_is_told_to_qmd_and_asked_for_again(desk: Desk, ask: Ask) -> None:
-    manager = desk.make()
+    manager = desk.make(QmdSettings(sessions=Sessions(enabled=True)), source=Nobody())
     manager.maintain(deadline=NEVER)
     listed = Path(desk.home().config_file)
     text = listed.read_text("utf-8")
     listed.write_text("collections: {}\n")
-    known, desk.qmd.collections = desk.qmd.collections, {}
-    search, asked = desk.qmd.search, []
-
-    def learning(*args: object, **more: object) -> object:
-        asked.append(1)
-        if len(asked) == 2:
-            desk.qmd.collections = known
-        return search(*args, **more)  # type: ignore[arg-type]  # passed on
-
-    desk.qmd.search = learning  # type: ignore[method-assign,assignment]  # QMD reads its list anew
-    assert ask(manager, "walrus")
-    assert len(asked) == 2
+    # Of several sources one is asked for, so the collections are named.
+    assert ask(manager, "walrus source:memory")
+    assert len(desk.qmd.asked) == 2
     assert listed.read_text("utf-8") == text, "and its list is written again"
 
 

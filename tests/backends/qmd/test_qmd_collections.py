@@ -1,0 +1,177 @@
+"""Collections: their names, their folders, their files, and what QMD is told of them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.files.roots import ExtraRoot
+from commonplace.spec import ManagerContext
+from commonplace_qmd.collections import collections_of
+from commonplace_qmd.globs import literal, wanted_by
+from commonplace_qmd.index_yml import index_yml
+from commonplace_qmd.listing import list_files
+from commonplace_qmd.looking import look
+from commonplace_qmd.settings import QmdPath, QmdSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from commonplace_qmd.collections import Collection
+
+
+def context(workspace: Path, *extra: str | ExtraRoot, agent: str = "Main") -> ManagerContext:
+    return ManagerContext(
+        workspace=str(workspace), agent=agent, state_dir="/s", sources=(), extra_paths=extra
+    )
+
+
+def made(
+    workspace: Path, *extra: str | ExtraRoot, exported: str | None = None, **config: object
+) -> tuple[Collection, ...]:
+    settings = QmdSettings(**config)  # type: ignore[arg-type]  # of many types
+    return collections_of(context(workspace, *extra), settings, exported)
+
+
+def test_the_default_ones(tmp_path: Path) -> None:
+    one, two = made(tmp_path)
+    assert (one.name, one.pattern, one.prefix) == ("memory-root-main", "{MEMORY,memory}.md", "")
+    assert (two.name, two.pattern, two.prefix) == ("memory-dir-main", "**/*.md", "memory/")
+    assert (one.location, two.location) == (
+        os.path.realpath(tmp_path),
+        os.path.realpath(tmp_path) + "/memory",
+    )
+    assert {one.trust, two.trust} == {"memory"}
+    assert made(tmp_path, include_default_memory=False) == ()
+
+
+def test_names_are_plain_and_no_two_share_one(tmp_path: Path) -> None:
+    paths = (
+        QmdPath(path="/one", name="Shared Notes!"),
+        QmdPath(path="/two", name="shared notes!"),
+        QmdPath(path="three", name="Shared"),
+        QmdPath(path="/four"),
+        QmdPath(path="/five", name="***"),
+    )
+    found = made(tmp_path, include_default_memory=False, paths=paths)
+    assert [each.name for each in found] == [
+        "shared-notes",
+        "shared-notes-2",
+        "shared-main",  # inside a workspace, agents may have folders of one name
+        "custom-4-main",
+        "collection",
+    ]
+
+
+def test_one_folder_with_one_pattern_is_one_collection(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    os.symlink(tmp_path / "memory", tmp_path.parent / f"{tmp_path.name}-link")
+    found = made(
+        tmp_path,
+        "memory",
+        str(tmp_path / "memory/"),
+        f"../{tmp_path.name}-link",
+        ExtraRoot("memory", "*.txt"),
+        " ",
+        "bad\0path",
+    )
+    assert [(each.name, each.pattern) for each in found[2:]] == [("custom-4-main", "*.txt")]
+
+
+def test_a_file_is_its_folder_and_its_name(tmp_path: Path) -> None:
+    (tmp_path / "a [1],{b}.md").write_text("x")
+    outside = tmp_path.parent / f"{tmp_path.name}-outside"
+    outside.mkdir()
+    (outside / "b.md").write_text("x")
+    inside, beyond = made(
+        tmp_path, "a [1],{b}.md", str(outside / "b.md"), include_default_memory=False
+    )
+    assert (inside.location, inside.pattern) == (os.path.realpath(tmp_path), "a ?1???b?.md")
+    assert list(list_files(inside).files) == ["a [1],{b}.md"]
+    assert (beyond.prefix, beyond.stored("b.md")) == (
+        "qmd/custom-2-main/",
+        "qmd/custom-2-main/b.md",
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "yes", "no"),
+    [
+        ("**/*.md", ["a.md", "b/c.md"], ["a.txt"]),
+        ("a.md,*.txt", ["a.md", "x.txt"], ["b.md", "a.md,x.org"]),
+        ("{a,b}.md", ["a.md", "b.md"], ["c.md"]),
+        ("docs/**/*.{md,txt}, *.org", ["docs/x/a.txt", "b.org"], ["a.txt"]),
+        ("[a,b].md", ["a.md", ",.md"], ["c.md"]),
+    ],
+)
+def test_patterns_are_read_as_qmd_reads_them(pattern: str, yes: list[str], no: list[str]) -> None:
+    wanted = wanted_by(pattern)
+    assert [path for path in (*yes, *no) if wanted(path)] == yes
+
+
+@given(st.text(st.characters(exclude_characters="/\0"), min_size=1, max_size=20))
+def test_a_literal_pattern_wants_its_own_file(name: str) -> None:
+    if name.strip() == name and not name.startswith("."):
+        assert wanted_by(literal(name))(name)
+
+
+def test_files_as_qmd_finds_them(tmp_path: Path) -> None:
+    for path in (
+        "a.md",
+        "b/c.md",
+        "b/d.txt",
+        ".hidden.md",
+        ".git/x.md",
+        "build/x.md",
+        "b/vendor/y.md",
+        "venv/z.md",
+        "dist/only.txt",
+    ):
+        file = tmp_path / "memory" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("x")
+    os.symlink(tmp_path / "memory/a.md", tmp_path / "memory/link.md")
+    os.symlink(tmp_path / "memory/b", tmp_path / "memory/linked")
+    _, memory = made(tmp_path)
+    listing = list_files(memory)
+    assert sorted(listing.files) == ["a.md", "b/c.md"]
+    assert sorted(listing.passed_over) == ["b/vendor", "build"]
+    assert listing.links == 2
+    assert listing.failures == ()
+
+
+def test_a_folder_that_cannot_be_listed_keeps_its_collection_from_an_update(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "memory/deep").mkdir(parents=True)
+    (tmp_path / "memory/a.md").write_text("x")
+    _, memory = made(tmp_path)
+    scandir = os.scandir
+
+    def refusing(path: str) -> object:
+        if str(path).rstrip("/").endswith("deep"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    found = look([memory], str(tmp_path), {})
+    assert [(failed.root, failed.reason) for failed in found.failures] == [
+        ("memory/deep", "Permission denied")
+    ]
+
+
+def test_nothing_in_a_name_or_path_can_mean_more_to_yaml(tmp_path: Path) -> None:
+    folder = tmp_path / 'a: "b"\n# {c}'
+    folder.mkdir()
+    (collection,) = made(folder, ".", include_default_memory=False)
+    text = index_yml([collection], retired=["old"], nowhere="/empty")
+    assert text.splitlines()[3:5] == [
+        '    path: "' + os.path.realpath(tmp_path) + '/a: \\"b\\"\\n# {c}"',
+        '    pattern: "**/*.md"',
+    ]
+    assert '  "old":\n    path: "/empty"\n' in text
+    assert index_yml([]) == "# Written by commonplace; changes are overwritten.\ncollections: {}\n"

@@ -1,0 +1,89 @@
+"""Updates beside the searches: one at a time, and their outcome for whoever waits."""
+
+from __future__ import annotations
+
+import threading
+
+from commonplace.errors import UnavailableError
+from commonplace.model.reports import SyncReport
+from commonplace_qmd.rounds import Rounds
+
+
+class Work:
+    """Counts its rounds; each waits until it may end."""
+
+    def __init__(self) -> None:
+        self.done = 0
+        self.begun = threading.Event()
+        self.may_end = threading.Event()
+
+    def __call__(self) -> SyncReport:
+        self.begun.set()
+        assert self.may_end.wait(60)
+        self.done += 1
+        return SyncReport(added=self.done)
+
+
+def test_a_round_is_made_when_asked_for_and_its_outcome_kept() -> None:
+    work = Work()
+    work.may_end.set()
+    rounds = Rounds(work, 0)
+    assert rounds.wait(0) is None
+    for number in (1, 2):
+        rounds.start(now=True)
+        assert rounds.wait(60) == SyncReport(added=number)
+    assert rounds.close(60)
+
+
+def test_while_one_runs_no_second_is_made() -> None:
+    work = Work()
+    rounds = Rounds(work, 0)
+    rounds.start(now=True)
+    assert work.begun.wait(60)
+    rounds.start(now=True)
+    assert rounds.wait(0) is None
+    work.may_end.set()
+    assert rounds.wait(60) == SyncReport(added=1)
+    assert rounds.close(60)
+    assert work.done == 1
+
+
+def test_what_is_raised_is_told() -> None:
+    error = UnavailableError("broken")
+
+    def fail() -> SyncReport:
+        raise error
+
+    rounds = Rounds(fail, 0)
+    rounds.start(now=True)
+    assert rounds.wait(60) is error
+    assert rounds.close(60)
+
+
+def test_rounds_come_by_themselves() -> None:
+    work = Work()
+    work.may_end.set()
+    rounds = Rounds(work, 0.001)
+    rounds.start(now=False)
+    assert work.begun.wait(60)
+    assert rounds.close(60)
+
+
+def test_nothing_runs_that_was_not_asked_for() -> None:
+    work = Work()
+    rounds = Rounds(work, 0)
+    rounds.start(now=False)
+    assert rounds.close(0)
+    rounds.start(now=True)
+    assert not work.begun.is_set()
+
+
+def test_closing_is_not_kept_by_a_round_that_does_not_end() -> None:
+    work = Work()
+    rounds = Rounds(work, 0)
+    rounds.start(now=True)
+    assert work.begun.wait(60)
+    assert not rounds.close(0)
+    assert rounds.wait(60) is None
+    work.may_end.set()
+    assert rounds.close(60)

@@ -38,7 +38,8 @@ class Server:
 
     However we end, our end of its input is closed by the system, and QMD then stops by itself.
     Threads may ask at the same time. After ``idle`` seconds without a request it is ended, as
-    after an answer that makes no sense.
+    after an answer that makes no sense. Raises ``OSError``, or :class:`QmdError` if it has ended
+    at once.
     """
 
     def __init__(
@@ -75,18 +76,19 @@ class Server:
         )
         assert self._process.stdin is not None
         os.set_blocking(self._process.stdin.fileno(), False)
-        self._greeting = self._send(
-            "initialize",
-            {
-                "protocolVersion": _PROTOCOL,
-                "capabilities": {},
-                "clientInfo": {"name": "commonplace", "version": "1"},
-            },
-            NEVER,
-        )
         self._greeted = False
         self._thread = Thread(target=self._listen, name="qmd-mcp", daemon=True)
         self._thread.start()
+        hello = {
+            "protocolVersion": _PROTOCOL,
+            "capabilities": {},
+            "clientInfo": {"name": "commonplace", "version": "1"},
+        }
+        try:
+            self._greeting = self._send("initialize", hello, NEVER)
+        except QmdError:
+            self.stop()
+            raise
 
     @property
     def pid(self) -> int:

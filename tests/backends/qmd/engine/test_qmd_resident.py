@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -194,6 +195,28 @@ def test_a_server_that_cannot_start_is_left_alone(house: House) -> None:
     assert not qmd.warm(deadline=NEVER)
     assert [search(qmd), search(qmd)] == [[FROM_CLI]] * 2
     assert house.commands().count("mcp") == 1
+
+
+def test_a_server_that_ends_before_it_is_greeted_is_seen_off(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Noted(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    def broken(_pipe: int, _raw: memoryview) -> int:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(subprocess, "Popen", Noted)
+    monkeypatch.setattr(os, "write", broken)
+    assert not house.qmd().warm(deadline=NEVER)
+    (process,) = started
+    assert process.returncode is not None
+    assert process.stdin is not None
+    assert process.stdin.closed
 
 
 def test_after_a_pause_it_is_tried_again(house: House) -> None:

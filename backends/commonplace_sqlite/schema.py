@@ -132,7 +132,11 @@ def _derive_anew(connection: apsw.Connection) -> None:
     derive_anew(connection)
 
 
-MIGRATIONS: Sequence[Migration] = (_add_vectors, _derive_anew)
+def _add_calibration(connection: apsw.Connection) -> None:
+    connection.execute(tables.CALIBRATION)
+
+
+MIGRATIONS: Sequence[Migration] = (_add_vectors, _derive_anew, _add_calibration)
 """Step ``n`` leads from version ``n + 1`` to ``n + 2``; each runs inside one transaction."""
 
 VERSION = len(MIGRATIONS) + 1
@@ -140,7 +144,7 @@ VERSION = len(MIGRATIONS) + 1
 
 def create(connection: apsw.Connection) -> None:
     """Write the tables into an empty file; the caller holds a transaction."""
-    connection.execute(_TABLES + tables.FILE)
+    connection.execute(_TABLES + tables.FILE + tables.CALIBRATION)
     connection.pragma("application_id", APPLICATION_ID)
     connection.pragma("user_version", VERSION)
 

@@ -42,7 +42,8 @@ _USED = "EXISTS (SELECT 1 FROM chunk_<n> WHERE digest = vector.digest)"
 _FORGET_ALL = "DELETE FROM vector WHERE NOT (<used>)"
 _FORGET_SPACES = """
 DELETE FROM space WHERE NOT EXISTS (SELECT 1 FROM vector WHERE vector.space = space.id);
-DELETE FROM vector WHERE space < 0 AND -space NOT IN (SELECT id FROM space)
+DELETE FROM vector WHERE space < 0 AND -space NOT IN (SELECT id FROM space);
+DELETE FROM calibration WHERE space NOT IN (SELECT id FROM space)
 """
 _CLEAR = ("DELETE FROM slab_<n> WHERE space = ?", "DELETE FROM code_<n> WHERE space = ?")
 _CLEAR_BUILD = ("DELETE FROM slab_<n>", "DELETE FROM code_<n>")
@@ -83,6 +84,7 @@ def drop_space(connection: apsw.Connection, name: str) -> None:
         for sql in _CLEAR:
             connection.execute(of_build(sql, build), (space.id,))
     connection.execute("DELETE FROM vector WHERE space IN (?, ?)", (space.id, -space.id))
+    connection.execute("DELETE FROM calibration WHERE space = ?", (space.id,))
     connection.execute("DELETE FROM space WHERE id = ?", (space.id,))
     connection.execute(_MOVE_ON)
 

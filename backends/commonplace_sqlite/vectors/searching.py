@@ -18,18 +18,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from commonplace.deadline import NEVER
 from commonplace.model.search import Nearest
 from commonplace_sqlite.filters import documents_passing
 from commonplace_sqlite.vectors.extension import Extension, installed
 from commonplace_sqlite.vectors.floats import checked, numbers
 from commonplace_sqlite.vectors.kernels import Kernels
 from commonplace_sqlite.vectors.rescoring import best_chunks
-from commonplace_sqlite.vectors.spaces import covered, find_space
+from commonplace_sqlite.vectors.signs import calibrate, calibration_of, differences
+from commonplace_sqlite.vectors.spaces import all_spaces, covered, find_space
 from commonplace_sqlite.vectors.streaming import (
     all_pairs,
     by_codes,
     by_extension,
-    by_signs,
     count_vectors,
 )
 
@@ -53,7 +54,7 @@ class Limits(NamedTuple):
 
     ``keep``: fewer are read again each time sooner than numpy is imported. ``rescored`` is how many
     chunks are scored truly after a first look at signs alone: the largest of a number, a share (one
-    in so many) and a number per hit; what recall that gives the benchmark measures.
+    in so many) and a number per hit, until it is measured.
     """
 
     keep: int = 2_000
@@ -130,6 +131,21 @@ class VectorSearch:
             )
         return lines
 
+    def calibrate(self, connection: apsw.Connection, live: LiveBuild) -> None:
+        """Measure how many chunks have to be scored truly, where nothing better can be done.
+
+        For holders of a transaction that writes. Once for a space, and again when it has twice or
+        half as many vectors.
+        """
+        kernels = self._kernels
+        for space in all_spaces(connection):
+            size = covered(connection, live.id, space)
+            measured = calibration_of(connection, space)
+            if size <= self._limits.python or (measured and measured.fits(size)):
+                continue
+            if kernels.simsimd is None and kernels.numpy is None:
+                calibrate(connection, live.id, space, size, NEVER)
+
     def forget(self) -> None:
         """Let go of what is kept in memory."""
         self._resident = None
@@ -181,9 +197,16 @@ class VectorSearch:
                 connection, build, space, documents, query, limit, kernels, deadline
             )
             return plan, True, candidates
-        least, share, per_hit = limits.rescored
-        count = max(least, size // share, limit * per_hit)
-        pairs = by_signs(connection, build, space, documents, query, count, deadline)
+        found = differences(connection, build, space, documents, query, deadline)
+        measured = calibration_of(connection, space)
+        if measured is not None:
+            count = max(measured.rescored, measured.rescored * limit // 10)
+            plan = f"signs, then {count} rescored (recall {measured.recall:.3f})"
+        else:
+            least, share, per_hit = limits.rescored
+            count = max(least, size // share, limit * per_hit)
+            plan = f"signs, then {count} rescored"
+        pairs = [found.pair(row) for row in found.nearest(count)]
         if self._extension.load(connection):
             pairs = by_extension(connection, pairs, query, limit)
-        return f"signs, then {count} rescored", count >= size, pairs
+        return plan, count >= size, pairs

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace_sqlite.encoding import ids_in
 from commonplace_sqlite.schema import of_build
 from commonplace_sqlite.vectors.bounds import CodedQuery, Contest
-from commonplace_sqlite.vectors.codes import row_bytes, sign_bytes, sign_mask
+from commonplace_sqlite.vectors.codes import row_bytes
 from commonplace_sqlite.vectors.floats import integers, numbers_in
 from commonplace_sqlite.vectors.screening import near_by_numpy, near_by_simsimd
 from commonplace_sqlite.vectors.spaces import covered
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from commonplace_sqlite.vectors.rescoring import Pair
     from commonplace_sqlite.vectors.spaces import Space
 
-__all__ = ["all_pairs", "by_codes", "by_extension", "by_signs", "count_vectors"]
+__all__ = ["all_pairs", "by_codes", "by_extension", "count_vectors", "select_slabs"]
 
 _GROUP = 1_024
 """Vectors whose codes are compared at once."""
@@ -33,7 +33,6 @@ _GROUP = 1_024
 _CODES = "SELECT document, part, packed FROM code_<n> WHERE space = ? <documents>"
 _COUNT = "SELECT coalesce(sum(count), 0) FROM slab_<n> WHERE space = ? <documents>"
 _PAIRS = "SELECT chunks, vectors FROM slab_<n> WHERE space = ? <documents>"
-_SIGNS = "SELECT chunks, vectors, signs FROM slab_<n> WHERE space = ? <documents>"
 _ONE_SLAB = "SELECT chunks, vectors FROM slab_<n> WHERE space = ? AND document = ? AND part = ?"
 _AMONG = "AND document IN (SELECT value FROM json_each(?))"
 # A vector of length 0 is at no angle to any other: NULL.
@@ -62,7 +61,7 @@ def by_codes(
     width = row_bytes(space.dims)
     ends = [0]
     parts: list[tuple[int, int]] = []
-    slabs = _select(connection, _CODES, build, space, documents)
+    slabs = select_slabs(connection, _CODES, build, space, documents)
     while group := list(islice(slabs, max(1, _GROUP // rows_in_part(space.dims)))):
         deadline.check("the vector search")
         begin = ends[-1]
@@ -92,7 +91,7 @@ def count_vectors(
     """How many chunks of these documents have a vector."""
     if documents is None:
         return covered(connection, build, space)
-    ((number,),) = _select(connection, _COUNT, build, space, documents)
+    ((number,),) = select_slabs(connection, _COUNT, build, space, documents)
     return int(number)
 
 
@@ -102,7 +101,7 @@ def all_pairs(
     """All chunks with vectors, of these documents."""
     return [
         pair
-        for chunks, vectors in _select(connection, _PAIRS, build, space, documents)
+        for chunks, vectors in select_slabs(connection, _PAIRS, build, space, documents)
         for pair in zip(integers(chunks), integers(vectors), strict=True)
     ]
 
@@ -120,49 +119,14 @@ def by_extension(
     return [pair for pair in pairs if pair[1] in winners]
 
 
-def by_signs(
-    connection: apsw.Connection,
-    build: int,
-    space: Space,
-    documents: Collection[int] | None,
-    query: Sequence[float],
-    count: int,
-    deadline: Deadline,
-) -> list[Pair]:
-    """The ``count`` chunks, or some more, whose signs differ least from the query's."""
-    mask = sign_mask(query)
-    width = sign_bytes(space.dims)
-    differ: list[int] = []
-    ends = [0]
-    held: list[tuple[bytes, bytes]] = []
-    from_bytes = int.from_bytes
-    slabs = _select(connection, _SIGNS, build, space, documents)
-    while group := list(islice(slabs, _GROUP)):
-        deadline.check("the vector search")
-        for chunks, vectors, signs in group:
-            differ += [
-                (from_bytes(signs[begin : begin + width], "little") ^ mask).bit_count()
-                for begin in range(0, len(signs), width)
-            ]
-            ends.append(len(differ))
-            held.append((chunks, vectors))
-    most = sorted(differ)[count - 1] if count < len(differ) else space.dims
-    pairs: list[Pair] = []
-    for row in [row for row, number in enumerate(differ) if number <= most]:
-        slab = bisect_right(ends, row) - 1
-        at = slice(8 * (row - ends[slab]), 8 * (row - ends[slab] + 1))
-        chunks, vectors = held[slab]
-        pairs.append((integers(chunks[at])[0], integers(vectors[at])[0]))
-    return pairs
-
-
-def _select(
+def select_slabs(
     connection: apsw.Connection,
     sql: str,
     build: int,
     space: Space,
     documents: Collection[int] | None,
 ) -> Iterator[Any]:
+    """The rows of ``sql``, with ``<documents>`` in it made the condition on them."""
     among = "" if documents is None else _AMONG
     values = (space.id,) if documents is None else (space.id, ids_in(documents))
     return iter(connection.execute(of_build(sql, build).replace("<documents>", among), values))

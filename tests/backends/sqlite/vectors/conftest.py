@@ -71,3 +71,9 @@ def exact_plans(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, MakeSea
 def sign_plans() -> list[MakeSearch]:
     """Searches with nothing to help them but Python, and but sqlite-vec."""
     return [SIGNS, SIGNS_AND_EXTENSION]
+
+
+@pytest.fixture
+def plain_search() -> MakeSearch:
+    """A search with nothing to help it, which takes any number of vectors for many."""
+    return _search(_NEVER)

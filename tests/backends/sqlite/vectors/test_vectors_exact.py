@@ -175,6 +175,40 @@ def test_signs_say_that_they_are_not_exact(
         assert hits >= 190
 
 
+def test_how_many_to_rescore_is_measured(
+    store: SqliteStore, plain_search: Callable[[], VectorSearch]
+) -> None:
+    dice = Random(7)
+    put = make_put("a.md", *map(str, range(900)))
+    build = publish(store, put)
+    store._search = plain_search()
+    middles = [[dice.gauss() for _ in range(64)] for _ in range(45)]
+    vectors = {
+        c.digest: packed([x + dice.gauss() / 2 for x in middles[place % 45]])
+        for place, c in enumerate(put.chunks)
+    }
+    with store.writer(wait=WAIT):
+        store.put_vectors(build, "space", 64, vectors)
+    hits = 0
+    for query in list(vectors.values())[:20]:
+        answer = store.nearest("space", query, where=EVERYWHERE, limit=10, deadline=NEVER)
+        assert not answer.exact
+        _, _, count, _, _, recall = answer.plan.split()
+        assert int(count) < 400, "which is what would be taken without"
+        assert float(recall.rstrip(")")) >= 0.995
+        hits += len(set(answer.found) & set(brute_force(store, query, [put], 10)))
+    assert hits >= 199
+    rows = "SELECT size, rescored FROM calibration"
+    for size in (900, 500, 200):
+        change = make_put("a.md", *map(str, range(size)))
+        with store.writer(wait=WAIT):
+            store.put_documents(build, [change])
+        with store._database.reading() as connection:
+            assert connection is not None
+            ((measured, _),) = connection.execute(rows)
+        assert measured == (900 if size > 450 else 200)
+
+
 @given(data=st.data(), dims=st.sampled_from((1, 3, 64, 5_000)))
 @settings(max_examples=60, deadline=None)
 def test_sums_of_pieces_are_sums_without_error(data: st.DataObject, dims: int) -> None:

@@ -71,30 +71,30 @@ _TELEGRAM = re.compile(r"(?<![A-Za-z0-9_])(?:bot)?(?P<plain>[0-9]{6,}:[A-Za-z0-9
 
 
 class _Rule(NamedTuple):
-    """``clue`` is what every match of ``pattern`` begins with, in lower case.
+    """``starts`` are what every match of ``pattern`` begins with, in lower case.
 
-    Looking for case-sensitive words first takes a fifth of the time.
+    Looking for plain words first takes a fraction of the time.
     """
 
-    clue: re.Pattern[str]
+    starts: tuple[str, ...]
     pattern: re.Pattern[str]
 
 
 _RULES = (
-    _Rule(re.compile("key|token|secret|passw"), _NAMED),
-    _Rule(re.compile("--"), _OPTION),
-    _Rule(re.compile("authorization"), _HEADER),
-    _Rule(re.compile("bearer"), _BEARER),
-    _Rule(re.compile("://"), _ADDRESS),
+    _Rule(("key", "token", "secret", "passw"), _NAMED),
+    _Rule(("--",), _OPTION),
+    _Rule(("authorization",), _HEADER),
+    _Rule(("bearer",), _BEARER),
+    _Rule(("://",), _ADDRESS),
     _Rule(
-        re.compile(
-            "sk[-_]|rk_|gh[pousr]_|github_pat_|glpat-|xox[baprs]-|xapp-|gsk_|aiza|pplx-|npm_|hf_"
-            "|akia|eyj"
+        (
+            *("sk-", "sk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+            *("glpat-", "xox", "xapp-", "gsk_", "aiza", "pplx-", "npm_", "hf_", "akia", "eyj"),
         ),
         _PREFIXED,
     ),
-    _Rule(re.compile("(?<![a-z0-9_])(?:bot)?[0-9]{6,}:"), _TELEGRAM),
 )
+_BEFORE_COLON = tuple(f"{digit}:" for digit in range(10))
 
 _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
@@ -118,18 +118,31 @@ def redact(text: str) -> str:
     if "PRIVATE KEY-----" in text:
         text = _without_private_keys(text)
     lowered = _lower(text)
-    for rule in _RULES:
+    if any(sign in lowered for sign in _BEFORE_COLON):
+        text = _TELEGRAM.sub(_masked, text)
+        lowered = _lower(text)
+    for starts, pattern in _RULES:
         pieces: list[str] = []
         done = 0
-        for clue in rule.clue.finditer(lowered):
-            match = rule.pattern.match(text, clue.start()) if clue.start() >= done else None
+        for start in _places(lowered, starts):
+            match = pattern.match(text, start) if start >= done else None
             if match is not None:
-                pieces += (text[done : match.start()], _masked(match))
+                pieces += (text[done:start], _masked(match))
                 done = match.end()
         if done:
             text = "".join(pieces) + text[done:]
             lowered = _lower(text)
     return text
+
+
+def _places(text: str, words: tuple[str, ...]) -> list[int]:
+    found: list[int] = []
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            found.append(at)
+            at = text.find(word, at + 1)
+    return sorted(found)
 
 
 def _lower(text: str) -> str:

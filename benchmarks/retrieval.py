@@ -30,6 +30,7 @@ PROTOTYPE: dict[str, tuple[float, float | None]] = {
     "openclaw-docs-th": (0.692, 0.799),
     "locomo-notes": (0.639, 0.773),
     "locomo-log": (0.686, 0.774),
+    "locomo-sessions": (0.702, 0.719),
     "madial-zh": (0.365, None),
     "madial-en": (0.327, None),
     "cmrc2018-zh": (0.989, None),
@@ -39,6 +40,8 @@ PROTOTYPE: dict[str, tuple[float, float | None]] = {
     "xquad-zh": (0.979, None),
 }
 SLACK = 0.01
+# Transcripts are searched where both keys ask for it; these lie in the workspace's own folder.
+SEARCH = {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
 
 
 def measure(tree: Path, *, backend: str | None, config: str | None) -> dict[str, float]:
@@ -49,7 +52,10 @@ def measure(tree: Path, *, backend: str | None, config: str | None) -> dict[str,
             "COMMONPLACE_STATE_DIR": f"{scratch}/state",
             "COMMONPLACE_CACHE_DIR": f"{scratch}/cache",
             "HOME": scratch,
+            "COMMONPLACE_CONFIG": f"{scratch}/config.json",
         }
+        config = {"agents": {"defaults": {"memorySearch": SEARCH}}}
+        Path(env["COMMONPLACE_CONFIG"]).write_text(json.dumps(config), encoding="utf-8")
         command = [sys.executable, "-m", "commonplace", "eval", str(tree)]
         if backend is not None:
             config = f"{scratch}/backend.json"

@@ -64,6 +64,7 @@ class AsyncMemory:
         max_results: int | None = None,
         min_score: float | None = None,
         sources: Sequence[str] | None = None,
+        session_key: str = "",
         progress: ProgressCallback | None = None,
     ) -> SearchResult:
         """The best pieces of memory for ``query``."""
@@ -73,6 +74,7 @@ class AsyncMemory:
             max_results=max_results,
             min_score=min_score,
             sources=sources,
+            session_key=session_key,
             progress=progress,
         )
 

@@ -29,10 +29,13 @@ def report(error: Exception, argv: Sequence[str]) -> int:
         facts: dict[str, object] = {"type": kind, "message": message, "mend": mend}
         if isinstance(error, ConfigError):
             facts["faults"] = error.faults
+        if notes := getattr(error, "__notes__", ()):
+            facts["notes"] = notes
         sys.stdout.write(dumps({"error": facts}, sys.stdout.encoding) + "\n")
         sys.stdout.flush()
     else:
         lines = [f"{PROGRAM}: {message}"]
+        lines += [f"  {note}" for note in getattr(error, "__notes__", ())]
         if isinstance(error, ConfigError):
             lines += [f"  {fault}" for fault in error.faults if str(fault) not in message]
         if mend:

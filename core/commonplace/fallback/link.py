@@ -13,7 +13,7 @@ from commonplace.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import NamedTuple
 
     from commonplace.breaker import BreakerState, CircuitBreaker
@@ -47,8 +47,8 @@ class Link:
 
     Calls run in ``worker``, which gives them up at their deadline; without one, in the caller's own
     thread, trusting the engine to keep deadlines: where nobody else could answer there is nothing
-    to give it up for. ``changed`` is told of each breaker that opens (with the reason) or closes
-    (with ``None``).
+    to give it up for. Breakers that are not given are made when needed. ``changed`` is told of each
+    that opens (with the reason) or closes (with ``None``).
     """
 
     def __init__(
@@ -56,19 +56,18 @@ class Link:
         id_: str,
         make: Callable[[], MemoryManager],
         *,
-        breaker: Callable[[], CircuitBreaker] | None = None,
+        breakers: Mapping[Work, CircuitBreaker] | None = None,
         worker: Worker | None = None,
         changed: Callable[[str, str | None], None] = lambda _part, _reason: None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.id = id_
         self._make = make
-        self._new_breaker = breaker or _breaker
         self._run = worker.run if worker is not None else _inline
         self._changed = changed
         self._monotonic = monotonic
-        # Made at the first failure: a search where nothing fails need not even import them.
-        self._breakers: dict[Work, CircuitBreaker] = {}
+        # Else made at the first failure: a search where nothing fails need not even import them.
+        self._breakers: dict[Work, CircuitBreaker] = dict(breakers or {})
         self._opening = threading.Lock()
         self._manager: MemoryManager | None = None
         self._closed = threading.Event()
@@ -163,7 +162,9 @@ class Link:
         reason = f"{error} ({error.mend})" if error.mend else str(error)
         breaker = self._breakers.get(work)
         if breaker is None:
-            breaker = self._breakers.setdefault(work, self._new_breaker())
+            from commonplace.breaker import CircuitBreaker
+
+            breaker = self._breakers.setdefault(work, CircuitBreaker())
         if breaker.failed(reason):
             self._changed(self.id, reason)
 
@@ -178,9 +179,3 @@ class Link:
 
 def _inline(work: Callable[[], T], _deadline: Deadline) -> T:
     return work()
-
-
-def _breaker() -> CircuitBreaker:
-    from commonplace.breaker import CircuitBreaker
-
-    return CircuitBreaker()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import pytest
 
@@ -15,7 +15,7 @@ from commonplace.errors import (
     IndexUnavailableError,
     UnavailableError,
 )
-from commonplace.fallback.link import Link
+from commonplace.fallback.link import Link, Work
 from commonplace.fallback.manager import FallbackMemoryManager
 from commonplace.fallback.worker import Worker
 from commonplace.model.reports import SyncReport
@@ -44,8 +44,11 @@ class Clock:
         return self._now
 
     def pass_by(self, seconds: float) -> None:
+        self.pass_to(self._now + seconds)
+
+    def pass_to(self, moment: float) -> None:
         with self._lock:
-            self._now += seconds
+            self._now = max(self._now, moment)
 
 
 class Engine:
@@ -115,19 +118,21 @@ class Chain:
 
     def _link(self, engine: Engine) -> Link:
         def wait(event: threading.Event, seconds: float) -> bool:
-            # Either the call ends by itself, or it is stuck and time passes.
+            # Either the call ends by itself, or it is stuck and time passes, for all who wait.
+            over = self.clock() + seconds
             while not event.wait(0.0005):
                 if event in engine.stuck:
-                    self.clock.pass_by(seconds)
+                    self.clock.pass_to(over)
                     return event.is_set()
             return True
 
         return Link(
             engine.id,
             lambda: engine,
-            breaker=lambda: CircuitBreaker(
-                cooldown=COOLDOWN, monotonic=self.clock, clock=self.clock
-            ),
+            breakers={
+                work: CircuitBreaker(cooldown=COOLDOWN, monotonic=self.clock, clock=self.clock)
+                for work in get_args(Work)
+            },
             worker=Worker(engine.id, wait=wait),
             changed=lambda part, reason: self.changes.append((part, reason)),
             monotonic=self.clock,

@@ -47,6 +47,12 @@ class SearchCommand:
             type=unit_interval,
             help="leave out what scores less, 0 to 1 (default: query.minScore)",
         )
+        parser.add_argument(
+            "--session-key",
+            metavar="KEY",
+            default="",
+            help="chat that asks, where a backend is restricted to some (see its scope)",
+        )
         parser.add_argument("--explain", action="store_true", help="show how each score came about")
 
     def run(self, args: Namespace, context: Context) -> int:
@@ -60,6 +66,7 @@ class SearchCommand:
                     query,
                     max_results=args.max_results,
                     min_score=args.min_score,
+                    session_key=args.session_key,
                     progress=progress,
                 )
             if context.json:

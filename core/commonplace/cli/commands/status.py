@@ -78,6 +78,7 @@ def _status_json(status: Status) -> dict[str, object]:
         "failedRoots": status.failed_roots,
         "skippedSymlinks": status.skipped_symlinks,
         "fallback": status.fallback,
+        "links": status.links,
         "providers": status.providers,
         "spaces": status.spaces,
         "notices": status.notices,
@@ -108,6 +109,7 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
 
     yield "Workspace", status.workspace
     yield "Backend", status.backend + ("" if status.available else " (not available)")
+    yield from _chain(status)
     yield "Search", status.search_mode
     provider = status.provider or "none"
     yield "Provider", f"{provider} (requested: {status.requested_provider})"
@@ -137,6 +139,17 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
         else:
             words = f"{fallback.by} {words}".strip()
             yield "Fallback", f"{words}{_since(fallback.since)}: {fallback.reason}"
+
+
+def _chain(status: Status) -> Iterator[tuple[str, str]]:
+    """Each backend, where there is more than one, with what it does or why it does not."""
+    for link in status.links if len(status.links) > 1 else ():
+        words = link.state
+        if link.state == "failing":
+            words += _since(link.since)
+            words += f", tried again in {link.retry_in:.0f} s" if link.retry_in else ""
+            words += f": {link.reason}"
+        yield f"  {link.id}", words
 
 
 def _embedding(status: Status) -> Iterator[tuple[str, str]]:

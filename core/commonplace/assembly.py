@@ -14,9 +14,10 @@ from commonplace.spec import ChunkerContext, ManagerContext, SourceContext, Stor
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from commonplace.breaker import CircuitBreaker
     from commonplace.config import Settings
     from commonplace.embedding.service import EmbeddingService
-    from commonplace.fallback.worker import Worker
+    from commonplace.fallback.link import Work
     from commonplace.host.host import PluginHost
     from commonplace.model.plugins import Mount, Registration
     from commonplace.model.search import Query
@@ -105,12 +106,13 @@ def make_chain(
 
     def link(backend: str) -> Link:
         make = partial(_make_manager, host, settings, backend, sources, analyser, embedding)
-        return Link(
-            backend,
-            make,
-            worker=None if alone else _worker(backend),
-            changed=partial(_changed, host),
-        )
+        changed = partial(_changed, host)
+        if alone:
+            return Link(backend, make, changed=changed)
+        from commonplace.fallback.worker import Worker
+
+        breakers = _breakers(settings, backend)
+        return Link(backend, make, breakers=breakers, worker=Worker(backend), changed=changed)
 
     return FallbackMemoryManager(
         [link(backend) for backend in settings.backends],
@@ -144,10 +146,25 @@ def _permits(host: PluginHost, settings: Settings) -> Iterator[Callable[[Query],
             yield partial(registration.permits, settings.section_values.get(f"memory.{backend}"))
 
 
-def _worker(backend: str) -> Worker:
-    from commonplace.fallback.worker import Worker
+def _breakers(settings: Settings, backend: str) -> dict[Work, CircuitBreaker]:
+    """Breakers that every process of this agent shares: each search may be a process of its own."""
+    from zlib import crc32
 
-    return Worker(backend)
+    from commonplace.breaker import CircuitBreaker
+    from commonplace.breaker_file import BreakerFile
+
+    works: tuple[Work, ...] = ("search", "upkeep")
+    # Other settings may be what mends it.
+    mark = f"{crc32(repr(settings.section_values.get(f'memory.{backend}')).encode()):08x}"
+    folder = os.path.join(settings.state_dir, "memory", "breakers")
+    return {
+        work: CircuitBreaker(
+            keeper=BreakerFile(
+                os.path.join(folder, f"{settings.agent}.{backend}.{work}"), mark=mark
+            )
+        )
+        for work in works
+    }
 
 
 def _changed(host: PluginHost, backend: str, reason: str | None) -> None:
@@ -209,6 +226,7 @@ def _make_manager(
         ChunkerContext(
             size=chunking.tokens * _CHARACTERS_PER_TOKEN,
             overlap=chunking.overlap * _CHARACTERS_PER_TOKEN,
+            config=settings.plugin_config(chunking.strategy),
         )
     )
     store = registration.factory(

@@ -52,16 +52,13 @@ def measure(tree: Path, *, backend: str | None, config: str | None) -> dict[str,
             "COMMONPLACE_STATE_DIR": f"{scratch}/state",
             "COMMONPLACE_CACHE_DIR": f"{scratch}/cache",
             "HOME": scratch,
-            "COMMONPLACE_CONFIG": f"{scratch}/config.json",
         }
-        config = {"agents": {"defaults": {"memorySearch": SEARCH}}}
-        Path(env["COMMONPLACE_CONFIG"]).write_text(json.dumps(config), encoding="utf-8")
+        if config is None:
+            config = f"{scratch}/config.json"
+            memory = {"search": SEARCH} | ({"backend": [backend]} if backend else {})
+            Path(config).write_text(json.dumps({"memory": memory}), encoding="utf-8")
         command = [sys.executable, "-m", "commonplace", "eval", str(tree)]
-        if backend is not None:
-            config = f"{scratch}/backend.json"
-            Path(config).write_text(json.dumps({"memory": {"backend": [backend]}}))
-        if config is not None:
-            command += ["--config", os.path.abspath(config)]
+        command += ["--config", os.path.abspath(config)]
         done = subprocess.run(
             [*command, "--budget", "4000", "--json"],
             env=env,

@@ -102,6 +102,7 @@ def test_archives_are_found_and_filters_work(opener: Opener) -> None:
     assert places(memory, "ferry island") == [archive]
     assert places(memory, "ferry source:sessions after:2026-01-31 before:2026-01-31") == [archive]
     assert places(memory, "ferry after:2026-02-01") == []
+    assert places(memory, "one two jsonl reset") == []
     assert places(memory, "zoo source:memory") == ["MEMORY.md"]
     assert places(memory, "zoo", sources=("sessions",)) == ["sessions/one.jsonl"]
 

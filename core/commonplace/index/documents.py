@@ -21,7 +21,8 @@ def analyse_document(
 ) -> PutDocument:
     """Cut ``document`` into chunks, analyse each, and put all into the form stores take."""
     ref = document.ref
-    title = title_of(ref.path)
+    # The names of transcripts are ids and dates of archiving: they say nothing of what was said.
+    title = "" if document.trust == "session" else title_of(ref.path)
     return PutDocument(
         source=ref.source,
         path=ref.path,

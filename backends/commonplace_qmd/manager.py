@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -116,6 +117,8 @@ class QmdManager:
                 progress=progress,
             )
         found = self._upkeep.look()
+        with suppress(OSError):  # whoever searches need not be able to write
+            self._upkeep.tell_of(found)
         boot, self._booted = not self._booted, True
         due = bool(found.known) and self._is_due(found, at_most, boot=boot)
         self._rounds.start(now=due)

@@ -125,6 +125,14 @@ class Upkeep:
         found = self._look(manifest)
         self._configure(found, manifest, load_state(self._home)._replace(configured=""))
 
+    def tell_of(self, found: Look) -> None:
+        """Let ``index.yml`` list what can be seen now: a disk that is back needs no update."""
+        state = load_state(self._home)
+        manifest = load_manifest(self._home)
+        told = self._configure(found, manifest, state) if state.configured else state
+        if told != state:
+            save_state(self._home, told)
+
     def _run(
         self,
         vectors: Vectors,

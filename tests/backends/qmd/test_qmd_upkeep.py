@@ -245,7 +245,11 @@ def test_an_unmounted_disk_loses_nothing(desk: Desk, ask: Ask) -> None:
     away.rename(disk)
     report = manager.pending()
     assert (report.remaining, report.hidden) == (0, 0)
+    updates = desk.qmd.updates
+    freshen(manager)
+    assert "disk" in listed(desk)
     assert ask(manager, "heron")
+    assert desk.qmd.updates == updates, "nothing has to be made again"
 
 
 def test_an_empty_workspace_loses_nothing(desk: Desk) -> None:

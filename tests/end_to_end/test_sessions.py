@@ -235,3 +235,21 @@ def test_what_is_said_meanwhile_is_found(opener: Opener, original: Path) -> None
             file.write(piece)
         found = places(memory, "narwhals")
     assert found == ["sessions/one.jsonl"]
+
+
+def test_a_search_does_not_wait_for_a_long_session(opener: Opener, original: Path) -> None:
+    memory = opener()
+    assert places(memory, "walruses") == ["sessions/one.jsonl"]
+    folder = original / "agents/main/sessions"
+    transcript(
+        folder, "long.jsonl", *[("user", f"Day {n}: " + "walrus " * 100) for n in range(1500)]
+    )
+    transcript(folder, "short.jsonl", ("user", "Narwhals have a tusk."))
+    result = memory.search("narwhals")
+    assert [hit.path for hit in result.hits] == ["sessions/short.jsonl"]
+    assert result.stale == 1
+    assert places(memory, "walruses") == ["sessions/one.jsonl"]
+    report = memory.sync()
+    assert (report.added, report.remaining) == (1, 0)
+    assert "sessions/long.jsonl" in places(memory, "walrus")
+    assert memory.search("walrus").stale == 0

@@ -45,12 +45,16 @@ class MissingSource(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """``read`` may have changed; ``gone`` are certainly no longer there; the rest is as it was."""
+    """``read`` may have changed; ``gone`` are certainly no longer there; the rest is as it was.
+
+    ``left`` may have changed too, and wait for a sync that has more time.
+    """
 
     read: tuple[tuple[DocumentRef, StoredDocument | None], ...]
     gone: tuple[StoredDocument, ...]
     unchanged: int
     hidden: int
+    left: tuple[tuple[DocumentRef, StoredDocument | None], ...] = ()
 
     @property
     def size(self) -> int:
@@ -60,7 +64,16 @@ class Plan(NamedTuple):
     @property
     def known(self) -> int:
         """How many documents of the scanned sources the index holds, changed ones included."""
-        return self.unchanged + len(self.gone) + sum(old is not None for _, old in self.read)
+        changed = sum(old is not None for _, old in (*self.read, *self.left))
+        return self.unchanged + len(self.gone) + changed
+
+    def without_large(self, largest: int) -> Plan:
+        """The same, with documents of more than ``largest`` bytes left for later."""
+        left = tuple(pair for pair in self.read if pair[0].stamp[0] > largest)
+        if not left:
+            return self
+        read = tuple(pair for pair in self.read if pair[0].stamp[0] <= largest)
+        return self._replace(read=read, left=(*self.left, *left))
 
 
 def plan_changes(

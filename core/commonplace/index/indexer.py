@@ -89,7 +89,8 @@ class Indexer:
             self._store.put_documents(build, batch)
         if progress is not None and plan.read:
             progress(Progress("Indexing notes", done, len(plan.read)))
-        report = counts.report(unchanged=plan.unchanged, remaining=len(plan.read) - done)
+        remaining = len(plan.read) - done + len(plan.left)
+        report = counts.report(unchanged=plan.unchanged, remaining=remaining)
         return report._replace(hidden=plan.hidden, known=plan.known)
 
     def settle(self, build: Build) -> None:

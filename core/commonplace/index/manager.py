@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexedMemoryManager"]
 
+_QUICK_BYTES = 1 << 20
+"""Size above which a document, such as the transcript of a long session, is not indexed quickly."""
+
 
 class IndexedMemoryManager:
     """A :class:`~commonplace.spec.MemoryManager` over any :class:`~commonplace.spec.Store`.
@@ -262,6 +265,8 @@ class IndexedMemoryManager:
             size = sum(len(scan.report.documents) for scan in scans)
             return SyncReport(remaining=size) if size > at_most else None
         plan = self._plan(live, scans)
+        if at_most is not None:
+            plan = plan.without_large(_QUICK_BYTES)
         if plan.size and (at_most is None or plan.size <= at_most):
             return None
         return _looked(plan)
@@ -281,6 +286,8 @@ class IndexedMemoryManager:
         target, rebuilding = self._target(force=force, tidy=settle)
         # Planned again under the lease: another process may have done the work meanwhile.
         plan = self._plan(target, scans)
+        if not settle:
+            plan = plan.without_large(_QUICK_BYTES)
         indexer = Indexer(
             store=self._store,
             sources=self._sources,
@@ -330,5 +337,8 @@ def _live(store: Store) -> Build | None:
 
 def _looked(plan: Plan) -> SyncReport:
     return SyncReport(
-        unchanged=plan.unchanged, remaining=plan.size, known=plan.known, hidden=plan.hidden
+        unchanged=plan.unchanged,
+        remaining=plan.size + len(plan.left),
+        known=plan.known,
+        hidden=plan.hidden,
     )

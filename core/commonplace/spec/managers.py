@@ -41,9 +41,10 @@ class MemoryManager(Protocol):
 
         ``force`` makes everything anew. With ``at_most``, nothing is done where more documents
         than that have changed: they are only counted, in ``remaining``, beside ``known``, without
-        which the first search makes the index whole. Without ``embed``, nothing is embedded that
-        is not yet. ``wait`` is how many seconds to wait for another writer. Raises
-        :class:`~commonplace.errors.UnavailableError` where nothing can be written.
+        which the first search makes the index whole; large documents may be left in any case.
+        Without ``embed``, nothing is embedded that is not yet. ``wait`` is how many seconds to wait
+        for another writer. Raises :class:`~commonplace.errors.UnavailableError` where nothing can
+        be written.
         """
         ...
 

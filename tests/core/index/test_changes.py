@@ -117,3 +117,12 @@ def test_whole_seconds_are_distrusted_for_two() -> None:
 
 def test_a_file_from_the_future_is_never_settled() -> None:
     assert settled_stamp((1, 9_000_000_001, 1, 1), now_ns=5_000_000_000) == UNSETTLED
+
+
+def test_large_documents_can_be_left_for_later() -> None:
+    pairs = ((ref("a", (5, 1, 1, 1)), None), (ref("b", (6, 1, 1, 1)), stored("b")))
+    plan = Plan(read=pairs, gone=(), unchanged=2, hidden=0)
+    small = plan.without_large(5)
+    assert (small.read, small.left) == (pairs[:1], pairs[1:])
+    assert (small.size, small.known, plan.known) == (1, 3, 3)
+    assert plan.without_large(6) is plan

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from threading import Lock
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from commonplace.embedding.connection import Connection, check_length
 from commonplace.spec import Limits
 from commonplace_gemini.models import Model
 from commonplace_gemini.wire import HOST, Form, endpoint_of, vectors_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from commonplace.deadline import Deadline
-    from commonplace.embedding.remote import RemoteClient
+    from commonplace.embedding.refusals import Complaint
     from commonplace.spec import BatchJobs, ProviderContext
 
 __all__ = ["GeminiProvider"]
@@ -50,9 +50,14 @@ class GeminiProvider:
             bytes=_BYTES,
             item_tokens=max(1, self._model.item_tokens - self._form.overhead),
         )
-        self._lock = Lock()
-        self._client: RemoteClient | None = None
-        self._batches: BatchJobs | None = None
+        self.client = Connection(
+            "gemini",
+            self._endpoint,
+            context,
+            explain=_explain,
+            credentials=_credentials,
+            instead=("x-goog-api-key",),
+        )
 
     @property
     def model(self) -> str:
@@ -96,61 +101,39 @@ class GeminiProvider:
             vectors = vectors_of(answer.body, single=single)
         except ValueError as error:
             raise client.error("protocol", str(error), headers=answer.headers) from None
-        dims = self._context.dims
-        odd = next((len(vector) for vector in vectors if dims and len(vector) != dims), None)
-        if odd is not None:
-            raise client.error(
-                "protocol",
-                f"vectors of {odd} dimensions came back where {dims} were asked for",
-                headers=answer.headers,
-                mend="remove outputDimensionality, or check that remote.baseUrl serves this model",
-            )
+        check_length(
+            client,
+            vectors,
+            self._context.dims,
+            headers=answer.headers,
+            mend="remove outputDimensionality, or check that remote.baseUrl serves this model",
+        )
         return vectors
 
     def batches(self) -> BatchJobs:
         """Jobs by ``asyncBatchEmbedContent``."""
         from commonplace_gemini.batch import GeminiBatches
 
-        with self._lock:
-            if self._batches is None:
-                self._batches = GeminiBatches(
-                    self.client,
-                    model=self._model.name,
-                    request=lambda text: self._form.request(text, "document"),
-                    dims=self._context.dims,
-                    is_google=self._endpoint.host == HOST,
-                )
-            return self._batches
-
-    def client(self) -> RemoteClient:
-        """The connection to the endpoint, made when it is first needed."""
-        from commonplace.embedding.remote import RemoteClient
-        from commonplace_gemini.complaints import explain
-
-        context = self._context
-        key = context.api_key or ""
-        with self._lock:
-            if self._client is None:
-                self._client = RemoteClient(
-                    "gemini",
-                    self._endpoint.url,
-                    defaults=_credentials(key),
-                    headers=context.headers,
-                    secrets=(key,) if key else (),
-                    explain=explain,
-                    transport=context.transport,
-                )
-            return self._client
+        return GeminiBatches(
+            self.client,
+            model=self._model.name,
+            request=lambda text: self._form.request(text, "document"),
+            dims=self._context.dims,
+            is_google=self._endpoint.host == HOST,
+        )
 
     def close(self) -> None:
         """Close connections; closing twice is fine."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
+        self.client.close()
 
 
 def _credentials(key: str) -> dict[str, str]:
     if key.startswith(_ACCESS_TOKEN):
         return {"Authorization": f"Bearer {key}"}
-    return {"x-goog-api-key": key} if key else {}
+    return {"x-goog-api-key": key}
+
+
+def _explain(status: int, headers: Mapping[str, str], body: Any) -> Complaint | None:
+    from commonplace_gemini.complaints import explain
+
+    return explain(status, headers, body)

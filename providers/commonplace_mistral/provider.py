@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
+from commonplace.embedding.connection import Connection, check_length
 from commonplace.embedding.endpoint import Endpoint
 from commonplace.errors import ProviderError
 from commonplace.spec import Limits
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from commonplace.deadline import Deadline
-    from commonplace.embedding.remote import Complaint, RemoteClient
+    from commonplace.embedding.refusals import Complaint
     from commonplace.spec import ProviderContext
 
 __all__ = ["MistralProvider"]
 
 _BASE = "https://api.mistral.ai/v1"
 _MODEL = "mistral-embed"
+_NO_KEY = "set MISTRAL_API_KEY, or remote.apiKey, or models.providers.mistral.apiKey"
 _FIXED = 1024
 _LONGEST = 3072
 _TOO_LARGE = re.compile(r"(?i)too (?:many|large|long)|exceed|split into more batches|max\w* \w*")
@@ -48,8 +49,13 @@ class MistralProvider:
             "query": context.query_prefix or "",
             "document": context.document_prefix or "",
         }
-        self._client: RemoteClient | None = None
-        self._making = Lock()
+        self.client = Connection(
+            "mistral",
+            self._endpoint,
+            context,
+            explain=_explain,
+            wanted=_NO_KEY if self._endpoint.origin == _BASE else "",
+        )
 
     @property
     def limits(self) -> Limits:
@@ -76,7 +82,7 @@ class MistralProvider:
         """One request."""
         from commonplace.embedding.answers import vectors_of
 
-        client = self._connected()
+        client = self.client()
         answer = client.post("embeddings", self.body(texts, purpose), deadline=deadline)
         body = answer.body
         if isinstance(body, dict) and not body.get("data") and body.get("object") == "error":
@@ -85,13 +91,13 @@ class MistralProvider:
             vectors = vectors_of(body, len(texts))
         except ValueError as error:
             raise client.error("protocol", str(error), 200, answer.headers) from None
-        dims = self._context.dims
-        if dims is not None and any(len(vector) != dims for vector in vectors):
-            raise client.error(
-                "protocol",
-                f"{dims} dimensions were asked for, and {len(vectors[0])} came back",
-                mend="remove outputDimensionality: this model cannot shorten vectors",
-            )
+        check_length(
+            client,
+            vectors,
+            self._context.dims,
+            headers=answer.headers,
+            mend="remove outputDimensionality: this model cannot shorten vectors",
+        )
         return vectors
 
     def body(self, texts: Sequence[str], purpose: Literal["query", "document"]) -> dict[str, Any]:
@@ -104,39 +110,7 @@ class MistralProvider:
 
     def close(self) -> None:
         """Close connections; closing twice is fine."""
-        with self._making:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
-
-    def _connected(self) -> RemoteClient:
-        with self._making:
-            if self._client is None:
-                self._client = self._make()
-            return self._client
-
-    def _make(self) -> RemoteClient:
-        from commonplace.embedding.remote import RemoteClient
-
-        context = self._context
-        key = (context.api_key or "").strip()
-        names = {name.lower() for name in context.headers}
-        if not key and self._endpoint.origin == _BASE and "authorization" not in names:
-            raise ProviderError(
-                "mistral: no API key found",
-                provider="mistral",
-                kind="auth",
-                mend="set MISTRAL_API_KEY, or remote.apiKey, or models.providers.mistral.apiKey",
-            )
-        return RemoteClient(
-            "mistral",
-            self._endpoint.url,
-            defaults={"Authorization": f"Bearer {key}"} if key else {},
-            headers=context.headers,
-            secrets=(key,) if key else (),
-            explain=_explain,
-            transport=context.transport,
-        )
+        self.client.close()
 
     def _check_dims(self) -> None:
         dims = self._context.dims

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
+from commonplace.embedding.connection import Connection, check_length
 from commonplace.embedding.endpoint import Endpoint
 from commonplace.spec import Limits
 from commonplace_ollama.prompts import prompts_of
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from commonplace.deadline import Deadline
-    from commonplace.embedding.remote import Complaint, RemoteClient
+    from commonplace.embedding.refusals import Complaint
     from commonplace.spec import ProviderContext
 
 __all__ = ["OllamaProvider"]
@@ -47,8 +47,7 @@ class OllamaProvider:
             "query": own.query if query is None else query,
             "document": own.document if document is None else document,
         }
-        self._client: RemoteClient | None = None
-        self._making = Lock()
+        self.client = Connection("ollama", self._endpoint, context, explain=self._explain)
 
     @property
     def limits(self) -> Limits:
@@ -77,7 +76,7 @@ class OllamaProvider:
         """One request."""
         from commonplace.embedding.answers import numbers_of
 
-        client = self._connected()
+        client = self.client()
         answer = client.post("api/embed", self.body(texts, purpose), deadline=deadline)
         body = answer.body if isinstance(answer.body, dict) else {}
         if body.get("error"):
@@ -97,13 +96,13 @@ class OllamaProvider:
             vectors = [numbers_of(embedding) for embedding in embeddings]
         except ValueError as error:
             raise client.error("protocol", str(error)) from None
-        dims = self._context.dims
-        if dims is not None and any(len(vector) != dims for vector in vectors):
-            raise client.error(
-                "protocol",
-                f"{dims} dimensions were asked for, and {len(vectors[0])} came back",
-                mend="remove outputDimensionality, or update Ollama",
-            )
+        check_length(
+            client,
+            vectors,
+            self._context.dims,
+            headers=answer.headers,
+            mend="remove outputDimensionality, or update Ollama",
+        )
         return vectors
 
     def body(self, texts: Sequence[str], purpose: Literal["query", "document"]) -> dict[str, Any]:
@@ -120,30 +119,7 @@ class OllamaProvider:
 
     def close(self) -> None:
         """Close connections; closing twice is fine."""
-        with self._making:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
-
-    def _connected(self) -> RemoteClient:
-        with self._making:
-            if self._client is None:
-                self._client = self._make()
-            return self._client
-
-    def _make(self) -> RemoteClient:
-        from commonplace.embedding.remote import RemoteClient
-
-        key = (self._context.api_key or "").strip()
-        return RemoteClient(
-            "ollama",
-            self._endpoint.url,
-            defaults={"Authorization": f"Bearer {key}"} if key else {},
-            headers=self._context.headers,
-            secrets=(key,) if key else (),
-            explain=self._explain,
-            transport=self._context.transport,
-        )
+        self.client.close()
 
     def _explain(self, status: int, _headers: Mapping[str, str], body: Any) -> Complaint:
         from commonplace.embedding.refusals import Complaint, kind_of_status, message_of

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import evolve
 
+from commonplace.embedding.connection import Connection, check_length
 from commonplace.embedding.endpoint import Endpoint
 from commonplace.errors import ProviderError
 from commonplace.spec import Limits
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from commonplace.deadline import Deadline
+    from commonplace.embedding.refusals import Complaint
     from commonplace.embedding.remote import Answer, RemoteClient
     from commonplace.spec import BatchJobs, ProviderContext
 
@@ -27,6 +28,11 @@ _LONGEST = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072}
 _ITEMS = 2048
 _TEI_ITEMS = 32  # the smallest default of any server that is known
 _TEI_BYTES = 1_500_000  # 2 MB of body, less what JSON adds
+
+_NO_KEY = (
+    "set OPENAI_API_KEY, or remote.apiKey, or models.providers.openai.apiKey"
+    " (a ChatGPT or Codex sign-in is none)"
+)
 
 Purpose = Literal["query", "document"]
 
@@ -62,9 +68,14 @@ class OpenAIProvider:
         }
         self._growing = GrowingLimit(_TEI_ITEMS, _ITEMS)
         self._encoding: str | None = "base64"
-        self._client: RemoteClient | None = None
-        self._batches: BatchJobs | None = None
-        self._making = Lock()
+        self.client = Connection(
+            "openai",
+            self._endpoint,
+            context,
+            explain=_explain,
+            instead=("authorization", "api-key", "x-api-key"),
+            wanted=_NO_KEY if self._is_openai else "",
+        )
 
     @property
     def limits(self) -> Limits:
@@ -99,7 +110,7 @@ class OpenAIProvider:
         self, texts: Sequence[str], *, purpose: Purpose, deadline: Deadline
     ) -> Sequence[Sequence[float]]:
         """One request; a second one where the server does not know base64."""
-        client = self._connected()
+        client = self.client()
         encoding = self._encoding
         try:
             answer = client.post("embeddings", self.body(texts, purpose), deadline=deadline)
@@ -132,21 +143,15 @@ class OpenAIProvider:
         """Jobs by ``/files`` and ``/batches``, which few of the other servers have."""
         from commonplace_openai.batch import openai_batches
 
-        with self._making:
-            if self._batches is None:
-                self._batches = openai_batches(
-                    self._connected,
-                    body=lambda texts: self.body(texts, "document"),
-                    dims=self._context.dims,
-                )
-            return self._batches
+        return openai_batches(
+            self.client,
+            body=lambda texts: self.body(texts, "document"),
+            dims=self._context.dims,
+        )
 
     def close(self) -> None:
         """Close connections; closing twice is fine."""
-        with self._making:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
+        self.client.close()
 
     def _read(self, client: RemoteClient, answer: Answer, count: int) -> list[Sequence[float]]:
         from commonplace.embedding.answers import vectors_of
@@ -164,47 +169,14 @@ class OpenAIProvider:
             vectors = vectors_of(answer.body, count)
         except ValueError as error:
             raise client.error("protocol", str(error), 200, answer.headers) from None
-        dims = self._context.dims
-        if dims is not None and any(len(vector) != dims for vector in vectors):
-            raise client.error(
-                "protocol",
-                f"{dims} dimensions were asked for, and {len(vectors[0])} came back",
-                mend="remove outputDimensionality: this server or model cannot shorten vectors",
-            )
-        return vectors
-
-    def _connected(self) -> RemoteClient:
-        with self._making:
-            if self._client is None:
-                self._client = self._make()
-            return self._client
-
-    def _make(self) -> RemoteClient:
-        from commonplace.embedding.remote import RemoteClient
-        from commonplace_openai.complaints import explain
-
-        context = self._context
-        key = (context.api_key or "").strip()
-        names = {name.lower() for name in context.headers}
-        has_own = not names.isdisjoint(("authorization", "api-key", "x-api-key"))
-        if not key and self._is_openai and not has_own:
-            raise ProviderError(
-                "openai: no API key found (a ChatGPT or Codex sign-in is none)",
-                provider="openai",
-                kind="auth",
-                mend="set OPENAI_API_KEY, or remote.apiKey, or models.providers.openai.apiKey",
-            )
-        return RemoteClient(
-            "openai",
-            self._endpoint.url,
-            # Without a key there is no header at all: some servers refuse an empty one. Where
-            # the user's headers hold another credential, this one has no business there.
-            defaults={"Authorization": f"Bearer {key}"} if key and not has_own else {},
-            headers=context.headers,
-            secrets=(key,) if key else (),
-            explain=explain,
-            transport=context.transport,
+        check_length(
+            client,
+            vectors,
+            self._context.dims,
+            headers=answer.headers,
+            mend="remove outputDimensionality: this server or model cannot shorten vectors",
         )
+        return vectors
 
     def _check_dims(self) -> None:
         dims = self._context.dims
@@ -219,3 +191,9 @@ class OpenAIProvider:
                 kind="bad_request",
                 mend="remove outputDimensionality, or choose another model",
             )
+
+
+def _explain(status: int, headers: Mapping[str, str], body: Any) -> Complaint:
+    from commonplace_openai.complaints import explain
+
+    return explain(status, headers, body)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
+from commonplace.embedding.connection import Connection, check_length
 from commonplace.embedding.endpoint import Endpoint
 from commonplace.spec import Limits
 from commonplace_voyage.models import Model
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from commonplace.deadline import Deadline
-    from commonplace.embedding.remote import RemoteClient
+    from commonplace.embedding.refusals import Complaint
     from commonplace.spec import BatchJobs, ProviderContext
 
 __all__ = ["VoyageProvider"]
@@ -51,9 +51,7 @@ class VoyageProvider:
             tokens=self._model.tokens,
             item_tokens=max(1, self._model.item_tokens - _PROMPT - longest),
         )
-        self._lock = Lock()
-        self._client: RemoteClient | None = None
-        self._batches: BatchJobs | None = None
+        self.client = Connection("voyage", self._endpoint, context, explain=_explain)
 
     @property
     def model(self) -> str:
@@ -101,15 +99,13 @@ class VoyageProvider:
             vectors = vectors_of(answer.body, len(texts))
         except ValueError as error:
             raise client.error("protocol", str(error), headers=answer.headers) from None
-        dims = self._model.sent
-        odd = next((len(vector) for vector in vectors if dims and len(vector) != dims), None)
-        if odd is not None:
-            raise client.error(
-                "protocol",
-                f"vectors of {odd} dimensions came back where {dims} were asked for",
-                headers=answer.headers,
-                mend="remove outputDimensionality, or check that remote.baseUrl serves this model",
-            )
+        check_length(
+            client,
+            vectors,
+            self._model.sent,
+            headers=answer.headers,
+            mend="remove outputDimensionality, or check that remote.baseUrl serves this model",
+        )
         return vectors
 
     def parameters(self, purpose: Literal["query", "document"]) -> dict[str, Any]:
@@ -127,39 +123,19 @@ class VoyageProvider:
         """Jobs by ``/files`` and ``/batches``."""
         from commonplace_voyage.batch import voyage_batches
 
-        with self._lock:
-            if self._batches is None:
-                self._batches = voyage_batches(
-                    self.client,
-                    parameters=self.parameters("document"),
-                    prefix=self._prefixes["document"],
-                    dims=self._model.sent,
-                )
-            return self._batches
-
-    def client(self) -> RemoteClient:
-        """The connection to the endpoint, made when it is first needed."""
-        from commonplace.embedding.remote import RemoteClient
-        from commonplace_voyage.complaints import explain
-
-        context = self._context
-        key = context.api_key or ""
-        with self._lock:
-            if self._client is None:
-                self._client = RemoteClient(
-                    "voyage",
-                    self._endpoint.url,
-                    defaults={"Authorization": f"Bearer {key}"} if key else {},
-                    headers=context.headers,
-                    secrets=(key,) if key else (),
-                    explain=explain,
-                    transport=context.transport,
-                )
-            return self._client
+        return voyage_batches(
+            self.client,
+            parameters=self.parameters("document"),
+            prefix=self._prefixes["document"],
+            dims=self._model.sent,
+        )
 
     def close(self) -> None:
         """Close connections; closing twice is fine."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
+        self.client.close()
+
+
+def _explain(status: int, headers: Mapping[str, str], body: Any) -> Complaint | None:
+    from commonplace_voyage.complaints import explain
+
+    return explain(status, headers, body)

@@ -170,7 +170,9 @@ def test_a_server_that_ignores_the_length_asked_for_is_told_on(
     make: Any, google: Any, runner: Any
 ) -> None:
     google.twist = lambda body: {"embedding": {"values": body["embedding"]["values"] * 2}}
-    with pytest.raises(Exception, match="256 dimensions came back where 128") as caught:
+    with pytest.raises(
+        Exception, match="128 dimensions were asked for, and 256 came back"
+    ) as caught:
         runner(make(dims=128)).one("a", purpose="query", deadline=soon())
     assert getattr(caught.value, "kind", None) == "protocol"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import socket
 import struct
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -64,6 +65,8 @@ def failing(make: Any, runner: Any, told: Any, key: str) -> Callable[..., Provid
 
     def ask(seconds: float = 600, purpose: Purpose = "query", **context: Any) -> ProviderError:
         provider = make(**context)
+        with suppress(ProviderError):
+            provider.client()  # its first use loads certificates, which is not to be timed
         with pytest.raises(ProviderError) as caught:
             runner(provider).one("where?", purpose=purpose, deadline=Deadline.after(seconds))
         assert key not in told(caught.value, provider, caught.value.mend)
@@ -118,7 +121,8 @@ def test_what_will_not_pass_is_asked_once(
 ) -> None:
     vendor.always(reply(status, body))
     assert failing().kind == kind
-    assert len(vendor.requests) == 1
+    # After a refusal a harmless text is tried: is it these words, or the settings?
+    assert len(vendor.requests) == 1 + (kind == "bad_request")
 
 
 @pytest.mark.parametrize(
@@ -202,13 +206,21 @@ def test_a_connection_reset_in_the_middle_is_tried_again(
     assert len(vendor.requests) == 3
 
 
-@pytest.mark.parametrize("count", [1, 3])
-def test_a_wrong_count_is_refused(vendor: Any, make: Any, runner: Any, count: int) -> None:
-    vendor.twist = lambda body: {**body, "data": (body["data"] * 2)[:count]}
-    with pytest.raises(ProviderError, match="came back for 2 texts") as caught:
+def test_too_many_vectors_are_refused(vendor: Any, make: Any, runner: Any) -> None:
+    vendor.twist = lambda body: {**body, "data": (body["data"] * 2)[:3]}
+    with pytest.raises(ProviderError, match="3 vectors came back for 2 texts") as caught:
         list(runner(make()).many(["a", "b"], dims=None, deadline=Deadline.after(60)))
     assert caught.value.kind == "protocol"
-    assert len(vendor.requests) == 1
+    assert len(vendor.requests) == 2
+
+
+def test_where_many_become_one_vector_texts_are_sent_one_by_one(
+    vendor: Any, make: Any, runner: Any
+) -> None:
+    vendor.twist = lambda body: {**body, "data": (body["data"] * 2)[:1]}
+    (run,) = runner(make()).many(["a", "b"], dims=None, deadline=Deadline.after(60))
+    assert (run.indices, run.refused) == ((0, 1), ())
+    assert len(set(run.vectors)) == 2
 
 
 @pytest.mark.parametrize("indices", [(0, 0), (1, 2), (0, None), (True, 0)])
@@ -229,7 +241,7 @@ def test_a_length_other_than_the_one_asked_for_is_refused(
     vendor: Any, make: Any, reply: Any
 ) -> None:
     vendor.script(reply(200, answer(item(packed(*[0.1] * 1024), index=0))))
-    with pytest.raises(ProviderError, match="1024 dimensions came back where 256") as caught:
+    with pytest.raises(ProviderError, match="256 dimensions were asked for, and 1024") as caught:
         make(dims=256).embed(["a"], purpose="query", deadline=Deadline.after(60))
     assert caught.value.kind == "protocol"
     assert caught.value.mend

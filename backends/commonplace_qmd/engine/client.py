@@ -114,8 +114,8 @@ class Qmd:
         """
         from commonplace_qmd.engine.lock import writer_lock
 
-        with writer_lock(self._home.index_path, deadline, closed=self._is_closed):
-            return self._commands.update(deadline)
+        with writer_lock(self._home.index_path, deadline, closed=self._is_closed) as lock:
+            return self._commands.update(deadline, lock)
 
     def embed(self, *, deadline: Deadline) -> None:
         """Make the vectors that are missing. Raises :class:`QmdError`."""
@@ -128,8 +128,8 @@ class Qmd:
             if not self._downloads:
                 raise no_models("embed")
             commands = Commands(self._located, self._home, env=self._online, runs=self._runs)
-        with writer_lock(self._home.index_path, deadline, closed=self._is_closed):
-            commands.embed(deadline)
+        with writer_lock(self._home.index_path, deadline, closed=self._is_closed) as lock:
+            commands.embed(deadline, lock)
 
     def status(self, *, deadline: Deadline) -> QmdStatus:
         """Run ``qmd status``: whether QMD works at all. Raises :class:`QmdError`."""

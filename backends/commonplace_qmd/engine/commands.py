@@ -80,9 +80,9 @@ class Commands:
         ended = self._run(words, deadline, grace=_SEARCH_GRACE)
         return read_output(ended.output, ended.words)
 
-    def update(self, deadline: Deadline) -> UpdateCounts:
-        """Run ``update``, for whoever holds the lock. Raises :class:`QmdError`."""
-        output = self._run(["update"], deadline, grace=_WRITE_GRACE).output
+    def update(self, deadline: Deadline, lock: int) -> UpdateCounts:
+        """Run ``update``, which keeps the ``lock``. Raises :class:`QmdError`."""
+        output = self._run(["update"], deadline, grace=_WRITE_GRACE, holding=(lock,)).output
         counts = [tuple(map(int, found)) for found in _COUNTS.findall(output)]
         if not counts and not _NO_COLLECTIONS.search(output):
             raise QmdError(f"did not say what it updated: {_short(output)}", reason="bad_json")
@@ -91,9 +91,9 @@ class Commands:
         )
         return UpdateCounts(added, changed, unchanged, removed, _number(_PENDING, output) or 0)
 
-    def embed(self, deadline: Deadline) -> None:
-        """Run ``embed``, for whoever holds the lock. Raises :class:`QmdError`."""
-        output = self._run(["embed"], deadline, grace=_WRITE_GRACE).output
+    def embed(self, deadline: Deadline, lock: int) -> None:
+        """Run ``embed``, which keeps the ``lock``. Raises :class:`QmdError`."""
+        output = self._run(["embed"], deadline, grace=_WRITE_GRACE, holding=(lock,)).output
         if _SKIPPED.search(output):
             raise QmdError("another process makes its vectors", reason="locked")
         if failed := _FAILED_CHUNKS.search(output):
@@ -109,11 +109,18 @@ class Commands:
         version = self._version or ""
         return QmdStatus(version, documents, vectors, _number(_STATUS_PENDING, output) or 0)
 
-    def _run(self, words: Sequence[str], deadline: Deadline, *, grace: float) -> Ended:
+    def _run(
+        self,
+        words: Sequence[str],
+        deadline: Deadline,
+        *,
+        grace: float,
+        holding: Sequence[int] = (),
+    ) -> Ended:
         program = self._locate()
         if self._version is None:
             self._version = program.version or self._asked_version(program, deadline)
-        return self._ran(program, words, deadline, grace)
+        return self._ran(program, words, deadline, grace, holding)
 
     def _asked_version(self, program: Program, deadline: Deadline) -> str:
         """What a program that is not npm's says; an older one finds files that do not exist."""
@@ -124,7 +131,12 @@ class Commands:
         return version
 
     def _ran(
-        self, program: Program, words: Sequence[str], deadline: Deadline, grace: float
+        self,
+        program: Program,
+        words: Sequence[str],
+        deadline: Deadline,
+        grace: float,
+        holding: Sequence[int] = (),
     ) -> Ended:
         if deadline.expired:
             raise QmdTimeoutError("no time was left to run it")
@@ -139,6 +151,7 @@ class Commands:
                 runs=self._runs,
                 cap=_CAP,
                 grace=grace,
+                holding=holding,
             )
         except OSError as error:
             if error.errno == errno.E2BIG:

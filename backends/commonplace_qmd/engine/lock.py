@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import os
+import time
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from commonplace_qmd.engine.faults import QmdError
@@ -14,40 +16,57 @@ if TYPE_CHECKING:
 
 __all__ = ["writer_lock"]
 
-_SLICE = 0.1
 _POLL = 0.05
 
 
 @contextmanager
 def writer_lock(
     index_path: str, deadline: Deadline, *, closed: Callable[[], bool]
-) -> Iterator[None]:
-    """Hold the lock, across threads and processes; the system lets go when the process ends.
+) -> Iterator[int]:
+    """Hold the lock, across threads and processes; its descriptor is for whoever writes.
 
-    Raises :class:`~commonplace_qmd.engine.faults.QmdError`: ``locked`` when ``deadline`` has
-    passed, ``closed`` when ``closed`` says so.
+    A child that is given it holds the lock as long as it lives, also if we are killed: it goes on
+    writing then. Raises :class:`~commonplace_qmd.engine.faults.QmdError`: ``locked`` when
+    ``deadline`` has passed, ``closed`` when ``closed`` says so.
     """
-    import filelock
+    import fcntl
 
-    lock = filelock.FileLock(f"{index_path}.lock", mode=0o600, thread_local=False)
-    while True:
-        try:
-            lock.acquire(timeout=min(_SLICE, deadline.remaining()), poll_interval=_POLL)
-            break
-        except filelock.Timeout:
-            pass
-        except OSError as error:
-            words = f"its index cannot be locked: {error.strerror or error}"
-            raise QmdError(words, reason="locked") from error
-        if closed():
-            raise QmdError("was closed", reason="closed")
-        if deadline.expired:
-            raise QmdError(
-                "another process writes its index",
-                reason="locked",
-                mend="try again when it is done",
-            )
     try:
-        yield
+        lock = os.open(f"{index_path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _unlockable(error) from error
+    try:
+        while not _taken(lock):
+            if closed():
+                raise QmdError("was closed", reason="closed")
+            if deadline.expired:
+                raise QmdError(
+                    "another process writes its index",
+                    reason="locked",
+                    mend="try again when it is done",
+                )
+            time.sleep(min(_POLL, deadline.remaining()))
+        try:
+            yield lock
+        finally:
+            # For all that hold it, should the child have left somebody behind.
+            fcntl.flock(lock, fcntl.LOCK_UN)
     finally:
-        lock.release()
+        with suppress(OSError):
+            os.close(lock)
+
+
+def _taken(lock: int) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise _unlockable(error) from error
+    return True
+
+
+def _unlockable(error: OSError) -> QmdError:
+    return QmdError(f"its index cannot be locked: {error.strerror or error}", reason="locked")

@@ -75,10 +75,12 @@ def run(
     runs: Runs,
     cap: int,
     grace: float = _GRACE,
+    holding: Sequence[int] = (),
 ) -> Ended:
     """Run ``argv`` to its end, or end it: past ``deadline``, past ``cap`` bytes, or when closed.
 
     ``grace`` are the seconds between asking it to end and killing it, with all it started.
+    ``holding`` are descriptors that it is to keep open as long as it lives.
     Raises ``OSError`` if it cannot be started.
     """
     with (
@@ -91,6 +93,7 @@ def run(
             env=dict(env),
             cwd=cwd,
             bufsize=0,
+            pass_fds=holding,
             # A group of its own: what it starts can be ended with it. Ctrl-C is for us.
             start_new_session=True,
         ) as process,

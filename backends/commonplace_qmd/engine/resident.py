@@ -23,7 +23,7 @@ _PAUSE = 5.0  # seconds before the next attempt after a failure, doubling
 _LONGEST_PAUSE = 300.0
 _STUCK = 300.0  # ranking again takes minutes without a graphics card
 
-Stamp = tuple[int, int, int]
+Stamp = tuple[int, ...]
 
 
 class Resident:
@@ -42,7 +42,7 @@ class Resident:
             cooldown=_PAUSE, longest=_LONGEST_PAUSE, monotonic=clock, clock=clock
         )
         self._server: Server | None = None
-        self._stamp: Stamp | None = None
+        self._stamp: Stamp = (0,)
         self._known: frozenset[str] = frozenset()
         self._closed = False
 
@@ -102,7 +102,7 @@ class Resident:
             self._server = None
             self._breaker.failed("the resident server is stuck")
             server.stop()
-        elif server is not None and stamp != self._stamp:
+        elif server is not None and self._changed(stamp):
             self._server = None
             server.stop()
         if self._server is None and not self._closed and self._breaker.allow():
@@ -113,9 +113,24 @@ class Resident:
                 self._breaker.failed(str(error))
         return self._server
 
-    def _stamped(self) -> Stamp | None:
-        try:
-            stat = os.stat(os.path.join(self._home.config_dir, "index.yml"))
-        except OSError:
-            return None
-        return stat.st_mtime_ns, stat.st_size, stat.st_ino
+    def _changed(self, stamp: Stamp) -> bool:
+        *config, index = self._stamp
+        if config == list(stamp[:-1]) and not index:
+            self._stamp = stamp  # an index that was not there is the one it made
+        return stamp != self._stamp
+
+    def _stamped(self) -> Stamp:
+        """Of the configuration, and of which file the index is: one may be put in its place."""
+        config = _stat(os.path.join(self._home.config_dir, "index.yml"))
+        index = _stat(self._home.index_path)
+        return (
+            *((config.st_mtime_ns, config.st_size, config.st_ino) if config else ()),
+            index.st_ino if index else 0,
+        )
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except OSError:
+        return None

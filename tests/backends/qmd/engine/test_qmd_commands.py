@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +25,8 @@ from commonplace_qmd.engine import (
 from commonplace_qmd.engine.lock import writer_lock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.backends.qmd.engine.conftest import House
 
 HIT = """[
@@ -282,6 +288,38 @@ def test_one_update_at_a_time(house: House, long: Deadline) -> None:
         assert house.calls() == []
     assert caught.value.reason == "locked"
     house.qmd().update(deadline=long)
+
+
+def test_a_killed_ones_update_keeps_others_from_writing(
+    house: House, long: Deadline, gone: Callable[[int], None]
+) -> None:
+    house.behave(update={"do": "hang"})
+    program = """
+import os, sys
+from commonplace.deadline import NEVER
+from commonplace_qmd.engine import Qmd, QmdHome
+Qmd(sys.argv[1], QmdHome(*sys.argv[2:]), env=os.environ).update(deadline=NEVER)
+"""
+    with subprocess.Popen([sys.executable, "-c", program, str(house.command), *house.home]) as ours:
+        while not house.notes("started"):
+            with suppress(subprocess.TimeoutExpired):
+                ours.wait(timeout=0.01)
+        ours.kill()
+    (left,) = house.notes("started")
+    with pytest.raises(QmdError) as caught:
+        house.qmd().update(deadline=Deadline(1.0, iter([0.0, *[2.0] * 20]).__next__))
+    assert caught.value.reason == "locked"
+    os.kill(left, 9)
+    gone(left)
+    with writer_lock(house.home.index_path, long, closed=lambda: False):
+        pass
+
+
+def test_an_index_that_cannot_be_locked_is_told(house: House, long: Deadline) -> None:
+    os.mkdir(f"{house.home.index_path}.lock")
+    with pytest.raises(QmdError, match="cannot be locked") as caught:
+        house.qmd().update(deadline=long)
+    assert caught.value.reason == "locked"
 
 
 def test_reading_is_free_while_somebody_writes(house: House, long: Deadline) -> None:

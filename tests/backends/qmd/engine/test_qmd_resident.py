@@ -299,6 +299,28 @@ def test_a_changed_configuration_gets_a_new_server(
     assert search(qmd) == [row("mem", "a.md")]
 
 
+def test_an_index_in_place_of_another_gets_a_new_server(
+    house: House, warm: Callable[..., Qmd], gone: Callable[[int], None]
+) -> None:
+    qmd = warm()
+    old = house.calls()[-1]["pid"]
+    os.rename(house.home.index_path, f"{house.home.index_path}.old")
+    house.knows("mem")
+    assert search(qmd) == [FROM_CLI]
+    gone(old)
+
+
+def test_a_server_that_makes_the_index_stays(house: House) -> None:
+    house.behave(mcp={"results": [result("mem/a.md")]}, search={"stdout": CLI})
+    qmd = house.qmd()
+    assert search(qmd) == search(qmd) == [FROM_CLI]
+    assert not os.path.exists(house.home.index_path)
+    house.knows("mem")
+    assert qmd.warm(deadline=NEVER)
+    assert search(qmd) == [row("mem", "a.md")]
+    assert house.commands().count("mcp") == 1
+
+
 def test_an_idle_server_ends_and_is_started_again(
     house: House, warm: Callable[..., Qmd], gone: Callable[[int], None]
 ) -> None:

@@ -239,7 +239,7 @@ def test_status_is_read(house: House, long: Deadline) -> None:
 
 def test_a_version_is_asked_for_once(house: House, long: Deadline) -> None:
     house.behave(search={"stdout": "[]"}, **{"--version": {"stdout": "something else\n"}})
-    qmd = house.qmd()
+    qmd = house.qmd(resident=False)
     assert search(qmd, long) == []
     assert search(qmd, long) == []
     asked = [call["argv"][0] for call in house.notes("calls.jsonl")]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tests.end_to_end.conftest import Sandbox
+
     Opener = Callable[..., Memory]
 
 ON: dict[str, Any] = {"sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
@@ -253,3 +255,15 @@ def test_a_search_does_not_wait_for_a_long_session(opener: Opener, original: Pat
     assert (report.added, report.remaining) == (1, 0)
     assert "sessions/long.jsonl" in places(memory, "walrus")
     assert memory.search("walrus").stale == 0
+
+
+def test_the_doctor_names_the_folder_that_is_not_there(
+    sandbox: Sandbox, tmp_path: Path, original: Path
+) -> None:
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"memory": {"search": ON}}), encoding="utf-8")
+    sandbox.env["OPENCLAW_STATE_DIR"] = str(original)
+    arguments = ("doctor", "--config", str(config), "--agent")
+    assert "is missing" not in sandbox.run(*arguments, "main").out
+    found = sandbox.run(*arguments, "idle").out
+    assert f"{original}/agents/idle/sessions is missing" in " ".join(found.split())

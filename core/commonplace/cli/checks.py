@@ -172,6 +172,8 @@ def _notes(memory: Memory) -> Iterator[Check]:
         # A source calls an empty workspace a failure, so that an unmounted disk forgets nothing.
         for failure in () if empty else report.failed_roots:
             yield Check("notes", "failed", f"{failure.root or workspace}: {failure.reason}")
+        for absent in report.absent_roots:
+            yield Check("notes", "warning", f"{absent.root}: {absent.reason}")
         if report.skipped_symlinks:
             links = count(report.skipped_symlinks, "symbolic link")
             yield Check(

@@ -54,11 +54,14 @@ class QmdPath:
 
 @frozen
 class Mcporter:
-    """Asking QMD through the mcporter daemon."""
+    """What the original asks QMD through the mcporter daemon by; read, and without effect."""
 
-    enabled: bool = field(default=False, metadata=described("Ask through mcporter."))
-    server_name: str = field(default="qmd", metadata=described("Name of QMD's MCP server."))
-    start_daemon: bool = field(default=True, metadata=described("Start its daemon if need be."))
+    enabled: bool = field(
+        default=False,
+        metadata=described("No effect: QMD's own server is kept running instead of mcporter's."),
+    )
+    server_name: str = field(default="qmd", metadata=described("No effect."))
+    start_daemon: bool = field(default=True, metadata=described("No effect."))
 
 
 @frozen
@@ -103,12 +106,17 @@ class Update:
     debounce_ms: int = field(
         default=15_000,
         metadata=described(
-            "Least time between two updates nobody forced.", unit="ms", minimum=0, clamp=(0, None)
+            "Least time between two updates that nobody asked for.",
+            unit="ms",
+            minimum=0,
+            clamp=(0, None),
         ),
     )
-    on_boot: bool = field(default=True, metadata=described("Update when memory is opened."))
+    on_boot: bool = field(
+        default=True, metadata=described("Update beside the first search, if files have changed.")
+    )
     wait_for_boot_sync: bool = field(
-        default=False, metadata=described("Wait for that update before the first search.")
+        default=False, metadata=described("Let the first search wait for that update.")
     )
     embed_interval: float = field(
         default=60 * _SECONDS_PER_MINUTE,
@@ -151,14 +159,17 @@ class QmdSettings:
         metadata=described("Command that searches: keywords, vectors, or both and a re-ranker."),
     )
     search_tool: str | None = field(
-        default=None, metadata=described("MCP tool to call through mcporter.", shown="by the mode")
+        default=None, metadata=described("No effect, as `mcporter`.", shown="by the mode")
     )
     mcporter: Mcporter = field(factory=Mcporter)
     include_default_memory: bool = field(
         default=True, metadata=described("Make collections of MEMORY.md and memory/.")
     )
     paths: tuple[QmdPath, ...] = field(
-        default=(), metadata=described("Further collections.", adds=True)
+        default=(),
+        metadata=described(
+            "Further collections: `path`, `name`, `pattern` (`**/*.md`).", adds=True
+        ),
     )
     sessions: Sessions = field(factory=Sessions)
     update: Update = field(factory=Update)

@@ -105,6 +105,7 @@ _PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----")
 _PEM_BODY = re.compile(r"[A-Za-z0-9+/=]{20,}")
 _PEM_HIDDEN = " …redacted… "
 
+_OPENING = ("{", "[", "(", "|", ">")  # the value has several parts, or stands on other lines
 _PROSE_KEY = re.compile(r"[A-Za-z]?[a-z]*key\Z")
 _LONGEST_NAME = 40
 
@@ -155,7 +156,9 @@ def _masked(match: re.Match[str]) -> str:
     groups = match.groupdict()
     kind = next(name for name in _KINDS if groups.get(name))
     secret = match[kind]
-    if _MASK.fullmatch(secret) or ("word" in groups and _is_prose(match, secret)):
+    if secret in _OPENING or _MASK.fullmatch(secret):
+        return match[0]
+    if "word" in groups and _is_prose(match, secret):
         return match[0]
     start, end = (at - match.start() for at in match.span(kind))
     return match[0][:start] + _mask(secret) + match[0][end:]
@@ -174,8 +177,10 @@ def _is_prose(match: re.Match[str], value: str) -> bool:
     before = match.string[max(0, match.start() - _LONGEST_NAME) : match.end("word")]
     name = re.search(r"[\w-]*\Z", before)
     assert name is not None, "the pattern matches nothing, too"
-    plain = _PROSE_KEY.match(name[0]) is not None and not name[0].lower().startswith("api")
-    return plain and len(value) < _LONG and not any(character.isdigit() for character in value)
+    if _PROSE_KEY.match(name[0]) is None or name[0].lower().startswith("api"):
+        return False
+    random = any(map(str.isdigit, value)) or (len(value) >= _LONG and value.isalnum())
+    return not random
 
 
 def _without_private_keys(text: str) -> str:

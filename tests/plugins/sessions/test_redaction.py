@@ -53,6 +53,7 @@ SPACES = st.sampled_from([" ", "  ", "\n", "\t", " \n ", "\r\n", "\u00a0"])
         ("口令是sk-abcdefgh，请保密", "口令是***，请保密"),
         ("a sk-12345678 b sk-abcdefgh", "a *** b ***"),
         ("KEY=one TOKEN=two", "KEY=*** TOKEN=***"),
+        ("the key: 4711, key=abcdefghijklmnopqrs", "the key: *** key=abcdef…pqrs"),
     ],
 )
 def test_secrets_are_masked(text: str, redacted: str) -> None:
@@ -72,6 +73,7 @@ def test_secrets_are_masked(text: str, redacted: str) -> None:
         "see commit 0011223344556677 and 2026-01-31T10:00:00Z",
         "the file begins with -----BEGIN PRIVATE KEY----- and so on",
         "密钥：在垫子下面",
+        '{"key": "content-of-the-overview"}, apiKey: { source: "env" }, token: [',
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:

@@ -42,6 +42,14 @@ class Database:
         self._looked = 0.0
         self._closed = self._ready = False
 
+    def warm(self) -> None:
+        """Import LanceDB where it will be needed.
+
+        It takes a second, which is not to be counted against the time that a search has.
+        """
+        if self._may_exist():
+            import lancedb  # noqa: F401 - for its being imported
+
     def check_open(self) -> None:
         """Raise :class:`~commonplace.errors.IndexUnavailableError` once closed."""
         if self._closed:
@@ -93,9 +101,8 @@ class Database:
             self._snapshot = self._connection = None
 
     def _open(self, deadline: Deadline | None) -> Any:
-        folder = self.place.folder
-        if folder is not None and not os.path.isdir(f"{folder}/{self.place.table}.lance"):
-            return None  # known without LanceDB, whose import takes a second
+        if not self._may_exist():
+            return None
         with translated(self.place, deadline):
             connection = self._connected()
             try:
@@ -104,6 +111,11 @@ class Database:
                 if is_missing_table(error, self.place.table):
                     return None
                 raise
+
+    def _may_exist(self) -> bool:
+        """False where it is certain, without LanceDB, that there is no table."""
+        folder = self.place.folder
+        return folder is None or os.path.isdir(f"{folder}/{self.place.table}.lance")
 
     def _connected(self) -> Any:
         if self._connection is None:

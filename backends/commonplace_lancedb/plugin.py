@@ -18,7 +18,7 @@ _NEEDED = ("lancedb", "pyarrow")
 
 
 def make_store(context: StoreContext) -> Store:
-    """A store on the table that the configuration names; it is opened at first use.
+    """A store on the table that the configuration names, which is opened at first use.
 
     Raises :class:`~commonplace.errors.PluginUnavailableError` where ``context.tokenizer`` is set:
     the terms are indexed as they are analysed.

@@ -101,6 +101,7 @@ class LanceSettings:
             "each time.",
             unit="seconds",
             minimum=0,
+            maximum=600,  # what is seen then still has to be there: see _KEPT in upkeep.py
         ),
     )
     vector_index_rows: int = field(

@@ -34,7 +34,8 @@ class LanceStore:
     """One namespace of a LanceDB table; see :class:`commonplace.spec.VectorStore`.
 
     What is valid is said by one row, the head; every change is one commit that brings a new head
-    along. A read is made of one version of the table from beginning to end.
+    along. A read is made of one version of the table from beginning to end. To make a store imports
+    LanceDB where there is a table; else it is imported when one is made.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class LanceStore:
     ) -> None:
         self._place = place
         self._database = Database(place, consistency_seconds=consistency_seconds)
+        self._database.warm()
         self._committer = committer(self._database)
         self._lease = Lease(place)
         self._index_vectors_from = index_vectors_from

@@ -12,6 +12,7 @@ from commonplace.testing import StoreConformance
 from commonplace.testing.store.documents import DocumentLaws
 from commonplace.testing.store.fetching import FetchLaws
 from commonplace.testing.store.matching import MatchLaws
+from commonplace.testing.store.scoring import ScoreLaws
 from commonplace.testing.store.vectors_nearest import NearestLaws
 from commonplace_lancedb import keyword
 from commonplace_lancedb.plugin import make_store
@@ -45,17 +46,15 @@ class TestLanceStore(StoreConformance):
 
 
 @pytest.mark.slow
-class TestLanceStoreOfMany(MatchLaws, DocumentLaws):
-    """As if there were too many matches to look at them all: Lance filters and finds phrases."""
+class TestLanceStoreOfMany(MatchLaws, ScoreLaws, DocumentLaws):
+    """As if there were many matches: Lance filters, finds phrases, and counts tokens."""
 
     settings = settings(max_examples=15, stateful_step_count=15)
-
-    # Of so few candidates the best cannot be told: only that all are found, not their order.
-    test_filters_come_before_ranking = None
 
     @pytest.fixture(autouse=True)
     def _few_candidates(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(keyword, "_CANDIDATES", 2)
+        monkeypatch.setattr(keyword, "_PER_HIT", 100_000)
 
     def open_store(self, directory: str) -> Store:
         return _open(directory)

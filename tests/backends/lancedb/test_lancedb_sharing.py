@@ -79,6 +79,28 @@ def check_both_wrote(store: LanceStore) -> None:
     assert (health.documents, health.chunks, health.problems) == (11, 21, ())
 
 
+def test_a_bucket_holds_builds_documents_and_vectors(
+    open_store: Callable[..., LanceStore], s3: dict[str, str], secrets: Callable[..., Any]
+) -> None:
+    where = {"uri": "s3://memory/one", "storage_options": secrets(s3)}
+    store = open_store(**where)
+    assert store.builds() == ()
+    build = publish(store, make_put("a.md", "ant bee"), make_put("b.md", "cat"))
+    (digest, _), *_ = store.missing_vectors(build, "space")
+    attach(store, build, "space", {digest: make_vector(1, 0, 0)})
+    write(store, make_put("b.md", "dog"))
+    again = open_store(**where)
+    assert again.builds() == (build,)
+    assert set(held(again)) == {("memory", "a.md"), ("memory", "b.md")}
+    assert len(search(again, words("ant", "cat"))) == 1
+    assert len(nearest(again, make_vector(1, 0, 0)).found) == 1
+    health = again.health(deep=True)
+    assert (health.documents, health.problems, health.writable) == (2, (), True)
+    assert health.size > 0
+    with store.writer(wait=WAIT), again.writer(wait=0):
+        pass  # no lock stands between machines: the commits do
+
+
 @pytest.mark.slow
 def test_two_processes_write_one_namespace_on_disk(
     open_store: Callable[..., LanceStore], folder: str
@@ -208,7 +230,8 @@ def test_who_was_overtaken_builds_on_what_is_there_now(
     """Between a look at the table and the commit, another machine replaces the same document."""
     slow, quick = open_store("shared"), open_store("shared")
     build = publish(slow, make_put("a.md", "ant"))
-    commit, overtaken = Committer.commit, []
+    commit = Committer.commit
+    overtaken: list[bool] = []
 
     def late(self: Committer, *args: Any) -> None:
         if not overtaken:

@@ -13,6 +13,7 @@ from commonplace.config import FlushSettings, SearchSettings, config_paths, expl
 from commonplace.config.reference import main, renewed
 from commonplace.config.settings import MemorySettings
 from commonplace.config.shape import Shape
+from commonplace_lancedb.settings import LanceSettings
 from commonplace_qmd.settings import QmdSettings
 
 if TYPE_CHECKING:
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
 
 ROOT = os.path.join(os.path.dirname(__file__), *[os.pardir] * 3)
 PAGE = os.path.join(ROOT, "docs", "configuration.md")
-SECTIONS = {"memory.qmd": QmdSettings}
+SECTIONS = {"memory.qmd": QmdSettings, "memory.lancedb": LanceSettings}
 RENEW = (
     "python -m commonplace.config.reference docs/configuration.md "
-    "memory.qmd=commonplace_qmd.settings:QmdSettings"
+    "memory.qmd=commonplace_qmd.settings:QmdSettings "
+    "memory.lancedb=commonplace_lancedb.settings:LanceSettings"
 )
-CLASSES = [SearchSettings, FlushSettings, MemorySettings, QmdSettings]
+CLASSES = [SearchSettings, FlushSettings, MemorySettings, QmdSettings, LanceSettings]
 
 
 def page() -> str:
@@ -82,6 +84,7 @@ def test_the_schema_has_every_key_of_ours() -> None:
         ("agents.defaults.compaction", FlushSettings),
         ("memory", MemorySettings),
         ("memory.qmd", QmdSettings),
+        ("memory.lancedb", LanceSettings),
     ):
         section = below(schema, place)
         for leaf in Shape(cls).leaves.values():

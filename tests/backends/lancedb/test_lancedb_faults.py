@@ -1,0 +1,161 @@
+"""Stores that cannot be reached, read or written: what is said, and what is never said."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.deadline import Deadline
+from commonplace.errors import (
+    CallerError,
+    DeadlineExceededError,
+    IndexReadOnlyError,
+    IndexUnavailableError,
+)
+from commonplace.testing import make_put, publish, search
+from commonplace.testing.driving import words
+from commonplace_lancedb.place import place_of
+from commonplace_lancedb.settings import LanceSettings
+from commonplace_lancedb.translation import ConflictError, is_missing_table, translated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace_lancedb.store import LanceStore
+
+SECRET = "not-a-real-secret"
+
+
+def saying(words_: str, **settings: Any) -> IndexUnavailableError:
+    place = place_of("/x/index.sqlite", LanceSettings(**settings))
+    with pytest.raises(IndexUnavailableError) as caught, translated(place):
+        raise RuntimeError(words_)
+    assert caught.value.mend
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("words_", "said"),
+    [
+        ("Generic S3 error: <Code>SignatureDoesNotMatch</Code>", "refused the credentials"),
+        ("status: 403 Forbidden, body: <Code>AccessDenied</Code>", "refused the credentials"),
+        ("Http error: (status: 401)", "refused the credentials"),
+        ("status: 404, <Code>NoSuchBucket</Code>", "has no such bucket"),
+        ('ConnectError("tcp connect error", Connection refused)', "cannot be reached"),
+        ("error sending request for url: dns error", "cannot be reached"),
+        ("No space left on device (os error 28)", "the disk is full"),
+        ("something else", "cannot be used: something else"),
+    ],
+)
+def test_what_went_wrong_is_told_in_words(words_: str, said: str) -> None:
+    assert said in str(saying(words_))
+
+
+def test_a_long_story_is_cut_and_holds_no_secret() -> None:
+    from commonplace.config.secret import Secret
+
+    error = saying(
+        f"error at http://x/?key={SECRET}&{SECRET} {'y' * 500}\nand more",
+        uri="s3://b/p",
+        storage_options={"aws_secret_access_key": Secret(SECRET)},
+    )
+    assert SECRET not in f"{error} {error.mend} {error!r}"
+    assert error.__cause__ is None
+    assert len(str(error)) < 300
+
+
+@pytest.mark.parametrize(
+    "words_",
+    [
+        "lance error: LanceError(Arrow): Divide by zero error",
+        "Commit conflict for version 7",
+        "Retryable commit conflict",
+        "Too many concurrent writers",
+        "This transaction was preempted by concurrent transaction",
+    ],
+)
+def test_who_came_too_late_is_told_apart(words_: str) -> None:
+    place = place_of("/x/index.sqlite", LanceSettings())
+    with pytest.raises(ConflictError), translated(place):
+        raise RuntimeError(words_)
+
+
+def test_errors_of_ours_and_a_late_answer_come_through() -> None:
+    place = place_of("/x/index.sqlite", LanceSettings())
+    with pytest.raises(CallerError), translated(place):
+        raise CallerError("mine")
+    late = Deadline(0.0, clock=lambda: 1.0)
+    with pytest.raises(DeadlineExceededError), translated(place, late):
+        raise RuntimeError("Query timed out")
+
+
+def test_only_a_table_that_is_not_there_is_missing() -> None:
+    assert is_missing_table(ValueError("Table 'x_chunks_1' was not found"), "x_chunks_1")
+    assert not is_missing_table(ValueError("Table 'other' was not found"), "x_chunks_1")
+    assert not is_missing_table(ValueError("NoSuchBucket: not found"), "x_chunks_1")
+
+
+@pytest.mark.slow  # LanceDB tries for some seconds
+def test_a_server_that_is_not_there(
+    open_store: Callable[..., LanceStore], secrets: Callable[..., Any]
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # nobody listens there
+        options = {
+            "aws_access_key_id": "AKIAEXAMPLE",
+            "aws_secret_access_key": SECRET,
+            "aws_region": "us-east-1",
+            "aws_endpoint": f"http://127.0.0.1:{taken.getsockname()[1]}",
+            "allow_http": "true",
+            "client_max_retries": "0",
+        }
+        store = open_store(uri="s3://memory/x", storage_options=secrets(options))
+        with pytest.raises(IndexUnavailableError, match="cannot be reached") as caught:
+            store.builds()
+        assert SECRET not in str(caught.value)
+
+
+def test_a_bucket_that_is_not_there(
+    open_store: Callable[..., LanceStore], s3: dict[str, str], secrets: Callable[..., Any]
+) -> None:
+    store = open_store(uri="s3://nowhere/x", storage_options=secrets(s3))
+    with pytest.raises(IndexUnavailableError, match="has no such bucket"):
+        publish(store)
+
+
+def test_a_secret_that_is_not_set(open_store: Callable[..., LanceStore]) -> None:
+    from commonplace.config.secret import Secret
+    from commonplace.errors import UnavailableError
+
+    options = {"aws_secret_access_key": Secret("${NO_SUCH_VARIABLE_IS_SET}")}
+    store = open_store(uri="s3://memory/x", storage_options=options)
+    with pytest.raises(UnavailableError, match="NO_SUCH_VARIABLE_IS_SET is not set"):
+        store.builds()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written(store: LanceStore, folder: str) -> None:
+    publish(store, make_put("a.md", "ant"))
+    for parent, _, _ in os.walk(folder):
+        os.chmod(parent, 0o500)
+    try:
+        with pytest.raises(IndexReadOnlyError), store.writer(wait=0):
+            pass
+        assert len(search(store, words("ant"))) == 1
+        assert not store.health().writable
+    finally:
+        for parent, _, _ in os.walk(folder):
+            os.chmod(parent, 0o700)
+
+
+def test_a_file_in_the_way_is_told(open_store: Callable[..., LanceStore], folder: str) -> None:
+    os.makedirs(os.path.dirname(folder))
+    with open(folder, "w", encoding="utf-8") as file:
+        file.write("not a folder")
+    store = open_store()
+    assert store.builds() == ()
+    with pytest.raises(IndexReadOnlyError, match="cannot be written"):
+        publish(store)

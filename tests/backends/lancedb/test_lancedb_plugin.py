@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace.errors import PluginUnavailableError
+from commonplace.host.host import PluginHost
+from commonplace.spec import StoreContext
+from commonplace_lancedb import plugin
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_it_is_found_by_its_name_and_never_chosen_without() -> None:
+    registration = PluginHost().backend("lancedb").registration
+    assert registration.priority is None
+    assert registration.extra == "lancedb"
+    assert registration.capabilities == {"keyword", "phrases", "vectors", "persistent"}
+
+
+def test_a_tokenizer_of_its_own_is_refused() -> None:
+    with pytest.raises(PluginUnavailableError, match="no tokenizer 'trigram'") as caught:
+        plugin.make_store(StoreContext(path="x.sqlite", tokenizer="trigram"))
+    assert caught.value.mend
+
+
+@pytest.mark.parametrize(
+    ("gone", "reason"),
+    [
+        ({"lancedb"}, "lancedb is not installed"),
+        ({"lancedb", "pyarrow"}, "lancedb and pyarrow are not installed"),
+    ],
+)
+def test_what_is_missing_is_named_with_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, gone: set[str], reason: str
+) -> None:
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name, *_: None if name in gone else object()
+    )
+    probe = plugin._probe()
+    assert (probe.available, probe.reason) == (False, reason)
+    assert probe.mend == "pip install 'commonplace[lancedb]'"
+
+
+def test_what_is_installed_is_available(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda *_: object())
+    assert plugin._probe().available
+
+
+def test_where_there_is_no_table_the_library_is_not_imported(tmp_path: Path) -> None:
+    program = """
+import sys
+from commonplace.spec import StoreContext
+from commonplace_lancedb.plugin import make_store
+store = make_store(StoreContext(path=sys.argv[1]))
+assert store.builds() == ()
+assert list(store.documents()) == []
+assert store.fetch([1]) == []
+assert store.health().location.endswith("index.lance")
+assert not {"lancedb", "pyarrow", "numpy"} & set(sys.modules)
+"""
+    path = str(tmp_path / "index.sqlite")
+    subprocess.run([sys.executable, "-c", program, path], check=True)
+    assert not list(tmp_path.iterdir()), "to look leaves nothing behind"

@@ -1,0 +1,130 @@
+"""Every key of ``memory.lancedb``, and what becomes of secrets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.config import check, load_settings
+from commonplace.config.secret import Secret
+from commonplace.config.shape import Shape
+from commonplace.errors import UnavailableError
+from commonplace_lancedb.place import place_of
+from commonplace_lancedb.settings import LanceSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# key: ({given: taken}, what a file may not have)
+KEYS: dict[str, tuple[dict[Any, Any], list[Any]]] = {
+    "uri": (
+        {
+            "/data/memory.lance": "/data/memory.lance",
+            "s3://bucket/path": "s3://bucket/path",
+            "gs://bucket": "gs://bucket",
+            "az://container/x": "az://container/x",
+            "db://name": "db://name",
+        },
+        ["", 1, "https://example.com", "memory://", "ftp://x/y"],
+    ),
+    "storageOptions": ({}, ["text", {"aws_region": 1}, {"aws_region": ""}]),
+    "apiKey": ({"k": Secret("k")}, ["", 1]),
+    "region": ({"eu-west-1": "eu-west-1"}, [1]),
+    "hostOverride": (
+        {"https://db.example.com/": "https://db.example.com", "http://[::1]:80": "http://[::1]:80"},
+        ["db.example.com", "ftp://x", "https://user:key@example.com", ""],
+    ),
+    "namespace": ({"team-1": "team-1"}, ["", "../up", "a b", 1]),
+    "tablePrefix": ({"x_": "x_"}, ["", "a/b", 1]),
+    "readConsistencyInterval": ({0: 0.0, 2.5: 2.5}, [-1, 601, "5s", True]),
+    "vectorIndexRows": ({1_000: 1_000}, [999, 1_000.5, "many"]),
+}
+
+
+def load(tmp_path: Path, **section: Any) -> LanceSettings:
+    settings = load_settings(
+        workspace=str(tmp_path),
+        config={"memory": {"backend": "lancedb", "lancedb": section}},
+        env={"HOME": str(tmp_path), "S3_SECRET": "hush-hush"},
+        sections=lambda name: LanceSettings if name == "memory.lancedb" else None,
+    )
+    loaded: LanceSettings = settings.section_values["memory.lancedb"]
+    return loaded
+
+
+def test_every_key_is_tried() -> None:
+    assert set(Shape(LanceSettings).leaves) == set(KEYS)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_what_is_right_is_taken_and_what_is_wrong_is_told(tmp_path: Path, key: str) -> None:
+    right, wrong = KEYS[key]
+    name = Shape(LanceSettings).leaves[key].names[0]
+    for given, taken in right.items():
+        assert getattr(load(tmp_path, **{key: given}), name) == taken
+    for given in wrong:
+        report = check(
+            workspace=str(tmp_path),
+            config={"memory": {"lancedb": {key: given}}},
+            env={"HOME": str(tmp_path)},
+            sections=lambda section: LanceSettings if section == "memory.lancedb" else None,
+        )
+        assert any(f"memory.lancedb.{key}" in fault.key for fault in report.faults), given
+
+
+def test_secrets_are_references_and_never_shown(tmp_path: Path) -> None:
+    options = {"aws_secret_access_key": "${S3_SECRET}", "aws_access_key_id": "AKIA1234"}
+    settings = load(tmp_path, uri="s3://b/p", storageOptions=options, apiKey="ldb_sesame")
+    place = place_of("/state/main-1.sqlite", settings)
+    for shown in (repr(settings), repr(place)):
+        assert "hush" not in shown
+        assert "AKIA1234" not in shown
+        assert "ldb_sesame" not in shown
+    assert place.arguments({"S3_SECRET": "hush-hush"}) == {
+        "storage_options": {
+            "aws_secret_access_key": "hush-hush",
+            "aws_access_key_id": "AKIA1234",
+        }
+    }
+    with pytest.raises(UnavailableError, match="S3_SECRET is not set"):
+        place.arguments({})
+
+
+def test_by_default_it_lies_beside_the_index_under_its_name() -> None:
+    place = place_of("/state/memory/main-0a1b.sqlite", LanceSettings())
+    assert place.uri == place.folder == "/state/memory/main-0a1b.lance"
+    assert (place.namespace, place.table) == ("main-0a1b", "commonplace_chunks_1")
+    named = LanceSettings(uri="s3://b/p", namespace="team", table_prefix="x_")
+    place = place_of("/state/memory/main-0a1b.sqlite", named)
+    assert (place.folder, place.namespace, place.table) == (None, "team", "x_chunks_1")
+
+
+def test_a_service_is_given_key_region_and_address() -> None:
+    settings = LanceSettings(
+        uri="db://memory",
+        api_key=Secret("${KEY}"),
+        region="eu-west-1",
+        host_override="https://lance.example.com",
+    )
+    assert place_of("x.sqlite", settings).arguments({"KEY": "sesame"}) == {
+        "api_key": "sesame",
+        "region": "eu-west-1",
+        "host_override": "https://lance.example.com",
+    }
+
+
+def test_a_key_from_the_environment_goes_to_its_vendor_only() -> None:
+    env = {"LANCEDB_API_KEY": "sesame"}
+    vendors = place_of("x.sqlite", LanceSettings(uri="db://memory"))
+    assert vendors.arguments(env)["api_key"] == "sesame"
+    other = LanceSettings(uri="db://memory", host_override="https://elsewhere.example.com")
+    for place, given in ((place_of("x.sqlite", other), env), (vendors, {})):
+        with pytest.raises(UnavailableError, match="no key") as caught:
+            place.arguments(given)
+        assert "apiKey" in caught.value.mend
+
+
+def test_what_stands_before_an_address_is_not_shown() -> None:
+    place = place_of("x.sqlite", LanceSettings(uri="s3://key:secret@bucket/p"))
+    assert place.shown == "s3://bucket/p"

@@ -1,0 +1,222 @@
+"""Indexes, compaction and old versions; and searches of tables that have them."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.deadline import NEVER
+from commonplace.model.chunks import DeleteDocument
+from commonplace.model.search import KeywordQuery, Where
+from commonplace.testing import make_chunk, make_put, publish, search, write
+from commonplace.testing.driving import EVERYWHERE, WAIT, held, places, words
+from commonplace.testing.vectors import attach, digests, make_vector, nearest
+from commonplace_lancedb import upkeep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from commonplace.model.chunks import PutDocument
+    from commonplace_lancedb.store import LanceStore
+
+
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Upkeep is due at every opportunity."""
+    for name, value in {"_LOOSE_ROWS": 0, "_MOST_FRAGMENTS": 0, "_SCALAR_FROM": 1}.items():
+        monkeypatch.setattr(upkeep, name, value)
+
+
+def rows(store: LanceStore, condition: str) -> int:
+    number: int = store._database.table().count_rows(condition)
+    return number
+
+
+def indexes(store: LanceStore) -> dict[str, Any]:
+    snapshot = store._database.latest()
+    assert snapshot is not None
+    return snapshot.indexes()
+
+
+@pytest.mark.usefixtures("eager")
+def test_upkeep_indexes_every_row_and_deletes_what_is_dead(store: LanceStore) -> None:
+    publish(store, *(make_put(f"{number}.md", "ant", "bee") for number in range(20)))
+    write(store, *(make_put(f"{number}.md", "cat") for number in range(10)))
+    write(store, *(DeleteDocument("memory", f"{number}.md") for number in range(5)))
+    assert rows(store, "kind = 'dead'") == 0
+    found = indexes(store)
+    assert {"source", "path", "id", "terms"} <= found.keys()
+    assert {index.num_unindexed_rows for index in found.values()} == {0}
+    assert len(search(store, words("cat"))) == 5
+    assert len(search(store, words("ant"))) == 10
+    assert store.health(deep=True).problems == ()
+
+
+def test_a_table_of_few_rows_is_left_alone_until_there_are_many_files(store: LanceStore) -> None:
+    publish(store, make_put("a.md", "ant"))
+    assert set(indexes(store)) == {"terms"}
+    for number in range(40):
+        write(store, make_put(f"{number}.md", "ant"))
+    stats = store._database.table().stats()
+    assert stats["fragment_stats"]["num_fragments"] <= 33
+    assert len(search(store, words("ant"))) == 41
+
+
+@pytest.mark.usefixtures("eager")
+def test_old_versions_are_deleted(
+    store: LanceStore, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from datetime import timedelta
+
+    monkeypatch.setattr(upkeep, "_KEPT", timedelta(microseconds=1))
+    for number in range(5):
+        publish(store, make_put("a.md", f"ant{number}"), identity=str(number))
+    table = store._database.table()
+    assert len(table.list_versions()) <= 2
+    assert len(search(store, words("ant4"))) == 1
+    assert os.path.isdir(folder)
+
+
+@pytest.mark.usefixtures("eager")
+def test_rows_of_a_build_that_were_left_behind_are_found(
+    store: LanceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(store, make_put("a.md", "ant"), identity="old")
+    with monkeypatch.context() as patched:
+        # Killed between the commit that drops a build and the one that deletes its rows.
+        patched.setattr(upkeep, "forget_builds", lambda *_: None)
+        patched.setattr(upkeep, "tidy", lambda *_, **__: None)
+        build = publish(store, make_put("b.md", "ant"), identity="new")
+    assert rows(store, "kind = 'doc'") == 2
+    assert set(held(store)) == {("memory", "b.md")}
+    write(store, make_put("c.md", "ant"))
+    assert rows(store, "kind = 'doc'") == 2
+    assert rows(store, f"kind = 'doc' AND build <> {build.id}") == 0
+
+
+def test_upkeep_that_others_hinder_is_left_to_them(
+    store: LanceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from commonplace_lancedb.translation import ConflictError
+
+    def hinder(*_: Any) -> None:
+        raise ConflictError
+
+    monkeypatch.setattr(upkeep, "_tidy", hinder)
+    publish(store, make_put("a.md", "ant"))
+    assert len(search(store, words("ant"))) == 1
+
+
+def test_equal_matches_are_in_order_however_many(store: LanceStore) -> None:
+    """More than are scored at first: the first by path may be the last that Lance names."""
+    publish(store, *(make_put(f"{number:04}.md", "ant", "ant") for number in range(999, -1, -1)))
+    found = search(store, words("ant"), limit=3)
+    assert places(store, found) == [
+        ("memory", "0000.md", 1),
+        ("memory", "0000.md", 2),
+        ("memory", "0001.md", 1),
+    ]
+
+
+def test_many_matches_are_filtered_and_have_their_phrases(store: LanceStore) -> None:
+    crowd = [make_put(f"crowd/{number}.md", "ant bee", "bee ant") for number in range(700)]
+    lone = make_put("lone/it's.md", "ant cat bee", "cat ant bee", source="sessions")
+    publish(store, *crowd, lone)
+    for where in (
+        Where(paths=("lone",)),
+        Where(paths=("lone/it's.md",)),
+        Where(paths=("*/it?s.md",)),
+        Where(sources=frozenset({"sessions"})),
+    ):
+        found = search(store, words("ant"), where)
+        assert [path for _, path, _ in places(store, found)] == ["lone/it's.md"] * 2
+    phrase = KeywordQuery(should=("ant", "bee"), must=(("ant", "bee"),))
+    assert len(search(store, phrase)) == 701
+    without = KeywordQuery(should=("ant",), must=(("bee",),), must_not=(("ant", "bee"),))
+    assert len(search(store, without)) == 701
+    assert search(store, words("ant"), Where(paths=("*/none.md",))) == []
+
+
+def test_a_frequent_token_is_counted_in_a_sample(
+    store: LanceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from commonplace_lancedb import keyword
+
+    publish(store, *(make_put(f"{n}.md", "ant x", f"bee{n % 7} x") for n in range(600)))
+    exact = dict(search(store, words("ant", "bee0"), limit=2_000))
+    for name, value in {"_SAMPLE": 400, "_COUNTED": 50}.items():
+        monkeypatch.setattr(keyword, name, value)
+    write(store, make_put("later.md", "cat"))
+    sampled = dict(search(store, words("ant", "bee0"), limit=2_000))
+    assert sampled.keys() == exact.keys()
+    # A third of the build is looked at; what half of it or a twelfth has is told well enough.
+    assert max(sampled.values()) == pytest.approx(max(exact.values()), rel=0.25)
+
+
+def corpus(count: int) -> list[PutDocument]:
+    return [
+        make_put(
+            f"{number:04}.md", *(make_chunk(f"n{number} {line}", line=line) for line in (1, 2))
+        )
+        for number in range(count)
+    ]
+
+
+def random_vectors(names: Iterable[str], dims: int) -> dict[str, bytes]:
+    random = Random(7)
+    return {name: make_vector(*(random.gauss(0, 1) for _ in range(dims))) for name in names}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("dims", [16, 12])
+def test_many_vectors_get_an_index_and_the_answer_says_so(
+    open_store: Callable[..., LanceStore], dims: int
+) -> None:
+    store = open_store(vector_index_rows=1_000)
+    exact = open_store(vector_index_rows=10**9)
+    documents = corpus(600)
+    build = publish(store, *documents)
+    vectors = random_vectors(digests(documents), dims)
+    attach(store, build, "space", vectors, dims=dims)
+    assert any(column.startswith("v_") for column in indexes(store))
+    recalled = 0
+    for query in list(vectors.values())[:10]:
+        found, true = nearest(store, query, limit=10), nearest(exact, query, limit=10)
+        assert (found.exact, true.exact) == (False, True)
+        assert "IVF" in found.plan
+        scores = [score for _, score in found.found]
+        assert scores == sorted(scores, reverse=True)
+        assert found.found[0] == true.found[0]
+        recalled += len(dict(found.found).keys() & dict(true.found).keys())
+    assert recalled >= 85
+    one = Where(paths=("0007.md",))
+    assert len(nearest(store, next(iter(vectors.values())), one).found) == 2
+    write(store, make_put("new.md", make_chunk("n0 1", line=9)))
+    first = next(iter(vectors.values()))
+    assert places(store, nearest(store, first, limit=2).found)[1][1] == "new.md"
+
+
+def test_equally_near_vectors_are_in_order_however_many(store: LanceStore) -> None:
+    documents = corpus(300)
+    build = publish(store, *reversed(documents))
+    attach(store, build, "space", dict.fromkeys(digests(documents), make_vector(1, 0, 0)))
+    answer = store.nearest("space", make_vector(1, 1, 0), where=EVERYWHERE, limit=3, deadline=NEVER)
+    assert places(store, answer.found) == [
+        ("memory", "0000.md", 1),
+        ("memory", "0000.md", 2),
+        ("memory", "0001.md", 1),
+    ]
+    assert answer.exact
+
+
+def test_a_damaged_count_is_a_finding(store: LanceStore) -> None:
+    publish(store, make_put("a.md", "ant", "bee"), make_put("b.md", "ant"))
+    with store.writer(wait=WAIT):
+        store._database.table().delete("kind = 'chunk' AND path = 'a.md'")
+    problems = store.health(deep=True).problems
+    assert any("another number of chunks" in line for line in problems)
+    assert any("counts are wrong" in line for line in problems)

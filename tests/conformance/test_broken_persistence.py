@@ -1,17 +1,27 @@
 from __future__ import annotations
 
+import os
+import shutil
+from contextlib import contextmanager
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
+from hypothesis import settings
 
+from commonplace.errors import IndexBusyError
 from commonplace.testing import StoreConformance
+from commonplace.testing.store.crashing import CrashLaws
 from commonplace.testing.store.persisting import PersistenceLaws
 from commonplace_inmemory.lease import Lease
 from commonplace_inmemory.store import InMemoryStore
+from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
+    from commonplace.model.chunks import Change
+    from commonplace.model.store import Build
     from commonplace.spec import Store
     from commonplace_inmemory.store import _Held
     from commonplace_inmemory.vectors import Vectors
@@ -77,16 +87,74 @@ class LeasesAlone(Handle):
         self._lease = Lease()
 
 
+class Written(SqliteStore):
+    """A store on disk, which keeps every law as it is."""
+
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+        super().__init__(f"{directory}/index.sqlite")
+
+
+class WritesInTheEnd(SqliteStore):
+    def __init__(self, directory: str) -> None:
+        self.directory, self.scratch = directory, mkdtemp()
+        shutil.copytree(directory, self.scratch, dirs_exist_ok=True)
+        super().__init__(f"{self.scratch}/index.sqlite")
+
+    def close(self) -> None:
+        super().close()
+        if os.path.exists(self.scratch):
+            shutil.copytree(self.scratch, self.directory, dirs_exist_ok=True)
+            shutil.rmtree(self.scratch)
+
+
+class WritesInTwoSteps(Written):
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        super().put_documents(build, changes[:1])
+        super().put_documents(build, changes[1:])
+
+
+class LeavesItsLease(Written):
+    @contextmanager
+    def writer(self, *, wait: float) -> Iterator[None]:
+        lock, mine = f"{self.directory}/lock", f"{id(self)}"
+        if os.path.exists(lock):
+            with open(lock, encoding="utf-8") as file:
+                if file.read() != mine:
+                    raise IndexBusyError("somebody else is writing")
+        with super().writer(wait=wait):
+            with open(lock, "w", encoding="utf-8") as file:
+                file.write(mine)
+            yield
+        os.unlink(lock)
+
+
+class Disks:
+    """Which folder is which disk: a copy of a folder is the same one."""
+
+    def __init__(self) -> None:
+        self.disks: dict[str, InMemoryStore] = {}
+
+    def of(self, directory: str) -> InMemoryStore:
+        mark = f"{directory}/disk"
+        if not os.path.exists(mark):
+            with open(mark, "w", encoding="utf-8") as file:
+                file.write(str(len(self.disks)))
+        with open(mark, encoding="utf-8") as file:
+            return self.disks.setdefault(file.read(), InMemoryStore())
+
+
 def _opener(handle: type[Handle]) -> Callable[[str], Store]:
-    disks: dict[str, InMemoryStore] = {}
-    return lambda directory: handle(disks.setdefault(directory, InMemoryStore()))
+    disks = Disks()
+    return lambda directory: handle(disks.of(directory))
 
 
 class TestHandle(StoreConformance):
-    disks: ClassVar[dict[str, InMemoryStore]] = {}
+    settings = settings(max_examples=6, stateful_step_count=15)
+    disks: ClassVar[Disks] = Disks()
 
     def open_store(self, directory: str) -> Store:
-        return Handle(self.disks.setdefault(directory, InMemoryStore()))
+        return Handle(self.disks.of(directory))
 
 
 BROKEN: list[tuple[type[Handle], str]] = [
@@ -97,11 +165,27 @@ BROKEN: list[tuple[type[Handle], str]] = [
 ]
 
 
+CRASHING: list[tuple[type[SqliteStore], str]] = [
+    (WritesInTheEnd, "test_a_kill_loses_nothing_that_was_written"),
+    (WritesInTwoSteps, "test_a_kill_within_a_batch_leaves_all_of_it_or_nothing"),
+    (LeavesItsLease, "test_a_kill_while_a_build_fills_spares_the_live_one"),
+]
+
+
 @pytest.mark.parametrize(("broken", "law"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
 def test_the_law_catches(
     broken: type[Handle], law: str, verdict: Callable[[Callable[[str], Store], str], str]
 ) -> None:
     assert verdict(_opener(broken), law) == "broken"
+
+
+@pytest.mark.parametrize(
+    ("broken", "law"), CRASHING, ids=[broken.__name__ for broken, _ in CRASHING]
+)
+def test_the_law_catches_what_a_kill_brings_to_light(
+    broken: Callable[[str], Store], law: str, verdict: Callable[[Callable[[str], Store], str], str]
+) -> None:
+    assert verdict(broken, law) == "broken"
 
 
 def test_a_history_with_reopening_catches_what_is_forgotten(
@@ -113,3 +197,4 @@ def test_a_history_with_reopening_catches_what_is_forgotten(
 
 def test_every_law_can_fail(laws: Callable[[type], set[str]]) -> None:
     assert {law for _, law in BROKEN} == laws(PersistenceLaws)
+    assert {law for _, law in CRASHING} == laws(CrashLaws)

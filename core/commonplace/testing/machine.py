@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from contextlib import closing
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -38,13 +40,19 @@ class StoreMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self._directory = TemporaryDirectory(prefix="commonplace-")
-        self.store = self.open_store(self._directory.name)
+        self._crashes = 0
+        os.mkdir(self._folder)
+        self.store = self.open_store(self._folder)
         self.live: Documents | None = None
         self.filling: tuple[str, Documents] | None = None
 
     def open_store(self, directory: str) -> Store:
         """Open the store that lives in ``directory``."""
         raise NotImplementedError
+
+    @property
+    def _folder(self) -> str:
+        return f"{self._directory.name}/{self._crashes}"
 
     def teardown(self) -> None:
         """Leave nothing behind."""
@@ -113,7 +121,17 @@ class StoreMachine(RuleBasedStateMachine):
     def reopen(self) -> None:
         """The process ends and another begins."""
         self.store.close()
-        self.store = self.open_store(self._directory.name)
+        self.store = self.open_store(self._folder)
+
+    @precondition(lambda self: "persistent" in self.store.capabilities)
+    @rule()
+    def crash(self) -> None:
+        """The process is killed: all there is for the next is what lies in the folder just now."""
+        killed = self._folder
+        self._crashes += 1
+        shutil.copytree(killed, self._folder)
+        self.store.close()
+        self.store = self.open_store(self._folder)
 
     @precondition(lambda self: {"keyword", "phrases"} <= self.store.capabilities)
     @rule(query=queries(), where=wheres())

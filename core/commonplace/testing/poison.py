@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.chunks import Change
 
-__all__ = ["POISONS", "Poison", "poisoned", "succeeds"]
+__all__ = ["POISONS", "Poison", "Watched", "poisoned", "succeeds"]
 
 Poison = Literal["torn", "no change", "no text"]
 """The batch cannot be read to its end; its last element is no change; its last text has a lone
@@ -39,14 +39,15 @@ def succeeds(action: Callable[[], object]) -> bool:
     return False
 
 
-class _Torn(Sequence["Change"]):
-    """A sequence that is one longer than what can be read of it."""
+class Watched(Sequence["Change"]):
+    """A sequence that tells ``reading`` the place of each change before it is read."""
 
-    def __init__(self, changes: Sequence[Change]) -> None:
+    def __init__(self, changes: Sequence[Change], reading: Callable[[int], object]) -> None:
         self._changes = changes
+        self._reading = reading
 
     def __len__(self) -> int:
-        return len(self._changes) + 1
+        return len(self._changes)
 
     @overload
     def __getitem__(self, index: int) -> Change: ...
@@ -55,6 +56,20 @@ class _Torn(Sequence["Change"]):
     def __getitem__(self, index: int | slice) -> Change | Sequence[Change]:
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
-        if index == len(self._changes):
-            raise OSError("this batch cannot be read to its end")
+        if 0 <= index < len(self):
+            self._reading(index)
         return self._changes[index]
+
+
+class _Torn(Watched):
+    """A sequence that is one longer than what can be read of it."""
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        super().__init__(changes, self._tear)
+
+    def __len__(self) -> int:
+        return super().__len__() + 1
+
+    def _tear(self, place: int) -> None:
+        if place == len(self) - 1:
+            raise OSError("this batch cannot be read to its end")

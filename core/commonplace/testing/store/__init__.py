@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from commonplace.testing.store.building import BuildLaws
+from commonplace.testing.store.crashing import CrashLaws
 from commonplace.testing.store.documents import DocumentLaws
 from commonplace.testing.store.fetching import FetchLaws
 from commonplace.testing.store.leasing import LeaseLaws
@@ -27,6 +28,7 @@ class StoreConformance(
     LeaseLaws,
     LifetimeLaws,
     PersistenceLaws,
+    CrashLaws,
 ):
     """All that a store promises: subclass it, name the class ``Test...``, define ``open_store``.
 

@@ -32,7 +32,8 @@ class DocumentLaws(StoreLaws):
     def test_any_history_leaves_what_a_naive_model_leaves(self) -> None:
         """Whatever happens to it, the store holds and finds what a plain dictionary would.
 
-        It is put to, deleted from, touched, filled, activated, dropped and reopened in any order.
+        It is put to, deleted from, touched, filled, activated, dropped, reopened and killed, in any
+        order.
         """
         open_store = self.open_store
 

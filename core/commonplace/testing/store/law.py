@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing, contextmanager
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, ClassVar
@@ -31,8 +32,11 @@ class StoreLaws(Laws):
     @contextmanager
     def opened(self) -> Iterator[Store]:
         """A store in an empty folder."""
-        with TemporaryDirectory(prefix="commonplace-") as self.directory, self.opened_again() as it:
-            yield it
+        with TemporaryDirectory(prefix="commonplace-") as scratch:
+            self.directory = f"{scratch}/store"
+            os.mkdir(self.directory)
+            with self.opened_again() as store:
+                yield store
 
     @contextmanager
     def opened_again(self) -> Iterator[Store]:

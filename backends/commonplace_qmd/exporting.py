@@ -6,18 +6,19 @@ import hashlib
 import json
 import os
 import re
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace_qmd.files import make_private_folder, read_json, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from commonplace.model.documents import DocumentRef
     from commonplace.spec import Source
 
-__all__ = ["Exported", "export_transcripts"]
+__all__ = ["Exported", "Exporter"]
 
 _RECORD = ".commonplace.json"
 _DAY = 86_400
@@ -33,65 +34,110 @@ class Exported(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """An export of ours: the source's version and stamp it was made by, and its own checksum."""
+    """An export of ours: the source's version and stamp it was made by, and its own checksum.
+
+    The checksum is ``""`` where the transcript could not be read.
+    """
 
     made_by: str
     digest: str
 
 
-def export_transcripts(
-    source: Source, folder: str, *, retention_days: int | None, now: float
-) -> Exported:
-    """Bring ``folder`` up to the transcripts: one ``<id>.md`` each, which only we may read.
+class Exporter:
+    """Brings ``folder`` up to the transcripts of ``source``: one ``<id>.md`` each.
 
-    Only what has changed is written. An export goes with its transcript, and when that was last
-    written more than ``retention_days`` before ``now`` (epoch seconds; ``None`` keeps it for ever).
-    A file that is not ours, or was changed since we wrote it, is never touched. Raises ``OSError``
-    where the folder cannot be written.
+    Only what has changed is written, for nobody else to read. An export goes with its transcript,
+    and when that was last written more than ``retention_days`` ago (``None`` keeps it for ever).
+    A file that is not ours, or was changed since we wrote it, is never touched.
     """
-    make_private_folder(folder)
-    record = _load(folder)
-    scan = source.scan()
-    wanted = _named(scan.documents, retention_days, now)
-    written = unchanged = removed = 0
-    unreadable: list[tuple[str, str]] = []
-    for name, ref in wanted.items():
-        made_by = f"{source.version} {' '.join(map(str, ref.stamp))}"
-        entry = record.get(name)
-        path = os.path.join(folder, name)
-        if entry is not None and entry.made_by == made_by and os.path.exists(path):
-            unchanged += 1
-            continue
-        if os.path.lexists(path) and (entry is None or _digest_at(path) != entry.digest):
-            unreadable.append((ref.path, f"{name} in {folder} was not written by us, and stays"))
-            continue
-        try:
-            document = source.read(ref)
-        except OSError as error:
-            unreadable.append((ref.path, error.strerror or str(error)))
-            continue
-        if document is None:
-            continue
-        title = name.removesuffix(".md")
-        data = f"# Session {title}\n\n{document.text}\n".encode("utf-8", "replace")
-        write_whole(path, data)
-        record[name] = _Entry(made_by, _digest(data))
-        written += 1
-    if not scan.failed_roots:  # what was not looked for is not gone
-        for name in [name for name in record if name not in wanted]:
-            removed += _remove(os.path.join(folder, name), record.pop(name).digest)
-    if written or removed or not os.path.exists(os.path.join(folder, _RECORD)):
-        values = {name: list(entry) for name, entry in record.items()}
-        write_whole(os.path.join(folder, _RECORD), json.dumps(values).encode())
-    return Exported(written, unchanged, removed, tuple(unreadable))
+
+    def __init__(
+        self,
+        source: Source,
+        folder: str,
+        *,
+        retention_days: int | None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._source = source
+        self._folder = folder
+        self._retention_days = retention_days
+        self._clock = clock
+
+    def pending(self) -> int:
+        """How many transcripts have to be exported or removed; nothing is written."""
+        scan = self._source.scan()
+        record = _load(self._folder)
+        wanted = self._wanted(scan.documents)
+        due = sum(
+            self._is_due(name, ref, record.get(name))
+            and not self._is_foreign(name, record.get(name))
+            for name, ref in wanted.items()
+        )
+        return due + (0 if scan.failed_roots else len(record.keys() - wanted.keys()))
+
+    def export(self) -> Exported:
+        """Write what has changed; raises ``OSError`` where the folder cannot be written."""
+        make_private_folder(self._folder)
+        record = _load(self._folder)
+        before = dict(record)
+        scan = self._source.scan()
+        wanted = self._wanted(scan.documents)
+        written = removed = 0
+        unreadable: list[tuple[str, str]] = []
+        for name, ref in wanted.items():
+            entry = record.get(name)
+            if not self._is_due(name, ref, entry):
+                continue
+            if self._is_foreign(name, entry):
+                reason = f"{name} in {self._folder} was not written by us, and stays"
+                unreadable.append((ref.path, reason))
+                continue
+            try:
+                document = self._source.read(ref)
+            except OSError as error:
+                unreadable.append((ref.path, error.strerror or str(error)))
+                record[name] = _Entry(self._made_by(ref), entry.digest if entry else "")
+                continue
+            if document is not None:
+                record[name] = self._write(name, ref, document.text)
+                written += 1
+        if not scan.failed_roots:  # what was not looked for is not gone
+            for name in record.keys() - wanted.keys():
+                removed += _remove(os.path.join(self._folder, name), record.pop(name).digest)
+        if record != before:
+            values = {name: list(entry) for name, entry in record.items()}
+            write_whole(os.path.join(self._folder, _RECORD), json.dumps(values).encode())
+        unchanged = len(wanted) - written - len(unreadable)
+        return Exported(written, unchanged, removed, tuple(unreadable))
+
+    def _wanted(self, refs: Iterable[DocumentRef]) -> dict[str, DocumentRef]:
+        oldest = None
+        if self._retention_days is not None:
+            oldest = self._clock() - self._retention_days * _DAY
+        return _named(refs, oldest)
+
+    def _is_due(self, name: str, ref: DocumentRef, entry: _Entry | None) -> bool:
+        if entry is None or entry.made_by != self._made_by(ref):
+            return True
+        return bool(entry.digest) and not os.path.lexists(os.path.join(self._folder, name))
+
+    def _is_foreign(self, name: str, entry: _Entry | None) -> bool:
+        path = os.path.join(self._folder, name)
+        return os.path.lexists(path) and (entry is None or _digest_at(path) != entry.digest)
+
+    def _made_by(self, ref: DocumentRef) -> str:
+        return f"{self._source.version} {' '.join(map(str, ref.stamp))}"
+
+    def _write(self, name: str, ref: DocumentRef, text: str) -> _Entry:
+        data = f"# Session {name.removesuffix('.md')}\n\n{text}\n".encode("utf-8", "replace")
+        write_whole(os.path.join(self._folder, name), data)
+        return _Entry(self._made_by(ref), _digest(data))
 
 
-def _named(
-    refs: Iterable[DocumentRef], retention_days: int | None, now: float
-) -> dict[str, DocumentRef]:
+def _named(refs: Iterable[DocumentRef], oldest: float | None) -> dict[str, DocumentRef]:
     """The transcripts to export by the names of their files, in a stable order."""
     named: dict[str, DocumentRef] = {}
-    oldest = now - retention_days * _DAY if retention_days is not None else None
     for ref in sorted(refs, key=lambda ref: ref.path):
         if oldest is not None and ref.stamp[1] / 1e9 < oldest:
             continue

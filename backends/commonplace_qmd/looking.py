@@ -26,7 +26,7 @@ class Look(NamedTuple):
     ``failures`` are folders that could not be seen to their end, ``absent`` such as are not there,
     and of which nothing is known. ``added``, ``changed`` and ``removed`` count files; ``hidden``
     are known ones of collections that cannot be seen to their end just now, and ``known`` all that
-    the last update found.
+    the last update found. ``exports`` are transcripts that are not exported as they are now.
     """
 
     listings: Mapping[str, Listing]
@@ -38,11 +38,12 @@ class Look(NamedTuple):
     unchanged: int
     hidden: int
     known: int
+    exports: int = 0
 
     @property
     def size(self) -> int:
         """How many files need an update."""
-        return self.added + self.changed + self.removed
+        return self.added + self.changed + self.removed + self.exports
 
     def report(self) -> SyncReport:
         """The same for whoever only wants to know what there is to do."""

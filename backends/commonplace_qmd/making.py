@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from commonplace_qmd.asking import Asking
     from commonplace_qmd.collections import Collection
     from commonplace_qmd.engine import Qmd
-    from commonplace_qmd.exporting import Exported
+    from commonplace_qmd.exporting import Exporter
     from commonplace_qmd.home import Home
     from commonplace_qmd.manager import QmdManager
 
@@ -55,11 +55,11 @@ def make_manager(
             "memory.qmd.mcporter and searchTool have no effect: QMD's own server is kept running, "
             "which is what mcporter was for"
         )
-    export: Callable[[], Exported] | None = None
+    exporter: Exporter | None = None
     folder = _exported(config, home)
     if folder is not None:
         try:
-            export = _exporter(context, config, folder, clock)
+            exporter = _exporter(context, config, folder, clock)
         except UnavailableError as error:
             notices.append(f"transcripts are not exported to QMD: {error}")
     collections = collections_of(context, config, folder)
@@ -70,7 +70,7 @@ def make_manager(
         config,
         workspace=context.workspace,
         env=env,
-        export=export,
+        exporter=exporter,
         clock=clock,
     )
 
@@ -117,16 +117,11 @@ def _exported(config: QmdSettings, home: Home) -> str | None:
 
 def _exporter(
     context: ManagerContext, config: QmdSettings, folder: str, clock: Callable[[], float]
-) -> Callable[[], Exported]:
-    source = _sessions(context)
+) -> Exporter:
+    from commonplace_qmd.exporting import Exporter
 
-    def export() -> Exported:
-        from commonplace_qmd.exporting import export_transcripts
-
-        days = config.sessions.retention_days
-        return export_transcripts(source, folder, retention_days=days, now=clock())
-
-    return export
+    days = config.sessions.retention_days
+    return Exporter(_sessions(context), folder, retention_days=days, clock=clock)
 
 
 def _sessions(context: ManagerContext) -> Source:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from commonplace.errors import CommonplaceError, UnavailableError
+from commonplace.errors import CommonplaceError, IndexUnavailableError, UnavailableError
 from commonplace.model.search import Arm, Found
 from commonplace_qmd.engine import UnknownCollectionError
 from commonplace_qmd.mapping import within
@@ -83,6 +84,8 @@ class QmdManager:
         ]
         if not wanted:
             return (Arm(_NAME, "opaque", (), plan="no collection may answer"),)
+        if self._is_unindexed():
+            return (Arm(_NAME, "opaque", (), plan="there are no notes"),)
         self._rounds.wait(min(_WAIT_FOR_UPDATE, deadline.remaining()))
         limits = self._config.limits
         deadline = deadline.sooner(limits.timeout_ms / 1000)
@@ -186,6 +189,19 @@ class QmdManager:
                 ) from error
         return ask()
 
+    def _is_unindexed(self) -> bool:
+        """Whether QMD has no index, there being nothing to index.
+
+        Raises :class:`~commonplace.errors.IndexUnavailableError` if there is something.
+        """
+        if os.path.exists(self._location):
+            return False
+        if self._upkeep.look().size:
+            raise IndexUnavailableError(
+                "QMD has not indexed anything yet", mend="run `commonplace index`"
+            )
+        return True
+
     def _is_due(self, found: Look, at_most: int, *, boot: bool) -> bool:
         update = self._config.update
         if not found.size:
@@ -200,5 +216,9 @@ class QmdManager:
 
     def _round(self) -> SyncReport:
         from commonplace.deadline import NEVER
+        from commonplace_qmd.embedding import is_due
 
+        found = self._upkeep.look()
+        if not (found.size or is_due(self._config, self._upkeep.state(), self._clock())):
+            return found.report()
         return self._upkeep.run(vectors="due", deadline=NEVER, wait=0.0)

@@ -47,6 +47,7 @@ class Rounds:
 
     def wait(self, seconds: float) -> SyncReport | CommonplaceError | None:
         """The outcome of the round that is under way or wanted, if it ends within ``seconds``."""
+        seconds = min(seconds, threading.TIMEOUT_MAX)
         with self._changed:
             busy = self._wanted or self._running
             if busy and self._changed.wait_for(lambda: not self._busy, timeout=seconds):

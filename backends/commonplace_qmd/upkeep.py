@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from commonplace.model.reports import Embedding, ProgressCallback
     from commonplace_qmd.collections import Collection
     from commonplace_qmd.engine import Qmd, UpdateCounts
-    from commonplace_qmd.exporting import Exported
+    from commonplace_qmd.exporting import Exporter
     from commonplace_qmd.home import Home
     from commonplace_qmd.looking import Look
     from commonplace_qmd.settings import QmdSettings
@@ -48,7 +48,7 @@ Vectors = Literal["asked", "due", "no"]
 class Upkeep:
     """Looks at the files of ``collections``, and has QMD index what has changed.
 
-    ``export`` brings the folder of exported transcripts up to date before each update.
+    ``exporter`` brings the folder of exported transcripts up to date before each update.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Upkeep:
         *,
         workspace: str,
         env: Mapping[str, str],
-        export: Callable[[], Exported] | None = None,
+        exporter: Exporter | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._qmd = qmd
@@ -69,14 +69,17 @@ class Upkeep:
         self._config = config
         self._workspace = workspace
         self._env = env
-        self._export = export
+        self._exporter = exporter
         self._clock = clock
         self._lease = Lease(home.lock)
         self._kept_out: frozenset[str] = frozenset()
 
     def look(self) -> Look:
         """What there is to do; nothing is opened but our own list, and nothing written."""
-        return self._look(load_manifest(self._home))
+        found = self._look(load_manifest(self._home))
+        if self._exporter is None:
+            return found
+        return found._replace(exports=self._exporter.pending())
 
     def kept_out(self) -> frozenset[str]:
         """The collections that could not be seen when they were last looked at.
@@ -141,7 +144,7 @@ class Upkeep:
         *,
         force: bool,
     ) -> SyncReport:
-        exported = self._export() if self._export is not None else None
+        exported = self._exporter.export() if self._exporter is not None else None
         manifest, state = load_manifest(self._home), load_state(self._home)
         now_ns = time.time_ns()
         found = self._look(manifest)

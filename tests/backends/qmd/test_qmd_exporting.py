@@ -10,7 +10,7 @@ import pytest
 from commonplace.deadline import NEVER
 from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport
 from commonplace.model.search import Where
-from commonplace_qmd.exporting import Exported, export_transcripts
+from commonplace_qmd.exporting import Exported, Exporter
 from commonplace_qmd.settings import QmdSettings, Sessions
 
 if TYPE_CHECKING:
@@ -59,7 +59,12 @@ class Transcripts:
 
 
 def export(source: Transcripts, folder: Path, days: int | None = None) -> Exported:
-    return export_transcripts(source, str(folder), retention_days=days, now=NOW)
+    exporter = Exporter(source, str(folder), retention_days=days, clock=lambda: NOW)
+    pending = exporter.pending()
+    done = exporter.export()
+    assert pending >= done.written + done.removed
+    assert exporter.pending() == 0, "whatever could not be done is not tried without end"
+    return done
 
 
 def names(folder: Path) -> list[str]:
@@ -182,6 +187,18 @@ def test_conversations_are_searched_beside_the_notes_and_by_turns(desk: Desk, as
     assert (hits[0].trust, hits[0].heading) == ("session", ("Session s0",))
     only = ask(manager, "walrus", where=Where(sources=frozenset({"memory"})))
     assert {hit.source for hit in only} == {"memory"}
+
+
+def test_a_search_brings_in_what_was_said_meanwhile(desk: Desk, ask: Ask) -> None:
+    source = Transcripts(one="User: heron")
+    manager = desk.make(QmdSettings(sessions=Sessions(enabled=True)), source=source)
+    manager.maintain(deadline=NEVER)
+    desk.clock[0] += 60
+    source.texts["sessions/two.jsonl"] = "User: crane"
+    assert manager.pending().remaining == 1
+    manager.maintain(at_most=20, embed=False, deadline=NEVER, wait=0)
+    assert [hit.path for hit in ask(manager, "crane")] == ["qmd/sessions-main/two.md"]
+    assert manager.pending().remaining == 0
 
 
 def test_where_nobody_reads_transcripts_the_rest_works(desk: Desk, ask: Ask) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.deadline import NEVER, Deadline
-from commonplace.errors import IndexBusyError, IndexReadOnlyError
+from commonplace.errors import IndexBusyError, IndexReadOnlyError, IndexUnavailableError
 from commonplace_qmd.engine import QmdError, QmdTimeoutError
 from commonplace_qmd.lease import Lease
 from commonplace_qmd.settings import QmdPath, QmdSettings, Update
@@ -87,6 +88,22 @@ def test_pending_compares_and_writes_nothing(desk: Desk) -> None:
     report = manager.pending()
     assert (report.remaining, report.known, report.unchanged) == (3, 3, 1)
     assert desk.qmd.updates == before
+
+
+def test_without_an_index_nothing_is_no_answer(desk: Desk, ask: Ask) -> None:
+    manager = desk.make()
+    with pytest.raises(IndexUnavailableError):
+        ask(manager, "walrus")
+    shutil.rmtree(desk.workspace)
+    desk.workspace.mkdir()
+    assert ask(manager, "walrus") == [], "there is nothing to index"
+
+
+def test_rounds_that_find_nothing_run_nothing(desk: Desk) -> None:
+    manager = desk.make()
+    manager.maintain(deadline=NEVER)
+    assert manager._round().unchanged == 3
+    assert desk.qmd.updates == 1
 
 
 def test_an_update_that_is_asked_for_is_made_whatever_was_before(desk: Desk) -> None:

@@ -1,0 +1,262 @@
+"""There is a page for each hook, its examples run, and it names all that the hook hands over."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+
+import commonplace.spec
+import commonplace.testing
+from commonplace.cli.command import Command
+from commonplace.config.json5 import parse
+from commonplace.host.entrypoints import EVENT_HOOKS
+from commonplace.memory import Memory
+from commonplace.model.search import Hit, SearchResult
+from commonplace.spec import Hooks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import ModuleType
+
+    from commonplace.host.host import PluginHost
+
+    ReadPage = Callable[[Path], Any]
+    Install = Callable[[Any, str], tuple[ModuleType, PluginHost, str]]
+
+HOOKS = {name: hook for name, hook in vars(Hooks).items() if name.startswith("commonplace_")}
+REGISTERING = [name for name in HOOKS if name not in EVENT_HOOKS]
+
+SUITES = {
+    "commonplace_register_stores": "StoreConformance",
+    "commonplace_register_managers": "MemoryManagerConformance",
+    "commonplace_register_sources": "SourceConformance",
+    "commonplace_register_chunkers": "ChunkerConformance",
+    "commonplace_register_providers": "EmbeddingProviderConformance",
+    "commonplace_register_rankers": "RankerConformance",
+}
+
+
+@pytest.fixture
+def page_of(docs: Path, read_page: ReadPage) -> Callable[[str], Any]:
+    return lambda hook: read_page(docs / "hooks" / f"{hook}.md")
+
+
+def tables(text: str) -> dict[str, list[str]]:
+    """The first cells of each table's rows, by the first cell of its head."""
+    found: dict[str, list[str]] = {}
+    for head, rows in re.findall(
+        r"^\| (.+?) \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", text, flags=re.MULTILINE
+    ):
+        found[head.strip("`")] = re.findall(r"^\| `(\w+)` \|", rows, re.MULTILINE)
+    return found
+
+
+def test_each_hook_has_a_page_and_no_page_is_of_no_hook(docs: Path) -> None:
+    assert sorted(path.stem for path in (docs / "hooks").iterdir()) == sorted(HOOKS)
+
+
+def test_the_overview_and_the_tutorial_lead_to_each_page(docs: Path) -> None:
+    overview = (docs / "plugins.md").read_text(encoding="utf-8")
+    for hook in HOOKS:
+        assert f"(hooks/{hook}.md)" in overview, hook
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_a_page_says_what_the_hook_hands_over(hook: str, page_of: Callable[[str], Any]) -> None:
+    page = page_of(hook)
+    assert page.text.startswith(f"# {hook}\n")
+    told = tables(page.text)
+    if hook in EVENT_HOOKS:
+        _, *arguments = inspect.signature(HOOKS[hook]).parameters
+        assert told["argument"] == arguments
+        return
+    factory = re.search(r"Factory: ``(.*?)``", HOOKS[hook].__doc__ or "")
+    assert factory
+    assert f"Factory: `{factory[1]}`." in page.text
+    contexts = re.findall(r"\b(\w+Context)\b", factory[1])
+    if hook == "commonplace_register_rankers":
+        contexts.append("RankContext")
+    for name in contexts:
+        context = getattr(commonplace.spec, name)
+        fields = (
+            [field.name for field in attrs.fields(context)]
+            if attrs.has(context)
+            else list(context._fields)
+        )
+        assert told[name] == fields
+    if not contexts:
+        assert told["member"] == [name for name in vars(Command) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("hook", REGISTERING)
+def test_a_page_names_the_suite_that_holds_the_laws(
+    hook: str, page_of: Callable[[str], Any]
+) -> None:
+    page = page_of(hook)
+    suite = SUITES.get(hook)
+    if suite is None:
+        assert "There is no suite" in page.text
+    else:
+        assert suite in commonplace.testing.__all__
+        assert f"`commonplace.testing.{suite}`" in page.text
+
+
+def test_every_suite_is_on_a_page() -> None:
+    suites = {name for name in commonplace.testing.__all__ if name.endswith("Conformance")}
+    assert suites == set(SUITES.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hook", SUITES)
+def test_an_example_keeps_the_laws(
+    hook: str, page_of: Callable[[str], Any], install: Install, site: Path
+) -> None:
+    page = page_of(hook)
+    _, _, name = install(page, hook)
+    assert f"test_{name}.py" in page.files
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"test_{name}.py"],
+        cwd=site,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"\d+ passed", done.stdout)
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """A workspace that has something for every example."""
+    folder = tmp_path / "notes"
+    for name, text in {
+        "MEMORY.md": "The ant carries a leaf.\n",
+        "memory/2026-10-10.md": "A Saturday.\n\nThe ant rests.\n",
+        "letters/aunt.txt": "Dear ant, come and see us.\n",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def ask(notes: Path, tmp_path: Path) -> Callable[[PluginHost, Any], SearchResult]:
+    """Index the notes and search them, with all that a host has and a configuration says."""
+
+    def answer(host: PluginHost, config: dict[str, Any]) -> SearchResult:
+        env = {
+            "HOME": str(tmp_path),
+            "COMMONPLACE_STATE_DIR": str(tmp_path / "state"),
+            "COMMONPLACE_CACHE_DIR": str(tmp_path / "cache"),
+        }
+        with Memory.open(workspace=notes, config=config, env=env, host=host) as memory:
+            memory.sync()
+            return memory.search("ant", max_results=9)
+
+    return answer
+
+
+PROOFS: dict[str, Callable[[SearchResult, str], bool]] = {
+    "commonplace_register_stores": lambda result, id_: result.backend == id_,
+    "commonplace_register_managers": lambda result, id_: result.backend == id_,
+    "commonplace_register_sources": lambda result, id_: id_ in {h.source for h in result.hits},
+    "commonplace_register_chunkers": lambda result, _: (
+        {hit.snippet.strip() for hit in result.hits} >= {"The ant rests."}
+    ),
+    "commonplace_register_providers": lambda result, id_: result.provider == id_,
+    "commonplace_register_rankers": lambda result, id_: (
+        "a weekend" in {s.note for h in result.hits for s in h.explain.steps if s.ranker == id_}
+    ),
+}
+
+
+@pytest.mark.parametrize("hook", PROOFS)
+def test_an_example_serves_where_it_is_configured(
+    hook: str,
+    page_of: Callable[[str], Any],
+    install: Install,
+    ask: Callable[[PluginHost, Any], SearchResult],
+) -> None:
+    page = page_of(hook)
+    _, host, id_ = install(page, hook)
+    config = parse(page.block("json5"))
+    assert re.search(rf'"{id_}"', page.block("json5"))
+    result = ask(host, config)
+    assert len(result.hits) >= 2
+    assert PROOFS[hook](result, id_)
+    assert [info.state for info in host.plugins() if info.name.endswith(f".{id_}")] == ["loaded"]
+
+
+def test_a_command_runs_as_its_page_says(
+    page_of: Callable[[str], Any], install: Install, site: Path, notes: Path, tmp_path: Path
+) -> None:
+    hook = "commonplace_register_commands"
+    page = page_of(hook)
+    _, _, name = install(page, hook)
+    (line,) = re.findall(r"^\$ commonplace (.*)$", page.block("console"), re.MULTILINE)
+    env = {k: v for k, v in os.environ.items() if not k.startswith("COMMONPLACE_")}
+    env |= {
+        "PYTHONPATH": str(site),
+        "HOME": str(tmp_path),
+        "COMMONPLACE_CACHE_DIR": str(tmp_path / "cache"),
+        "COMMONPLACE_WORKSPACE": str(notes),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "commonplace", *line.split()],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert line.split()[0] == name
+    assert json.loads(done.stdout) == {"longest": str(notes / "memory" / "2026-10-10.md")}
+
+
+def test_listeners_hear_of_syncs_and_searches(
+    page_of: Callable[[str], Any],
+    install: Install,
+    ask: Callable[[PluginHost, Any], SearchResult],
+) -> None:
+    config = {"memory": {"backend": "inmemory"}}
+    synced, host, _ = install(page_of("commonplace_synced"), "commonplace_synced")
+    ask(host, config)
+    assert host.close(timeout=60)
+    assert synced.totals["added"] == 2
+
+
+def test_listeners_hear_of_questions_without_an_answer(
+    page_of: Callable[[str], Any], install: Install
+) -> None:
+    searched, host, _ = install(page_of("commonplace_searched"), "commonplace_searched")
+    bus = host.events
+    assert bus is not None
+    bus.searched("ant", SearchResult((Hit("a.md", 1, 1, 1.0, "ant", "memory"),), "inmemory"))
+    bus.searched("bee", SearchResult((), "inmemory"))
+    assert host.close(timeout=60)
+    assert searched.unanswered == ["bee"]
+
+
+@pytest.mark.parametrize("hook", ["commonplace_degraded", "commonplace_recovered"])
+def test_listeners_hear_of_what_stops_and_works_again(
+    hook: str, page_of: Callable[[str], Any], install: Install
+) -> None:
+    module, host, _ = install(page_of(hook), hook)
+    bus = host.events
+    assert bus is not None
+    bus.degraded("voyage", "the network is down")
+    bus.degraded("qmd", "it does not start")
+    bus.recovered("qmd")
+    assert host.close(timeout=60)
+    assert list(module.unwell) == (
+        ["voyage", "qmd"] if hook == "commonplace_degraded" else ["voyage"]
+    )

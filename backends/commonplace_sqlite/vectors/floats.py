@@ -46,11 +46,10 @@ def checked(vector: bytes, dims: int) -> bytes:
         raise ValueError("a vector with a number that is not finite")
     if not length or abs(length - 1) <= NORM_SLACK:
         return bytes(vector)
-    # By the largest first: the lengths of very small vectors would lose their digits.
-    largest = max(map(abs, values))
-    scaled = [value / largest for value in values]
-    length = hypot(*scaled)
-    return numbers_in([value / length for value in scaled])
+    # The host's vectors are of length 1; what others put is brought to it as the host does.
+    from commonplace.embedding.vectors import unit
+
+    return unit(values)
 
 
 def dot(query: Sequence[float], vector: bytes) -> float:

@@ -114,4 +114,9 @@ def _state_of(
         chunks=chunks,
         reason=state.reason,
         since=state.since,
+        work="" if state.since is None else _work_of(link),
     )
+
+
+def _work_of(link: ProviderLink) -> str:
+    return "documents" if link.state("query").since is None else "queries"

@@ -13,7 +13,7 @@ from commonplace.errors import ProviderError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["checked", "dims_of", "floats"]
+__all__ = ["checked", "dims_of", "floats", "unit"]
 
 _TINY = 1e-10
 
@@ -54,6 +54,22 @@ def floats(vector: bytes) -> array[float]:
     return unpacked
 
 
+def unit(values: Sequence[float]) -> bytes:
+    """``values``, which are finite and not all 0, at length 1 and packed.
+
+    The one place where vectors are normalised: what comes from providers, the cache and batch jobs
+    has been here before a store sees it.
+    """
+    # Scaled first: squares of large numbers would overflow, of small ones vanish.
+    largest = max(map(abs, values))
+    scaled = [value / largest for value in values]
+    norm = sqrt(sum(map(mul, scaled, scaled)))
+    packed = array("f", [value / norm for value in scaled])
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()
+
+
 def _unit(vector: Sequence[float], provider: str) -> bytes:
     values = [float(value) for value in vector]
     if not values:
@@ -63,13 +79,7 @@ def _unit(vector: Sequence[float], provider: str) -> bytes:
         raise _wrong(provider, "a vector came back with a number that is not finite")
     if largest < _TINY:
         raise _wrong(provider, "a vector of length zero came back")
-    # Scaled first: squares of large numbers would overflow, of small ones vanish.
-    scaled = [value / largest for value in values]
-    norm = sqrt(sum(map(mul, scaled, scaled)))
-    packed = array("f", [value / norm for value in scaled])
-    if sys.byteorder == "big":
-        packed.byteswap()
-    return packed.tobytes()
+    return unit(values)
 
 
 def _wrong(provider: str, what: str) -> ProviderError:

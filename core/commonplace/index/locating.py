@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonplace.errors import CommonplaceError
 from commonplace.model.chunks import embedding_text
 from commonplace.model.search import KeywordQuery, Where
 
@@ -22,8 +23,15 @@ _DEPTH = 50
 def place_of(store: Store, analyser: Analyser, text: str, *, deadline: Deadline) -> str:
     """The path and lines of a chunk whose embedding is made of ``text``, as ``path#L3-L9``.
 
-    ``""`` where there is none, or none that its own words find.
+    ``""`` where there is none, or none that its own words find, or where nobody can say.
     """
+    try:
+        return _found(store, analyser, text, deadline)
+    except CommonplaceError:
+        return ""  # a place is for people to read: for want of one nothing shall end
+
+
+def _found(store: Store, analyser: Analyser, text: str, deadline: Deadline) -> str:
     words = [word for _, _, words in analyser.spans(text) for word in words]
     query = KeywordQuery(should=tuple(dict.fromkeys(words))[:_WORDS])
     ranked = store.keyword(query, where=Where(), limit=_DEPTH, deadline=deadline)

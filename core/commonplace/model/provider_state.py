@@ -13,7 +13,7 @@ class ProviderState(NamedTuple):
     ``role`` is ``primary`` or ``fallback``. Of ``chunks`` chunks ``covered`` have a vector in its
     ``space`` (``""`` while it has none). ``state`` is ``ready``, ``failing``, ``probing`` (failing,
     and tried again by the next call) or ``unusable``; ``reason`` says why, ``since`` when (epoch
-    seconds).
+    seconds), and ``work`` at what: ``queries`` or ``documents``.
     """
 
     id: str
@@ -25,3 +25,4 @@ class ProviderState(NamedTuple):
     chunks: int = 0
     reason: str = ""
     since: float | None = None
+    work: str = ""

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.deadline import NEVER
+from commonplace.errors import DeclinedError
 from commonplace.index.locating import place_of
 from commonplace.model.chunks import embedding_text
 from commonplace.testing import make_put, publish
 from commonplace.testing.builders import make_chunk
 from commonplace.text.analyse import make_analyser
 from commonplace_inmemory.store import InMemoryStore
+
+if TYPE_CHECKING:
+    from commonplace.model.search import ChunkId
 
 ANALYSER = make_analyser()
 
@@ -31,6 +37,16 @@ def test_what_stands_nowhere_has_no_place(text: str) -> None:
     store = InMemoryStore()
     publish(store, make_put("a.md", "ant", "bee"))
     assert place_of(store, ANALYSER, text, deadline=NEVER) == ""
+
+
+def test_who_declines_to_look_ends_nothing() -> None:
+    class Declining(InMemoryStore):
+        def keyword(self, *_: object, **__: object) -> list[tuple[ChunkId, float]]:
+            raise DeclinedError("not this")
+
+    store = Declining()
+    publish(store, make_put("a.md", "ant"))
+    assert place_of(store, ANALYSER, "ant", deadline=NEVER) == ""
 
 
 @given(st.lists(st.text("ab é方案.", min_size=1, max_size=9), max_size=9))

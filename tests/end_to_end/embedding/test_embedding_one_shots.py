@@ -80,6 +80,7 @@ def test_status_of_another_process_tells_it(world: World, broken: SearchResult) 
     (provider,) = found.providers
     assert broken.fallback is not None
     assert (provider.state, provider.since) == ("failing", broken.fallback.since)
+    assert provider.work == "queries"
     assert provider.reason == broken.fallback.reason
     assert (found.search_mode, found.fallback) == ("keyword", broken.fallback)
 
@@ -102,6 +103,7 @@ def test_a_sync_asks_and_what_it_finds_helps_searches(world: World, broken: Sear
     asked = world.asked()
     assert sync(world).embedding is not None
     assert world.asked() == asked + 1
+    assert len(kept(world)) == 2
     world.vendor.always(None)
     report = sync(world)
     assert report.embedding is not None

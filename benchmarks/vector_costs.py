@@ -41,7 +41,7 @@ store = SqliteStore({path!r}, vectors={extension!r})
 """
 _COLD = """
 found = store.keyword(
-    KeywordQuery(should=("w17", "w1800")), where=Where(), limit=24, deadline=NEVER
+    KeywordQuery(should=("w17", "embedding")), where=Where(), limit=24, deadline=NEVER
 )
 if {vectors!r}:
     vector = open({query!r}, "rb").read()

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import time
 from array import array
+from functools import cache
 from hashlib import sha256
 from math import fsum
 from operator import mul
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,8 +31,7 @@ LIMIT = 10
 BATCH = 100
 """Documents in one transaction."""
 
-WORDS = 20_000
-WORDS_IN_CHUNK = 100
+WORDS_IN_CHUNK = 120
 
 
 class Data(NamedTuple):
@@ -98,10 +99,21 @@ def _unit(rows: Any) -> Any:
 
 
 def text_of(row: int, revision: int = 0) -> str:
-    """The text of a chunk: rare words, and frequent ones."""
+    """The text of a chunk: sentences out of this project's documentation, and a few rare words."""
+    prose = _prose()
     dice = Random(row * 1_000 + revision)
-    words = [f"w{int(WORDS ** dice.random())}" for _ in range(WORDS_IN_CHUNK)]
-    return f"chunk {row} revision {revision} " + " ".join(words)
+    parts = [f"w{row} r{revision}"]
+    for _ in range(4):
+        begin = dice.randrange(len(prose) - WORDS_IN_CHUNK)
+        parts += prose[begin : begin + WORDS_IN_CHUNK // 4]
+    return " ".join(parts)
+
+
+@cache
+def _prose() -> list[str]:
+    docs = Path(__file__).parent.parent / "docs"
+    texts = [path.read_text(encoding="utf-8") for path in sorted(docs.glob("*.md"))]
+    return " ".join(texts).split()
 
 
 def document(data: Data, number: int, revision: int = 0) -> PutDocument:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _QUICK = 20.0
 """Milliseconds; what takes longer is not much changed by what stands in the caches."""
 
-WORDS = ("w17", "w1800", "w12000")
+WORDS = ("w17", "embedding", "folders")
 PART_OF_ALL = "notes/1*.md"
 
 

@@ -33,7 +33,7 @@ def tidy(connection: apsw.Connection, written: int) -> None:
     ``written`` is how many chunks were put since the last time. No answer depends on any of this,
     so what cannot be done now (the disk is full, a reader is in the way) is left for the next time.
     """
-    repacked = False
+    much_is_new = False
     with suppress(apsw.Error):
         live = live_build(connection)
         if live is not None:
@@ -41,8 +41,9 @@ def tidy(connection: apsw.Connection, written: int) -> None:
                 survey(connection, live)
             if written >= max(_MUCH, live.chunks / _LARGE_SHARE):
                 _merge(connection, live.id, written)
-            repacked = repack(connection, live)
-        _give_back(connection, all_of_it=repacked)
+                much_is_new = True
+            much_is_new |= repack(connection, live)
+        _give_back(connection, all_of_it=much_is_new)
         if written >= _MUCH:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 

@@ -37,6 +37,9 @@ _FEWEST_ASKED = 16
 _MOST_SECONDS = 20.0
 _BEST = 10
 _RECALL = 0.995
+_MARGIN = 4
+"""Times more are looked at than were needed, for filters leave what is further away."""
+
 _LOOKED_AT = 4_096
 """The best ten of all are taken to be among so many by signs."""
 
@@ -136,9 +139,9 @@ def calibrate(
     ranks.sort()
     needed = ranks[int(len(ranks) * _RECALL)] if ranks else 0
     rescored = _LEAST
-    while rescored < needed:
+    while rescored < needed * _MARGIN:
         rescored *= 2
-    recall = bisect_right(ranks, rescored) / max(1, len(ranks))
+    recall = bisect_right(ranks, rescored // _MARGIN) / max(1, len(ranks))
     connection.execute(_STORE, (space.id, size, rescored, recall))
     return Calibration(size, rescored, recall)
 

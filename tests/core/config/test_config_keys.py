@@ -140,6 +140,7 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
         [0],
     ),
     "query.maxResults": ("query.max_results", 6, [(1, 1), (500, 500)], [0, -1, 1.5, "6", True]),
+    "query.embeddingSeconds": ("query.embedding_seconds", None, [(3, 3)], [0, -1, 1.5, "3"]),
     "query.minScore": ("query.min_score", 0.35, [(0, 0.0), (1, 1.0)], [-0.1, 1.1, NAN, "0"]),
     "query.hybrid.enabled": ("query.hybrid.enabled", True, [(False, False)], [0]),
     "query.hybrid.vectorWeight": (

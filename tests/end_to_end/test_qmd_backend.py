@@ -51,8 +51,8 @@ class House:
         self.config = self.sandbox.root / "config.json5"
         self.config.write_text(json.dumps({"memory": memory}))
 
-    def run(self, *arguments: str) -> str:
-        ran = self.sandbox.run(*arguments, "--config", str(self.config))
+    def run(self, *arguments: str, **env: str) -> str:
+        ran = self.sandbox.run(*arguments, "--config", str(self.config), **env)
         return ran.went_well()
 
     def search(self, query: str, *more: str) -> Any:
@@ -156,6 +156,30 @@ def test_a_collection_outside_is_searched_and_read(house: House) -> None:
     for path in ("qmd/sea/../secret.txt", "qmd/sea/secret.txt", "qmd/other/fjord.md"):
         with pytest.raises(PathNotAllowedError):
             memory.get(path)
+
+
+def test_conversations_are_exported_searched_and_read(house: House) -> None:
+    originals = house.sandbox.root / "openclaw"
+    folder = originals / "agents/main/sessions"
+    folder.mkdir(parents=True)
+    said = "The narwhal key is sk-abcdefghijklmnopqrstuvwxyz"
+    record = {"type": "message", "message": {"role": "user", "content": said}}
+    (folder / "talk.jsonl").write_text(json.dumps(record) + "\n")
+    env = {"OPENCLAW_STATE_DIR": str(originals)}
+    house.configure(sessions={"enabled": True})
+    house.run("index", **env)
+    (hit,) = json.loads(house.run("search", "narwhal key", "--json", **env))["results"]
+    assert (hit["path"], hit["source"], hit["trust"]) == (
+        "qmd/sessions-main/talk.md",
+        "sessions",
+        "session",
+    )
+    assert "narwhal" in hit["snippet"]
+    assert "ghijklmnop" not in hit["snippet"], "secrets are masked"
+    assert "narwhal" in house.run("get", hit["path"], **env)
+    assert (
+        json.loads(house.run("search", "narwhal source:memory", "--json", **env))["results"] == []
+    )
 
 
 def test_what_is_deleted_is_gone_before_qmd_knows(house: House) -> None:

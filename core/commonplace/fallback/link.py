@@ -111,14 +111,10 @@ class Link:
         self._succeeded(work)
         return answer
 
-    def call_if_allowed(
-        self, work: Work, ask: Callable[[MemoryManager], T], deadline: Deadline
-    ) -> T:
-        """As :meth:`call`, but what is left alone now is not asked: its last failure is raised."""
-        if not self.allows(work):
-            trouble = self.trouble(work)
-            raise UnavailableError(trouble.reason if trouble else f"{self.id} is left alone")
-        return self.call(work, ask, deadline)
+    def left_alone(self, work: Work) -> UnavailableError:
+        """Its last failure at ``work``, for which it is not asked."""
+        trouble = self.trouble(work)
+        return UnavailableError(trouble.reason if trouble else f"{self.id} is left alone")
 
     def look(self, ask: Callable[[MemoryManager], T], deadline: Deadline) -> T:
         """As :meth:`call`, with nothing counted: what it says decides nothing."""

@@ -75,6 +75,7 @@ class Turn:
         self._clock = clock
         self._known: dict[str, Freshness] = {}
         self._doubts: dict[str, UnavailableError] = {}
+        self._spared: set[str] = set()
         self.backend = links[0].id
         self.fallback: Fallback | None = None
         self.freshness = Freshness()
@@ -99,10 +100,16 @@ class Turn:
                     shut.append(link)
                     continue
                 share = self._share(deadline, len(self._links) - len(passed))
+                half = share.remaining() / 2
                 try:
-                    arms = self._ask(link, query, where, limit, share)
+                    self._bring_up(link, share.sooner(half), trying=trying)
+                    # A first index takes as long as it likes where nobody else could answer.
+                    arms = self._ask(link, query, where, limit, share.at_least(half))
                 except (UnavailableError, DeclinedError) as error:
-                    passed.append(_Passed(link, error))
+                    if link.id in self._spared:
+                        shut.append(link)  # only its upkeep was left alone
+                    else:
+                        passed.append(_Passed(link, error))
                 else:
                     self._served_by(link, passed)
                     return arms
@@ -111,11 +118,6 @@ class Turn:
     def _ask(
         self, link: Link, query: Query, where: Where, limit: int, deadline: Deadline
     ) -> tuple[Arm, ...]:
-        half = deadline.remaining() / 2
-        self._bring_up(link, deadline.sooner(half))
-        # A first index may take as long as it likes where nobody else could answer meanwhile.
-        deadline = deadline.at_least(half)
-
         def ask(manager: MemoryManager) -> tuple[Arm, ...]:
             try:
                 return manager.search(query, where=where, limit=limit, deadline=deadline)
@@ -131,25 +133,35 @@ class Turn:
             raise doubt  # nothing found in an index that may hold nothing is no answer
         return arms
 
-    def _bring_up(self, link: Link, deadline: Deadline) -> None:
-        """Bring the link's index up to the files, once; where that fails, its answer says so."""
+    def _bring_up(self, link: Link, deadline: Deadline, *, trying: bool) -> None:
+        """Bring the link's index up to the files, once; where that fails, its answer says so.
+
+        Only when ``trying`` is a link whose upkeep failed lately asked for it.
+        """
         freshen = self._freshen
-        if freshen is None or link.id in self._known:
+        if freshen is None or (link.id in self._known and link.id not in self._spared):
             return
         told = _Told(self._progress)
         try:
-            # Where nobody else could answer there is nothing to spare a failing one for.
-            call = link.call if len(self._links) == 1 else link.call_if_allowed
-            fresh = call("upkeep", lambda manager: freshen(manager, told), deadline)
+            if trying or len(self._links) == 1 or link.allows("upkeep"):
+                self._spared.discard(link.id)
+                fresh = link.call("upkeep", lambda manager: freshen(manager, told), deadline)
+                self._doubts.pop(link.id, None)
+            else:
+                self._spared.add(link.id)
+                fresh = self._doubted(link, link.left_alone("upkeep"))
         except (UnavailableError, DeclinedError) as error:
-            self._doubts[link.id] = (
-                error if isinstance(error, UnavailableError) else UnavailableError(str(error))
-            )
-            note = f"the index of {link.id} could not be brought up to the files: {error}"
-            fresh = Freshness(stale=-1, notes=(note,))
+            fresh = self._doubted(link, error)
         finally:
             told.over = True
         self._known[link.id] = fresh
+
+    def _doubted(self, link: Link, error: CommonplaceError) -> Freshness:
+        self._doubts[link.id] = (
+            error if isinstance(error, UnavailableError) else UnavailableError(str(error))
+        )
+        note = f"the index of {link.id} could not be brought up to the files: {error}"
+        return Freshness(stale=-1, notes=(note,))
 
     def _share(self, deadline: Deadline, left: int) -> Deadline:
         """What one link may take so that each of those ``left`` has its part; the last has all."""

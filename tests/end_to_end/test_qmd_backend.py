@@ -51,8 +51,9 @@ class House:
         self.config = self.sandbox.root / "config.json5"
         self.config.write_text(json.dumps({"memory": memory}))
 
-    def run(self, *arguments: str, **env: str) -> str:
-        ran = self.sandbox.run(*arguments, "--config", str(self.config), **env)
+    def run(self, *arguments: str, openclaw: str = "") -> str:
+        where = ("--config", str(self.config))
+        ran = self.sandbox.run(*arguments, *where, OPENCLAW_STATE_DIR=openclaw)
         return ran.went_well()
 
     def search(self, query: str, *more: str) -> Any:
@@ -165,10 +166,10 @@ def test_conversations_are_exported_searched_and_read(house: House) -> None:
     said = "The narwhal key is sk-abcdefghijklmnopqrstuvwxyz"
     record = {"type": "message", "message": {"role": "user", "content": said}}
     (folder / "talk.jsonl").write_text(json.dumps(record) + "\n")
-    env = {"OPENCLAW_STATE_DIR": str(originals)}
+    where = str(originals)
     house.configure(sessions={"enabled": True})
-    house.run("index", **env)
-    (hit,) = json.loads(house.run("search", "narwhal key", "--json", **env))["results"]
+    house.run("index", openclaw=where)
+    (hit,) = json.loads(house.run("search", "narwhal key", "--json", openclaw=where))["results"]
     assert (hit["path"], hit["source"], hit["trust"]) == (
         "qmd/sessions-main/talk.md",
         "sessions",
@@ -176,9 +177,12 @@ def test_conversations_are_exported_searched_and_read(house: House) -> None:
     )
     assert "narwhal" in hit["snippet"]
     assert "ghijklmnop" not in hit["snippet"], "secrets are masked"
-    assert "narwhal" in house.run("get", hit["path"], **env)
+    assert "narwhal" in house.run("get", hit["path"], openclaw=where)
     assert (
-        json.loads(house.run("search", "narwhal source:memory", "--json", **env))["results"] == []
+        json.loads(house.run("search", "narwhal source:memory", "--json", openclaw=where))[
+            "results"
+        ]
+        == []
     )
 
 

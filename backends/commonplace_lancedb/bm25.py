@@ -5,42 +5,45 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING
 
-from commonplace_lancedb.encoding import terms_out
+from commonplace_lancedb.encoding import last_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["counts_of", "has", "padded", "score", "weight"]
+__all__ = ["Padded", "counts_of", "has", "padded", "score", "weight"]
 
-_WEIGHTS = (1.0, 1.0, 0.4)
-"""What one occurrence counts in the columns body, head and extra."""
+_EXTRA = 0.4
+"""What one occurrence counts in the column extra; in body and head it counts 1."""
 
 _K1 = 1.2
 _B = 0.75
 
-Columns = tuple[str, ...]
+Padded = tuple[str, str]
+"""All columns of a row, and the column extra alone, each token with two spaces of its own."""
 
 
-def padded(terms: str) -> Columns:
-    """The columns of a row, each token with two spaces around it that are its own.
+def padded(terms: str) -> Padded:
+    """The columns so that tokens and phrases are found by plain text search.
 
-    So tokens and phrases are found by plain text search, and two that stand side by side are two.
+    Two tokens that stand side by side have two spaces between them: both are found.
     """
-    return tuple(f"  {column.replace(' ', '  ')}  " for column in terms_out(terms))
+    return f"  {terms.replace(' ', '  ')} ", f"  {last_column(terms).replace(' ', '  ')} "
 
 
-def counts_of(columns: Columns, token: str) -> float:
+def counts_of(columns: Padded, token: str) -> float:
     """How often ``token`` stands in a row, each occurrence with its column's weight."""
+    every, extra = columns
     needle = f" {token} "
-    return sum(
-        weight * column.count(needle) for column, weight in zip(columns, _WEIGHTS, strict=True)
-    )
+    found = every.count(needle)
+    if not found:
+        return 0.0
+    less = extra.count(needle)
+    return found - less + _EXTRA * less
 
 
-def has(columns: Columns, phrase: Sequence[str]) -> bool:
+def has(columns: Padded, phrase: Sequence[str]) -> bool:
     """Whether the tokens of ``phrase`` stand side by side in one of the columns."""
-    needle = f" {'  '.join(phrase)} "
-    return any(needle in column for column in columns)
+    return f" {'  '.join(phrase)} " in columns[0]
 
 
 def weight(rows: int, hits: float) -> float:
@@ -52,7 +55,7 @@ def weight(rows: int, hits: float) -> float:
 
 
 def score(
-    columns: Columns,
+    columns: Padded,
     length: int,
     average: float,
     should: Sequence[str],

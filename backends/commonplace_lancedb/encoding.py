@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = [
     "heading_in",
     "heading_out",
+    "last_column",
     "literal",
     "literals",
     "stamp_in",
@@ -75,6 +76,11 @@ def heading_in(heading: tuple[str, ...]) -> list[str]:
 def heading_out(parts: Iterable[str] | None) -> tuple[str, ...]:
     """The inverse of :func:`heading_in`."""
     return tuple(text_out(part) for part in parts or ())
+
+
+def last_column(terms: str) -> str:
+    """The column extra, as tokens of the index."""
+    return terms.rpartition(_COLUMNS)[2]
 
 
 def stamp_in(stamp: Stamp) -> str:

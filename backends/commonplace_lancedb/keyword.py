@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from commonplace.deadline import Deadline
     from commonplace.model.search import KeywordQuery, Phrase, Where
-    from commonplace_lancedb.head import BuildState
+    from commonplace_lancedb.bm25 import Padded
+    from commonplace_lancedb.head import BuildState, Counts
     from commonplace_lancedb.snapshot import Snapshot
 
 __all__ = ["keyword"]
@@ -45,7 +46,7 @@ class _Candidate(NamedTuple):
     path: str
     place: int
     day: str | None
-    columns: tuple[str, ...]
+    columns: Padded
     length: int
 
 
@@ -56,7 +57,7 @@ class _Asked(NamedTuple):
     must: tuple[Phrase, ...]
     must_not: tuple[Phrase, ...]
 
-    def holds(self, columns: tuple[str, ...]) -> bool:
+    def holds(self, columns: Padded) -> bool:
         return all(has(columns, phrase) for phrase in self.must) and not any(
             has(columns, phrase) for phrase in self.must_not
         )
@@ -76,24 +77,27 @@ def keyword(
     total = build.total
     if not asked.should or limit < 1 or not total.chunks:
         return []
-    plain = _any_of(asked.should)
     scope = snapshot.scope(build, "chunk")
-    every = _fetched(snapshot, plain, scope, _CANDIDATES + 1, deadline)
-    if len(every) <= _CANDIDATES:
-        # All that match: what a token weighs, and the filters, are seen from the rows.
-        seen: dict[str, float] = {
-            token: sum(counts_of(one.columns, token) > 0 for one in every) for token in asked.should
-        }
-        passes = passing(where)
-        kept = [c for c in every if passes(c.source, c.path, c.day) and asked.holds(c.columns)]
-        return _ranked(kept, asked, seen, total, deadline)[:limit]
+    narrowed = bool(asked.must) or not is_open(where)
+    first: list[_Candidate] = []
+    if total.chunks <= _CANDIDATES or not narrowed:
+        first = _fetched(snapshot, _any_of(asked.should), scope, _CANDIDATES, deadline)
+        if len(first) < _CANDIDATES or total.chunks == _CANDIDATES:
+            # All that match: what a token weighs, and the filters, are seen from the rows.
+            seen: dict[str, float] = {
+                token: sum(counts_of(one.columns, token) > 0 for one in first)
+                for token in asked.should
+            }
+            passes = passing(where)
+            kept = [one for one in first if passes(one.source, one.path, one.day)]
+            return _ranked(kept, asked, seen, total, deadline)[:limit]
     hits = {token: _held_by(snapshot, build, token, deadline) for token in asked.should}
-    condition = "" if is_open(where) else condition_of(snapshot, build, where)
+    condition = condition_of(snapshot, build, where)
     if condition is None:
         return []
     if condition:
         scope = f"{scope} AND {condition}"
-    return _best(snapshot, asked, scope, limit, hits, total, deadline)
+    return _best(snapshot, asked, scope, limit, hits, total, deadline, first=first)
 
 
 def _best(
@@ -102,19 +106,22 @@ def _best(
     scope: str,
     limit: int,
     hits: dict[str, float],
-    total: Any,
+    total: Counts,
     deadline: Deadline,
+    *,
+    first: list[_Candidate],
 ) -> list[tuple[int, float]]:
     """The best of ever more candidates, until it is clear that more would change nothing.
 
     That is where there are enough, and the last one wanted scores above the least of them.
+    ``first`` are the candidates that are known already, if any.
     """
     query = _query(asked)
     wanted = max(_CANDIDATES, _PER_HIT * limit)
     while True:
-        found = _fetched(snapshot, query, scope, wanted, deadline)
-        kept = [candidate for candidate in found if asked.holds(candidate.columns)]
-        ranked = _ranked(kept, asked, hits, total, deadline)
+        known = first if len(first) >= wanted else None
+        found = known or _fetched(snapshot, query, scope, wanted, deadline)
+        ranked = _ranked(found, asked, hits, total, deadline)
         if len(found) < wanted:
             return ranked[:limit]
         if len(ranked) > limit and ranked[limit - 1][1] > ranked[-1][1]:
@@ -137,13 +144,16 @@ def _ranked(
     candidates: Sequence[_Candidate],
     asked: _Asked,
     hits: dict[str, float],
-    total: Any,
+    total: Counts,
     deadline: Deadline,
 ) -> list[tuple[int, float]]:
+    """Those that hold what must be held, best first."""
     weights = {token: weight(total.chunks, count) for token, count in hits.items()}
     average = total.tokens / total.chunks or 1.0
     scored = []
     for one in _timed(candidates, deadline):
+        if not asked.holds(one.columns):
+            continue
         value = score(one.columns, one.length, average, asked.should, weights)
         if value > 0:
             scored.append((-value, text_out(one.source), text_out(one.path), one.place, one.id))

@@ -118,6 +118,12 @@ class Snapshot:
         known = {build.id for build in self.head.builds}
         return sorted(set(rows["build"].unique().to_pylist()) - known)
 
+    def count(self, condition: str | None = None) -> int:
+        """Rows of the whole table that pass ``condition``, whosever they are."""
+        with translated(self._place):
+            number: int = self._table.count_rows(condition)
+        return number
+
     def indexes(self) -> dict[str, Any]:
         """The indexes by the column they are of."""
         with translated(self._place):

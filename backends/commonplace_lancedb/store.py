@@ -53,6 +53,7 @@ class LanceStore:
         self._lease = Lease(place)
         self._index_vectors_from = index_vectors_from
         self._written = False
+        self._notices: tuple[str, ...] = ()
 
     @property
     def capabilities(self) -> frozenset[str]:
@@ -72,7 +73,8 @@ class LanceStore:
                 from commonplace_lancedb.upkeep import tidy
 
                 self._written = False
-                tidy(self._database, index_vectors_from=self._index_vectors_from)
+                notice = tidy(self._database, index_vectors_from=self._index_vectors_from)
+                self._notices = (notice,) if notice else ()
 
     def builds(self) -> tuple[Build, ...]:
         """All builds, the oldest first."""
@@ -241,7 +243,7 @@ class LanceStore:
         from commonplace_lancedb.checking import health
 
         _, snapshot = self._look()
-        return health(self._place, snapshot, deep=deep)
+        return health(self._place, snapshot, deep=deep)._replace(notices=self._notices)
 
     def close(self) -> None:
         """Let go of the table."""

@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from commonplace.errors import IndexUnavailableError
 from commonplace_lancedb.encoding import literal, literals
 from commonplace_lancedb.schema import SCALAR_INDEXES, is_vector_column
 from commonplace_lancedb.translation import ConflictError, translated
@@ -45,31 +46,36 @@ def forget_builds(database: Database, builds: Sequence[int]) -> None:
     database.changed()
 
 
-def tidy(database: Database, *, index_vectors_from: int) -> None:
-    """Do what is due. Where somebody else is at it, they will have done it.
+def tidy(database: Database, *, index_vectors_from: int) -> str:
+    """Do what is due; gives back what hindered it, in a line for people.
 
-    A service sees to all of it but the making of indexes by itself.
+    What was written stays written, and is found, whatever happens here. Where somebody else is at
+    it, they will have done it.
     """
-    snapshot = database.latest()
-    if snapshot is None:
-        return
     try:
-        _tidy(database, snapshot, index_vectors_from)
+        snapshot = database.latest()
+        if snapshot is not None:
+            _tidy(database, snapshot, index_vectors_from)
     except ConflictError:
-        return
+        return ""
+    except IndexUnavailableError as error:
+        return f"the table could not be tidied: {error}"
     finally:
         database.changed()
+    return ""
 
 
 def _tidy(database: Database, snapshot: Snapshot, index_vectors_from: int) -> None:
-    stats = snapshot.stats()
-    if stats is None:
-        return
     indexes = snapshot.indexes()
-    rows = stats["num_rows"]
-    loose = indexes["terms"].num_unindexed_rows if "terms" in indexes else 0
-    due = loose > max(_LOOSE_ROWS, rows // _LOOSE_SHARE)
-    if not due and stats["fragment_stats"]["num_fragments"] <= _MOST_FRAGMENTS:
+    rows = snapshot.count()
+    if database.place.is_service:
+        # It sees to its files, versions and rows without an index by itself.
+        due = snapshot.count("kind = 'dead'") > max(_LOOSE_ROWS, rows // _LOOSE_SHARE)
+    else:
+        loose = indexes["terms"].num_unindexed_rows if "terms" in indexes else 0
+        due = loose > max(_LOOSE_ROWS, rows // _LOOSE_SHARE)
+        due = due or snapshot.stats()["fragment_stats"]["num_fragments"] > _MOST_FRAGMENTS
+    if not due:
         return
     table = database.table()
     with translated(database.place):
@@ -78,7 +84,8 @@ def _tidy(database: Database, snapshot: Snapshot, index_vectors_from: int) -> No
         if rows >= _SCALAR_FROM:
             _index_columns(table, indexes)
         _index_vectors(table, indexes, index_vectors_from)
-        table.optimize(cleanup_older_than=_KEPT)
+        if not database.place.is_service:
+            table.optimize(cleanup_older_than=_KEPT)
 
 
 def _index_columns(table: Any, indexes: dict[str, Any]) -> None:

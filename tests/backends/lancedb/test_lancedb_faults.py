@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import TYPE_CHECKING, Any
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
+from commonplace.config.secret import Secret
 from commonplace.deadline import Deadline
 from commonplace.errors import (
     CallerError,
     DeadlineExceededError,
     IndexReadOnlyError,
     IndexUnavailableError,
+    UnavailableError,
 )
 from commonplace.testing import make_put, publish, search
 from commonplace.testing.driving import words
@@ -22,7 +26,7 @@ from commonplace_lancedb.settings import LanceSettings
 from commonplace_lancedb.translation import ConflictError, is_missing_table, translated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from commonplace_lancedb.store import LanceStore
 
@@ -55,8 +59,6 @@ def test_what_went_wrong_is_told_in_words(words_: str, said: str) -> None:
 
 
 def test_a_long_story_is_cut_and_holds_no_secret() -> None:
-    from commonplace.config.secret import Secret
-
     error = saying(
         f"error at http://x/?key={SECRET}&{SECRET} {'y' * 500}\nand more",
         uri="s3://b/p",
@@ -118,6 +120,45 @@ def test_a_server_that_is_not_there(
         assert SECRET not in str(caught.value)
 
 
+class Refusing(BaseHTTPRequestHandler):
+    """A service that knows nobody; ``asked`` are the keys it was shown."""
+
+    asked: ClassVar[list[str | None]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.headers.get("x-api-key"))
+        self.send_error(401)
+
+    def do_POST(self) -> None:
+        self.do_GET()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def service() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_service_is_shown_the_key_and_may_refuse_it(
+    open_store: Callable[..., LanceStore], service: str
+) -> None:
+    store = open_store(uri="db://memory", api_key=Secret(SECRET), host_override=service)
+    with pytest.raises(IndexUnavailableError, match="refused the credentials") as caught:
+        store.builds()
+    assert SECRET not in f"{caught.value} {caught.value!r}"
+    assert set(Refusing.asked) == {SECRET}
+    with store.writer(wait=0):
+        pass  # which makes no folder and no lock
+
+
 def test_a_bucket_that_is_not_there(
     open_store: Callable[..., LanceStore], s3: dict[str, str], secrets: Callable[..., Any]
 ) -> None:
@@ -127,9 +168,6 @@ def test_a_bucket_that_is_not_there(
 
 
 def test_a_secret_that_is_not_set(open_store: Callable[..., LanceStore]) -> None:
-    from commonplace.config.secret import Secret
-    from commonplace.errors import UnavailableError
-
     options = {"aws_secret_access_key": Secret("${NO_SUCH_VARIABLE_IS_SET}")}
     store = open_store(uri="s3://memory/x", storage_options=options)
     with pytest.raises(UnavailableError, match="NO_SUCH_VARIABLE_IS_SET is not set"):

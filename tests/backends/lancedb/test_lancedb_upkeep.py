@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.deadline import NEVER
+from commonplace.errors import IndexUnavailableError
 from commonplace.model.chunks import DeleteDocument
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.testing import make_chunk, make_put, publish, search, write
@@ -71,7 +72,7 @@ def test_old_versions_are_deleted(
 ) -> None:
     from datetime import timedelta
 
-    monkeypatch.setattr(upkeep, "_KEPT", timedelta(microseconds=1))
+    monkeypatch.setattr(upkeep, "_KEPT", timedelta(milliseconds=1))
     for number in range(5):
         publish(store, make_put("a.md", f"ant{number}"), identity=str(number))
     table = store._database.table()
@@ -108,6 +109,21 @@ def test_upkeep_that_others_hinder_is_left_to_them(
     monkeypatch.setattr(upkeep, "_tidy", hinder)
     publish(store, make_put("a.md", "ant"))
     assert len(search(store, words("ant"))) == 1
+
+
+def test_upkeep_that_fails_costs_no_write_and_is_told(
+    store: LanceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise IndexUnavailableError("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(upkeep, "_tidy", fail)
+        publish(store, make_put("a.md", "ant"))
+    assert len(search(store, words("ant"))) == 1
+    assert store.health().notices == ("the table could not be tidied: the disk is full",)
+    write(store, make_put("b.md", "ant"))
+    assert store.health().notices == ()
 
 
 def test_equal_matches_are_in_order_however_many(store: LanceStore) -> None:

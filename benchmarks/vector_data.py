@@ -7,6 +7,7 @@ Documents have 4 to 36 chunks of some 700 characters.
 
 from __future__ import annotations
 
+import re
 import time
 from array import array
 from functools import cache
@@ -122,7 +123,8 @@ def document(data: Data, number: int, revision: int = 0) -> PutDocument:
     for place, row in enumerate(data.spans[number]):
         text = text_of(row, revision)
         digest = sha256(text.encode()).hexdigest()
-        chunks.append(AnalysedChunk(Chunk(place + 1, place + 1, text), Terms(text), digest))
+        terms = Terms(" ".join(re.findall(r"\w+", text.lower())))
+        chunks.append(AnalysedChunk(Chunk(place + 1, place + 1, text), terms, digest))
     return PutDocument(
         source="memory",
         path=f"notes/{number}.md",

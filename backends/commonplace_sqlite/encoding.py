@@ -99,14 +99,26 @@ def heading_out(value: str | bytes) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def packed(text: str) -> bytes:
-    """``text`` as compressed bytes; level 1, since a higher one saves little and costs much."""
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), 1) if text else b""
+def packed(tokens: str, text: str) -> bytes:
+    """``tokens`` as compressed bytes; ``text``, which they are made of, says most of it already.
+
+    Level 1, since a higher one saves little and costs much.
+    """
+    if not tokens:
+        return b""
+    compressor = zlib.compressobj(1, zdict=text.encode("utf-8", "surrogatepass"))
+    return compressor.compress(tokens.encode("utf-8", "surrogatepass")) + compressor.flush()
 
 
-def unpacked(value: bytes) -> str:
-    """The inverse of :func:`packed`."""
-    return zlib.decompress(value).decode("utf-8", "surrogatepass") if value else ""
+def unpacked(value: bytes, text: str) -> str:
+    """The inverse of :func:`packed`; also of what was compressed without ``text``."""
+    if not value:
+        return ""
+    decompressor = zlib.decompressobj(zdict=text.encode("utf-8", "surrogatepass"))
+    tokens = decompressor.decompress(value) + decompressor.flush()
+    if not decompressor.eof:
+        raise zlib.error("tokens that were cut short")
+    return tokens.decode("utf-8", "surrogatepass")
 
 
 def indexable(tokens: str) -> str:

@@ -61,7 +61,7 @@ def _chunks(connection: apsw.Connection, build: int, ids: Sequence[int]) -> Iter
             heading_out(heading),
             day,
             trust,
-            unpacked(body),
+            unpacked(body, text_out(text)),
         )
 
 

@@ -152,7 +152,8 @@ def _add(
         documents.append(document)
         for ordinal, analysed in enumerate(put.chunks):
             chunk_rows.append((id_, document, ordinal, *_chunk_values(analysed)))
-            text_rows.append((id_, text_in(analysed.chunk.text), packed(analysed.terms.body)))
+            text = analysed.chunk.text
+            text_rows.append((id_, text_in(text), packed(analysed.terms.body, text)))
             body, head, extra = map(indexable, analysed.terms)
             term_rows.append((id_, body, head, extra))
             id_ += 1

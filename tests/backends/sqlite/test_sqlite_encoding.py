@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import zlib
+
 import apsw
 import pytest
 from hypothesis import given
@@ -51,9 +53,18 @@ def test_a_digest_takes_half_the_room() -> None:
     assert encoding.digest_in("00ff" * 16) == b"\x00\xff" * 16
 
 
-@given(ANY_TEXT)
-def test_packed_text_comes_back(text: str) -> None:
-    assert encoding.unpacked(encoding.packed(text)) == text
+@given(ANY_TEXT, ANY_TEXT)
+def test_packed_tokens_come_back(tokens: str, text: str) -> None:
+    assert encoding.unpacked(encoding.packed(tokens, text), text) == tokens
+    assert encoding.unpacked(encoding.packed(tokens, tokens), tokens) == tokens
+    alone = zlib.compress(tokens.encode("utf-8", "surrogatepass"), 1) if tokens else b""
+    assert encoding.unpacked(alone, text) == tokens
+
+
+def test_packed_tokens_are_told_from_half_of_them() -> None:
+    packed = encoding.packed("one two three", "One, two: three!")
+    with pytest.raises(zlib.error):
+        encoding.unpacked(packed[:-3], "One, two: three!")
 
 
 @given(ANY_TEXT)

@@ -56,10 +56,11 @@ class Resident:
         """
         with self._lock:
             server = self._current()
-        if server is None or (server.owing is not None and not patient):
+        if server is None:
             return None
         try:
-            if not server.ready(deadline):
+            # Before it is looked at what it owes: until it is greeted, it owes its greeting.
+            if not server.ready(deadline) or (server.owing is not None and not patient):
                 return None
         except QmdError as error:
             self.failed(server, str(error))

@@ -75,6 +75,15 @@ def test_the_second_search_starts_one_and_does_not_wait_for_it(house: House) -> 
     assert sorted(house.commands()) in (["mcp", *["search"] * 4], ["search"] * 4)
 
 
+def test_a_server_that_nobody_waited_for_answers_once_it_is_up(house: House) -> None:
+    house.behave(mcp={"results": [result("mem/a.md")]}, search={"stdout": CLI})
+    house.knows("mem", "root")
+    qmd = house.qmd()
+    while (found := search(qmd)) == [FROM_CLI]:
+        assert len(house.commands()) < 1000
+    assert found == [row("mem", "a.md")]
+
+
 def test_a_server_that_is_there_answers(house: House, warm: Callable[..., Qmd]) -> None:
     qmd = warm(results=[result("mem/a b%.md"), result("mem/c.md", 0.5)])
     assert search(qmd) == [row("mem", "a b%.md"), row("mem", "c.md", 0.5)]

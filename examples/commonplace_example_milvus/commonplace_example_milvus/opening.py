@@ -25,19 +25,26 @@ def open_store(context: StoreContext) -> MilvusStore:
     Raises :class:`~commonplace.errors.IndexUnavailableError` where Milvus does not answer.
     """
     settings: MilvusSettings = context.config or MilvusSettings()
-    uri = settings.uri or f"{context.path}.milvus.db"
-    prefix = settings.collection or f"commonplace_{sha256(context.path.encode()).hexdigest()[:16]}"
     folder = os.path.dirname(os.path.abspath(context.path))
     os.makedirs(folder, exist_ok=True)
+    if settings.uri is None:
+        # A file of this index alone, which may be moved.
+        uri, prefix, lock = (
+            f"{context.path}.milvus.db",
+            "commonplace",
+            f"{context.path}.milvus.lock",
+        )
+    else:
+        uri, prefix = settings.uri, f"commonplace_{sha256(context.path.encode()).hexdigest()[:16]}"
+        lock = os.path.join(folder, f"{settings.collection or prefix}.lock")
     database = Database(
         uri,
         token=settings.token.reveal() if settings.token else "",
-        prefix=prefix,
+        prefix=settings.collection or prefix,
         timeout=settings.timeout_seconds,
     )
     try:
-        lease = Lease(os.path.join(folder, f"{prefix}.lock"))
-        return MilvusStore(database, lease, location=_shown(uri))
+        return MilvusStore(database, Lease(lock), location=_shown(uri))
     except BaseException:
         database.close()
         raise

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING
+
 from attrs import field, frozen
 
-from commonplace.config import Secret, described
+from commonplace.config import Secret, WrongValueError, described
+from commonplace.dirs import expand_user
+
+if TYPE_CHECKING:
+    from commonplace.config import Reading
 
 __all__ = ["MilvusSettings"]
+
+
+def _address(raw: object, reading: Reading) -> str:
+    text = reading.text(raw)
+    if "://" in text:
+        return text
+    if not text.endswith(".db"):
+        raise WrongValueError('must end in ".db", or be an address such as "http://host:19530"')
+    return os.path.join(reading.base, expand_user(text, reading.env))
 
 
 @frozen
@@ -18,6 +34,8 @@ class MilvusSettings:
         metadata=described(
             "A file that ends in `.db`, kept by Milvus Lite within this process, or the address "
             "of a server or cluster, `http://host:19530`.",
+            read=_address,
+            schema={"type": "string"},
             shown="a file beside the index of the builtin backend",
         ),
     )
@@ -29,7 +47,7 @@ class MilvusSettings:
         default=None,
         metadata=described(
             "What the names of the collections begin with: letters, digits, underscores.",
-            shown="one for each agent and workspace",
+            shown="a name for each agent and workspace",
         ),
     )
     timeout_seconds: float = field(

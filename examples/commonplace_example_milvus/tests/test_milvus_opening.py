@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.config import Secret
+from commonplace.config import Reading, Secret, WrongValueError
 from commonplace.errors import IndexBusyError, IndexUnavailableError, PluginUnavailableError
 from commonplace.spec import StoreContext
 from commonplace.testing import make_put, publish
 from commonplace.testing.driving import held
 from commonplace_example_milvus.opening import _shown
 from commonplace_example_milvus.plugin import make_store
-from commonplace_example_milvus.settings import MilvusSettings
+from commonplace_example_milvus.settings import MilvusSettings, _address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,6 +86,24 @@ def test_a_file_that_is_no_database_is_an_error(tmp_path: Path) -> None:
 def test_a_tokenizer_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PluginUnavailableError, match="unicode61"):
         make_store(StoreContext(path=str(tmp_path / "index"), tokenizer="unicode61"))
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("http://host:19530", "http://host:19530"),
+        ("/var/milvus.db", "/var/milvus.db"),
+        ("~/milvus.db", "/home/me/milvus.db"),
+        ("here.db", "/etc/here.db"),
+    ],
+)
+def test_a_file_is_where_the_configuration_says(written: str, read: str) -> None:
+    assert _address(written, Reading(env={"HOME": "/home/me"}, base="/etc")) == read
+
+
+def test_what_is_neither_file_nor_address_is_refused() -> None:
+    with pytest.raises(WrongValueError):
+        _address("milvus", Reading(env={}, base="/etc"))
 
 
 def test_no_password_is_shown() -> None:

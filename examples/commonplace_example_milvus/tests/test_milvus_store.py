@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
+from uuid import uuid4
 
 import pytest
 from hypothesis import settings
@@ -42,6 +44,9 @@ class TestMilvusServer(StoreConformance):
         database.close()
 
     def open_store(self, directory: str) -> Store:
-        return make_store(
-            StoreContext(path=f"{directory}/index", config=MilvusSettings(uri=self.uri))
-        )
+        # A copy of the folder, which is what the laws make of one, is of the same index.
+        name = Path(directory, "name")
+        if not name.exists():
+            name.write_text(f"test_{uuid4().hex}")
+        settings = MilvusSettings(uri=self.uri, collection=name.read_text())
+        return make_store(StoreContext(path=f"{directory}/index", config=settings))

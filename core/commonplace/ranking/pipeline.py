@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from commonplace.model.search import Arm, ChunkId
     from commonplace.spec import RankContext, Ranker
 
-__all__ = ["candidates_of", "rank"]
+__all__ = ["candidates_of", "rank", "with_step"]
 
 _STAGES = ("fuse", "adjust", "select")
 

@@ -44,7 +44,12 @@ class Collection(NamedTuple):
     @property
     def location(self) -> str:
         """The folder, with links above it followed: QMD refuses files that seem outside of it."""
-        return os.path.join(os.path.realpath(self.root.base), *self.root.parts)
+        return _location(self.root)
+
+    def steps(self) -> list[str]:
+        """The folders on the way to it that may not be links, itself included."""
+        base, parts = os.path.realpath(self.root.base), self.root.parts
+        return [os.path.join(base, *parts[: depth + 1]) for depth in range(len(parts))]
 
     def wanted(self) -> Callable[[str], bool]:
         """Whether a path below the folder is one of its files."""
@@ -133,7 +138,8 @@ class _Names:
 
     def given(self, wishes: Iterable[_Wish]) -> Iterator[Collection]:
         for wish in wishes:
-            place = (os.path.realpath(wish.root.location), wish.pattern)
+            # By its own name: a link is refused, and must not stand for what it leads to.
+            place = (_location(wish.root), wish.pattern)
             if place in self._places:
                 continue
             self._places.add(place)
@@ -162,6 +168,10 @@ def _prefix(stored: str, name: str) -> str:
     if _is_outside(stored):
         return f"{PREFIX}/{name}/"
     return f"{stored}/" if stored else ""
+
+
+def _location(root: Root) -> str:
+    return os.path.join(os.path.realpath(root.base), *root.parts)
 
 
 def _is_outside(stored: str) -> bool:

@@ -44,6 +44,8 @@ def list_files(collection: Collection, *, workspace_failure: str = "") -> Listin
         return _failed(workspace_failure)
     if not is_storable(collection.location):
         return _failed("its name is not valid UTF-8: rename it to have it indexed")
+    if any(map(os.path.islink, collection.steps())):
+        return _failed("a symbolic link leads to it, which memory does not follow")
     try:
         os.scandir(collection.location).close()
     except (FileNotFoundError, NotADirectoryError):

@@ -69,17 +69,15 @@ def test_names_are_plain_and_no_two_share_one(tmp_path: Path) -> None:
 
 def test_one_folder_with_one_pattern_is_one_collection(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
-    os.symlink(tmp_path / "memory", tmp_path.parent / f"{tmp_path.name}-link")
     found = made(
         tmp_path,
         "memory",
         str(tmp_path / "memory/"),
-        f"../{tmp_path.name}-link",
         ExtraRoot("memory", "*.txt"),
         " ",
         "bad\0path",
     )
-    assert [(each.name, each.pattern) for each in found[2:]] == [("custom-4-main", "*.txt")]
+    assert [(each.name, each.pattern) for each in found[2:]] == [("custom-3-main", "*.txt")]
 
 
 def test_a_file_is_its_folder_and_its_name(tmp_path: Path) -> None:
@@ -142,6 +140,20 @@ def test_files_as_qmd_finds_them(tmp_path: Path) -> None:
     assert sorted(listing.passed_over) == ["b/vendor", "build"]
     assert listing.links == 2
     assert listing.failures == ()
+
+
+def test_a_folder_behind_a_link_is_refused_and_told(tmp_path: Path) -> None:
+    workspace, elsewhere = tmp_path / "workspace", tmp_path / "elsewhere"
+    workspace.mkdir()
+    elsewhere.mkdir()
+    (elsewhere / "a.md").write_text("x")
+    os.symlink(elsewhere, workspace / "memory")
+    os.symlink(elsewhere, tmp_path / "link")
+    collections = made(workspace, str(tmp_path / "link"), str(elsewhere))
+    found = look(collections, str(workspace), {})
+    assert [failed.root for failed in found.failures] == ["memory", "qmd/custom-1-main"]
+    assert all("symbolic link" in failed.reason for failed in found.failures)
+    assert found.added == 1, "by its own name it is found"
 
 
 def test_a_folder_that_cannot_be_listed_keeps_its_collection_from_an_update(

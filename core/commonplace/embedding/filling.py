@@ -56,6 +56,10 @@ def fill_vectors(
     """
     reasons: list[str] = []
     report = Embedding()
+    for link in service.links if anew else ():
+        # Whoever has mended something need not wait for any cool-down.
+        link.hurry("document")
+        link.hurry("query")
     if service.absent is not None:
         reasons.append(service.absent.reason)
         report = Embedding(service.absent.part, missing=store.health().chunks)
@@ -222,7 +226,7 @@ class _Filling:
             progress=progress,
         )
         self._batch = batching.run(work)
-        self._link.hurry()  # what is left is asked for in another way, which may work
+        self._link.hurry("document")  # what is left is asked for in another way, which may work
         self._cut += self._batch.cut
         plain = frozenset(self._batch.plain)
         return [item for item in left if text_digest(item[1]).hex() in plain]

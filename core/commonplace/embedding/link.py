@@ -145,9 +145,9 @@ class ProviderLink:
             raise
         self._succeeded(breaker)
 
-    def hurry(self) -> None:
-        """Let the next documents through: something other than they may have failed."""
-        self.indexing.hurry()
+    def hurry(self, purpose: Purpose) -> None:
+        """Let the next call through: something other may have failed, or somebody insists."""
+        self._breaker(purpose).hurry()
 
     def state(self, purpose: Purpose | None = None) -> BreakerState:
         """The state of one breaker; without ``purpose`` of the first that is not closed."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace.embedding.cache import EmbeddingCache
 from commonplace.embedding.waiting import TookTooLongError
 from commonplace.spec import Limits
 
@@ -26,7 +27,12 @@ KEY = "sekrit-0123456789-abcdef"
 @pytest.fixture(autouse=True)
 def no_cache_of_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is asked, somebody must embed it."""
-    monkeypatch.setattr("commonplace.embedding.cache.EmbeddingCache.get", lambda *_: {})
+    known = EmbeddingCache.get
+
+    def get(self: EmbeddingCache, fingerprint: str, digests: Any) -> dict[bytes, bytes]:
+        return {} if fingerprint.endswith("|query") else known(self, fingerprint, digests)
+
+    monkeypatch.setattr(EmbeddingCache, "get", get)
 
 
 def search(world: World, **settings: Any) -> SearchResult:
@@ -110,6 +116,16 @@ def test_a_sync_asks_and_what_it_finds_helps_searches(world: World, broken: Sear
     assert report.embedding.missing == 0
     assert search(world).provider == "openai"  # before its own cool-down is over
     assert kept(world) == []
+
+
+def test_who_insists_need_not_wait_for_the_cool_down(world: World, broken: SearchResult) -> None:
+    world.vendor.always(None)
+    assert search(world).provider is None
+    asked = world.asked()
+    with world.open() as memory:
+        memory.sync(force=True)
+    assert world.asked() == asked  # all of it is in the cache: nobody has seen that it works
+    assert search(world).provider == "openai"
 
 
 def test_other_settings_are_tried_at_once(world: World, broken: SearchResult) -> None:

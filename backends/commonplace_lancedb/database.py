@@ -7,6 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from commonplace.errors import IndexCorruptError
 from commonplace_lancedb.snapshot import Snapshot
 from commonplace_lancedb.translation import closed, is_missing_table, translated
 
@@ -88,6 +89,18 @@ class Database:
                     self._index(table)  # whoever made the table did not come so far
             self._ready = True
             return table
+
+    def is_latest(self) -> bool:
+        """Whether what was last read is the table as it is now, or cannot even be opened.
+
+        Of an older version files may be gone, without any damage.
+        """
+        with self._lock:
+            try:
+                table = self._open(None)
+            except IndexCorruptError:
+                return True
+            return table is not None and (self._snapshot is None or self._snapshot.is_of(table))
 
     def changed(self) -> None:
         """Forget how the table was: this process has just written."""

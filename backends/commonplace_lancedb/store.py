@@ -14,10 +14,12 @@ from commonplace_lancedb.committing import Committer
 from commonplace_lancedb.database import Database
 from commonplace_lancedb.head import BuildState
 from commonplace_lancedb.lease import Lease
+from commonplace_lancedb.mending import mending, set_aside_before
 from commonplace_lancedb.schema import ID_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from commonplace.deadline import Deadline
     from commonplace.model.chunks import Change
@@ -78,8 +80,9 @@ class LanceStore:
 
     def builds(self) -> tuple[Build, ...]:
         """All builds, the oldest first."""
-        head, _ = self._look()
-        return tuple(state.build for state in head.builds)
+        with self._mending():
+            head, _ = self._look()
+            return tuple(state.build for state in head.builds)
 
     def open_build(self, identity: str) -> Build:
         """The unfinished build of ``identity``, or a new one."""
@@ -113,9 +116,10 @@ class LanceStore:
         """What ``build`` or the live one holds."""
         from commonplace_lancedb.reading import documents
 
-        head, snapshot = self._look()
-        state = head.live if build is None else _need(head, build)
-        return [] if snapshot is None or state is None else documents(snapshot, state)
+        with self._mending():
+            head, snapshot = self._look()
+            state = head.live if build is None else _need(head, build)
+            return [] if snapshot is None or state is None else documents(snapshot, state)
 
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
         """Apply all of ``changes`` or none, in one commit."""
@@ -130,7 +134,8 @@ class LanceStore:
             if done is not None:
                 self._committer.commit(before, done.head, done.rows)
 
-        self._committer.change(make)
+        with self._mending():
+            self._committer.change(make)
         self._written = True
 
     def keyword(
@@ -140,23 +145,26 @@ class LanceStore:
         from commonplace_lancedb.keyword import keyword
 
         deadline.check("the keyword search")
-        head, snapshot = self._look(deadline)
-        if snapshot is None or head.live is None:
-            return []
-        return list(keyword(snapshot, head.live, query, where, limit, deadline))
+        with self._mending():
+            head, snapshot = self._look(deadline)
+            if snapshot is None or head.live is None:
+                return []
+            return list(keyword(snapshot, head.live, query, where, limit, deadline))
 
     def fetch(self, ids: Sequence[ChunkId]) -> list[StoredChunk]:
         """The chunks of ``ids`` in the live build."""
         from commonplace_lancedb.reading import fetch
 
-        head, snapshot = self._look()
-        if snapshot is None or head.live is None or not ids:
-            return []
-        return fetch(snapshot, head.live, ids)
+        with self._mending():
+            head, snapshot = self._look()
+            if snapshot is None or head.live is None or not ids:
+                return []
+            return fetch(snapshot, head.live, ids)
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """The spaces of the namespace, and what they cover of the live build."""
-        head, _ = self._look()
+        with self._mending():
+            head, _ = self._look()
         live = head.live
         if live is None:
             return ()
@@ -170,9 +178,10 @@ class LanceStore:
         """What of ``build`` has no vector in ``space``."""
         from commonplace_lancedb.reading import missing
 
-        head, snapshot = self._look()
-        state = _need(head, build)
-        return [] if snapshot is None else missing(snapshot, state, head.spaces.get(space))
+        with self._mending():
+            head, snapshot = self._look()
+            state = _need(head, build)
+            return [] if snapshot is None else missing(snapshot, state, head.spaces.get(space))
 
     def put_vectors(
         self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
@@ -194,7 +203,8 @@ class LanceStore:
                 self._committer.commit(before, *done)
 
         if new:
-            self._committer.change(make)
+            with self._mending():
+                self._committer.change(make)
             self._written = True
 
     def drop_space(self, space: str) -> None:
@@ -212,42 +222,50 @@ class LanceStore:
         from commonplace_lancedb.nearest import nearest
 
         deadline.check("the vector search")
-        head, snapshot = self._look(deadline)
-        held = head.spaces.get(space)
-        if snapshot is None or head.live is None or held is None:
-            return Nearest((), exact=True)
-        parts.check([vector], held.dims)
-        return nearest(
-            snapshot,
-            head.live,
-            space,
-            vector,
-            where=where,
-            limit=limit,
-            deadline=deadline,
-            index_from=self._index_vectors_from,
-        )
+        with self._mending():
+            head, snapshot = self._look(deadline)
+            held = head.spaces.get(space)
+            if snapshot is None or head.live is None or held is None:
+                return Nearest((), exact=True)
+            parts.check([vector], held.dims)
+            return nearest(
+                snapshot,
+                head.live,
+                space,
+                vector,
+                where=where,
+                limit=limit,
+                deadline=deadline,
+                index_from=self._index_vectors_from,
+            )
 
     def vectors(self, space: str, ids: Collection[ChunkId]) -> Mapping[ChunkId, bytes]:
         """The vectors of ``ids`` in the live build."""
         from commonplace_lancedb.reading import vectors_of
 
-        head, snapshot = self._look()
-        held = head.spaces.get(space)
-        if snapshot is None or head.live is None or held is None:
-            return {}
-        return vectors_of(snapshot, head.live, held, ids)
+        with self._mending():
+            head, snapshot = self._look()
+            held = head.spaces.get(space)
+            if snapshot is None or head.live is None or held is None:
+                return {}
+            return vectors_of(snapshot, head.live, held, ids)
 
     def health(self, *, deep: bool = False) -> StoreHealth:
         """Counts of the live build; ``deep`` compares its rows with them."""
         from commonplace_lancedb.checking import health
 
-        _, snapshot = self._look()
-        return health(self._place, snapshot, deep=deep)._replace(notices=self._notices)
+        with self._mending():
+            _, snapshot = self._look()
+            found = health(self._place, snapshot, deep=deep)
+        kept = (f"a damaged index is kept at {old}" for old in set_aside_before(self._place))
+        return found._replace(notices=(*kept, *self._notices))
 
     def close(self) -> None:
         """Let go of the table."""
         self._database.close()
+
+    def _mending(self) -> AbstractContextManager[None]:
+        return mending(self._database, self._lease)
 
     def _look(self, deadline: Deadline | None = None) -> tuple[Head, Snapshot | None]:
         from commonplace_lancedb.head import Head
@@ -269,7 +287,8 @@ class LanceStore:
                 self._committer.commit(before, after)
             return before, after
 
-        before, after = self._committer.change(make)
+        with self._mending():
+            before, after = self._committer.change(make)
         gone = {build.id for build in before.builds} - {build.id for build in after.builds}
         forget_builds(self._database, sorted(gone))
         return after

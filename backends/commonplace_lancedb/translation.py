@@ -10,6 +10,7 @@ from commonplace.embedding.redact import redacted
 from commonplace.errors import (
     CommonplaceError,
     DeadlineExceededError,
+    IndexCorruptError,
     IndexReadOnlyError,
     IndexUnavailableError,
 )
@@ -37,6 +38,11 @@ _REFUSED = (
 _UNREACHABLE = (
     r"Connection refused|connect error|error trying to connect|dns error|ConnectError"
     r"|error sending request|timed out|timeout|kind: Connect"
+)
+
+_DAMAGED = (
+    r"decode Protobuf|invalid wire type|file size is too small|failed to fill whole buffer"
+    r"|invalid magic|not appear to be a Lance file|corrupt|Not found: \S+\.(lance|manifest|txn|idx)"
 )
 
 _KINDS: tuple[tuple[str, type[IndexUnavailableError], str, str], ...] = (
@@ -70,6 +76,12 @@ _KINDS: tuple[tuple[str, type[IndexUnavailableError], str, str], ...] = (
         "cannot be written",
         "make the folder and what is in it writable",
     ),
+    (
+        _DAMAGED,
+        IndexCorruptError,
+        "is damaged",
+        "run `commonplace index`: a damaged table in a folder is set aside, and made anew",
+    ),
 )
 
 
@@ -102,7 +114,7 @@ def _error_of(words: str, place: Place) -> IndexUnavailableError:
         line = f"{line[:_LONGEST]}..."
     return IndexUnavailableError(
         f"the LanceDB at {place.shown} cannot be used: {line}",
-        mend="run `commonplace index`; a table that stays damaged can be deleted and is made anew",
+        mend="check memory.lancedb and what it names",
     )
 
 

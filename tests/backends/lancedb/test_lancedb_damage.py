@@ -1,0 +1,75 @@
+"""Damaged tables: never an empty answer; in a folder, set aside and made anew."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace.errors import CommonplaceError, IndexCorruptError
+from commonplace.testing import make_put, publish, search
+from commonplace.testing.driving import held, words
+from commonplace_lancedb import upkeep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace_lancedb.store import LanceStore
+
+
+def cut(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2)
+
+
+def garble(file: Path) -> None:
+    file.write_bytes(b"\xaa" * file.stat().st_size)
+
+
+@pytest.mark.parametrize("what", ["_versions/*.manifest", "data/*.lance", "_indices/*/*.lance"])
+@pytest.mark.parametrize("damage", [cut, garble, Path.unlink])
+def test_a_damaged_table_is_told_set_aside_and_made_anew(
+    open_store: Callable[..., LanceStore],
+    folder: str,
+    monkeypatch: pytest.MonkeyPatch,
+    damage: Callable[[Path], None],
+    what: str,
+) -> None:
+    monkeypatch.setattr(upkeep, "_LOOSE_ROWS", 0)  # so that the index holds something
+    store = open_store()
+    notes = [make_put(f"{number}.md", "ant bee") for number in range(30)]
+    publish(store, *notes)
+    store.close()
+    files = list(Path(folder).glob(f"*.lance/{what}"))
+    assert files
+    for file in files:
+        damage(file)
+    again = open_store()
+    if damage is Path.unlink and "manifest" in what:
+        assert again.builds() == (), "without any version there is no table"
+    else:
+        with pytest.raises(IndexCorruptError, match="is damaged") as caught:
+            search(again, words("ant"))
+        assert "commonplace index" in caught.value.mend
+        (kept,) = Path(folder).glob("*.damaged-*")
+        assert any(str(kept) in line for line in again.health().notices)
+    assert again.builds() == ()
+    publish(again, *notes)
+    assert len(search(again, words("ant"))) == 30
+
+
+def test_a_damaged_table_is_left_where_somebody_writes(
+    open_store: Callable[..., LanceStore], folder: str
+) -> None:
+    import filelock
+
+    store = open_store()
+    publish(store, make_put("a.md", "ant"))
+    store.close()
+    for file in Path(folder).glob("*.lance/data/*.lance"):
+        cut(file)
+    again = open_store()
+    with filelock.FileLock(f"{folder}/main.lock"), pytest.raises(CommonplaceError):
+        held(again)
+    assert not list(Path(folder).glob("*.damaged-*"))

@@ -106,8 +106,8 @@ class Turn:
                     # A first index takes as long as it likes where nobody else could answer.
                     arms = self._ask(link, query, where, limit, share.at_least(half))
                 except (UnavailableError, DeclinedError) as error:
-                    if link.id in self._spared:
-                        shut.append(link)  # only its upkeep was left alone
+                    if link.id in self._spared and error is self._doubts[link.id]:
+                        shut.append(link)  # its upkeep was left alone, and may be well again
                     else:
                         passed.append(_Passed(link, error))
                 else:

@@ -263,7 +263,7 @@ BROKEN: list[tuple[type[InMemoryStore], str]] = [
     (BeginsBuildsWithoutVectors, "test_a_new_build_takes_over_vectors"),
     (WritesWithoutTheLease, "test_vectors_are_written_under_the_lease"),
     (ForgetsVectorsOnClosing, "test_vectors_are_there_after_reopening"),
-    (FiltersAfterwards, "test_the_nearest_are_found"),
+    (FiltersAfterwards, "test_a_filter_looks_past_nearer_chunks"),
     (FindsEachVectorOnce, "test_the_nearest_are_found"),
     (SaysExactWhereItIsNot, "test_the_nearest_are_found"),
     (OrdersEqualsByAge, "test_equally_near_chunks_are_ordered_by_source_path_and_place"),

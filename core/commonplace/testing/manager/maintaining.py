@@ -61,8 +61,9 @@ class MaintenanceLaws(ManagerLaws):
         self.notes.delete("memory/b.md")
         for _ in range(2):
             assert manager.pending().remaining == 3
-        assert paths(ask(manager, "zebra")) == {"memory/a.md", "memory/b.md"}
-        assert paths(ask(manager, "okapi")) == set()
+        # An engine may look at the files as they are, and not show what is gone.
+        assert {"memory/a.md"} <= paths(ask(manager, "zebra")) <= {"memory/a.md", "memory/b.md"}
+        assert all("okapi" not in item.chunk.text for item in found(ask(manager, "okapi")))
 
     @law()
     def test_more_changes_than_at_most_are_left(self, manager: MemoryManager) -> None:
@@ -81,7 +82,7 @@ class MaintenanceLaws(ManagerLaws):
         self.notes.delete("memory/a.md")
         report = manager.maintain(at_most=2, deadline=NEVER)
         assert (report.remaining, report.known, report.changed) == (3, 2, False)
-        assert paths(ask(manager, "zebra")) == {"memory/a.md", "memory/b.md"}
+        assert {"memory/b.md"} <= paths(ask(manager, "zebra")) <= {"memory/a.md", "memory/b.md"}
         assert manager.maintain(at_most=3, deadline=NEVER).remaining == 0
         finds(manager, {f"memory/{name}.md": {"zebra"} for name in "bcd"})
 

@@ -74,6 +74,17 @@ class NearestLaws(StoreLaws):
             answer = nearest(kept, query, where, limit)
             _check_answer(store, answer, nearest_places(corpus, vectors, query, where), limit)
 
+    @law("vectors")
+    def test_a_filter_looks_past_nearer_chunks(self, store: Store) -> None:
+        """Filters come before the search: what passes is found behind all that is nearer."""
+        kept = vector_store(store)
+        near = [make_put(f"near/{n}.md", make_chunk(f"ant {n}")) for n in range(30)]
+        build = publish(store, *near, make_put("far.md", _B))
+        far = {_B.digest: _NORTH}
+        attach(kept, build, "space", dict.fromkeys(digests(near), _EAST) | far)
+        answer = nearest(kept, _EAST, Where(paths=("far.md",)), 1)
+        assert places(store, answer.found) == [("memory", "far.md", 2)]
+
     @law("vectors", keys=st.permutations([(s, p) for s in SOURCES for p in PATHS]))
     def test_equally_near_chunks_are_ordered_by_source_path_and_place(
         self, store: Store, keys: list[tuple[str, str]]

@@ -117,7 +117,8 @@ def _best(
     ``first`` are the candidates that are known already, if any.
     """
     query = _query(asked)
-    wanted = max(_CANDIDATES, _PER_HIT * limit)
+    every = total.chunks + 1
+    wanted = min(every, max(_CANDIDATES, _PER_HIT * limit))
     while True:
         known = first if len(first) >= wanted else None
         found = known or _fetched(snapshot, query, scope, wanted, deadline)
@@ -126,7 +127,7 @@ def _best(
             return ranked[:limit]
         if len(ranked) > limit and ranked[limit - 1][1] > ranked[-1][1]:
             return ranked[:limit]
-        wanted *= _GROWTH
+        wanted = min(every, wanted * _GROWTH)
 
 
 def _fetched(

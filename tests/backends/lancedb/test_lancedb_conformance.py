@@ -39,7 +39,7 @@ class TestLanceStoreAtItsCore(MatchLaws, FetchLaws, NearestLaws):
 
 @pytest.mark.slow
 class TestLanceStore(StoreConformance):
-    settings = settings(max_examples=15, stateful_step_count=15)
+    settings = settings(max_examples=10, stateful_step_count=12)
 
     def open_store(self, directory: str) -> Store:
         return _open(directory)
@@ -49,7 +49,7 @@ class TestLanceStore(StoreConformance):
 class TestLanceStoreOfMany(MatchLaws, ScoreLaws, DocumentLaws):
     """As if there were many matches: Lance filters, finds phrases, and counts tokens."""
 
-    settings = settings(max_examples=15, stateful_step_count=15)
+    settings = settings(max_examples=10, stateful_step_count=12)
 
     @pytest.fixture(autouse=True)
     def _few_candidates(self, monkeypatch: pytest.MonkeyPatch) -> None:

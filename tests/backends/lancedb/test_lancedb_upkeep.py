@@ -135,6 +135,7 @@ def test_equal_matches_are_in_order_however_many(store: LanceStore) -> None:
         ("memory", "0000.md", 2),
         ("memory", "0001.md", 1),
     ]
+    assert search(store, words("ant"), limit=10**9)[:3] == found
 
 
 def test_many_matches_are_filtered_and_have_their_phrases(store: LanceStore) -> None:

@@ -3,19 +3,33 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 import commonplace.testing
 from commonplace.model.chunks import Terms
-from commonplace.testing import StoreConformance, live_build, make_chunk, make_put
+from commonplace.testing import live_build, make_chunk, make_put
 from commonplace.testing.driving import EVERYWHERE, words
 from commonplace.testing.naive import holds, matching
 from commonplace.testing.store.law import StoreLaws
 from commonplace.testing.strategies import HOSTILE_PATHS, HOSTILE_TOKENS, fold
 from commonplace_inmemory.store import InMemoryStore
 
-LAWS = [name for name in dir(StoreConformance) if name.startswith("test_")]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SUITES = [
+    getattr(commonplace.testing, name)
+    for name in commonplace.testing.__all__
+    if name.endswith("Conformance")
+]
+LAWS = [
+    pytest.param(getattr(suite, name), id=f"{suite.__name__}-{name}")
+    for suite in SUITES
+    for name in dir(suite)
+    if name.startswith("test_")
+]
 
 
 @pytest.mark.parametrize("missing", ["hypothesis", "pytest"])
@@ -37,9 +51,12 @@ def test_a_wrong_name_is_an_attribute_error() -> None:
         _ = commonplace.testing.nonsense
 
 
-@pytest.mark.parametrize("name", LAWS)
-def test_every_law_says_what_it_asks_and_needs_no_fixture(name: str) -> None:
-    law = getattr(StoreConformance, name)
+def test_there_is_a_suite_for_each_kind() -> None:
+    assert len(SUITES) == 6
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_every_law_says_what_it_asks_and_needs_no_fixture(law: Callable[..., None]) -> None:
     assert law.__doc__
     assert list(inspect.signature(law).parameters) == ["self"]
 

@@ -1,6 +1,6 @@
 """Conformance tests for the authors of plugins.
 
-A store is checked by a class of a few lines, which pytest collects like any other::
+What a plugin offers is checked by a class of a few lines, which pytest collects like any other::
 
     from commonplace.testing import StoreConformance
 
@@ -8,8 +8,12 @@ A store is checked by a class of a few lines, which pytest collects like any oth
         def open_store(self, directory):
             return MyStore(f"{directory}/index")
 
-Every law is a test of its own, and its docstring says what is asked. What a store does not declare
-in its ``capabilities`` is skipped, or has to be refused.
+So are engines (``MemoryManagerConformance``), embedding providers
+(``EmbeddingProviderConformance``), rankers (``RankerConformance``), sources
+(``SourceConformance``) and chunkers (``ChunkerConformance``); see ``docs/conformance.md``.
+
+Every law is a test of its own, and its docstring says what is asked. What is not declared in
+``capabilities`` is skipped, or has to be refused.
 
 This package needs pytest and hypothesis: ``pip install 'commonplace[testing]'``.
 """

@@ -74,11 +74,14 @@ class Asking:
         self, query: Query, read: _Reading, names: Sequence[str], deadline: Deadline
     ) -> Answer:
         lines = lines_of(query)
-        rows = self._rows(lines.lines, names, deadline)
+        asked = max(_ROWS, read.limit)
+        rows = self._rows(lines.lines, names, asked, deadline)
         chunks = read.chunks(rows)
         plan = f"search: {len(lines.lines)} lines, {len(rows)} rows"
-        if chunks or len(rows) < _ROWS:
-            return Answer(chunks, plan, whole=len(rows) < _ROWS)
+        # Of several lines none is looked for deeper than that, however many rows are asked for.
+        whole = len(rows) < (asked if len(lines.lines) == 1 else _ROWS)
+        if chunks or whole:
+            return Answer(chunks, plan, whole)
         # What was asked for may lie below what QMD gave: once more, deeper, for all words at once.
         rows = self._qmd.search(
             "search", lines.strict, collections=names, limit=_DEEP, deadline=deadline
@@ -92,12 +95,14 @@ class Asking:
             mend="ask for rarer words, or narrow the query less",
         )
 
-    def _rows(self, lines: Sequence[Line], names: Sequence[str], deadline: Deadline) -> list[Row]:
+    def _rows(
+        self, lines: Sequence[Line], names: Sequence[str], limit: int, deadline: Deadline
+    ) -> list[Row]:
         if len(lines) == 1:
             return self._qmd.search(
-                "search", lines[0].text, collections=names, limit=_ROWS, deadline=deadline
+                "search", lines[0].text, collections=names, limit=limit, deadline=deadline
             )
-        return self._qmd.search("query", lines, collections=names, limit=_ROWS, deadline=deadline)
+        return self._qmd.search("query", lines, collections=names, limit=limit, deadline=deadline)
 
     def _by_meaning(
         self, query: Query, read: _Reading, names: Sequence[str], deadline: Deadline
@@ -105,7 +110,8 @@ class Asking:
         mode: Mode = "vsearch" if self._mode == "vsearch" else "query"
         text = query.words or query.text
         try:
-            rows = self._qmd.search(mode, text, collections=names, limit=_ROWS, deadline=deadline)
+            asked = max(_ROWS, read.limit)
+            rows = self._qmd.search(mode, text, collections=names, limit=asked, deadline=deadline)
         except QmdError as error:
             if error.reason != "no_vectors":
                 raise
@@ -115,8 +121,8 @@ class Asking:
                 "search",
             ) from error
         chunks = read.chunks(rows)
-        if chunks or len(rows) < _ROWS:
-            return Answer(chunks, f"{mode}: {len(rows)} rows", whole=len(rows) < _ROWS)
+        if chunks or len(rows) < asked:
+            return Answer(chunks, f"{mode}: {len(rows)} rows", whole=len(rows) < asked)
         raise DeclinedError(
             f"QMD filters after searching: none of its best {len(rows)} hits passes",
             mend="narrow the query less",
@@ -140,7 +146,7 @@ class _Reading:
         self._query = query
         self._where = where
         self._size = size
-        self._limit = limit
+        self.limit = limit
 
     def chunks(self, rows: Sequence[Row]) -> list[StoredChunk]:
         return by_turns(
@@ -152,7 +158,7 @@ class _Reading:
                     analyser=self._analyser,
                     where=self._where,
                     size=self._size,
-                    most=self._limit,
+                    most=self.limit,
                 )
             )
         )

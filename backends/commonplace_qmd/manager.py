@@ -8,8 +8,9 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from commonplace.errors import CommonplaceError, IndexUnavailableError, UnavailableError
+from commonplace.errors import CommonplaceError, UnavailableError
 from commonplace.model.search import Arm, Found
+from commonplace.spec import ManagerHealth
 from commonplace_qmd.engine import UnknownCollectionError
 from commonplace_qmd.mapping import within
 from commonplace_qmd.rounds import Rounds
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from commonplace.deadline import Deadline
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Query, Where
-    from commonplace.spec import ManagerHealth
     from commonplace_qmd.asking import Answer, Asking
     from commonplace_qmd.collections import Collection
     from commonplace_qmd.engine import Qmd
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["QmdManager"]
 
 _NAME = "qmd"
+_UNINDEXED = "QMD has not indexed anything yet: run `commonplace index`"
+_CLOSED = "this memory is closed"
 _WAIT_FOR_UPDATE = 0.5
 """Seconds that a search waits for an update under way: what it brings may be the answer."""
 _WAIT_AT_END = 5.0
@@ -65,6 +67,7 @@ class QmdManager:
         self._notices = tuple(notices)
         self._clock = clock
         self._booted = False
+        self._closed = False
         self._rounds = Rounds(self._round, config.update.interval)
 
     def search(
@@ -75,7 +78,11 @@ class QmdManager:
         At most ``limits.maxResults`` hits of ``limits.maxSnippetChars`` characters each and
         ``limits.maxInjectedChars`` together, within ``limits.timeoutMs``.
         """
+        self._check_open()
+        deadline.check("a search by QMD")
         sources = where.sources
+        if self._upkeep.kept_out():  # it may be back
+            self._look()
         kept_out = self._upkeep.kept_out()
         wanted = [
             each
@@ -84,9 +91,11 @@ class QmdManager:
         ]
         if not wanted:
             return (Arm(_NAME, "opaque", (), plan="no collection may answer"),)
-        if self._is_unindexed():
-            return (Arm(_NAME, "opaque", (), plan="there are no notes"),)
-        self._rounds.wait(min(_WAIT_FOR_UPDATE, deadline.remaining()))
+        if not os.path.exists(self._location):
+            # Whoever maintains it first never comes here; where there are no notes all is well.
+            note = _UNINDEXED if self._upkeep.look().size else ""
+            return (Arm(_NAME, "opaque", (), plan="no index", note=note),)
+        self._rounds.settle(min(_WAIT_FOR_UPDATE, deadline.remaining()))
         limits = self._config.limits
         deadline = deadline.sooner(limits.timeout_ms / 1000)
         limit = min(limit, limits.max_results)
@@ -110,8 +119,14 @@ class QmdManager:
         With ``at_most``, as before a search, QMD updates beside it: an update takes seconds, and
         is waited for until ``deadline`` only. Whether one is due, the section ``update`` says.
         """
+        self._check_open()
         if at_most is None:
             self._booted = True
+            if not (embed or force):
+                # One that was begun beside a search is as good.
+                under_way = self._rounds.wait(deadline.remaining())
+                if under_way is not None and not isinstance(under_way, CommonplaceError):
+                    return under_way
             return self._upkeep.run(
                 vectors="asked" if embed else "no",
                 force=force,
@@ -119,11 +134,9 @@ class QmdManager:
                 wait=wait,
                 progress=progress,
             )
-        found = self._upkeep.look()
-        with suppress(OSError):  # whoever searches need not be able to write
-            self._upkeep.tell_of(found)
+        found = self._look()
         boot, self._booted = not self._booted, True
-        due = bool(found.known) and self._is_due(found, at_most, boot=boot)
+        due = self._is_due(found, at_most, boot=boot)
         self._rounds.start(now=due)
         update = self._config.update
         patience = deadline.remaining()
@@ -136,10 +149,13 @@ class QmdManager:
 
     def pending(self) -> SyncReport:
         """Compare stamps with those of the last update; nothing is opened or written."""
+        self._check_open()
         return self._upkeep.look().report()
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
         """What is known without asking QMD; ``deep`` runs ``qmd status``."""
+        if self._closed:
+            return ManagerHealth(available=False, reason=_CLOSED)
         from commonplace_qmd.health import health_of
 
         return health_of(
@@ -154,6 +170,7 @@ class QmdManager:
 
     def close(self) -> None:
         """End QMD and what it does; closing twice is fine."""
+        self._closed = True
         self._rounds.close(_WAIT_AT_END)
         self._qmd.close()
         self._rounds.close(_WAIT_AT_END)
@@ -189,23 +206,23 @@ class QmdManager:
                 ) from error
         return ask()
 
-    def _is_unindexed(self) -> bool:
-        """Whether QMD has no index, there being nothing to index.
+    def _look(self) -> Look:
+        """Look at all files, and let QMD know which folders can be seen."""
+        found = self._upkeep.look()
+        with suppress(OSError):  # whoever searches need not be able to write
+            self._upkeep.tell_of(found)
+        return found
 
-        Raises :class:`~commonplace.errors.IndexUnavailableError` if there is something.
-        """
-        if os.path.exists(self._location):
-            return False
-        if self._upkeep.look().size:
-            raise IndexUnavailableError(
-                "QMD has not indexed anything yet", mend="run `commonplace index`"
-            )
-        return True
+    def _check_open(self) -> None:
+        if self._closed:
+            raise UnavailableError(_CLOSED)
 
     def _is_due(self, found: Look, at_most: int, *, boot: bool) -> bool:
         update = self._config.update
         if not found.size:
             return False
+        if not found.known:
+            return found.size <= at_most  # with nothing to answer by, there is nothing to wait for
         since = self._clock() - self._upkeep.state().last_update
         if boot and update.on_boot:
             return True

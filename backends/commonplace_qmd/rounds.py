@@ -29,6 +29,7 @@ class Rounds:
         self._wanted = False
         self._running = False
         self._closed = False
+        self._awaited = False  # a round was asked for whose outcome nobody has been told
         self._outcome: SyncReport | CommonplaceError | None = None
 
     def start(self, *, now: bool) -> None:
@@ -38,7 +39,7 @@ class Rounds:
                 return
             if now and not self._running:
                 self._wanted = True
-                self._outcome = None
+                self._outcome, self._awaited = None, True
             if self._thread is None and (self._wanted or self._interval):
                 # A daemon: a program that forgets to close us must be able to end.
                 self._thread = threading.Thread(target=self._go_on, name="qmd", daemon=True)
@@ -46,13 +47,22 @@ class Rounds:
             self._changed.notify_all()
 
     def wait(self, seconds: float) -> SyncReport | CommonplaceError | None:
-        """The outcome of the round that is under way or wanted, if it ends within ``seconds``."""
+        """The outcome of the round under way, or asked for before, if it ends within ``seconds``.
+
+        Of a round that has ended it is told once.
+        """
         seconds = min(seconds, threading.TIMEOUT_MAX)
         with self._changed:
-            busy = self._wanted or self._running
-            if busy and self._changed.wait_for(lambda: not self._busy, timeout=seconds):
+            told = self._awaited or self._wanted or self._running
+            if told and self._changed.wait_for(lambda: not self._busy, timeout=seconds):
+                self._awaited = False
                 return self._outcome
             return None
+
+    def settle(self, seconds: float) -> None:
+        """Wait for the round under way, if there is one, for up to ``seconds``."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._busy, timeout=seconds)
 
     @property
     def _busy(self) -> bool:

@@ -195,6 +195,12 @@ class Desk(NamedTuple):
 
 
 @pytest.fixture
+def played() -> Callable[[ManagerContext], FakeQmd]:
+    """Makes a QMD of the test's own for a context."""
+    return lambda context: FakeQmd(home_of(context.state_dir, context.agent, context.workspace).qmd)
+
+
+@pytest.fixture
 def ask() -> Callable[..., list[StoredChunk]]:
     """Asks a manager as the host does; the chunks of its one arm."""
     from commonplace.deadline import Deadline

@@ -35,6 +35,17 @@ def test_a_round_is_made_when_asked_for_and_its_outcome_kept() -> None:
     assert rounds.close(60)
 
 
+def test_an_outcome_is_told_once_even_if_it_came_first() -> None:
+    work = Work()
+    work.may_end.set()
+    rounds = Rounds(work, 0)
+    rounds.start(now=True)
+    rounds.settle(60)
+    assert rounds.wait(0) == SyncReport(added=1)
+    assert rounds.wait(0) is None
+    assert rounds.close(60)
+
+
 def test_while_one_runs_no_second_is_made() -> None:
     work = Work()
     rounds = Rounds(work, 0)

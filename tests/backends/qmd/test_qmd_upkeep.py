@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.deadline import NEVER, Deadline
-from commonplace.errors import IndexBusyError, IndexReadOnlyError, IndexUnavailableError
+from commonplace.errors import IndexBusyError, IndexReadOnlyError
+from commonplace.model.search import KeywordQuery, Query, Where
 from commonplace_qmd.engine import QmdError, QmdTimeoutError
 from commonplace_qmd.lease import Lease
 from commonplace_qmd.settings import QmdPath, QmdSettings, Update
@@ -90,13 +91,16 @@ def test_pending_compares_and_writes_nothing(desk: Desk) -> None:
     assert desk.qmd.updates == before
 
 
-def test_without_an_index_nothing_is_no_answer(desk: Desk, ask: Ask) -> None:
+def test_without_an_index_nothing_is_found_and_the_answer_says_why(desk: Desk) -> None:
     manager = desk.make()
-    with pytest.raises(IndexUnavailableError):
-        ask(manager, "walrus")
+    query = Query("walrus", KeywordQuery(should=("walrus",)))
+    (arm,) = manager.search(query, where=Where(), limit=6, deadline=NEVER)
+    assert arm.found == ()
+    assert "commonplace index" in arm.note
     shutil.rmtree(desk.workspace)
     desk.workspace.mkdir()
-    assert ask(manager, "walrus") == [], "there is nothing to index"
+    (arm,) = manager.search(query, where=Where(), limit=6, deadline=NEVER)
+    assert (arm.found, arm.note) == ((), ""), "there is nothing to index"
 
 
 def test_rounds_that_find_nothing_run_nothing(desk: Desk) -> None:
@@ -124,10 +128,22 @@ def test_an_index_that_was_taken_away_is_made_again(desk: Desk) -> None:
     assert (manager.pending().remaining, manager.pending().known) == (3, 0)
 
 
-def test_before_the_first_update_a_search_only_counts(desk: Desk) -> None:
+def test_the_first_index_is_made_once_however_the_host_goes_about_it(desk: Desk) -> None:
     manager = desk.make()
-    report = freshen(manager)
+    going_on = threading.Event()
+    desk.qmd.on_update = lambda: going_on.wait(60)
+    report = freshen(manager, seconds=0)
     assert (report.remaining, report.known) == (3, 0)
+    going_on.set()
+    assert manager.maintain(embed=False, deadline=NEVER).added == 3
+    assert desk.qmd.updates == 1
+
+
+def test_many_new_files_are_only_counted(desk: Desk) -> None:
+    for number in range(20):
+        desk.write(f"memory/many/{number}.md", "heron")
+    report = freshen(desk.make())
+    assert (report.remaining, report.known) == (23, 0)
     assert desk.qmd.updates == 0, "the host has it made whole"
 
 

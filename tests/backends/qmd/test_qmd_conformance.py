@@ -1,0 +1,71 @@
+"""The laws of managers hold for QMD: over one that is played, and over QMD itself."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, ClassVar, cast
+
+import pytest
+from hypothesis import settings
+
+from commonplace.testing.manager import MemoryManagerConformance
+from commonplace.testing.manager.law import CAPABILITIES
+from commonplace_qmd.making import make_manager
+from commonplace_qmd.settings import Limits, QmdSettings, Update
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.backends.qmd.conftest import FakeQmd
+
+    from commonplace.spec import ManagerContext, MemoryManager
+    from commonplace_qmd.engine import Qmd
+
+CONFIG = QmdSettings(
+    # The laws ask for more than a chat may be given, and at once.
+    limits=Limits(max_results=200, max_injected_chars=10_000_000, timeout_ms=60_000),
+    update=Update(debounce_ms=0),
+)
+
+
+class TestPlayed(MemoryManagerConformance):
+    """Over the QMD of these tests, which is quick."""
+
+    capabilities = CAPABILITIES - {"thai", "persistent"}
+    settings = settings(max_examples=10)
+
+    @pytest.fixture(autouse=True)
+    def play(self, played: Callable[[ManagerContext], FakeQmd]) -> None:
+        self._play = played
+
+    def open_manager(self, context: ManagerContext) -> MemoryManager:
+        return make_manager(
+            context._replace(config=CONFIG),
+            env={"HOME": context.state_dir},
+            qmd=cast("Qmd", self._play(context)),
+        )
+
+
+@pytest.mark.qmd
+class TestReal(MemoryManagerConformance):
+    """Over QMD itself, which runs a process for most of what is asked."""
+
+    capabilities = CAPABILITIES - {"thai"}
+    settings = settings(max_examples=3)
+    command: ClassVar[str]
+
+    @pytest.fixture(autouse=True)
+    def program(self) -> None:
+        found = os.environ.get("COMMONPLACE_QMD_COMMAND", "")
+        if not found and not os.environ.get("COMMONPLACE_REQUIRE_QMD"):
+            pytest.skip("COMMONPLACE_QMD_COMMAND is not set: .ci/qmd installs QMD and prints it")
+        assert found
+        type(self).command = found
+
+    def open_manager(self, context: ManagerContext) -> MemoryManager:
+        from attrs import evolve
+
+        config = evolve(CONFIG, command=self.command)
+        return make_manager(
+            context._replace(config=config), env={**os.environ, "HOME": context.state_dir}
+        )

@@ -125,7 +125,7 @@ def calibration_of(connection: apsw.Connection, space: Space) -> Calibration | N
 def calibrate(
     connection: apsw.Connection, build: int, space: Space, size: int, deadline: Deadline
 ) -> Calibration:
-    """Measure, and keep what was found; takes up to some 20 s of CPU. The caller holds a transaction."""
+    """Measure, and keep what was found, in some 20 s at most; the caller holds a transaction."""
     last: int = connection.execute(_LAST).get or 1
     ranks: list[int] = []
     give_up = process_time() + _MOST_SECONDS

@@ -74,7 +74,8 @@ def overview(results: list[dict[str, Any]]) -> str:
 
 def tables(found: dict[str, Any]) -> str:
     """The tables of one size."""
-    parts = [f"## {found['chunks']:,} chunks x {found['dims']} dimensions\n", "Vector query:\n"]
+    parts = [f"## {found['chunks']:,} chunks x {found['dims']} dimensions\n"]
+    parts.append(f"Load average of the machine at the end: {found['load']:.1f}. Vector query:\n")
     parts.append(_times(found["vector"], recall=True))
     parts.append(f"Among the {found['passing']:.0%} that pass a filter of paths:\n")
     parts.append(_times(found["filtered"], recall=True))

@@ -167,6 +167,7 @@ def measure(folder: str, path: str, data: Data, given: argparse.Namespace) -> di
     found["cold"] = cold(path, data.queries[0], given.cold_runs)
     found["memory"] = memory(path, data.queries[0])
     found["disk"] = disk(path, data)
+    found["load"] = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     found["rivals' disk"] = dict(sizes_of(folder))
     return found
 

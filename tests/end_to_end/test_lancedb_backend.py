@@ -35,6 +35,7 @@ def test_a_workspace_is_indexed_searched_and_told_of(sandbox: Sandbox) -> None:
     assert found["backend"] == "lancedb"
 
     sandbox.write("memory/new.md", "# Seal\n\nA seal slept on the quay.\n")
+    assert json.loads(sandbox.run("index", "--json").went_well())["added"] == 1
     fresh = json.loads(sandbox.run("search", "seal quay", "--json").went_well())
     assert fresh["results"][0]["path"] == "memory/new.md"
 

@@ -26,6 +26,7 @@ class Listing(NamedTuple):
     of it) that could not be seen to their end, and why: QMD must not be let at the collection just
     now, or would forget what it does not see. ``passed_over`` are folders with files that QMD never
     indexes. ``links`` counts what was not followed. ``absent`` says that the folder is not there.
+    ``refused`` are files whose names QMD cannot keep: it takes a backslash for a border of folders.
     """
 
     files: dict[str, Stamp]
@@ -33,6 +34,7 @@ class Listing(NamedTuple):
     passed_over: tuple[str, ...] = ()
     links: int = 0
     absent: bool = False
+    refused: tuple[str, ...] = ()
 
 
 def list_files(collection: Collection, *, workspace_failure: str = "") -> Listing:
@@ -62,7 +64,13 @@ def _walked(collection: Collection) -> Listing:
     walk.run()
     if not (walk.seen or walk.failures or collection.own):
         return _failed(f"it holds nothing: {_KEPT}")
-    return Listing(walk.files, tuple(walk.failures), tuple(walk.passed_over), walk.links)
+    return Listing(
+        walk.files,
+        tuple(walk.failures),
+        tuple(walk.passed_over),
+        walk.links,
+        refused=tuple(walk.refused),
+    )
 
 
 def _failed(reason: str) -> Listing:
@@ -77,6 +85,7 @@ class _Walk:
         self.files: dict[str, Stamp] = {}
         self.passed_over: list[str] = []
         self.failures: list[tuple[str, str]] = []
+        self.refused: list[str] = []
         self.links = 0
         self.seen = 0
 
@@ -111,6 +120,9 @@ class _Walk:
             skip = not self._deep or entry.name in OURS_IGNORED
             return [] if skip else [f"{relative}/"]
         if entry.is_file(follow_symlinks=False) and self._wanted(relative):
+            if "\\" in relative:
+                self.refused.append(relative)
+                return []
             with suppress(FileNotFoundError):  # deleted since it was listed
                 self.files[relative] = stamp_of(entry.stat(follow_symlinks=False))
         return []

@@ -26,7 +26,8 @@ class Look(NamedTuple):
     ``failures`` are folders that could not be seen to their end, ``absent`` such as are not there,
     and of which nothing is known. ``added``, ``changed`` and ``removed`` count files; ``hidden``
     are known ones of collections that cannot be seen to their end just now, and ``known`` all that
-    the last update found. ``exports`` are transcripts that are not exported as they are now.
+    the last update found. ``exports`` are transcripts that are not exported as they are now,
+    and ``refused`` (path, reason) of files that QMD cannot keep.
     """
 
     listings: Mapping[str, Listing]
@@ -39,6 +40,7 @@ class Look(NamedTuple):
     hidden: int
     known: int
     exports: int = 0
+    refused: tuple[tuple[str, str], ...] = ()
 
     @property
     def size(self) -> int:
@@ -54,6 +56,7 @@ class Look(NamedTuple):
             hidden=self.hidden,
             failed_roots=self.failures,
             absent_roots=self.absent,
+            unreadable=self.refused,
             skipped_symlinks=sum(listing.links for listing in self.listings.values()),
         )
 
@@ -90,6 +93,11 @@ def look(collections: Sequence[Collection], workspace: str, manifest: Manifest) 
         unchanged=unchanged,
         hidden=hidden,
         known=sum(map(len, manifest.values())),
+        refused=tuple(
+            (collection.stored(path), "QMD cannot keep a name with a backslash: rename it")
+            for collection in collections
+            for path in listings[collection.name].refused
+        ),
     )
 
 

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from commonplace.model.search import Query
     from commonplace.spec import ManagerContext, MemoryManager, Registry
 
-__all__ = ["commonplace_register_commands", "commonplace_register_managers"]
+__all__ = ["CAPABILITIES", "commonplace_register_commands", "commonplace_register_managers"]
+
+CAPABILITIES = frozenset({"phrases", "exclusions", "paths", "dates", "lines", "cjk", "persistent"})
+"""Not ``thai``: QMD does not know where its words begin, and such a query is declined."""
 
 
 @hookimpl
@@ -31,6 +34,7 @@ def commonplace_register_managers(registry: Registry) -> None:
             summary="QMD (npm @tobilu/qmd), an engine with an index of its own",
             factory=_make,
             config=QmdSettings,
+            capabilities=CAPABILITIES,
             permits=_permits,
             mounts=_mounts,
         )

@@ -174,7 +174,7 @@ class Upkeep:
             unchanged=counts.unchanged,
             remaining=0,
             rebuilt=rebuilt,
-            unreadable=exported.unreadable if exported is not None else (),
+            unreadable=(*found.refused, *(exported.unreadable if exported is not None else ())),
             embedding=embedding,
         )
 

@@ -162,7 +162,8 @@ def _files(folder: str, pattern: str) -> Iterator[tuple[str, str]]:
     wanted = wanted_by(pattern)
     for path in sorted(Path(folder).rglob("*")):
         relative = path.relative_to(folder).as_posix()
-        hidden = any(part.startswith(".") for part in relative.split("/"))
+        # QMD takes a backslash for a border of folders, and then finds no such file.
+        hidden = "\\" in relative or any(part.startswith(".") for part in relative.split("/"))
         if path.is_file() and not path.is_symlink() and wanted(relative) and not hidden:
             text = path.read_text("utf-8", errors="replace")
             if text.strip():

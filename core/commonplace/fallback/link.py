@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 else:
     from commonplace.model.tuples import NamedTuple
 
-__all__ = ["Link", "Trouble", "Work"]
+__all__ = ["Link", "Trouble", "Work", "reason_of"]
 
 T = TypeVar("T")
 
@@ -155,7 +155,7 @@ class Link:
         return breaker.state() if breaker is not None else None
 
     def _failed(self, work: Work, error: UnavailableError) -> None:
-        reason = f"{error} ({error.mend})" if error.mend else str(error)
+        reason = reason_of(error)
         breaker = self._breakers.get(work)
         if breaker is None:
             from commonplace.breaker import CircuitBreaker
@@ -171,6 +171,11 @@ class Link:
     def _succeeded(self, work: Work) -> None:
         if (breaker := self._breakers.get(work)) is not None and breaker.succeeded():
             self._changed(self.id, None)
+
+
+def reason_of(error: CommonplaceError) -> str:
+    """What is wrong and how to mend it, on one line."""
+    return f"{error} ({error.mend})" if error.mend else str(error)
 
 
 def _inline(work: Callable[[], T], _deadline: Deadline) -> T:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import CommonplaceError, DeclinedError, UnavailableError
+from commonplace.fallback.link import reason_of
 from commonplace.fallback.turn import Turn
 from commonplace.model.reports import LinkState
 from commonplace.spec import ManagerHealth
@@ -133,7 +134,8 @@ class FallbackMemoryManager:
         if report is None:
             raise failed[0][1]
         words = tuple(
-            f"{link.id} was not brought up to the files: {error}" for link, error in failed
+            f"{link.id} was not brought up to the files: {reason_of(error)}"
+            for link, error in failed
         )
         return report._replace(notices=(*report.notices, *words))
 

@@ -10,6 +10,7 @@ from commonplace.errors import (
     IndexCorruptError,
     UnavailableError,
 )
+from commonplace.fallback.link import reason_of
 from commonplace.index.freshness import Freshness
 from commonplace.model.search import Fallback
 
@@ -158,9 +159,11 @@ class Turn:
 
     def _doubted(self, link: Link, error: CommonplaceError) -> Freshness:
         self._doubts[link.id] = (
-            error if isinstance(error, UnavailableError) else UnavailableError(str(error))
+            error
+            if isinstance(error, UnavailableError)
+            else UnavailableError(str(error), mend=error.mend)
         )
-        note = f"the index of {link.id} could not be brought up to the files: {error}"
+        note = f"the index of {link.id} could not be brought up to the files: {reason_of(error)}"
         return Freshness(stale=-1, notes=(note,))
 
     def _share(self, deadline: Deadline, left: int) -> Deadline:
@@ -176,12 +179,14 @@ class Turn:
         first = self._links[0]
         if link is first:
             return
-        error = next((item.error for item in passed if item.link is first), None)
+        # One whose upkeep is left alone was passed over for that, without a failure of its own.
+        doubt = self._doubts.get(first.id)
+        error = next((item.error for item in passed if item.link is first), doubt)
         trouble = first.trouble("search")
         if trouble is not None and not isinstance(error, DeclinedError):
             self.fallback = Fallback(first.id, trouble.reason, trouble.since)
         else:
-            reason = str(error) if error is not None else "it did not answer"
+            reason = reason_of(error) if error is not None else "it did not answer"
             self.fallback = Fallback(first.id, reason, self._clock())
 
     def _failure(self, passed: Sequence[_Passed]) -> CommonplaceError:

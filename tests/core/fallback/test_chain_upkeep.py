@@ -78,6 +78,15 @@ def test_where_the_first_cannot_be_maintained_the_next_is(chains: Chains) -> Non
     chain.close()
 
 
+def test_what_was_not_maintained_is_told_with_its_mend(chains: Chains) -> None:
+    chain = chains(2)
+    chain.engines[0].upkeep = "fails"
+    chain.engines[0].mend = "switch it on"
+    report = chain.manager.maintain(deadline=NEVER)
+    assert report.notices == ("e0 was not brought up to the files: e0 is down (switch it on)",)
+    chain.close()
+
+
 def test_where_none_can_be_maintained_the_first_error_is_raised(chains: Chains) -> None:
     chain = chains(2)
     chain.engines[0].upkeep = "breaks"

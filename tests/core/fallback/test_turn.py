@@ -106,6 +106,32 @@ def test_nothing_found_in_an_index_that_may_hold_nothing_is_no_answer(
     chain.close()
 
 
+def test_who_is_passed_over_for_its_upkeep_is_told_with_reason_and_mend(
+    chains: Chains, query: Query
+) -> None:
+    chain = chains(2)
+    chain.engines[0].mode = "finds nothing"
+    chain.engines[0].upkeep = "fails"
+    chain.engines[0].mend = "switch it on"
+    for _ in range(2):  # asked, then left alone
+        turn = ask(chain, query, fresh=True)
+        reason = "e0 is down (switch it on)"
+        assert turn.fallback == Fallback("e0", reason, chain.clock())
+    assert len(chain.engines[0].maintained) == 1
+    chain.close()
+
+
+def test_a_note_of_an_index_that_is_behind_says_how_to_mend_it(
+    chains: Chains, query: Query
+) -> None:
+    chain = chains(2)
+    chain.engines[0].upkeep = "fails"
+    chain.engines[0].mend = "switch it on"
+    (note,) = ask(chain, query, fresh=True).freshness.notes
+    assert note.endswith(": e0 is down (switch it on)")
+    chain.close()
+
+
 @pytest.mark.parametrize("upkeep", ["fails", "breaks", "hangs"])
 def test_an_index_that_was_not_brought_up_to_the_files_answers_and_says_so(
     chains: Chains, query: Query, upkeep: Mode

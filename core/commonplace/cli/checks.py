@@ -120,6 +120,7 @@ def _configuration(context: Context) -> Generator[Check, None, Settings | None]:
         "agent": context.agent,
         "config": context.config,
         "env": context.env,
+        "sections": context.section_classes(),
     }
     report = check(**asked)
     for fault in report.faults:

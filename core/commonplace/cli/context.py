@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from commonplace.cli.progress import ProgressLine
     from commonplace.cli.terminal import Style
@@ -70,6 +70,22 @@ class Context:
         from commonplace.cli.progress import ProgressLine
 
         return ProgressLine(self.err, self.env)
+
+    def section_classes(self) -> Callable[[str], type | None]:
+        """The class that each section of the configuration is read into, as plugins offer it."""
+        from commonplace.assembly import section_class
+        from commonplace.cli.extra import plugin_host
+        from commonplace.errors import PluginConflictError
+
+        host = plugin_host(self.env)
+
+        def class_of(section: str) -> type | None:
+            try:
+                return section_class(host, section)
+            except PluginConflictError:
+                return None  # told where a memory is opened
+
+        return class_of
 
     def open_memory(
         self,

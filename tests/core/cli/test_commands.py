@@ -336,6 +336,27 @@ def test_config_check_tells_everything_at_once(
     assert [fault["line"] for fault in report.json["faults"]] == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("section", "fault"),
+    [
+        (
+            '{ qmd: { comand: "x" } }',
+            "memory.qmd.comand: is not a key here; did you mean 'command'?",
+        ),
+        ("{ lancedb: { uri: 5 } }", "memory.lancedb.uri: must be a string"),
+    ],
+)
+def test_config_check_and_doctor_read_the_sections_of_plugins(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, section: str, fault: str
+) -> None:
+    config = tmp_path / "bad.json5"
+    config.write_text(f"{{ memory: {section} }}", encoding="utf-8")
+    for command in (("config", "check"), ("doctor",)):
+        ran = run(*command, "--workspace", workspace, "--config", str(config))
+        assert ran.code == 1
+        assert f"{config}:1: {fault}" in ran.out
+
+
 def test_config_check_of_nothing_is_right(run: Callable[..., Run], workspace: str) -> None:
     ran = run("config", "check", "--workspace", workspace)
     assert (ran.code, ran.out) == (0, "ok       no file, defaults alone\n")

@@ -95,7 +95,11 @@ def _check(context: Context) -> int:
     from commonplace.config import check
 
     report = check(
-        workspace=context.workspace, agent=context.agent, config=context.config, env=context.env
+        workspace=context.workspace,
+        agent=context.agent,
+        config=context.config,
+        env=context.env,
+        sections=context.section_classes(),
     )
     if context.json:
         context.emit(

@@ -108,10 +108,13 @@ class Database:
             self._looked = float("-inf")
 
     def close(self) -> None:
-        """Let go of everything."""
-        with self._lock:
-            self._closed = True
-            self._snapshot = self._connection = None
+        """Let go of everything; waits for nobody who is connecting, which may take long."""
+        self._closed = True
+        if self._lock.acquire(blocking=False):
+            try:
+                self._snapshot = self._connection = None
+            finally:
+                self._lock.release()
 
     def _open(self, deadline: Deadline | None) -> Any:
         if not self._may_exist():

@@ -37,7 +37,7 @@ _REFUSED = (
 )
 _UNREACHABLE = (
     r"Connection refused|connect error|error trying to connect|dns error|ConnectError"
-    r"|error sending request|timed out|timeout|kind: Connect"
+    r"|error sending request|timed out|timeout|kind: Connect|connect_failures=[1-9]"
 )
 
 _DAMAGED = (
@@ -63,6 +63,12 @@ _KINDS: tuple[tuple[str, type[IndexUnavailableError], str, str], ...] = (
         IndexUnavailableError,
         "cannot be reached",
         "check the network, memory.lancedb.uri and the address in its storageOptions",
+    ),
+    (
+        r"Failed to resolve region",
+        IndexUnavailableError,
+        "cannot be reached: nothing says in which region the bucket is",
+        "set aws_region in memory.lancedb.storageOptions, and check the network",
     ),
     (
         r"No space left|os error 28|disk quota",

@@ -50,6 +50,8 @@ def saying(words_: str, **settings: Any) -> IndexUnavailableError:
         ("status: 404, <Code>NoSuchBucket</Code>", "has no such bucket"),
         ('ConnectError("tcp connect error", Connection refused)', "cannot be reached"),
         ("error sending request for url: dns error", "cannot be reached"),
+        ("Hit retry limit (request_failures=0/3, connect_failures=3/3)", "cannot be reached"),
+        ("Failed to resolve region for bucket 'memory', /x.rs:1", "in which region the bucket is"),
         ("No space left on device (os error 28)", "the disk is full"),
         ("something else", "cannot be used: something else"),
     ],
@@ -118,6 +120,43 @@ def test_a_server_that_is_not_there(
         with pytest.raises(IndexUnavailableError, match="cannot be reached") as caught:
             store.builds()
         assert SECRET not in str(caught.value)
+
+
+def test_who_closes_waits_for_nobody_who_connects(
+    open_store: Callable[..., LanceStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connecting, release = threading.Event(), threading.Event()
+
+    def connect(*_: object, **__: object) -> None:
+        connecting.set()
+        release.wait()
+        raise RuntimeError("connect error")
+
+    monkeypatch.setattr("lancedb.connect", connect)
+    store = open_store(uri="s3://memory/x")
+    failed: list[Exception] = []
+
+    def ask() -> None:
+        try:
+            store.builds()
+        except IndexUnavailableError as error:
+            failed.append(error)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        assert connecting.wait(30)
+        closing = threading.Thread(target=store.close)
+        closing.start()
+        closing.join(10)
+        assert not closing.is_alive()
+        assert failed == []
+    finally:
+        release.set()
+        asking.join()
+    with pytest.raises(IndexUnavailableError, match="is closed"):
+        store.builds()
+    assert "cannot be reached" in str(failed[0])
 
 
 class Refusing(BaseHTTPRequestHandler):

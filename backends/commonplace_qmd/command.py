@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from typing import TYPE_CHECKING
 
@@ -68,12 +67,15 @@ class QmdCommand:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """The variables by which ``qmd`` finds the configuration and index of this agent."""
+    """The variables by which ``qmd`` finds the configuration and index of this agent.
+
+    Not ``XDG_CONFIG_HOME``, which QMD does not need beside its own: in a shell that has it,
+    commonplace would look for its configuration there, too.
+    """
     from commonplace_qmd.home import home_of
 
     home = home_of(settings.state_dir, settings.agent, settings.workspace).qmd
     return {
-        "XDG_CONFIG_HOME": os.path.dirname(home.config_dir),
         "QMD_CONFIG_DIR": home.config_dir,
         "XDG_CACHE_HOME": home.cache_home,
         "INDEX_PATH": home.index_path,

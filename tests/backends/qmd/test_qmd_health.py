@@ -114,7 +114,8 @@ class TestCommand:
             shlex.split(line)[1].split("=", 1) for line in lines if line.startswith("export ")
         )
         assert exports["INDEX_PATH"].startswith(str(desk.root / "it's state" / "agents/main/qmd"))
-        assert exports["QMD_CONFIG_DIR"] == exports["XDG_CONFIG_HOME"] + "/qmd"
+        assert exports["QMD_CONFIG_DIR"].endswith("/xdg-config/qmd")
+        assert "XDG_CONFIG_HOME" not in exports, "commonplace reads it as well"
         assert exports["INDEX_PATH"].startswith(exports["XDG_CACHE_HOME"])
         assert all(line.startswith(("export ", "#")) for line in lines)
         assert not (desk.root / "it's state").exists()

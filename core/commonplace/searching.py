@@ -78,7 +78,8 @@ class Searcher:
         wide = min(_CANDIDATES_AT_MOST, limit * self._settings.query.hybrid.candidate_multiplier)
         deadline = Deadline.after(_SECONDS)
         arms = turn.search(query, where=where, limit=max(limit, wide), deadline=deadline)
-        notes = (*self._unknown_sources(parsed.where.sources, sources), *_notes(arms))
+        answered = {found.chunk.source for arm in arms for found in arm.found}
+        notes = (*self._unknown_sources(answered, parsed.where.sources, sources), *_notes(arms))
         if query.keyword.must and not any(arm.found for arm in arms if arm.kind != "cosine"):
             # Questions quote things too: what no note holds word for word is no reason for silence.
             query = query._replace(keyword=query.keyword._replace(must=()))
@@ -109,10 +110,13 @@ class Searcher:
         hits = hits_of(passed, query.keyword, self._analyser, limit=limit)
         return Found(hits, arms, notes)
 
-    def _unknown_sources(self, *asked: Collection[str] | None) -> Iterator[str]:
+    def _unknown_sources(
+        self, answered: Collection[str], *asked: Collection[str] | None
+    ) -> Iterator[str]:
         """Words on each source that is asked for and not there: why nothing came of it."""
         wanted = {source for sources in asked for source in sources or ()}
-        for source in sorted(wanted.difference(self._sources)):
+        # An engine may have sources of its own.
+        for source in sorted(wanted.difference(self._sources, answered)):
             yield f"there is no source {source!r} here, only {', '.join(self._sources) or 'none'}"
 
 

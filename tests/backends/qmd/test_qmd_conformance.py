@@ -48,7 +48,7 @@ class QmdLaws(MemoryManagerConformance):
         assert paths(ask(manager, "zebra")) == set(names) - told
 
 
-class TestPlayed(QmdLaws):
+class TestPlayedQmd(QmdLaws):
     """Over the QMD of these tests, which is quick."""
 
     capabilities = CAPABILITIES - {"persistent"}
@@ -67,7 +67,7 @@ class TestPlayed(QmdLaws):
 
 
 @pytest.mark.qmd
-class TestReal(QmdLaws):
+class TestQmd(QmdLaws):
     """Over QMD itself, which runs a process for most of what is asked."""
 
     capabilities = CAPABILITIES

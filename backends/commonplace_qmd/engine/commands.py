@@ -34,6 +34,8 @@ _SEGMENTATION_FAULT = (-signal.SIGSEGV, 128 + signal.SIGSEGV)
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _UNKNOWN = re.compile(r"^Collection not found: (.*)$", re.MULTILINE)
 _LOCKED = re.compile(r"SQLITE_BUSY|database is locked")
+_DAMAGED = re.compile(r"file is not a database|database disk image is malformed")
+_THROWN = re.compile(r"^\w*Error: .+$", re.MULTILINE)  # what Node says between code and trace
 _SKIPPED = re.compile(r"another embed process is already running", re.IGNORECASE)
 _FAILED_CHUNKS = re.compile(r"⚠ (\S+) chunks still failed")
 _COUNTS = re.compile(
@@ -178,6 +180,13 @@ def _judge(command: str, code: int, why: str, words: str) -> None:
         raise UnknownCollectionError(unknown)
     if _LOCKED.search(words):
         raise QmdError("its index is locked", reason="locked", output=words)
+    if _DAMAGED.search(words):
+        raise QmdError(
+            "its index is damaged",
+            reason="crash",
+            output=words,
+            mend="`commonplace index --force` sets it aside and makes it anew",
+        )
     if code in _SEGMENTATION_FAULT:
         raise QmdError(
             f"{command} crashed at once, as it does on a Node older than {LEAST_NODE}",
@@ -196,7 +205,8 @@ def _number(pattern: re.Pattern[str], output: str) -> int | None:
 
 
 def _short(text: str) -> str:
-    return " ".join(text.split())[:_SHOWN]
+    thrown = _THROWN.search(text)
+    return " ".join((thrown[0] if thrown else text).split())[:_SHOWN]
 
 
 def _closed() -> QmdError:

@@ -50,6 +50,12 @@ def locate(command: str, env: Mapping[str, str]) -> Program:
     import shutil
 
     found = shutil.which(command, path=env.get("PATH", os.defpath))
+    if found is None and os.path.isfile(command):
+        raise QmdError(
+            f"{command} is a file that cannot be run",
+            reason="not_installed",
+            mend=f"chmod +x {command}, or set memory.qmd.command to the program",
+        )
     if found is None:
         raise QmdError(f"{command} was not found", reason="not_installed", mend=_INSTALL)
     found = os.path.abspath(found)

@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 
     from tests.backends.qmd.engine.conftest import House
 
+THROWN = """file:///opt/qmd/dist/store.js:9
+    this.no.such(thing);
+            ^
+
+TypeError: no such thing
+    at file:///opt/qmd/dist/store.js:9:14
+"""
 HIT = """[
   {
     "docid": "#a381a4",
@@ -183,7 +190,9 @@ def test_no_time_left_runs_nothing(house: House) -> None:
         ({"code": 139}, "wrong_runtime", "older than 22"),
         ({"do": "die", "stdout": HIT[:50]}, "crash", "by signal 9"),
         ({"code": 1, "stderr": "Error: kaputt\n"}, "crash", "with status 1: Error: kaputt"),
+        ({"code": 1, "stderr": THROWN}, "crash", "with status 1: TypeError: no such thing$"),
         ({"code": 1, "stdout": HIT}, "crash", "with status 1"),
+        ({"code": 1, "stderr": "SqliteError: file is not a database"}, "crash", "is damaged"),
         ({"code": 1, "stderr": TRACE}, "locked", "locked"),
         ({"code": 0}, "bad_json", "nothing"),
         ({"stdout": HIT[:-5]}, "bad_json", "no list"),

@@ -115,6 +115,15 @@ def test_what_is_not_there_is_told_with_how_to_get_it(tmp_path: Path, command: s
     assert "npm install" in caught.value.mend
 
 
+def test_a_file_that_cannot_be_run_is_not_called_missing(tmp_path: Path) -> None:
+    command = tmp_path / "qmd"
+    command.write_text("#!/bin/sh\n")
+    with pytest.raises(QmdError, match="is a file that cannot be run") as caught:
+        locate(str(command), {"PATH": ""})
+    assert caught.value.reason == "not_installed"
+    assert "chmod +x" in caught.value.mend
+
+
 def test_an_old_qmd_is_refused(tmp_path: Path) -> None:
     link = a_link(tmp_path, a_package(tmp_path / "lib", "2.5.3"))
     with pytest.raises(QmdError, match=r"version 2\.5\.3 is too old") as caught:

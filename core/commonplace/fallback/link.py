@@ -116,6 +116,11 @@ class Link:
         trouble = self.trouble(work)
         return UnavailableError(trouble.reason if trouble else f"{self.id} is left alone")
 
+    def hurry(self, work: Work) -> None:
+        """Let the next call through, however long it would be left alone: there is news of it."""
+        if (breaker := self._breakers.get(work)) is not None:
+            breaker.hurry()
+
     def look(self, ask: Callable[[MemoryManager], T], deadline: Deadline) -> T:
         """As :meth:`call`, with nothing counted: what it says decides nothing."""
         try:

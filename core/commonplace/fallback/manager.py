@@ -131,6 +131,7 @@ class FallbackMemoryManager:
                 continue
             report = report or done
             settled = settled or link.trouble("search") is None
+            link.hurry("search")  # what has just been made anew may be all that it failed at
         if report is None:
             raise failed[0][1]
         words = tuple(

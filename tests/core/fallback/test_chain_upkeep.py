@@ -65,6 +65,20 @@ def test_who_answers_in_anothers_place_is_maintained_too(chains: Chains) -> None
     chain.close()
 
 
+def test_who_was_maintained_is_asked_again_at_the_next_search(chains: Chains) -> None:
+    chain = chains(2)
+    chain.engines[0].mode = "fails"
+    for _ in range(2):
+        search(chain)
+    assert chain.engines[0].searched == 1, "left alone meanwhile"
+    chain.engines[0].mode = "answers"
+    chain.manager.maintain(deadline=NEVER, force=True)
+    search(chain)
+    assert chain.engines[0].searched == 2
+    assert chain.manager.links[0].trouble("search") is None
+    chain.close()
+
+
 def test_where_the_first_cannot_be_maintained_the_next_is(chains: Chains) -> None:
     chain = chains(3)
     chain.engines[0].upkeep = "fails"

@@ -1,6 +1,6 @@
 """Writes docs/conformance.md from a run of the conformance tests of everything built in.
 
-    python tests/conformance/page.py
+    COMMONPLACE_QMD_COMMAND=$(.ci/qmd) python tests/conformance/page.py
 
 What stands between the marks in the page is made anew; the text around them is kept.
 """
@@ -29,9 +29,11 @@ BEGIN, END = "<!-- made by tests/conformance/page.py -->", "<!-- end -->"
 COLUMNS = {
     "TestInMemoryStore": "inmemory",
     "TestSqliteStore": "builtin",
+    "TestLanceStore": "lancedb",
     "TestIndexedInMemory": "inmemory",
     "TestIndexedBuiltin": "builtin",
     "TestIndexedBuiltinWithVectors": "builtin with vectors",
+    "TestQmd": "qmd",
     "TestOpenAI": "openai",
     "TestMistral": "mistral",
     "TestOllama": "ollama",
@@ -53,8 +55,6 @@ COLUMNS = {
 """What the classes of the tests are called in the tables: by the ids of what they check."""
 
 ELSEWHERE = {
-    "backend.lancedb": "its run of these laws takes minutes: tests/backends/lancedb",
-    "backend.qmd": "an engine that is a program of its own; its tests are in tests/backends/qmd",
     "source.claude-code": "the class of sessions, with another reader",
     "source.codex": "the class of sessions, with another reader",
 }

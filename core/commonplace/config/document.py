@@ -176,6 +176,8 @@ def _memory(findings: Findings, shapes: Shapes, memory: Mapping[str, Any]) -> No
             reader.fault(("memory", str(key)), f"a workspace's own file {_WORKSPACE_MAY}")
         elif _may_be_section(key, raw, shapes.memory):
             findings.sections[f"memory.{key}"] = (raw, ("memory", key))
+        elif key == "qmd":
+            reader.mapping(memory, key, ("memory",))  # for its fault
         else:
             known = (*keys, "search", "qmd")
             reader.fault(("memory", str(key)), "is not a key here" + hint(str(key), known))

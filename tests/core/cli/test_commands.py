@@ -343,6 +343,7 @@ def test_config_check_tells_everything_at_once(
             '{ qmd: { comand: "x" } }',
             "memory.qmd.comand: is not a key here; did you mean 'command'?",
         ),
+        ('{ qmd: "yes" }', "memory.qmd: must be an object, not a string"),
         ("{ lancedb: { uri: 5 } }", "memory.lancedb.uri: must be a string"),
     ],
 )

@@ -194,10 +194,20 @@ class FallbackMemoryManager:
             return ManagerHealth(available=False, reason=trouble.reason)
         deadline = NEVER if deep else self._soon()
         try:
-            return link.look(lambda manager: manager.health(deep=deep), deadline)
+            health = link.look(lambda manager: manager.health(deep=deep), deadline)
         except CommonplaceError as error:
             reason = f"{error} ({error.mend})" if error.mend else str(error)
             return ManagerHealth(available=False, reason=reason)
+        store = health.store
+        if health.available and store is not None and not store.documents:
+            # With an empty index it can answer only if that can be filled.
+            hindrance = link.trouble("upkeep")
+            if hindrance is not None:
+                return health._replace(available=False, reason=hindrance.reason)
+            if not store.writable and len(self.links) > 1:
+                reason = f"the index of {link.id} is empty and cannot be written"
+                return health._replace(available=False, reason=reason)
+        return health
 
     def _soon(self) -> Deadline:
         return Deadline.after(self._link_seconds)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from commonplace.model.search import Where
+    from commonplace.model.store import StoreHealth
 
 Mode = Literal["answers", "finds nothing", "fails", "declines", "blames", "breaks", "hangs"]
 ABLE = ("answers", "finds nothing")
@@ -62,6 +63,7 @@ class Engine:
         self.searched = 0
         self.maintained: list[dict[str, Any]] = []
         self.closed = 0
+        self.store: StoreHealth | None = None
         self.stuck: set[threading.Event] = set()
         self.release = threading.Event()
 
@@ -85,7 +87,8 @@ class Engine:
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
         able = self.mode in ABLE
-        return ManagerHealth(available=able, reason="" if able else f"{self.id}: {self.mode}")
+        reason = "" if able else f"{self.id}: {self.mode}"
+        return ManagerHealth(available=able, reason=reason, store=self.store)
 
     def close(self) -> None:
         self.closed += 1

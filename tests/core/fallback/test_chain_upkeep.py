@@ -13,6 +13,7 @@ from commonplace.fallback.link import Link
 from commonplace.fallback.manager import FallbackMemoryManager
 from commonplace.model.reports import LinkState
 from commonplace.model.search import Query, Where
+from commonplace.model.store import StoreHealth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,6 +142,31 @@ def test_a_survey_counts_nothing(chains: Chains) -> None:
     assert not chain.manager.health().available
     assert chain.changes == []
     assert chain.manager.pending().known == 1
+    chain.close()
+
+
+def test_one_with_an_empty_index_that_cannot_be_filled_does_not_serve(chains: Chains) -> None:
+    chain = chains(2)
+    first = chain.engines[0]
+    first.store = StoreHealth("here", documents=0, chunks=0)
+    assert chain.manager.survey().states[0].state == "serving"
+    first.upkeep = "fails"
+    chain.manager.maintain(deadline=NEVER)
+    assert chain.manager.survey().states == (
+        LinkState("e0", "failing", "e0 is down", chain.clock()),
+        LinkState("e1", "serving"),
+    )
+    first.store = StoreHealth("here", documents=1, chunks=1)
+    assert chain.manager.survey().states[0].state == "serving", "what it has, it can search"
+    chain.close()
+
+
+def test_one_with_an_empty_index_that_cannot_be_written_does_not_serve(chains: Chains) -> None:
+    chain = chains(2)
+    chain.engines[0].store = StoreHealth("here", documents=0, chunks=0, writable=False)
+    (state, _) = chain.manager.survey().states
+    assert state.state == "failing"
+    assert state.reason == "the index of e0 is empty and cannot be written"
     chain.close()
 
 

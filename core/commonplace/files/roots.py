@@ -81,7 +81,7 @@ class Roots:
         self, workspace: str, extra: Iterable[str | ConfiguredPath] = (), *, own: bool = True
     ) -> None:
         self.workspace = os.path.abspath(os.path.expanduser(workspace))
-        self.own = (
+        self.own: tuple[Root, ...] = (
             (
                 self._own("MEMORY.md", "file"),
                 self._own("memory.md", "file"),

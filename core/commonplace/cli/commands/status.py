@@ -144,7 +144,7 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
 def _chain(status: Status) -> Iterator[tuple[str, str]]:
     """Each backend, where there is more than one, with what it does or why it does not."""
     for link in status.links if len(status.links) > 1 else ():
-        words = link.state
+        words: str = link.state
         if link.state == "failing":
             words += _since(link.since)
             words += f", tried again in {link.retry_in:.0f} s" if link.retry_in else ""

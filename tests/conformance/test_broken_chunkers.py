@@ -109,8 +109,8 @@ class ForgetsItsSettings(Sound):
 class LooksBackAgainAndAgain(Sound):
     def chunk(self, document: Document) -> Sequence[Chunk]:
         text = document.text
-        for at in range(0, len(text), 2):
-            text.find("\0", 0, at)
+        for at in range(0, len(text), 4):
+            text[:at].upper()
         return super().chunk(document)
 
 

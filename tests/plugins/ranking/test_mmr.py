@@ -161,6 +161,8 @@ def test_nothing_is_lost_invented_or_rescored(
     numbers: list[tuple[int, int, int]] | None,
     profile: str,
 ) -> None:
+    # As they come to it: best first.
+    drawn = sorted(drawn, key=lambda one: -one[0])
     hits = [hit(i, score, text) for i, (score, text) in enumerate(drawn)]
     vectors: dict[ChunkId, bytes] | None = None
     if numbers is not None:

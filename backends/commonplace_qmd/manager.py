@@ -142,7 +142,8 @@ class QmdManager:
         patience = deadline.remaining()
         if boot and update.wait_for_boot_sync:
             patience = max(patience, update.update_timeout_ms / 1000)
-        outcome = self._rounds.wait(patience) if due else None
+        # One begun before may have ended since that look: then it is not due, and is told of.
+        outcome = self._rounds.wait(patience)
         if isinstance(outcome, CommonplaceError):
             raise outcome
         return found.report() if outcome is None else outcome._replace(known=found.known)

@@ -84,7 +84,7 @@ def _make_source(host: PluginHost, settings: Settings, id_: str) -> Source:
             agent=settings.agent,
             extra_paths=settings.search.extra_paths,
             state_dirs=settings.openclaw_dirs,
-            config=settings.section_values.get(f"plugins.entries.{id_}.config"),
+            config=settings.plugin_config(id_),
         )
     )
 

@@ -188,7 +188,7 @@ class Memory:
         Read from the file itself, so never stale. Raises
         :class:`~commonplace.errors.PathNotAllowedError` for anything but ``MEMORY.md``,
         ``memory.md``, ``memory/**/*.md``, Markdown of configured extra paths and what a backend
-        names otherwise (``qmd/<collection>/...``), and
+        names otherwise, and
         :class:`~commonplace.errors.NoteNotFoundError` where no such note exists.
         """
         from commonplace.files.lines import read_lines, read_mounted

@@ -58,7 +58,8 @@ def status_of(
         words += health.notices
         words += chain.troubles()
         try:
-            pending = chain.pending() if available else pending
+            if survey.serving is not None:
+                pending = chain.pending_of(survey.serving)
         except CommonplaceError as error:
             words.append(f"the notes could not be compared with the index: {error}")
     words += [f"{absent.root}: {absent.reason}" for absent in pending.absent_roots]

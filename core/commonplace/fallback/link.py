@@ -72,11 +72,6 @@ class Link:
         self._manager: MemoryManager | None = None
         self._closed = threading.Event()
 
-    @property
-    def made(self) -> bool:
-        """Whether the engine has been made."""
-        return self._manager is not None
-
     def allows(self, work: Work) -> bool:
         """Whether it may be asked now; who may must :meth:`call`."""
         breaker = self._breakers.get(work)

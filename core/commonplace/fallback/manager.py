@@ -142,8 +142,11 @@ class FallbackMemoryManager:
 
     def pending(self) -> SyncReport:
         """What maintaining the link that serves would find to do."""
-        serving = self.survey().serving
-        return (serving or self.links[0]).look(lambda manager: manager.pending(), self._soon())
+        return self.pending_of(self.survey().serving or self.links[0])
+
+    def pending_of(self, link: Link) -> SyncReport:
+        """What maintaining ``link`` would find to do; nothing is counted for or against it."""
+        return link.look(lambda manager: manager.pending(), self._soon())
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
         """The health of the link that serves, or the first one's where none does."""
@@ -196,8 +199,7 @@ class FallbackMemoryManager:
         try:
             health = link.look(lambda manager: manager.health(deep=deep), deadline)
         except CommonplaceError as error:
-            reason = f"{error} ({error.mend})" if error.mend else str(error)
-            return ManagerHealth(available=False, reason=reason)
+            return ManagerHealth(available=False, reason=reason_of(error))
         store = health.store
         if health.available and store is not None and not store.documents:
             # With an empty index it can answer only if that can be filled.

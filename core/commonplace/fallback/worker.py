@@ -13,12 +13,9 @@ if TYPE_CHECKING:
 
     from commonplace.deadline import Deadline
 
-__all__ = ["Wait", "Worker"]
+__all__ = ["Worker"]
 
 T = TypeVar("T")
-
-Wait = "Callable[[threading.Event, float], bool]"
-"""Waits for an event at most so many seconds, and says whether it was set."""
 
 _AT_MOST = 64
 

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
     from tests.backends.qmd.engine.conftest import House
 
-THROWN = """file:///opt/qmd/dist/store.js:9
+THROWN = """file:///x/dist/store.js:9
     this.no.such(thing);
             ^
 
 TypeError: no such thing
-    at file:///opt/qmd/dist/store.js:9:14
+    at file:///x/dist/store.js:9:14
 """
 HIT = """[
   {

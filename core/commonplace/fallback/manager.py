@@ -206,7 +206,7 @@ class FallbackMemoryManager:
             hindrance = link.trouble("upkeep")
             if hindrance is not None:
                 return health._replace(available=False, reason=hindrance.reason)
-            if not store.writable and len(self.links) > 1:
+            if not store.writable:
                 reason = f"the index of {link.id} is empty and cannot be written"
                 return health._replace(available=False, reason=reason)
         return health

@@ -25,7 +25,7 @@ _JOINERS = "-./:@"
 _WIDE_JOINERS = _JOINERS + "\u2010\u2011"
 _ENDING = r"(?:\+\+(?![+\w])|\#(?![\#\w]))?+"
 _MARK = rf"[^{_WIDE_JOINERS}+\#\w\u2e80-\u2fd5]"
-_GROUP = re.compile(rf"(?:\w++(?:[{_JOINERS}](?=\w))?+)++{_ENDING}", re.ASCII)
+_GROUP = re.compile(rf"(?:\w++(?:[{_JOINERS}](?=\w))?)+{_ENDING}", re.ASCII)
 _WORD = re.compile(r"\w++")
 
 
@@ -108,19 +108,19 @@ def _wide_group_pattern() -> re.Pattern[str]:
     from commonplace.text.scripts import EMOJI, IGNORABLE, MARKS, RADICALS
 
     word = rf"[\w{RADICALS}][\w{RADICALS}{MARKS}{IGNORABLE}]*+"
-    return re.compile(rf"(?:{word}(?:[{_WIDE_JOINERS}](?=[\w{RADICALS}]))?+)++{_ENDING}|[{EMOJI}]")
+    return re.compile(rf"(?:{word}(?:[{_WIDE_JOINERS}](?=[\w{RADICALS}]))?)+{_ENDING}|[{EMOJI}]")
 
 
 @cache
 def _word_pattern() -> re.Pattern[str]:
-    return re.compile(rf"\w(?:\w|{_MARK})*+")
+    return re.compile(rf"\w(?:\w|{_MARK})*")
 
 
 @cache
 def _run_pattern() -> re.Pattern[str]:
     from commonplace.text.scripts import UNSPACED
 
-    return re.compile(rf"(?:[{UNSPACED}]{_MARK}*+)++")
+    return re.compile(rf"(?:[{UNSPACED}]{_MARK}*)+")
 
 
 @cache
@@ -142,7 +142,7 @@ def _unit_pattern() -> re.Pattern[str]:
         "|[\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3\uff9e\uff9f]"
         "|(?<=[\u1039\u17d2])[\u1000-\u102a\u1780-\u17b3]"
     )
-    return re.compile(f"(?:{syllable}|(?:{before})?+.)(?:{after})*+", re.DOTALL)
+    return re.compile(f"(?:{syllable}|(?:{before})?.)(?:{after})*", re.DOTALL)
 
 
 @cache

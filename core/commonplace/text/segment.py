@@ -23,7 +23,7 @@ __all__ = ["cut", "drop_ignorable", "find_groups", "groups", "has_unspaced", "un
 
 _JOINERS = "-./:@"
 _WIDE_JOINERS = _JOINERS + "\u2010\u2011"
-_ENDING = r"(?:\+\+(?![+\w])|\#(?![\#\w]))?+"
+_ENDING = r"(?:\+\+(?![+\w])|\#(?![\#\w]))?"
 _MARK = rf"[^{_WIDE_JOINERS}+\#\w\u2e80-\u2fd5]"
 _GROUP = re.compile(rf"(?:\w++(?:[{_JOINERS}](?=\w))?)+{_ENDING}", re.ASCII)
 _WORD = re.compile(r"\w++")

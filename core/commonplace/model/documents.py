@@ -10,7 +10,15 @@ if TYPE_CHECKING:
 else:
     from commonplace.model.tuples import NamedTuple
 
-__all__ = ["Document", "DocumentRef", "RootFailure", "ScanReport", "Stamp", "Trust"]
+__all__ = [
+    "Document",
+    "DocumentRef",
+    "RootFailure",
+    "ScanReport",
+    "Stamp",
+    "Trust",
+    "WatchedPath",
+]
 
 Trust = Literal["memory", "session", "external"]
 """Who wrote a text: the agent's own notes, a conversation, or somebody else's files."""
@@ -76,3 +84,14 @@ class ScanReport(NamedTuple):
     failed_roots: tuple[RootFailure, ...] = ()
     skipped_symlinks: int = 0
     absent_roots: tuple[RootFailure, ...] = ()
+
+
+class WatchedPath(NamedTuple):
+    """A place where documents may appear, change or go.
+
+    ``location`` is absolute, a file or a folder, and need not be there yet. ``recursive`` says that
+    what lies below a folder's folders counts, too.
+    """
+
+    location: str
+    recursive: bool = True

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         SourceContext,
         StoreContext,
     )
-    from commonplace.spec.documents import Chunker, ConfiguredPath, Source
+    from commonplace.spec.documents import Chunker, ConfiguredPath, Source, WatchedSource
     from commonplace.spec.hooks import GROUP, Hooks, Registry, hookimpl, hookspec
     from commonplace.spec.managers import MemoryManager
     from commonplace.spec.providers import EmbeddingProvider, Limits, ProviderContext
@@ -75,6 +75,7 @@ __all__ = [
     "Store",
     "StoreContext",
     "VectorStore",
+    "WatchedSource",
     "hookimpl",
     "hookspec",
 ]
@@ -105,6 +106,7 @@ _HOMES = {
     "Store": "stores",
     "StoreContext": "contexts",
     "VectorStore": "stores",
+    "WatchedSource": "documents",
     "hookimpl": "hooks",
     "hookspec": "hooks",
 }

@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from commonplace.model.chunks import Chunk
-    from commonplace.model.documents import Document, DocumentRef, ScanReport
+    from commonplace.model.documents import Document, DocumentRef, ScanReport, WatchedPath
 
-__all__ = ["Chunker", "ConfiguredPath", "Source"]
+__all__ = ["Chunker", "ConfiguredPath", "Source", "WatchedSource"]
 
 
 class ConfiguredPath(Protocol):
@@ -50,6 +50,14 @@ class Source(Protocol):
         Raises ``OSError`` if it is there and cannot be read. The ``ref`` of the answer carries the
         stamp of what was really read.
         """
+        ...
+
+
+class WatchedSource(Source, Protocol):
+    """A source that tells where to look out for changes; any other is scanned from time to time."""
+
+    def watched(self) -> Sequence[WatchedPath]:
+        """Where a change of any document would show; asked again whenever it may have changed."""
         ...
 
 

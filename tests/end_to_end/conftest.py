@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 OLD = 1_700_000_000_000_000_000  # when all notes were written: long enough ago to be settled
 MODULE = ("-m", "commonplace")
 
+# What the user of this sandbox has not set; a stream without a buffer fails at another moment.
+_SET = ("COMMONPLACE", "OPENCLAW", "PYTHONUNBUFFERED")
+
 
 class Ran(NamedTuple):
     code: int
@@ -47,7 +50,7 @@ class Sandbox:
         self.workspace = root / "workspace"
         self.state = root / "state"
         self.env = {
-            **{name: value for name, value in os.environ.items() if "COMMONPLACE" not in name},
+            **{name: value for name, value in os.environ.items() if not name.startswith(_SET)},
             "HOME": str(root / "home"),
             "COMMONPLACE_STATE_DIR": str(self.state),
             "COMMONPLACE_CACHE_DIR": str(root / "cache"),

@@ -28,9 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     code = _guarded(sys.argv[1:])
     # The interpreter would take apart every module before it ends: a tenth of the time of a search.
     # What must be closed is closed by now, and what was printed is flushed here.
-    with suppress(BrokenPipeError):
-        sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # what a stream would not take was told when it was first refused
+            stream.flush()
     os._exit(code)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace.cli.parser import PROGRAM, UsageError
@@ -23,25 +24,33 @@ def wants_json(argv: Sequence[str]) -> bool:
 def report(error: Exception, argv: Sequence[str]) -> int:
     """Say what went wrong and how to mend it; the exit code is returned."""
     kind, message, mend = _explain(error)
-    if wants_json(argv):
-        from commonplace.cli.jsonify import dumps
-
-        facts: dict[str, object] = {"type": kind, "message": message, "mend": mend}
-        if isinstance(error, ConfigError):
-            facts["faults"] = error.faults
-        if notes := getattr(error, "__notes__", ()):
-            facts["notes"] = notes
-        sys.stdout.write(dumps({"error": facts}, sys.stdout.encoding) + "\n")
-        sys.stdout.flush()
-    else:
+    if not (wants_json(argv) and _said_as_json(error, kind, message, mend)):
         lines = [f"{PROGRAM}: {message}"]
         lines += [f"  {note}" for note in getattr(error, "__notes__", ())]
         if isinstance(error, ConfigError):
             lines += [f"  {fault}" for fault in error.faults if str(fault) not in message]
         if mend:
             lines.append(f"  mend: {mend}")
-        sys.stderr.write("\n".join(lines) + "\n")
+        with suppress(OSError):  # the exit code is all that is left to tell it by
+            sys.stderr.write("\n".join(lines) + "\n")
     return 2 if isinstance(error, UsageError) else 1
+
+
+def _said_as_json(error: Exception, kind: str, message: str, mend: str) -> bool:
+    """Whether the standard output took it: that it takes nothing may be what went wrong."""
+    from commonplace.cli.jsonify import dumps
+
+    facts: dict[str, object] = {"type": kind, "message": message, "mend": mend}
+    if isinstance(error, ConfigError):
+        facts["faults"] = error.faults
+    if notes := getattr(error, "__notes__", ()):
+        facts["notes"] = notes
+    try:
+        sys.stdout.write(dumps({"error": facts}, sys.stdout.encoding) + "\n")
+        sys.stdout.flush()
+    except OSError:
+        return False
+    return True
 
 
 def _explain(error: Exception) -> tuple[str, str, str]:

@@ -31,6 +31,12 @@ _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 _SEPARATOR = "\x1f"
 _ESCAPE = "\x1e"
 
+_WORD_BYTES = bytes(
+    byte if byte >= 128 or byte == ord("_") or chr(byte).isalnum() else ord(" ")
+    for byte in bytes(range(256)).lower()
+)
+"""ASCII letters become small ones, and what is neither letter nor digit a space."""
+
 
 def text_in(text: str) -> str | bytes:
     """``text``, or its bytes where it has lone surrogates, which are no valid UTF-8."""
@@ -100,25 +106,34 @@ def heading_out(value: str | bytes) -> tuple[str, ...]:
 
 
 def packed(tokens: str, text: str) -> bytes:
-    """``tokens`` as compressed bytes; ``text``, which they are made of, says most of it already.
-
-    Level 1, since a higher one saves little and costs much.
-    """
+    """``tokens`` as compressed bytes; the words of ``text`` say most of it already."""
     if not tokens:
         return b""
-    compressor = zlib.compressobj(1, zdict=text.encode("utf-8", "surrogatepass"))
-    return compressor.compress(tokens.encode("utf-8", "surrogatepass")) + compressor.flush()
+    compressor = zlib.compressobj(zdict=_words(_bytes(text)))
+    return compressor.compress(_bytes(tokens)) + compressor.flush()
 
 
 def unpacked(value: bytes, text: str) -> str:
-    """The inverse of :func:`packed`; also of what was compressed without ``text``."""
+    """The inverse of :func:`packed`; also of what was compressed with the bare text, or without."""
     if not value:
         return ""
-    decompressor = zlib.decompressobj(zdict=text.encode("utf-8", "surrogatepass"))
+    known = _bytes(text)
+    if value[2:6] != zlib.adler32(known).to_bytes(4, "big"):  # the dictionary's mark, if it has one
+        known = _words(known)
+    decompressor = zlib.decompressobj(zdict=known)
     tokens = decompressor.decompress(value) + decompressor.flush()
     if not decompressor.eof:
         raise zlib.error("tokens that were cut short")
     return tokens.decode("utf-8", "surrogatepass")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _words(text: bytes) -> bytes:
+    # By ASCII alone: what counts as a letter changes with Python's version, and this must not.
+    return b" ".join(text.translate(_WORD_BYTES).split())
 
 
 def indexable(tokens: str) -> str:

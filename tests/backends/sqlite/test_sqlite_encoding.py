@@ -61,6 +61,19 @@ def test_packed_tokens_come_back(tokens: str, text: str) -> None:
     assert encoding.unpacked(alone, text) == tokens
 
 
+@given(ANY_TEXT.filter(bool), ANY_TEXT)
+def test_tokens_that_were_packed_with_the_bare_text_come_back(tokens: str, text: str) -> None:
+    compressor = zlib.compressobj(1, zdict=text.encode("utf-8", "surrogatepass"))
+    packed = compressor.compress(tokens.encode("utf-8", "surrogatepass")) + compressor.flush()
+    assert encoding.unpacked(packed, text) == tokens
+
+
+def test_tokens_that_are_the_words_of_the_text_take_hardly_any_room() -> None:
+    words = [f"{place % 7}Word{place * 31 % 97}" for place in range(200)]
+    tokens = " ".join(words).lower()
+    assert len(encoding.packed(tokens, " -- ".join(words) + "!")) < len(tokens) / 20
+
+
 def test_packed_tokens_are_told_from_half_of_them() -> None:
     packed = encoding.packed("one two three", "One, two: three!")
     with pytest.raises(zlib.error):

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from commonplace.errors import IndexUnavailableError
+from commonplace.lease import Lease
 from commonplace.model.chunks import embedding_text
 from commonplace.model.search import Nearest, StoredChunk
 from commonplace.model.store import Build, StoredDocument, StoreHealth
 from commonplace_inmemory.index import EMPTY, Index, apply, search
-from commonplace_inmemory.lease import Lease
 from commonplace_inmemory.vectors import NOTHING, Vectors
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class InMemoryStore:
         """Keyword queries, with phrases, and vectors; nothing outlives the process."""
         return frozenset({"keyword", "phrases", "vectors"})
 
-    def writer(self, *, wait: float) -> AbstractContextManager[None]:
+    def writer(self, *, wait: float) -> AbstractContextManager[object]:
         """Hold the lease of this object; there is no other process that could want it."""
         self._snapshot()
         return self._lease.held(wait)

@@ -12,8 +12,8 @@ from commonplace.errors import IndexBusyError, IndexCorruptError, IndexReadOnlyE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from commonplace.lease import Lease
     from commonplace_lancedb.database import Database
-    from commonplace_lancedb.lease import Lease
     from commonplace_lancedb.place import Place
 
 __all__ = ["mending", "set_aside_before"]

@@ -40,6 +40,12 @@ class Place:
         return None if "://" in self.uri else self.uri
 
     @property
+    def lock(self) -> str | None:
+        """The file that writers of the namespace on this machine lock, where there can be one."""
+        folder = self.folder
+        return None if folder is None else os.path.join(folder, f"{self.namespace}.lock")
+
+    @property
     def is_service(self) -> bool:
         """Whether a service keeps the table, and looks after its indexes and versions."""
         return self.uri.startswith("db://")

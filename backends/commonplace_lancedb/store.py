@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from commonplace.errors import IndexUnavailableError
+from commonplace.lease import Lease
 from commonplace.model.store import SpaceInfo
 from commonplace_lancedb.committing import Committer
 from commonplace_lancedb.database import Database
 from commonplace_lancedb.head import BuildState
-from commonplace_lancedb.lease import Lease
 from commonplace_lancedb.mending import mending, set_aside_before
 from commonplace_lancedb.schema import ID_BITS
 
@@ -52,7 +52,7 @@ class LanceStore:
         self._database = Database(place, consistency_seconds=consistency_seconds)
         self._database.warm()
         self._committer = committer(self._database)
-        self._lease = Lease(place)
+        self._lease = Lease(place.lock, what=f"the LanceDB at {place.shown}")
         self._index_vectors_from = index_vectors_from
         self._written = False
         self._notices: tuple[str, ...] = ()
@@ -66,7 +66,8 @@ class LanceStore:
     def writer(self, *, wait: float) -> Iterator[None]:
         """Hold the lease, then leave the table tidy.
 
-        In a bucket or a service it keeps only the threads of this store apart: see ``lease.py``.
+        In a bucket or a service it keeps only the threads of this store apart; other machines are
+        kept apart by the revision of the head, which every commit compares.
         """
         self._database.check_open()
         with self._lease.held(wait) as outermost:
@@ -258,7 +259,8 @@ class LanceStore:
             _, snapshot = self._look()
             found = health(self._place, snapshot, deep=deep)
         kept = (f"a damaged index is kept at {old}" for old in set_aside_before(self._place))
-        return found._replace(notices=(*kept, *self._notices))
+        writing = self._lease.notices() if deep else ()
+        return found._replace(notices=(*kept, *self._notices, *writing))
 
     def close(self) -> None:
         """Let go of the table."""

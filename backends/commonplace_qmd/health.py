@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from commonplace.errors import CommonplaceError
+from commonplace.errors import CommonplaceError, reason_of
 from commonplace.model.store import StoreHealth
 from commonplace.spec import ManagerHealth
 from commonplace_qmd.embedding import needs_vectors
@@ -42,7 +42,7 @@ def health_of(
             return ManagerHealth(available=False, reason=reason, notices=tuple(notices))
         state, found = upkeep.state(), upkeep.look()
     except CommonplaceError as error:
-        return ManagerHealth(available=False, reason=_words(error), notices=tuple(notices))
+        return ManagerHealth(available=False, reason=reason_of(error), notices=tuple(notices))
     asked: QmdStatus | None = None
     problems: tuple[str, ...] = ()
     if deep and state.last_update:
@@ -51,10 +51,11 @@ def health_of(
         try:
             asked = qmd.status(deadline=Deadline.after(config.update.command_timeout_ms / 1000))
         except CommonplaceError as error:
-            problems = (_words(error),)
+            problems = (reason_of(error),)
     counts = _counts(collections, found)
     documents = asked.documents if asked else state.documents
-    words = (*notices, *_about(qmd, collections, config, state, found, asked))
+    writing = upkeep.writing_elsewhere() if deep else ()
+    words = (*notices, *_about(qmd, collections, config, state, found, asked), *writing)
     return ManagerHealth(
         available=True,
         store=StoreHealth(
@@ -128,7 +129,3 @@ def _size(location: str) -> int:
         with suppress(OSError):
             size += os.stat(location + ending).st_size
     return size
-
-
-def _words(error: CommonplaceError) -> str:
-    return f"{error} ({error.mend})" if error.mend else str(error)

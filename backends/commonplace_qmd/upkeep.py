@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal
 
 from commonplace.errors import IndexReadOnlyError
 from commonplace.index.changes import settled_stamp
+from commonplace.lease import Lease, waited_for
 from commonplace.model.reports import Progress, SyncReport
 from commonplace_qmd.embedding import embed, is_due, needs_vectors
 from commonplace_qmd.engine import QmdError
 from commonplace_qmd.home import make_home
 from commonplace_qmd.index_yml import index_yml
-from commonplace_qmd.lease import Lease
 from commonplace_qmd.looking import look
 from commonplace_qmd.state import (
     load_manifest,
@@ -71,7 +71,7 @@ class Upkeep:
         self._env = env
         self._exporter = exporter
         self._clock = clock
-        self._lease = Lease(home.lock)
+        self._lease = Lease(home.lock, what="QMD's index")
         self._kept_out: frozenset[str] = frozenset()
 
     def look(self) -> Look:
@@ -87,6 +87,10 @@ class Upkeep:
         QMD may not know them just now, and nobody could open their files.
         """
         return self._kept_out
+
+    def writing_elsewhere(self) -> tuple[str, ...]:
+        """A line on who else updates QMD's index just now, if somebody does."""
+        return self._lease.notices()
 
     def state(self) -> State:
         """What is remembered of former updates."""
@@ -112,7 +116,7 @@ class Upkeep:
         started = time.monotonic()
         try:
             make_home(self._home, self._env)
-            with self._lease.held(wait):
+            with waited_for(self._lease.held, wait=wait, progress=progress):
                 report = self._run(vectors, deadline, progress, force=force)
         except OSError as error:
             raise IndexReadOnlyError(

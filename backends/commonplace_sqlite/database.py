@@ -15,10 +15,10 @@ from commonplace.errors import (
     IndexReadOnlyError,
     IndexUnavailableError,
 )
+from commonplace.lease import Lease
 from commonplace_sqlite import schema
 from commonplace_sqlite.connection import UnfitError, limit_time, roll_back, transaction
 from commonplace_sqlite.files import make_folder
-from commonplace_sqlite.lease import Lease
 from commonplace_sqlite.reader import Reader
 from commonplace_sqlite.translation import DAMAGE, closed, is_forbidden, reason_of, translate
 from commonplace_sqlite.writer import Writer
@@ -72,6 +72,10 @@ class Database:
             reason = self._unwritable or f"{self.path} is read-only"
             notices.append(f"the index cannot be kept up to date: {reason}")
         return tuple(notices)
+
+    def writing_elsewhere(self) -> tuple[str, ...]:
+        """A line on who else writes the file just now, if somebody does."""
+        return self._lease.notices()
 
     @contextmanager
     def reading(self, deadline: Deadline | None = None) -> Iterator[apsw.Connection | None]:

@@ -212,6 +212,7 @@ class SqliteStore:
             notices=(
                 *self._database.notices,
                 *kept,
+                *(self._database.writing_elsewhere() if deep else ()),
                 *self._vector_search().notices(used=bool(spaces)),
             ),
             problems=problems,

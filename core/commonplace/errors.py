@@ -55,6 +55,7 @@ __all__ = [
     "ScopeDeniedError",
     "UnavailableError",
     "WorkspaceError",
+    "reason_of",
 ]
 
 
@@ -70,6 +71,11 @@ class CommonplaceError(Exception):
         self.mend = mend
 
 
+def reason_of(error: CommonplaceError) -> str:
+    """The error in one line, with how to mend it where it says so."""
+    return f"{error} ({error.mend})" if error.mend else str(error)
+
+
 class UnavailableError(CommonplaceError):
     """A part cannot work now; a chain tries the next one and counts it against this one."""
 
@@ -83,7 +89,15 @@ class IndexUnavailableError(UnavailableError):
 
 
 class IndexBusyError(IndexUnavailableError):
-    """Another process holds the writer lease and did not let go in time."""
+    """Another process, or thread, holds the writer lease and did not let go in time.
+
+    ``holder`` names it in a few words for people, such as ``process 1234 (commonplace index)``;
+    it is ``""`` where that is not known.
+    """
+
+    def __init__(self, message: str, *, holder: str = "", mend: str = "") -> None:
+        super().__init__(message, mend=mend)
+        self.holder = holder
 
 
 class IndexCorruptError(IndexUnavailableError):

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import settings
 
 from commonplace.errors import IndexBusyError
+from commonplace.lease import Lease
 from commonplace.testing import StoreConformance
 from commonplace.testing.store.crashing import CrashLaws
 from commonplace.testing.store.persisting import PersistenceLaws
-from commonplace_inmemory.lease import Lease
 from commonplace_inmemory.store import InMemoryStore
 from commonplace_sqlite.store import SqliteStore
 

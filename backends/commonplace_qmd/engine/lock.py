@@ -1,5 +1,9 @@
 """Lets one process at a time write QMD's index: two at once can break a young one."""
 
+# Not the lease of ``upkeep.py``, though it is held within that. The lease guards what we ourselves
+# write (exports, index.yml, state), and has to end with us. This one guards what the child writes:
+# the child goes on when we are killed, so it has to inherit the lock, as a descriptor.
+
 from __future__ import annotations
 
 import os

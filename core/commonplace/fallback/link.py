@@ -10,6 +10,7 @@ from commonplace.errors import (
     CommonplaceError,
     DeadlineExceededError,
     UnavailableError,
+    reason_of,
 )
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 else:
     from commonplace.model.tuples import NamedTuple
 
-__all__ = ["Link", "Trouble", "Work", "reason_of"]
+__all__ = ["Link", "Trouble", "Work"]
 
 T = TypeVar("T")
 
@@ -171,11 +172,6 @@ class Link:
     def _succeeded(self, work: Work) -> None:
         if (breaker := self._breakers.get(work)) is not None and breaker.succeeded():
             self._changed(self.id, None)
-
-
-def reason_of(error: CommonplaceError) -> str:
-    """What is wrong and how to mend it, on one line."""
-    return f"{error} ({error.mend})" if error.mend else str(error)
 
 
 def _inline(work: Callable[[], T], _deadline: Deadline) -> T:

@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from commonplace.deadline import NEVER, Deadline
-from commonplace.errors import CommonplaceError, DeclinedError, UnavailableError
-from commonplace.fallback.link import reason_of
+from commonplace.errors import CommonplaceError, DeclinedError, UnavailableError, reason_of
 from commonplace.fallback.turn import Turn
 from commonplace.model.reports import LinkState
 from commonplace.spec import ManagerHealth

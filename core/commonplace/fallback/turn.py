@@ -9,8 +9,8 @@ from commonplace.errors import (
     DeclinedError,
     IndexCorruptError,
     UnavailableError,
+    reason_of,
 )
-from commonplace.fallback.link import reason_of
 from commonplace.index.freshness import Freshness
 from commonplace.model.search import Fallback
 

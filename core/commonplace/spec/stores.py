@@ -31,10 +31,11 @@ class Store(Protocol):
         """Of ``keyword``, ``phrases``, ``vectors``, ``persistent``."""
         ...
 
-    def writer(self, *, wait: float) -> AbstractContextManager[None]:
+    def writer(self, *, wait: float) -> AbstractContextManager[object]:
         """Hold the one writer lease; it dies with the process. Re-entrant in a thread.
 
-        Waits up to ``wait`` seconds, then raises :class:`~commonplace.errors.IndexBusyError`;
+        :class:`commonplace.lease.Lease` is such a lease, for those who have no better one. Waits
+        up to ``wait`` seconds, then raises :class:`~commonplace.errors.IndexBusyError`;
         raises :class:`~commonplace.errors.IndexReadOnlyError` where nothing can be written.
         """
         ...

@@ -7,8 +7,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from commonplace.lease import Lease
 from commonplace_example_milvus.database import Database
-from commonplace_example_milvus.lease import Lease
 from commonplace_example_milvus.lite import is_file
 from commonplace_example_milvus.settings import MilvusSettings
 from commonplace_example_milvus.store import MilvusStore

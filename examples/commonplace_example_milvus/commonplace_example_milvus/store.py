@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from commonplace.deadline import Deadline
+    from commonplace.lease import Lease
     from commonplace.model.chunks import Change
     from commonplace.model.search import ChunkId, KeywordQuery, Nearest, StoredChunk, Where
     from commonplace_example_milvus.catalogue import Catalogue, Commit, Entry
     from commonplace_example_milvus.database import Database
-    from commonplace_example_milvus.lease import Lease
 
 __all__ = ["MilvusStore"]
 
@@ -59,7 +59,11 @@ class MilvusStore:
         return frozenset({"keyword", "phrases", "vectors", "persistent"})
 
     def writer(self, *, wait: float) -> AbstractContextManager[None]:
-        """Hold the lease of this machine; see :class:`Lease` for what it does not do."""
+        """Hold the lease, which keeps apart who writes from this machine.
+
+        Milvus has no locks, so several machines that write to the same collections have to be kept
+        apart by whoever sets them up.
+        """
         self._check_open()
         return self._writing(wait)
 

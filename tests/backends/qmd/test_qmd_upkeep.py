@@ -13,9 +13,9 @@ import pytest
 
 from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import IndexBusyError, IndexReadOnlyError
+from commonplace.lease import Lease
 from commonplace.model.search import KeywordQuery, Query, Where
 from commonplace_qmd.engine import QmdError, QmdTimeoutError
-from commonplace_qmd.lease import Lease
 from commonplace_qmd.settings import QmdPath, QmdSettings, Update
 
 if TYPE_CHECKING:

@@ -1,0 +1,281 @@
+"""The writer lease: of all threads and processes that know a file, one may write at a time."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, TypeVar
+
+from commonplace.errors import CallerError, IndexBusyError, IndexReadOnlyError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+    from typing import NamedTuple
+
+    from commonplace.model.reports import ProgressCallback
+else:
+    from commonplace.model.tuples import NamedTuple
+
+__all__ = ["Holder", "Lease", "waited_for"]
+
+T = TypeVar("T")
+
+_POLL_SECONDS = 0.02
+_PATIENCE_SECONDS = 1.0
+"""How long somebody waits before being told what for."""
+_NAME_LENGTH = 60
+
+
+class Holder(NamedTuple):
+    """Who writes: the process, since when (epoch seconds), and its program if that is known."""
+
+    pid: int
+    since: float
+    program: str = ""
+
+
+class Lease:
+    """A lock on a file, which the system lets go of when the process ends; re-entrant in a thread.
+
+    The file at ``path`` says nothing and may stay where it is; a second one, ``path`` + ``.pid``,
+    tells who holds the lease. With ``path=None`` it keeps the threads apart that share this object,
+    and no more. ``what`` is written, in words for people.
+
+    A lease keeps apart who writes from this machine: a lock on a file of another machine's disk is
+    as good as that file system's locks.
+    """
+
+    def __init__(
+        self,
+        path: str | None = None,
+        *,
+        what: str = "the index",
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._path = path
+        self._what = what
+        self._clock = clock
+        self._wall = wall
+        self._sleep = sleep
+        self._threads = threading.RLock()
+        self._owner: int | None = None
+        self._depth = 0
+        self._since = 0.0
+
+    @contextmanager
+    def held(self, wait: float) -> Iterator[bool]:
+        """Hold the lease; tells whether this is the outermost hold. Its folder is made if need be.
+
+        Raises :class:`~commonplace.errors.IndexBusyError` where the lease is not free within
+        ``wait`` seconds (with 0 or less: at once), and
+        :class:`~commonplace.errors.IndexReadOnlyError` where there can be no lock file.
+        """
+        give_up = self._clock() + wait
+        with ExitStack() as stack:
+            outermost = stack.enter_context(self.threads(wait))
+            if outermost and self._path is not None:
+                folder = os.path.dirname(os.path.abspath(self._path))
+                try:
+                    os.makedirs(folder, mode=0o700, exist_ok=True)
+                    stack.enter_context(self.processes(give_up - self._clock()))
+                except OSError as error:
+                    raise IndexReadOnlyError(
+                        f"{self._what} cannot be written: {error.strerror or error}",
+                        mend=f"make {folder} and what is in it writable",
+                    ) from error
+            yield outermost
+
+    @contextmanager
+    def threads(self, wait: float) -> Iterator[bool]:
+        """The first half of :meth:`held`: keep the other threads that share this object out.
+
+        Tells whether this is the outermost hold. Raises
+        :class:`~commonplace.errors.IndexBusyError` after ``wait`` seconds.
+        """
+        if not self._threads.acquire(timeout=min(max(wait, 0.0), threading.TIMEOUT_MAX)):
+            raise self._busy(Holder(os.getpid(), self._since))
+        self._depth += 1
+        if self._depth == 1:
+            self._since = self._wall()
+        self._owner = threading.get_ident()
+        try:
+            yield self._depth == 1
+        finally:
+            self._depth -= 1
+            if not self._depth:
+                self._owner = None
+            self._threads.release()
+
+    @contextmanager
+    def processes(self, wait: float) -> Iterator[None]:
+        """The second half of :meth:`held`, for its outermost hold: keep the other processes out.
+
+        Raises :class:`~commonplace.errors.IndexBusyError` after ``wait`` seconds, and ``OSError``
+        where there can be no lock file.
+        """
+        if self._path is None:
+            yield
+            return
+        # Imported here: it costs some 40 ms, which a search that writes nothing does not pay.
+        import filelock
+
+        give_up = self._clock() + wait
+        lock = filelock.FileLock(self._path, mode=0o600, thread_local=False)
+        while True:
+            try:
+                lock.acquire(blocking=False)
+                break
+            except filelock.Timeout as error:
+                left = give_up - self._clock()
+                if left <= 0:
+                    raise self._busy(self._signed()) from error
+                self._sleep(min(_POLL_SECONDS, left))
+        try:
+            self._sign()
+            yield
+        finally:
+            self._unsign()
+            lock.release()
+
+    def check(self) -> None:
+        """Raise :class:`~commonplace.errors.CallerError` unless this thread holds the lease."""
+        # No lock is needed: a thread can only find its own id here if it put it there.
+        if self._owner != threading.get_ident():
+            raise CallerError(
+                "writing without the lease", mend="write inside `with store.writer(wait=...)`"
+            )
+
+    def holder(self) -> Holder | None:
+        """Who writes just now; ``None`` where nobody does, or nobody says so.
+
+        What a killed process has left of itself is not taken for a holder.
+        """
+        if self._owner is not None:
+            return Holder(os.getpid(), self._since, _program())
+        if self._path is None or self._signed() is None:
+            return None
+        import filelock
+
+        lock = filelock.FileLock(self._path, mode=0o600, thread_local=False)
+        try:
+            lock.acquire(blocking=False)
+        except filelock.Timeout:
+            return self._signed()
+        except OSError:
+            return None
+        try:
+            self._unsign()
+        finally:
+            lock.release()
+        return None
+
+    def notices(self) -> tuple[str, ...]:
+        """A line for people on who else writes just now, if somebody does: for a store's health."""
+        holder = self.holder()
+        if holder is None or self._owner == threading.get_ident():
+            return ()
+        return (self._doing(holder),)
+
+    def _busy(self, holder: Holder | None) -> IndexBusyError:
+        return IndexBusyError(
+            self._doing(holder), holder=_named(holder), mend="try again when it is done"
+        )
+
+    def _doing(self, holder: Holder | None) -> str:
+        seconds = self._wall() - holder.since if holder is not None else 0.0
+        if seconds < 1:
+            return f"{_named(holder)} is writing {self._what}"
+        return f"{_named(holder)} has been writing {self._what} for {_duration(seconds)}"
+
+    def _sign(self) -> None:
+        # A courtesy to whoever has to wait: that it cannot be done is no reason not to write.
+        said = f"{os.getpid()}\n{self._since:.3f}\n{_program()}\n"
+        with suppress(OSError):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+            descriptor = os.open(f"{self._path}.pid", flags, 0o600)
+            try:
+                os.write(descriptor, said.encode(errors="replace"))
+            finally:
+                os.close(descriptor)
+
+    def _unsign(self) -> None:
+        with suppress(OSError):
+            os.unlink(f"{self._path}.pid")
+
+    def _signed(self) -> Holder | None:
+        try:
+            descriptor = os.open(f"{self._path}.pid", os.O_RDONLY)
+        except OSError:
+            return None
+        try:
+            said = os.read(descriptor, 512).decode(errors="replace")
+        finally:
+            os.close(descriptor)
+        pid, since, program, *_ = (*said.splitlines(), "", "", "")
+        try:
+            return Holder(int(pid), float(since), _printable(program))
+        except ValueError:
+            return None
+
+
+@contextmanager
+def waited_for(
+    hold: Callable[[float], AbstractContextManager[T]],
+    *,
+    wait: float,
+    progress: ProgressCallback | None,
+) -> Iterator[T]:
+    """``hold(wait)``; ``progress`` is told who is waited for once that has taken a second.
+
+    Raises what ``hold`` raises, after ``wait`` seconds in all.
+    """
+    patience = min(wait, _PATIENCE_SECONDS)
+    with ExitStack() as stack:
+        try:
+            held = stack.enter_context(hold(patience))
+        except IndexBusyError as error:
+            if wait <= patience:
+                raise
+            if progress is not None:
+                from commonplace.model.reports import Progress
+
+                who = error.holder or _named(None)
+                progress(Progress(f"waiting for {who}, which is writing the index", 0, 0))
+            held = stack.enter_context(hold(wait - patience))
+        yield held
+
+
+def _named(holder: Holder | None) -> str:
+    if holder is None:
+        return "another process"
+    if holder.pid == os.getpid():
+        return "another thread of this process"
+    program = f" ({holder.program})" if holder.program else ""
+    return f"process {holder.pid}{program}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
+
+
+def _program() -> str:
+    """What was started, without its arguments: they may be anybody's secret."""
+    path, *arguments = getattr(sys, "argv", None) or [""]
+    folder, name = os.path.split(path)
+    if name == "__main__.py":
+        name = os.path.basename(folder)
+    if name == "commonplace" and arguments and arguments[0].isalpha():
+        name = f"{name} {arguments[0]}"
+    return "" if name.startswith("-") else _printable(name)
+
+
+def _printable(name: str) -> str:
+    return name[:_NAME_LENGTH] if name.isprintable() else ""

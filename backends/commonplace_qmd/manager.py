@@ -110,6 +110,7 @@ class QmdManager:
         force: bool = False,
         at_most: int | None = None,
         embed: bool = True,
+        eager: bool = True,
         deadline: Deadline,
         progress: ProgressCallback | None = None,
         wait: float = 30.0,
@@ -117,8 +118,10 @@ class QmdManager:
         """Update, and embed if the way to search needs vectors.
 
         With ``at_most``, as before a search, QMD updates beside it: an update takes seconds, and
-        is waited for until ``deadline`` only. Whether one is due, the section ``update`` says.
+        is waited for until ``deadline`` only. Whether one is due, the section ``update`` says,
+        whoever asks: ``eager`` changes nothing.
         """
+        del eager
         self._check_open()
         if at_most is None:
             self._booted = True

@@ -85,6 +85,8 @@ def _make_source(host: PluginHost, settings: Settings, id_: str) -> Source:
             extra_paths=settings.search.extra_paths,
             state_dirs=settings.openclaw_dirs,
             config=settings.plugin_config(id_),
+            delta_bytes=settings.search.sync.session_delta_bytes,
+            delta_messages=settings.search.sync.session_delta_messages,
         )
     )
 

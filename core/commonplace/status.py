@@ -89,6 +89,7 @@ def status_of(
         db_path=store.location if store else settings.index_path,
         db_bytes=store.size if store else 0,
         stale=pending.remaining,
+        deferred=pending.deferred,
         writable=store.writable if store else False,
         config_files=settings.config_files,
         failed_roots=pending.failed_roots,

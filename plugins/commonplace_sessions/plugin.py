@@ -12,6 +12,7 @@ from commonplace_sessions.settings import TranscriptSettings
 if TYPE_CHECKING:
     from commonplace.spec import Registry, Source, SourceContext
     from commonplace_sessions.folder import Folder
+    from commonplace_sessions.growth import Growth
     from commonplace_sessions.messages import Reader
 
 
@@ -48,7 +49,9 @@ def _sessions(context: SourceContext) -> Source:
     from commonplace_sessions.names import is_openclaw
     from commonplace_sessions.source import TranscriptSource
 
-    return TranscriptSource("sessions", _agents_own(context), is_openclaw, _openclaw_reader)
+    return TranscriptSource(
+        "sessions", _agents_own(context), is_openclaw, _openclaw_reader, _growth(context)
+    )
 
 
 def _claude_code(context: SourceContext) -> Source:
@@ -56,7 +59,9 @@ def _claude_code(context: SourceContext) -> Source:
     from commonplace_sessions.source import TranscriptSource
 
     folder = _configured(context, deep=True) or _in_home(".claude", "projects")
-    return TranscriptSource("claude-code", folder, is_claude_code, _claude_code_reader)
+    return TranscriptSource(
+        "claude-code", folder, is_claude_code, _claude_code_reader, _growth(context)
+    )
 
 
 def _codex(context: SourceContext) -> Source:
@@ -64,7 +69,7 @@ def _codex(context: SourceContext) -> Source:
     from commonplace_sessions.source import TranscriptSource
 
     folder = _configured(context, deep=True) or _in_home(".codex", "sessions")
-    return TranscriptSource("codex", folder, is_codex, _codex_reader)
+    return TranscriptSource("codex", folder, is_codex, _codex_reader, _growth(context))
 
 
 def _openclaw_reader() -> Reader:
@@ -83,6 +88,12 @@ def _codex_reader() -> Reader:
     from commonplace_sessions.codex import read_codex
 
     return read_codex
+
+
+def _growth(context: SourceContext) -> Growth:
+    from commonplace_sessions.growth import Growth
+
+    return Growth(context.delta_bytes, context.delta_messages)
 
 
 def _agents_own(context: SourceContext) -> Folder:

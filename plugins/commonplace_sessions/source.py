@@ -10,37 +10,68 @@ from commonplace.files.opening import open_below
 from commonplace.files.stats import stamp_of
 from commonplace.model.documents import Document, DocumentRef
 from commonplace_sessions.folder import scan_folder
+from commonplace_sessions.growth import Growth, grew_by_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.model.documents import ScanReport
+    from commonplace.model.documents import ScanReport, Stamp
     from commonplace_sessions.folder import Folder
     from commonplace_sessions.messages import Reader
 
 __all__ = ["TranscriptSource"]
+
+_ANY = Growth()
 
 
 class TranscriptSource:
     """The files of ``folder`` that are ``wanted``, as ``reader`` reads them.
 
     A document's text has a line for each message (more for a long one), redacted; its ``line_map``
-    gives the lines of the file.
+    gives the lines of the file. One that grows is due once it has grown by ``growth``.
     """
 
     version = "1"
 
     def __init__(
-        self, id_: str, folder: Folder, wanted: Callable[[str], bool], reader: Callable[[], Reader]
+        self,
+        id_: str,
+        folder: Folder,
+        wanted: Callable[[str], bool],
+        reader: Callable[[], Reader],
+        growth: Growth = _ANY,
     ) -> None:
         self.id = id_
         self._folder = folder
         self._wanted = wanted
         self._reader = reader
+        self._growth = growth
 
     def scan(self) -> ScanReport:
         """All transcripts there are; see :func:`~commonplace_sessions.folder.scan_folder`."""
         return scan_folder(self._folder, self.id, self._wanted)
+
+    def due(self, ref: DocumentRef, indexed: Stamp) -> bool:
+        """Whether it is no longer the file it was, or has grown by enough.
+
+        A file that has grown by less than the bytes asked for is opened, to count its new lines.
+        """
+        size, _, _, inode = indexed
+        grown = ref.stamp[0] - size
+        if size < 0 or grown <= 0 or inode != ref.stamp[3] or self._growth.is_reached_by(grown):
+            return True
+        try:
+            opened = self._open(ref)
+        except OSError:
+            return True  # to be read, and told of there
+        if opened is None:
+            return True
+        try:
+            return grew_by_messages(opened, size, self._growth.messages)
+        except OSError:
+            return True
+        finally:
+            os.close(opened)
 
     def read(self, ref: DocumentRef) -> Document | None:
         """The conversation, or ``None`` where it is gone, or has become a link or no regular file.
@@ -52,13 +83,8 @@ class TranscriptSource:
         from commonplace_sessions.names import day_of
         from commonplace_sessions.transcript import read_transcript
 
-        below = ref.path.removeprefix(f"{self.id}/")
-        parts = below.split("/")
-        if below == ref.path or not self._wanted(below) or {"", ".", ".."}.intersection(parts):
-            return None
-        try:
-            opened = open_below(self._folder.base, [*self._folder.parts, *parts])
-        except (FileNotFoundError, PathNotAllowedError):
+        opened = self._open(ref)
+        if opened is None:
             return None
         try:
             stamp = stamp_of(os.fstat(opened))
@@ -69,7 +95,18 @@ class TranscriptSource:
             ref=DocumentRef(self.id, ref.path, ref.location, stamp),
             text=found.text,
             digest=found.digest,
-            day=day_of(parts[-1], found.began),
+            day=day_of(ref.path.rpartition("/")[2], found.began),
             trust="session",
             line_map=found.line_map,
         )
+
+    def _open(self, ref: DocumentRef) -> int | None:
+        """Its open file, or ``None`` where there is none that may be read; raises ``OSError``."""
+        below = ref.path.removeprefix(f"{self.id}/")
+        parts = below.split("/")
+        if below == ref.path or not self._wanted(below) or {"", ".", ".."}.intersection(parts):
+            return None
+        try:
+            return open_below(self._folder.base, [*self._folder.parts, *parts])
+        except (FileNotFoundError, PathNotAllowedError):
+            return None

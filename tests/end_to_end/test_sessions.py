@@ -226,17 +226,50 @@ def test_other_agents_by_their_own_ids(opener: Opener, tmp_path: Path) -> None:
     assert (hit.start_line, hit.trust) == (1, "session")
 
 
-def test_what_is_said_meanwhile_is_found(opener: Opener, original: Path) -> None:
-    memory = opener()
-    assert places(memory, "narwhals") == []
-    path = original / "agents/main/sessions/one.jsonl"
+@pytest.fixture
+def narwhals() -> bytes:
     said = {"type": "message", "message": {"role": "user", "content": "And narwhals?"}}
-    line = json.dumps(said).encode() + b"\n"
-    for piece in (line[:20], line[20:]):
-        with path.open("ab") as file:
+    return json.dumps(said).encode() + b"\n"
+
+
+@pytest.mark.parametrize("key", ["deltaBytes", "deltaMessages"])
+def test_what_is_said_meanwhile_is_found_at_once_if_one_likes(
+    opener: Opener, original: Path, narwhals: bytes, key: str
+) -> None:
+    memory = opener({**ON, "sync": {"sessions": {key: 0}}})
+    assert places(memory, "narwhals") == []
+    for piece in (narwhals[:20], narwhals[20:]):
+        with (original / "agents/main/sessions/one.jsonl").open("ab") as file:
             file.write(piece)
         found = places(memory, "narwhals")
     assert found == ["sessions/one.jsonl"]
+
+
+def test_a_search_lets_a_conversation_grow_and_a_sync_takes_it(
+    opener: Opener, original: Path, narwhals: bytes
+) -> None:
+    memory = opener({**ON, "sync": {"sessions": {"deltaMessages": 3}}})
+    assert places(memory, "narwhals") == []
+    path = original / "agents/main/sessions/one.jsonl"
+    for _ in range(2):
+        with path.open("ab") as file:
+            file.write(narwhals)
+        result = memory.search("narwhals")
+        assert (result.hits, result.stale, result.notes) == ((), 0, ())
+        status = memory.status()
+        assert (status.stale, status.deferred) == (0, 1)
+    # Whoever opens the memory next goes on counting from the same state.
+    other = opener({**ON, "sync": {"sessions": {"deltaMessages": 3}}})
+    with path.open("ab") as file:
+        file.write(narwhals)
+    assert places(other, "narwhals") == ["sessions/one.jsonl"]
+    assert other.status().deferred == 0
+    with path.open("ab") as file:
+        file.write(narwhals.replace(b"narwhals", b"belugas"))
+    assert places(memory, "belugas") == []
+    assert memory.sync().updated == 1
+    assert places(memory, "belugas") == ["sessions/one.jsonl"]
+    assert memory.status().deferred == 0
 
 
 def test_a_search_does_not_wait_for_a_long_session(opener: Opener, original: Path) -> None:

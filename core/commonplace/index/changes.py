@@ -5,37 +5,41 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from commonplace.model.documents import DocumentRef, ScanReport, Stamp
     from commonplace.model.store import StoredDocument
 
 __all__ = [
     "TICK_NS",
-    "UNSETTLED",
     "MissingSource",
     "Plan",
     "SourceScan",
+    "is_unsettled",
     "lies_under",
     "plan_changes",
     "settled_stamp",
 ]
-
-UNSETTLED: Stamp = (-1, -1, -1, -1)
-"""A stamp no file has: whoever carries it is read again at the next sync."""
 
 TICK_NS = 20_000_000
 """Longer than the tick of any common kernel's file times (1 to 10 ms)."""
 
 _COARSE_WINDOW_NS = 2_000_000_000
 
+_NO_TIME = -1
+
 
 class SourceScan(NamedTuple):
-    """A source's scan, with the recipe its documents would be made by today."""
+    """A source's scan, with the recipe its documents would be made by today.
+
+    ``due`` says of a document that has changed since a stamp whether it shall be read now; without
+    it, each is.
+    """
 
     source: str
     report: ScanReport
     recipe: str
+    due: Callable[[DocumentRef, Stamp], bool] | None = None
 
 
 class MissingSource(NamedTuple):
@@ -47,7 +51,8 @@ class MissingSource(NamedTuple):
 class Plan(NamedTuple):
     """``read`` may have changed; ``gone`` are certainly no longer there; the rest is as it was.
 
-    ``left`` may have changed too, and wait for a sync that has more time.
+    ``left`` may have changed too, and wait for a sync that has more time; ``deferred`` have grown
+    by too little to be read again without being asked for.
     """
 
     read: tuple[tuple[DocumentRef, StoredDocument | None], ...]
@@ -55,6 +60,7 @@ class Plan(NamedTuple):
     unchanged: int
     hidden: int
     left: tuple[tuple[DocumentRef, StoredDocument | None], ...] = ()
+    deferred: tuple[tuple[DocumentRef, StoredDocument | None], ...] = ()
 
     @property
     def size(self) -> int:
@@ -64,8 +70,21 @@ class Plan(NamedTuple):
     @property
     def known(self) -> int:
         """How many documents of the scanned sources the index holds, changed ones included."""
-        changed = sum(old is not None for _, old in (*self.read, *self.left))
+        changed = sum(old is not None for _, old in (*self.read, *self.left, *self.deferred))
         return self.unchanged + len(self.gone) + changed
+
+    @property
+    def changed(self) -> int:
+        """How many documents are not as they were, whatever their recipe."""
+        pairs = (*self.read, *self.left)
+        return len(self.gone) + sum(not _made_otherwise(*pair) for pair in pairs)
+
+    @property
+    def remade(self) -> tuple[int, int] | None:
+        """(made, of) documents, where some are to be made again though they are as they were."""
+        if not any(_made_otherwise(*pair) for pair in (*self.read, *self.left)):
+            return None
+        return self.unchanged, self.unchanged + len(self.read) + len(self.left)
 
     def without_large(self, largest: int) -> Plan:
         """The same, with documents of more than ``largest`` bytes left for later."""
@@ -74,6 +93,32 @@ class Plan(NamedTuple):
             return self
         read = tuple(pair for pair in self.read if pair[0].stamp[0] <= largest)
         return self._replace(read=read, left=(*self.left, *left))
+
+    def quick(self, at_most: int, largest: int) -> Plan | None:
+        """What may be done while somebody waits: up to ``at_most`` documents, none of them large.
+
+        Where there is more to do, that is whatever has changed, and what only another recipe makes
+        again is left: cut otherwise, it would lose its vectors, and a search embeds nothing.
+        ``None`` where too much has changed: half of the changes would help nobody.
+        """
+        plan = self.without_large(largest)
+        if plan.size <= at_most:
+            return plan
+        changed = tuple(pair for pair in plan.read if not _made_otherwise(*pair))
+        if len(changed) + len(plan.gone) > at_most:
+            return None
+        again = tuple(pair for pair in plan.read if _made_otherwise(*pair))
+        return plan._replace(read=changed, left=(*plan.left, *again))
+
+    def first(self, at_most: int, largest: int) -> Plan:
+        """As :meth:`quick`, for a build that nobody searches yet: whatever comes first."""
+        plan = self.without_large(largest)
+        return plan._replace(read=plan.read[:at_most], left=(*plan.left, *plan.read[at_most:]))
+
+
+def _made_otherwise(ref: DocumentRef, old: StoredDocument | None) -> bool:
+    """Whether a document is as it was, and only its recipe is another."""
+    return old is not None and old.stamp == ref.stamp
 
 
 def plan_changes(
@@ -102,6 +147,7 @@ def plan_changes(
             gone.append(document)
 
     read: list[tuple[DocumentRef, StoredDocument | None]] = []
+    deferred: list[tuple[DocumentRef, StoredDocument | None]] = []
     unchanged = 0
     for scan in scans:
         of_source, recipe = known[scan.source], scan.recipe
@@ -110,13 +156,25 @@ def plan_changes(
             if old is not None and old.stamp == ref.stamp and old.recipe == recipe:
                 unchanged += 1
             else:
-                read.append((ref, old))
+                (deferred if _can_wait(ref, old, scan) else read).append((ref, old))
         for document in of_source.values():
             if _was_looked_for(document.path, scan.report):
                 gone.append(document)
             else:
                 hidden += 1
-    return Plan(read=tuple(read), gone=tuple(gone), unchanged=unchanged, hidden=hidden)
+    return Plan(
+        read=tuple(read),
+        gone=tuple(gone),
+        unchanged=unchanged,
+        hidden=hidden,
+        deferred=tuple(deferred),
+    )
+
+
+def _can_wait(ref: DocumentRef, old: StoredDocument | None, scan: SourceScan) -> bool:
+    if old is None or old.recipe != scan.recipe or scan.due is None:
+        return False
+    return not scan.due(ref, old.stamp)
 
 
 def _was_looked_for(path: str, report: ScanReport) -> bool:
@@ -131,13 +189,19 @@ def lies_under(path: str, root: str) -> bool:
 
 
 def settled_stamp(stamp: Stamp, now_ns: int) -> Stamp:
-    """``stamp``, or :data:`UNSETTLED` if the file may change again without the stamp showing it.
+    """``stamp``, or one that no file has if the file may change again without showing it.
 
     This is git's racy rule: a file written in the same tick of the file system's clock in which we
     read it can be written once more and keep its times. The tick is a few milliseconds, two
-    seconds where times have no fraction. Such a file is simply read again at the next sync.
+    seconds where times have no fraction. Such a file is simply read again at the next sync. Size
+    and inode stay in its stamp (see :func:`is_unsettled`), so that growth can be told.
     """
-    _, mtime_ns, ctime_ns, _ = stamp
+    size, mtime_ns, ctime_ns, inode = stamp
     coarse = mtime_ns % 1_000_000_000 == 0 and ctime_ns % 1_000_000_000 == 0
     window = _COARSE_WINDOW_NS if coarse else TICK_NS
-    return UNSETTLED if max(mtime_ns, ctime_ns) > now_ns - window else stamp
+    return (size, _NO_TIME, _NO_TIME, inode) if max(mtime_ns, ctime_ns) > now_ns - window else stamp
+
+
+def is_unsettled(stamp: Stamp) -> bool:
+    """Whether ``stamp`` is one that no file has: whoever carries it is read at the next sync."""
+    return stamp[1] == stamp[2] == _NO_TIME

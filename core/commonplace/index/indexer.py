@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.index.changes import TICK_NS, UNSETTLED, settled_stamp
+from commonplace.index.changes import TICK_NS, is_unsettled, settled_stamp
 from commonplace.index.documents import analyse_document
 from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.reports import Progress, SyncReport
@@ -61,9 +61,11 @@ class Indexer:
         *,
         deadline: Deadline,
         progress: ProgressCallback | None,
+        before: int = 0,
     ) -> SyncReport:
         """Carry out ``plan`` in ``build`` until it is done or ``deadline`` comes.
 
+        ``before`` is how much of the same work was done by those who were interrupted at it.
         Documents that cannot be read keep their old entries and are named in the report.
         """
         recipes = {scan.source: scan.recipe for scan in scans}
@@ -72,6 +74,9 @@ class Indexer:
         counts.removed = len(batch)
         weight = 0
         done = 0
+        total = before + len(plan.read) + len(plan.left)
+        if progress is not None and before and plan.read:
+            progress(Progress("Indexing notes", before, total))
         for ref, old in plan.read:
             if deadline.expired:
                 break
@@ -84,14 +89,14 @@ class Indexer:
                 self._store.put_documents(build, batch)
                 batch, weight = [], 0
                 if progress is not None:
-                    progress(Progress("Indexing notes", done, len(plan.read)))
+                    progress(Progress("Indexing notes", before + done, total))
         if batch:
             self._store.put_documents(build, batch)
         if progress is not None and plan.read:
-            progress(Progress("Indexing notes", done, len(plan.read)))
+            progress(Progress("Indexing notes", before + done, total))
         remaining = len(plan.read) - done + len(plan.left)
         report = counts.report(unchanged=plan.unchanged, remaining=remaining)
-        return report._replace(hidden=plan.hidden, known=plan.known)
+        return report._replace(hidden=plan.hidden, known=plan.known, deferred=len(plan.deferred))
 
     def settle(self, build: Build) -> None:
         """Read once more what was written in the very moment in which it was read.
@@ -112,7 +117,7 @@ class Indexer:
             if document is None or document.digest != digest:
                 continue
             stamp = settled_stamp(document.ref.stamp, now_ns)
-            if stamp != UNSETTLED:
+            if not is_unsettled(stamp):
                 touches.append(TouchDocument(ref.source, ref.path, stamp))
         self._racy.clear()
         if touches:
@@ -133,7 +138,7 @@ class Indexer:
             return None
         counts.opened += 1
         stamp = settled_stamp(document.ref.stamp, now_ns)
-        if stamp == UNSETTLED:
+        if is_unsettled(stamp):
             self._racy.append((ref, document.digest))
         if old is not None and old.digest == document.digest and old.recipe == recipe:
             counts.unchanged += 1

@@ -25,18 +25,21 @@ def scan_sources(
     chunker_fingerprint: str,
     analyser: Analyser,
     known: Callable[[], Iterable[StoredDocument]],
+    eager: bool = True,
 ) -> list[SourceScan]:
     """A scan of every source.
 
     A root that is absent becomes a failure where one of the documents that are ``known`` lies
     below it: a folder that never was is nothing to speak of, one that is gone hides what was in
-    it. ``known`` is called only if a root is absent.
+    it. ``known`` is called only if a root is absent. Unless it is ``eager``, a source of documents
+    that grow says which have grown enough.
     """
     scans = [
         SourceScan(
             source=source.id,
             report=_with_source(source.scan(), source.id),
             recipe=recipe_of(source, chunker_fingerprint, analyser),
+            due=None if eager else getattr(source, "due", None),
         )
         for source in sources
     ]

@@ -68,7 +68,11 @@ class SyncReport(NamedTuple):
 
     ``remaining`` counts changed documents that were left for later because time ran out; ``known``
     those that the index held before, in whatever state: with none it can answer nothing.
+    ``deferred`` counts those of a source that says they have grown by too little to be indexed
+    again before somebody asks for it; they are not among the remaining.
     ``unreadable`` are (path, reason) of files that could not be read; their old entries stay.
+    ``anew`` is (made, of) documents while all are made anew, the index answering meanwhile as it
+    was; ``None`` where that is not so, or no longer.
     ``hidden`` counts documents that stay as they are indexed, as they could not be looked for;
     ``absent_roots`` are folders that are not there, and of which nothing is known.
     ``embedding`` is what was done for vectors, where there is a provider.
@@ -95,6 +99,8 @@ class SyncReport(NamedTuple):
     notices: tuple[str, ...] = ()
     kept: bool = True
     absent_roots: tuple[RootFailure, ...] = ()
+    anew: tuple[int, int] | None = None
+    deferred: int = 0
 
     @property
     def changed(self) -> bool:
@@ -120,9 +126,10 @@ class Status(NamedTuple):
     """The condition of one agent's memory, for people, scripts and agents.
 
     ``backend`` is who serves. ``stale`` counts files that changed since they were indexed, -1 when
-    the tree was not looked at. ``db_path`` and ``db_bytes`` are of the derived index. ``notices``
-    are one-line words on everything that is not as it should be or was mended, each with its
-    reason; ``problems`` are what a deep check found.
+    the tree was not looked at; ``deferred`` those that have grown by too little to be indexed
+    again before somebody asks for it. ``db_path`` and ``db_bytes`` are of the derived index.
+    ``notices`` are one-line words on everything that is not as it should be or was mended, each
+    with its reason; ``problems`` are what a deep check found.
 
     ``provider`` and ``model`` would embed a query now (``None``: nobody, search is by keyword), as
     far as is known without asking, and ``fallback`` says in whose place. ``search_mode`` is
@@ -156,6 +163,7 @@ class Status(NamedTuple):
     providers: tuple[ProviderState, ...] = ()
     spaces: tuple[SpaceInfo, ...] = ()
     links: tuple[LinkState, ...] = ()
+    deferred: int = 0
 
 
 class NoteText(NamedTuple):

@@ -42,7 +42,13 @@ if TYPE_CHECKING:
         SourceContext,
         StoreContext,
     )
-    from commonplace.spec.documents import Chunker, ConfiguredPath, Source, WatchedSource
+    from commonplace.spec.documents import (
+        Chunker,
+        ConfiguredPath,
+        GrowingSource,
+        Source,
+        WatchedSource,
+    )
     from commonplace.spec.hooks import GROUP, Hooks, Registry, hookimpl, hookspec
     from commonplace.spec.managers import MemoryManager
     from commonplace.spec.providers import EmbeddingProvider, Limits, ProviderContext
@@ -60,6 +66,7 @@ __all__ = [
     "ChunkerContext",
     "ConfiguredPath",
     "EmbeddingProvider",
+    "GrowingSource",
     "Hooks",
     "Limits",
     "ManagerContext",
@@ -93,6 +100,7 @@ _HOMES = {
     "GROUP": "hooks",
     "Hooks": "hooks",
     "Limits": "providers",
+    "GrowingSource": "documents",
     "ManagerContext": "contexts",
     "ManagerHealth": "contexts",
     "MemoryManager": "managers",

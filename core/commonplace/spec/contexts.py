@@ -85,6 +85,8 @@ class SourceContext(NamedTuple):
     """What a source's factory is given. ``workspace`` is absolute; ``extra_paths`` as configured.
 
     ``state_dirs`` are folders of an original installation that may be read, never written.
+    ``delta_bytes`` and ``delta_messages`` are what a growing document has to grow by before it is
+    due (see :class:`~commonplace.spec.GrowingSource`); with 0, any growth is enough.
     """
 
     workspace: str
@@ -92,6 +94,8 @@ class SourceContext(NamedTuple):
     extra_paths: tuple[str | ConfiguredPath, ...] = ()
     state_dirs: tuple[str, ...] = ()
     config: Any = None
+    delta_bytes: int = 0
+    delta_messages: int = 0
 
 
 class ChunkerContext(NamedTuple):

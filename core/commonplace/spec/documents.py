@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from commonplace.model.chunks import Chunk
-    from commonplace.model.documents import Document, DocumentRef, ScanReport, WatchedPath
+    from commonplace.model.documents import Document, DocumentRef, ScanReport, Stamp, WatchedPath
 
-__all__ = ["Chunker", "ConfiguredPath", "Source", "WatchedSource"]
+__all__ = ["Chunker", "ConfiguredPath", "GrowingSource", "Source", "WatchedSource"]
 
 
 class ConfiguredPath(Protocol):
@@ -58,6 +58,18 @@ class WatchedSource(Source, Protocol):
 
     def watched(self) -> Sequence[WatchedPath]:
         """Where a change of any document would show; asked again whenever it may have changed."""
+        ...
+
+
+class GrowingSource(Source, Protocol):
+    """A source of documents that grow at their end; those of others change as a whole."""
+
+    def due(self, ref: DocumentRef, indexed: Stamp) -> bool:
+        """Whether what was added since ``indexed`` is enough to be read though nobody asked.
+
+        ``indexed`` is the stamp with which the document was read, its times perhaps -1. What is
+        new, has shrunk or was replaced is always due, and so is what cannot be looked at.
+        """
         ...
 
 

@@ -33,6 +33,7 @@ class MemoryManager(Protocol):
         force: bool = False,
         at_most: int | None = None,
         embed: bool = True,
+        eager: bool = True,
         deadline: Deadline,
         progress: ProgressCallback | None = None,
         wait: float = 30.0,
@@ -42,14 +43,20 @@ class MemoryManager(Protocol):
         ``force`` makes everything anew. With ``at_most``, nothing is done where more documents
         than that have changed: they are only counted, in ``remaining``, beside ``known``, without
         which the first search makes the index whole; large documents may be left in any case.
-        Without ``embed``, nothing is embedded that is not yet. ``wait`` is how many seconds to wait
-        for another writer. Raises :class:`~commonplace.errors.UnavailableError` where nothing can
-        be written.
+        Without ``embed``, nothing is embedded that is not yet. ``eager`` is False where nobody
+        asked: documents that grow may then be left until they have grown enough, and are counted
+        in ``deferred``. A manager that does not take it is always asked for all. ``wait`` is how
+        many seconds to wait for another writer.
+
+        Raises :class:`~commonplace.errors.UnavailableError` where nothing can be written.
         """
         ...
 
     def pending(self) -> SyncReport:
-        """What :meth:`maintain` would find to do, by looking alone; ``remaining`` counts it."""
+        """What :meth:`maintain` would find to do, by looking alone; ``remaining`` counts it.
+
+        ``deferred`` counts what it would do only if it is ``eager``.
+        """
         ...
 
     def health(self, *, deep: bool = False) -> ManagerHealth:

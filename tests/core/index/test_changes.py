@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.index.changes import UNSETTLED, Plan, SourceScan, plan_changes, settled_stamp
+from commonplace.index.changes import Plan, SourceScan, is_unsettled, plan_changes, settled_stamp
 from commonplace.model.documents import DocumentRef, RootFailure, ScanReport, Stamp
 from commonplace.model.store import StoredDocument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 STAMP: Stamp = (10, 1_000_000_001, 1_000_000_002, 7)
 
@@ -97,6 +102,32 @@ def test_every_document_has_one_fate(
         assert not gone
 
 
+def lazily(*refs: DocumentRef, due: Callable[[DocumentRef, Stamp], bool]) -> SourceScan:
+    return scan(*refs)._replace(due=due)
+
+
+def test_what_has_not_grown_enough_is_deferred_and_is_no_work() -> None:
+    asked: list[tuple[str, Stamp]] = []
+
+    def due(found: DocumentRef, indexed: Stamp) -> bool:
+        asked.append((found.path, indexed))
+        return found.path == "b"
+
+    grown = (11, 2, 2, 7)
+    refs = [ref("a", grown), ref("b", grown), ref("same"), ref("new", grown)]
+    plan = plan_changes([stored("a"), stored("b"), stored("same")], [lazily(*refs, due=due)])
+    assert [found.path for found, _ in plan.read] == ["b", "new"]
+    assert [found.path for found, _ in plan.deferred] == ["a"]
+    assert (plan.size, plan.unchanged, plan.known) == (2, 1, 3)
+    assert asked == [("a", STAMP), ("b", STAMP)]
+
+
+def test_another_recipe_is_never_deferred() -> None:
+    refs = [ref("a", (11, 2, 2, 7))]
+    plan = plan_changes([stored("a", recipe="old")], [lazily(*refs, due=lambda *_: False)])
+    assert (len(plan.read), plan.deferred) == (1, ())
+
+
 def test_plan_size_counts_work() -> None:
     assert Plan(read=((ref("a"), None),), gone=(stored("b"),), unchanged=5, hidden=3).size == 2
 
@@ -106,17 +137,19 @@ def test_a_stamp_of_long_ago_is_settled() -> None:
 
 
 def test_a_stamp_of_this_moment_is_not() -> None:
-    assert settled_stamp((1, 5_000_000_001, 1, 1), now_ns=5_000_000_005) == UNSETTLED
+    stamp = settled_stamp((10, 5_000_000_001, 1, 7), now_ns=5_000_000_005)
+    assert is_unsettled(stamp)
+    assert (stamp[0], stamp[3]) == (10, 7)
 
 
 def test_whole_seconds_are_distrusted_for_two() -> None:
     whole = (1, 5_000_000_000, 5_000_000_000, 1)
-    assert settled_stamp(whole, now_ns=6_900_000_000) == UNSETTLED
+    assert is_unsettled(settled_stamp(whole, now_ns=6_900_000_000))
     assert settled_stamp(whole, now_ns=7_100_000_000) == whole
 
 
 def test_a_file_from_the_future_is_never_settled() -> None:
-    assert settled_stamp((1, 9_000_000_001, 1, 1), now_ns=5_000_000_000) == UNSETTLED
+    assert is_unsettled(settled_stamp((1, 9_000_000_001, 1, 1), now_ns=5_000_000_000))
 
 
 def test_large_documents_can_be_left_for_later() -> None:

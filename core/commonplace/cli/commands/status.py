@@ -71,6 +71,7 @@ def _status_json(status: Status) -> dict[str, object]:
         ],
         "dirty": status.stale > 0,
         "stale": status.stale,
+        "deferred": status.deferred,
         "dbPath": status.db_path,
         "dbBytes": status.db_bytes,
         "writable": status.writable,
@@ -121,6 +122,9 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
         for source, files, chunks in status.source_counts:
             yield f"  {source}", f"{count(files, 'note')}, {count(chunks, 'chunk')}"
     yield "Changed since", "unknown" if status.stale < 0 else count(status.stale, "note")
+    if status.deferred:
+        words = f"{count(status.deferred, 'conversation')}, by too little to be indexed unasked"
+        yield "Grown since", words
     yield "Sources", ", ".join(status.sources)
     if status.extra_paths:
         yield "Extra paths", ", ".join(status.extra_paths)

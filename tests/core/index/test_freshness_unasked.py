@@ -1,0 +1,39 @@
+"""Asking engines to leave what can wait, also those that have never heard of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from commonplace.deadline import NEVER
+from commonplace.index.freshness import maintain_unasked
+from commonplace.model.reports import SyncReport
+
+if TYPE_CHECKING:
+    from commonplace.deadline import Deadline
+    from commonplace.spec import MemoryManager
+
+
+class Knows:
+    def maintain(self, *, eager: bool = True, embed: bool = True, deadline: Deadline) -> SyncReport:
+        assert not embed
+        assert deadline is NEVER
+        return SyncReport(added=1 if eager else 2)
+
+
+class PassesOn:
+    def maintain(self, **asked: Any) -> SyncReport:
+        return Knows().maintain(**asked)
+
+
+class NeverHeard:
+    def maintain(self, *, embed: bool = True, deadline: Deadline) -> SyncReport:
+        eager = True
+        return Knows().maintain(eager=eager, embed=embed, deadline=deadline)
+
+
+@pytest.mark.parametrize(("engine", "added"), [(Knows(), 2), (PassesOn(), 2), (NeverHeard(), 1)])
+def test_who_takes_it_is_told_that_nobody_asked(engine: object, added: int) -> None:
+    manager = cast("MemoryManager", engine)
+    assert maintain_unasked(manager, embed=False, deadline=NEVER).added == added

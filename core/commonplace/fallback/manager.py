@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import CommonplaceError, DeclinedError, UnavailableError, reason_of
 from commonplace.fallback.turn import Turn
+from commonplace.index.freshness import maintain_unasked
 from commonplace.model.reports import LinkState
 from commonplace.spec import ManagerHealth
 
@@ -99,6 +100,7 @@ class FallbackMemoryManager:
         force: bool = False,
         at_most: int | None = None,
         embed: bool = True,
+        eager: bool = True,
         deadline: Deadline,
         progress: ProgressCallback | None = None,
         wait: float = 30.0,
@@ -114,6 +116,7 @@ class FallbackMemoryManager:
             _maintained,
             force=force,
             at_most=at_most,
+            eager=eager,
             deadline=deadline,
             progress=progress,
             wait=wait,
@@ -214,7 +217,9 @@ class FallbackMemoryManager:
         return Deadline.after(self._link_seconds)
 
 
-def _maintained(manager: MemoryManager, **options: Any) -> SyncReport:
+def _maintained(manager: MemoryManager, *, eager: bool, **options: Any) -> SyncReport:
+    if not eager:
+        return maintain_unasked(manager, **options)
     report: SyncReport = manager.maintain(**options)
     return report
 

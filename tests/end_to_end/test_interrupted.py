@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 import signal
 from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 
 from commonplace.deadline import NEVER
@@ -135,15 +137,70 @@ def test_killed_in_the_middle_of_a_write(sandbox: Sandbox, moment: int) -> None:
     goes_on(sandbox)
 
 
+def cut_short(sandbox: Sandbox, moment: int, *arguments: str) -> None:
+    program = ("-c", AT_A_NOTE, str(int(signal.SIGKILL)), str(moment))
+    assert sandbox.run(*arguments, program=program).code == -signal.SIGKILL
+
+
 def test_killed_while_all_is_made_anew(sandbox: Sandbox) -> None:
     sandbox.run("index").went_well()
     before = sandbox.run("search", "walrus").went_well()
-    for moment in (5, 260):
-        program = ("-c", AT_A_NOTE, str(int(signal.SIGKILL)), str(moment))
-        assert sandbox.run("index", "--force", program=program).code == -signal.SIGKILL
+    for moment in (5, 250, 30):
+        cut_short(sandbox, moment, "index", "--force")
         again = sandbox.run("search", "walrus")
         assert again.went_well() == before
         assert again.err == ""
+    report = json.loads(sandbox.run("index", "--force", "--json").went_well())
+    assert report["rebuilt"] is True
+    assert 0 < report["opened"] < NOTES / 2, "begun again"
+    goes_on(sandbox)
+
+
+@pytest.mark.parametrize("config", ["{profile: 'compat'}", "{}"], ids=["tokenizer", "chunker"])
+def test_killed_while_a_setting_makes_all_anew(sandbox: Sandbox, config: str) -> None:
+    sandbox.run("index").went_well()
+    file = sandbox.root / "config.json5"
+    chunking = "{strategy: 'lines'}"
+    file.write_text(f"{{memory: {{search: {{ranking: {config}, chunking: {chunking}}}}}}}")
+    sandbox.env |= {"COMMONPLACE_CONFIG": str(file)}
+    cut_short(sandbox, 250, "index")
+    if config == "{}":
+        meanwhile = sandbox.run("search", "walrus", "--json")
+        assert len(json.loads(meanwhile.went_well())["results"]) == 6
+        assert 0 < json.loads(meanwhile.out)["stale"] < NOTES
+        assert "the index is being made anew: " in meanwhile.out
+    report = json.loads(sandbox.run("index", "--json").went_well())
+    assert report["rebuilt"] is (config != "{}")
+    assert 0 < report["opened"] < NOTES / 2, "begun again"
+    goes_on(sandbox)
+
+
+def test_killed_while_an_index_of_an_older_make_is_made_anew(sandbox: Sandbox) -> None:
+    sandbox.run("index").went_well()
+    before = sandbox.run("search", "walrus").went_well()
+    connection = apsw.Connection(str(sandbox.index))
+    connection.execute("UPDATE build SET identity = replace(identity, 'keyword-', 'keyword-0.')")
+    connection.close()
+    cut_short(sandbox, 250, "index")
+    meanwhile = sandbox.run("search", "walrus")
+    assert meanwhile.went_well() == before
+    assert "the index is being made anew: " in meanwhile.err
+    report = json.loads(sandbox.run("index", "--json").went_well())
+    assert report["rebuilt"] is True
+    assert 0 < report["opened"] < NOTES / 2, "begun again"
+    goes_on(sandbox)
+
+
+@pytest.mark.parametrize("moment", moments(3, 60, 3))
+def test_killed_in_the_middle_of_a_write_of_what_is_made_anew(
+    sandbox: Sandbox, moment: int
+) -> None:
+    sandbox.run("index").went_well()
+    before = sandbox.run("search", "walrus").went_well()
+    ran = sandbox.run("index", "--force", program=("-c", AT_A_WRITE, str(moment)))
+    assert ran.code == -signal.SIGKILL, ran.err
+    again = sandbox.run("search", "walrus")
+    assert (again.went_well(), again.err) == (before, "")
     sandbox.run("index", "--force").went_well()
     goes_on(sandbox)
 
@@ -161,15 +218,20 @@ def test_interrupted_by_the_keyboard(sandbox: Sandbox, moment: int, force: tuple
     goes_on(sandbox)
 
 
-def test_what_a_rebuild_left_behind_goes_with_the_next_change(sandbox: Sandbox) -> None:
+def test_what_a_rebuild_left_behind_is_kept_for_a_day(sandbox: Sandbox) -> None:
     sandbox.run("index").went_well()
     program = ("-c", AT_A_NOTE, str(int(signal.SIGINT)), "250")
     assert sandbox.run("index", "--force", program=program).code == 130
+    new = sandbox.write("memory/new.md", "A new walrus.\n")
+    assert "1 added" in sandbox.run("index").went_well()
     store = SqliteStore(str(sandbox.index))
     assert [build.state for build in store.builds()] == ["live", "filling"]
     store.close()
-    new = sandbox.write("memory/new.md", "A new walrus.\n")
-    assert "1 added" in sandbox.run("index").went_well()
+    connection = apsw.Connection(str(sandbox.index))
+    connection.execute("UPDATE build SET identity = replace(identity, ' anew=', ' anew=1')")
+    connection.close()
+    sandbox.write("memory/new.md", "A newer walrus.\n")
+    assert "1 updated" in sandbox.run("index").went_well()
     goes_on(sandbox)
     new.unlink()
 

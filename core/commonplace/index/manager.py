@@ -7,12 +7,18 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from commonplace.errors import IndexCorruptError, IndexUnavailableError, UnavailableError
-from commonplace.index.changes import MissingSource, plan_changes
+from commonplace.errors import (
+    IndexCorruptError,
+    IndexUnavailableError,
+    UnavailableError,
+    reason_of,
+)
+from commonplace.index.changes import MissingSource
 from commonplace.index.keyword import keyword_arm
-from commonplace.index.recipe import build_identity, same_workspace
-from commonplace.index.scanning import scan_sources, with_scans
-from commonplace.model.reports import Progress, SyncReport
+from commonplace.index.maintenance import Maintenance
+from commonplace.index.recipe import build_identity
+from commonplace.index.scanning import with_scans
+from commonplace.index.target import answers, live_build
 from commonplace.spec import ManagerHealth
 
 if TYPE_CHECKING:
@@ -20,17 +26,12 @@ if TYPE_CHECKING:
 
     from commonplace.deadline import Deadline
     from commonplace.embedding.service import EmbeddingService
-    from commonplace.index.changes import Plan, SourceScan
-    from commonplace.model.reports import ProgressCallback
+    from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Query, Where
-    from commonplace.model.store import Build, StoredDocument
     from commonplace.spec import Chunker, Source, Store, VectorStore
     from commonplace.text.analyse import Analyser
 
 __all__ = ["IndexedMemoryManager"]
-
-_QUICK_BYTES = 1 << 20
-"""Size above which a document, such as the transcript of a long session, is not indexed quickly."""
 
 
 class IndexedMemoryManager:
@@ -55,21 +56,27 @@ class IndexedMemoryManager:
         self._sources = {
             source.id: source for source in sources if not isinstance(source, MissingSource)
         }
-        self._configured = frozenset(source.id for source in sources)
-        self._chunker = chunker
         self._analyser = analyser
         self._identity = build_identity(analyser, workspace)
+        self._upkeep = Maintenance(
+            store=store,
+            sources=self._sources,
+            configured=frozenset(source.id for source in sources),
+            chunker=chunker,
+            analyser=analyser,
+            identity=self._identity,
+            clock_ns=clock_ns,
+        )
         self._embedding = embedding
         self._hybrid = hybrid
-        self._clock_ns = clock_ns
         self._syncing = threading.Lock()
 
     def search(
         self, query: Query, *, where: Where, limit: int, deadline: Deadline
     ) -> tuple[Arm, ...]:
         """The arm ``keyword``, and ``vector`` where anything is embedded and someone embeds."""
-        live = _live(self._store)
-        if live is not None and live.identity != self._identity:
+        live = live_build(self._store)
+        if live is not None and not answers(live, self._identity):
             raise IndexUnavailableError(
                 "the index was made for another workspace or tokenizer",
                 mend="run `commonplace index`",
@@ -111,10 +118,8 @@ class IndexedMemoryManager:
 
     def pending(self) -> SyncReport:
         """Compare stamps and count; no file is opened, nothing is written."""
-        scans = self._scan()
-        live = _live(self._store)
-        plan = self._plan(live, scans) if live else plan_changes((), scans)
-        return with_scans(_looked(plan), scans)
+        scans = self._upkeep.scan(eager=False)
+        return with_scans(self._upkeep.pending(scans), scans)
 
     def maintain(
         self,
@@ -122,6 +127,7 @@ class IndexedMemoryManager:
         force: bool = False,
         at_most: int | None = None,
         embed: bool = True,
+        eager: bool = True,
         deadline: Deadline,
         progress: ProgressCallback | None = None,
         wait: float = 30.0,
@@ -132,9 +138,9 @@ class IndexedMemoryManager:
         """
         started = time.monotonic()
         with self._syncing:
-            scans = self._scan()
+            scans = self._upkeep.scan(eager=eager or force)
             bring_up = partial(
-                self._bring_up,
+                self._upkeep.bring_up,
                 scans,
                 force=force,
                 at_most=at_most,
@@ -145,9 +151,7 @@ class IndexedMemoryManager:
             try:
                 report = bring_up()
             except IndexCorruptError:
-                # A store sets a damaged index aside when it next opens it. Nothing is lost by
-                # that: everything in it can be made again.
-                report = bring_up()
+                report = bring_up()  # as in a scan, the index is made again
             if embed:
                 report = self._embed(
                     report, anew=force, deadline=deadline, progress=progress, wait=wait
@@ -164,8 +168,7 @@ class IndexedMemoryManager:
                 spaces=vectors.spaces() if vectors is not None else None,
             )
         except UnavailableError as error:
-            reason = f"{error} ({error.mend})" if error.mend else str(error)
-            return ManagerHealth(available=False, reason=reason)
+            return ManagerHealth(available=False, reason=reason_of(error))
 
     def close(self) -> None:
         """Close the store."""
@@ -186,7 +189,7 @@ class IndexedMemoryManager:
         progress: ProgressCallback | None,
         wait: float,
     ) -> SyncReport:
-        vectors, live = self._vectors(), _live(self._store)
+        vectors, live = self._vectors(), live_build(self._store)
         service = self._embedding() if vectors is not None and live is not None else None
         if vectors is None or live is None or service is None:
             return report
@@ -204,141 +207,3 @@ class IndexedMemoryManager:
             locate=lambda text: place_of(vectors, self._analyser, text, deadline=deadline),
         )
         return report._replace(embedding=done)
-
-    def _scan(self) -> list[SourceScan]:
-        scan = partial(
-            scan_sources,
-            self._sources.values(),
-            chunker_fingerprint=self._chunker.fingerprint,
-            analyser=self._analyser,
-            known=self._known,
-        )
-        try:
-            return scan()
-        except IndexCorruptError:
-            return scan()  # as in maintain
-
-    def _known(self) -> list[StoredDocument]:
-        """Every document of the live build."""
-        live = _live(self._store)
-        return list(self._store.documents(live)) if live else []
-
-    def _plan(self, build: Build, scans: list[SourceScan]) -> Plan:
-        return plan_changes(self._store.documents(build), scans, configured=self._configured)
-
-    def _bring_up(
-        self,
-        scans: list[SourceScan],
-        *,
-        force: bool,
-        at_most: int | None,
-        deadline: Deadline,
-        progress: ProgressCallback | None,
-        wait: float,
-    ) -> SyncReport:
-        report = self._look(scans, force=force, at_most=at_most)
-        if report is not None:
-            return report
-        if progress is not None:
-            total = sum(len(scan.report.documents) for scan in scans)
-            progress(Progress("Looking for notes", total, total))
-        with self._store.writer(wait=wait):
-            report = self._write(
-                scans,
-                force=force,
-                settle=at_most is None,
-                deadline=deadline,
-                progress=progress,
-            )
-        health = self._store.health()
-        kept = bool(health.location) or "persistent" not in self._store.capabilities
-        return report._replace(notices=health.notices, kept=kept)
-
-    def _look(
-        self, scans: list[SourceScan], *, force: bool, at_most: int | None
-    ) -> SyncReport | None:
-        """The report if there is nothing to write, or too much; without taking the lease."""
-        live = _live(self._store)
-        if force or live is None or live.identity != self._identity:
-            if at_most is None:
-                return None
-            size = sum(len(scan.report.documents) for scan in scans)
-            return SyncReport(remaining=size) if size > at_most else None
-        plan = self._plan(live, scans)
-        if at_most is not None:
-            plan = plan.without_large(_QUICK_BYTES)
-        if plan.size and (at_most is None or plan.size <= at_most):
-            return None
-        return _looked(plan)
-
-    def _write(
-        self,
-        scans: list[SourceScan],
-        *,
-        force: bool,
-        settle: bool,
-        deadline: Deadline,
-        progress: ProgressCallback | None,
-    ) -> SyncReport:
-        # Imported here: a search that finds nothing new to index does not pay for it.
-        from commonplace.index.indexer import Indexer
-
-        target, rebuilding = self._target(force=force, tidy=settle)
-        # Planned again under the lease: another process may have done the work meanwhile.
-        plan = self._plan(target, scans)
-        if not settle:
-            plan = plan.without_large(_QUICK_BYTES)
-        indexer = Indexer(
-            store=self._store,
-            sources=self._sources,
-            chunker=self._chunker,
-            analyser=self._analyser,
-            clock_ns=self._clock_ns,
-        )
-        report = indexer.apply(target, plan, scans, deadline=deadline, progress=progress)
-        if settle:
-            indexer.settle(target)
-        if not rebuilding:
-            return report
-        if report.remaining or report.unreadable or self._would_lose(plan, scans):
-            # The live build still answers for what cannot be read just now; keep it.
-            return report._replace(known=0)
-        self._store.activate(target)
-        return report._replace(rebuilt=True)
-
-    def _target(self, *, force: bool, tidy: bool) -> tuple[Build, bool]:
-        """The build to write to, and whether it must be activated when it is complete."""
-        identity = self._identity
-        live = _live(self._store)
-        if live is None:
-            # Nothing to keep answering meanwhile: what is indexed is searchable batch by batch.
-            build = self._store.open_build(identity)
-            self._store.activate(build)
-            return build._replace(state="live"), False
-        if live.identity != identity:
-            return self._store.open_build(identity), True
-        if force or tidy:
-            for build in self._store.builds():
-                if build.state == "filling":  # left by a rebuild that was interrupted
-                    self._store.drop(build)
-        return (self._store.open_build(identity), True) if force else (live, False)
-
-    def _would_lose(self, plan: Plan, scans: list[SourceScan]) -> bool:
-        """Whether activating would drop documents that are hidden, not deleted, just now."""
-        live = _live(self._store)
-        if live is not None and not same_workspace(live.identity, self._identity):
-            return False  # they were never ours
-        return bool(live and self._plan(live, scans).hidden > plan.hidden)
-
-
-def _live(store: Store) -> Build | None:
-    return next((build for build in store.builds() if build.state == "live"), None)
-
-
-def _looked(plan: Plan) -> SyncReport:
-    return SyncReport(
-        unchanged=plan.unchanged,
-        remaining=plan.size + len(plan.left),
-        known=plan.known,
-        hidden=plan.hidden,
-    )

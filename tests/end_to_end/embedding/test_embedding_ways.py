@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import apsw
 import pytest
 
 if TYPE_CHECKING:
@@ -118,6 +119,39 @@ def test_a_rebuild_embeds_nothing_again(world: World, cached: bool) -> None:
     assert report.rebuilt
     assert world.asked() == asked
     assert memory.status().spaces[0].covered == 3
+
+
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("search", [{"ranking": {"profile": "compat"}}, {}], ids=["other", "same"])
+def test_another_tokenizer_or_make_embeds_nothing_again(
+    world: World, cached: bool, search: dict[str, Any]
+) -> None:
+    """The texts are the same, and so are their spaces."""
+    lines = {"cache": {"enabled": cached}, "chunking": {"strategy": "lines"}}
+    with world.open(**lines) as memory:
+        memory.sync()
+        path = str(world.root / memory.status().db_path)
+    if not search:
+        connection = apsw.Connection(path)
+        connection.execute("UPDATE build SET identity = replace(identity, 'word-', 'word-0.')")
+        connection.close()
+    asked = world.asked()
+    again = world.open(**lines, **search)
+    report = again.sync()
+    assert report.rebuilt
+    assert world.asked() == asked
+    assert again.status().spaces[0].covered == 3
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_another_recipe_embeds_only_what_it_cuts_otherwise(world: World, cached: bool) -> None:
+    world.open(cache={"enabled": cached}).sync()
+    asked = world.asked()
+    again = world.open(cache={"enabled": cached}, chunking={"tokens": 300})
+    report = again.sync()
+    assert (report.updated, report.rebuilt) == (3, False)
+    assert world.asked() == asked
+    assert again.status().spaces[0].covered == 3
 
 
 def test_an_index_that_was_lost_is_filled_from_the_cache(world: World) -> None:

@@ -1,0 +1,244 @@
+"""Bringing a store up to the files: looking, choosing a build, writing to it, activating it."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from commonplace.errors import IndexCorruptError
+from commonplace.index.changes import plan_changes
+from commonplace.index.scanning import scan_sources
+from commonplace.index.target import (
+    answers,
+    begun_build,
+    choose_target,
+    is_current,
+    live_build,
+)
+from commonplace.lease import waited_for
+from commonplace.model.reports import Progress, SyncReport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from commonplace.deadline import Deadline
+    from commonplace.index.changes import Plan, SourceScan
+    from commonplace.index.target import Target
+    from commonplace.model.reports import ProgressCallback
+    from commonplace.model.store import Build, StoredDocument
+    from commonplace.spec import Chunker, Source, Store
+    from commonplace.text.analyse import Analyser
+
+__all__ = ["Maintenance"]
+
+_QUICK_BYTES = 1 << 20
+"""Size above which a document, such as the transcript of a long session, is not indexed quickly."""
+
+
+class Maintenance:
+    """Keeps the builds of one store up to ``sources``; for one thread at a time.
+
+    What the index holds of sources that are not among those ``configured`` is forgotten.
+    ``identity`` is what a build of today would have.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        sources: Mapping[str, Source],
+        configured: Collection[str],
+        chunker: Chunker,
+        analyser: Analyser,
+        identity: str,
+        clock_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self._store = store
+        self._sources = sources
+        self._configured = configured
+        self._chunker = chunker
+        self._analyser = analyser
+        self._identity = identity
+        self._clock_ns = clock_ns
+
+    def scan(self, *, eager: bool) -> list[SourceScan]:
+        """A scan of every source; unless it is ``eager``, some say what can wait."""
+        scan = partial(
+            scan_sources,
+            self._sources.values(),
+            chunker_fingerprint=self._chunker.fingerprint,
+            analyser=self._analyser,
+            known=self._known,
+            eager=eager,
+        )
+        try:
+            return scan()
+        except IndexCorruptError:
+            # A store sets a damaged index aside when it next opens it. Nothing is lost by that:
+            # everything in it can be made again.
+            return scan()
+
+    def pending(self, scans: list[SourceScan]) -> SyncReport:
+        """What :meth:`bring_up` would find to do; nothing is written."""
+        live = live_build(self._store)
+        if live is not None and is_current(live, self._identity):
+            return _looked(self._plan(live, scans))
+        begun = begun_build(self._store, self._identity)
+        plan = self._plan(begun, scans) if begun else plan_changes((), scans)
+        return self._beside(_looked(plan), plan, live, scans)
+
+    def bring_up(
+        self,
+        scans: list[SourceScan],
+        *,
+        force: bool,
+        at_most: int | None,
+        deadline: Deadline,
+        progress: ProgressCallback | None,
+        wait: float,
+    ) -> SyncReport:
+        """Index what the scans say has changed; see :meth:`IndexedMemoryManager.maintain`."""
+        report = self._look(scans, force=force, at_most=at_most)
+        if report is not None:
+            return report
+        if progress is not None:
+            total = sum(len(scan.report.documents) for scan in scans)
+            progress(Progress("Looking for notes", total, total))
+        with waited_for(
+            lambda seconds: self._store.writer(wait=seconds), wait=wait, progress=progress
+        ):
+            report = self._write(
+                scans,
+                force=force,
+                at_most=at_most,
+                deadline=deadline,
+                progress=progress,
+            )
+        health = self._store.health()
+        kept = bool(health.location) or "persistent" not in self._store.capabilities
+        return report._replace(notices=health.notices, kept=kept)
+
+    def _look(
+        self, scans: list[SourceScan], *, force: bool, at_most: int | None
+    ) -> SyncReport | None:
+        """The report if there is nothing to write, or too much; without taking the lease."""
+        live = live_build(self._store)
+        if at_most is None:
+            if force or live is None or not is_current(live, self._identity):
+                return None
+            plan = self._plan(live, scans)
+            return None if plan.size else _looked(plan)
+        if live is None or not answers(live, self._identity):
+            size = sum(len(scan.report.documents) for scan in scans)
+            return SyncReport(remaining=size) if size > at_most else None
+        if not is_current(live, self._identity):
+            begun = begun_build(self._store, self._identity)
+            plan = self._plan(begun, scans) if begun else plan_changes((), scans)
+            if plan.first(at_most, _QUICK_BYTES).size or not plan.size:
+                return None
+            return self._beside(_looked(plan), plan, live, scans)
+        plan = self._plan(live, scans)
+        quick = plan.quick(at_most, _QUICK_BYTES)
+        return _looked(plan) if quick is None or not quick.size else None
+
+    def _write(
+        self,
+        scans: list[SourceScan],
+        *,
+        force: bool,
+        at_most: int | None,
+        deadline: Deadline,
+        progress: ProgressCallback | None,
+    ) -> SyncReport:
+        # Imported here: a search that finds nothing new to index does not pay for it.
+        from commonplace.index.indexer import Indexer
+
+        live = live_build(self._store)
+        target = choose_target(
+            self._store,
+            self._identity,
+            force=force,
+            tidy=at_most is None,
+            now=self._clock_ns() / 1e9,
+        )
+        # Planned again under the lease: another process may have done the work meanwhile.
+        whole = self._plan(target.build, scans)
+        plan = _part(whole, target, at_most)
+        if plan is None:
+            return _looked(whole)
+        indexer = Indexer(
+            store=self._store,
+            sources=self._sources,
+            chunker=self._chunker,
+            analyser=self._analyser,
+            clock_ns=self._clock_ns,
+        )
+        before = plan.unchanged if target.beside or plan.remade else 0
+        report = indexer.apply(
+            target.build, plan, scans, deadline=deadline, progress=progress, before=before
+        )
+        if at_most is None:
+            indexer.settle(target.build)
+        if not target.beside:
+            return report._replace(anew=_made(plan, report) if plan.remade else None)
+        if report.remaining or (
+            live is not None
+            and answers(live, self._identity)
+            and (report.unreadable or self._would_lose(plan, live, scans))
+        ):
+            # The live build still answers for what cannot be read just now; keep it.
+            return self._beside(report, plan, live, scans)
+        self._store.activate(target.build)
+        return report._replace(rebuilt=True)
+
+    def _beside(
+        self, report: SyncReport, plan: Plan, live: Build | None, scans: list[SourceScan]
+    ) -> SyncReport:
+        """``report`` on a build that is not searched, as it stands for the ``live`` one."""
+        if live is None or not answers(live, self._identity):
+            return report._replace(known=0)
+        shown = self._plan(live, scans)
+        return report._replace(
+            known=shown.known,
+            hidden=shown.hidden,
+            remaining=max(report.remaining, shown.changed),
+            anew=_made(plan, report),
+        )
+
+    def _would_lose(self, plan: Plan, live: Build, scans: list[SourceScan]) -> bool:
+        """Whether activating would drop documents that are hidden, not deleted, just now."""
+        return self._plan(live, scans).hidden > plan.hidden
+
+    def _known(self) -> list[StoredDocument]:
+        """Every document of the live build."""
+        live = live_build(self._store)
+        return list(self._store.documents(live)) if live else []
+
+    def _plan(self, build: Build, scans: list[SourceScan]) -> Plan:
+        return plan_changes(self._store.documents(build), scans, configured=self._configured)
+
+
+def _part(plan: Plan, target: Target, at_most: int | None) -> Plan | None:
+    """What of ``plan`` is done now; ``None`` where that would be too much."""
+    if at_most is None:
+        return plan
+    part = plan.first if target.beside else plan.quick
+    return part(at_most, _QUICK_BYTES)
+
+
+def _made(plan: Plan, report: SyncReport) -> tuple[int, int] | None:
+    """(made, of) documents after the ``report`` on ``plan``; ``None`` once all are made."""
+    size = plan.unchanged + len(plan.read) + len(plan.left)
+    return (size - report.remaining, size) if report.remaining else None
+
+
+def _looked(plan: Plan) -> SyncReport:
+    return SyncReport(
+        unchanged=plan.unchanged,
+        remaining=plan.size + len(plan.left),
+        known=plan.known,
+        hidden=plan.hidden,
+        deferred=len(plan.deferred),
+        anew=plan.remade,
+    )

@@ -1,0 +1,100 @@
+"""Which build of a store a sync writes to, and whether the live one may answer meanwhile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.index.recipe import (
+    anew_since,
+    made_anew,
+    plain_identity,
+    same_tokenizer,
+    same_workspace,
+)
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    from commonplace.model.store import Build
+    from commonplace.spec import Store
+else:
+    from commonplace.model.tuples import NamedTuple
+
+__all__ = ["Target", "answers", "begun_build", "choose_target", "is_current", "live_build"]
+
+_KEPT_SECONDS = 86_400
+"""How long what a killed ``--force`` began is gone on with: what is older is no answer to it."""
+
+
+class Target(NamedTuple):
+    """A build to write to; one that is made ``beside`` the live one is activated when complete."""
+
+    build: Build
+    beside: bool
+
+
+def live_build(store: Store) -> Build | None:
+    """The build that is searched."""
+    return next((build for build in store.builds() if build.state == "live"), None)
+
+
+def is_current(build: Build, identity: str) -> bool:
+    """Whether ``build`` is as it would be made today, whatever it was made for."""
+    return plain_identity(build.identity) == identity
+
+
+def answers(build: Build, identity: str) -> bool:
+    """Whether queries of today get an honest answer from ``build``.
+
+    One of an older make does, by what it can; not one of another workspace, nor one whose terms
+    were cut by another tokenizer.
+    """
+    theirs = plain_identity(build.identity)
+    return theirs == identity or (
+        same_workspace(theirs, identity) and same_tokenizer(theirs, identity)
+    )
+
+
+def begun_build(store: Store, identity: str) -> Build | None:
+    """The unfinished build that :func:`choose_target` would go on with in the place of the live."""
+    return next(
+        (
+            build
+            for build in store.builds()
+            if build.state == "filling" and is_current(build, identity)
+        ),
+        None,
+    )
+
+
+def choose_target(store: Store, identity: str, *, force: bool, tidy: bool, now: float) -> Target:
+    """The build to write to; for holders of the writer lease.
+
+    ``force`` promises that everything is read anew since it was first asked for: what it began is
+    marked, and asked for again, after a kill, it goes on there, within a day of ``now`` (epoch
+    seconds). With ``tidy``, what nobody will go on with is dropped.
+    """
+    live = live_build(store)
+    if live is None:
+        # Nothing to keep answering meanwhile: what is indexed is searchable batch by batch.
+        build = store.open_build(identity)
+        store.activate(build)
+        return Target(build._replace(state="live"), beside=False)
+    begun = begun_build(store, identity)
+    wanted = begun is not None and _is_wanted(begun, now)
+    if force:
+        if begun is None or not wanted:
+            begun = store.open_build(made_anew(identity, int(now)))
+        return Target(begun, beside=True)
+    if not is_current(live, identity):
+        return Target(begun or store.open_build(identity), beside=True)
+    if tidy and not wanted:
+        for build in store.builds():
+            if build.state == "filling":
+                store.drop(build)
+    return Target(live, beside=False)
+
+
+def _is_wanted(build: Build, now: float) -> bool:
+    since = anew_since(build.identity)
+    return since is not None and 0 <= now - since <= _KEPT_SECONDS

@@ -171,18 +171,15 @@ def _breakers(settings: Settings, backend: str) -> dict[Work, CircuitBreaker]:
 
 def _changed(host: PluginHost, backend: str, reason: str | None) -> None:
     """Log that a link fails or works again, once each, and tell those who listen."""
-    from logging import NullHandler, getLogger
+    from commonplace.host.log import logger
 
-    log = getLogger("commonplace")
-    if not log.handlers:
-        log.addHandler(NullHandler())  # the program decides where it goes, not Python's last resort
     events = host.events
     if reason is None:
-        log.info("backend %s works again", backend)
+        logger().info("backend %s works again", backend)
         if events is not None:
             events.recovered(backend)
     else:
-        log.warning("backend %s fails: %s", backend, reason)
+        logger().warning("backend %s fails: %s", backend, reason)
         if events is not None:
             events.degraded(backend, reason)
 

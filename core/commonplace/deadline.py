@@ -15,17 +15,25 @@ __all__ = ["NEVER", "Deadline"]
 
 
 class Deadline:
-    """A point in monotonic time.
+    """A point in monotonic time, or the moment when somebody ends the work, whatever comes first.
 
     Made once where a call enters and passed to everything that can wait. The clock is injected so
-    that tests need no sleep.
+    that tests need no sleep. ``cancelled`` says whether the work was ended; once it has said so,
+    it must go on saying it.
     """
 
-    __slots__ = ("_at", "_clock")
+    __slots__ = ("_at", "_cancelled", "_clock")
 
-    def __init__(self, at: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        at: float,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> None:
         self._at = at
         self._clock = clock
+        self._cancelled = cancelled
 
     @classmethod
     def after(cls, seconds: float, clock: Callable[[], float] = time.monotonic) -> Deadline:
@@ -33,7 +41,9 @@ class Deadline:
         return cls(clock() + seconds, clock)
 
     def remaining(self) -> float:
-        """Seconds left, never below 0; infinite for :data:`NEVER`."""
+        """Seconds left, never below 0; infinite for :data:`NEVER`, and 0 once cancelled."""
+        if self._cancelled is not None and self._cancelled():
+            return 0.0
         return max(0.0, self._at - self._clock()) if self._at != inf else inf
 
     @property
@@ -41,13 +51,20 @@ class Deadline:
         """Whether no time is left."""
         return self.remaining() <= 0
 
+    @property
+    def cancellable(self) -> bool:
+        """Whether it may come sooner than :meth:`remaining` says: who waits must look again."""
+        return self._cancelled is not None
+
     def sooner(self, seconds: float) -> Deadline:
         """The same deadline, or ``seconds`` from now if that is earlier."""
-        return Deadline(min(self._at, self._clock() + seconds), self._clock)
+        at = min(self._at, self._clock() + seconds)
+        return Deadline(at, self._clock, cancelled=self._cancelled)
 
     def at_least(self, seconds: float) -> Deadline:
         """The same deadline, or ``seconds`` from now if that is later."""
-        return Deadline(max(self._at, self._clock() + seconds), self._clock)
+        at = max(self._at, self._clock() + seconds)
+        return Deadline(at, self._clock, cancelled=self._cancelled)
 
     def check(self, what: str) -> None:
         """Raise :class:`DeadlineExceededError`, naming ``what``, if no time is left."""

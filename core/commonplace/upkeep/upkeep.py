@@ -1,0 +1,242 @@
+"""Keeping one memory up to its files: every trigger of a sync, and the end of them all."""
+
+from __future__ import annotations
+
+import threading
+import time
+from math import inf
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from commonplace.deadline import Deadline
+from commonplace.errors import CallerError, CommonplaceError
+from commonplace.host.log import logger
+from commonplace.model.upkeep import SyncEvent, UpkeepState
+from commonplace.upkeep.background import Background
+from commonplace.upkeep.history import History, undone
+from commonplace.upkeep.queue import SyncQueue
+from commonplace.upkeep.request import SyncRequest
+from commonplace.upkeep.schedule import Schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace.config import SyncSettings
+    from commonplace.model.reports import SyncReport
+    from commonplace.model.upkeep import SyncListener
+    from commonplace.watching.state import WatchState
+
+    Changed = Callable[[frozenset[str]], None]
+
+__all__ = ["Upkeep", "Watcher"]
+
+_PATIENCE = 10.0
+"""Seconds that closing waits for a sync to end its batch."""
+_SESSIONS = 10_000
+"""Sessions that are remembered: one that comes back after as many others counts as new."""
+_UNWATCHED_SECONDS = 60.0
+"""Between two syncs while watching, where a source cannot tell where its changes show."""
+_SOMEBODY_WAITS = 30.0
+"""Seconds to wait for another writer when somebody waits for the sync."""
+
+
+class Watcher(Protocol):
+    """Notices changed files on a thread of its own; see :mod:`commonplace.watching.watcher`."""
+
+    def start(self) -> None:
+        """Begin."""
+        ...
+
+    def stop(self) -> None:
+        """End, and wait for it."""
+        ...
+
+    def state(self) -> WatchState:
+        """Who notices changes just now."""
+        ...
+
+
+class Upkeep:
+    """Brings one memory's index up to its files, whoever or whatever asks for it.
+
+    ``sync`` makes one sync and stops cleanly at the deadline it is given; it is never called twice
+    at once. ``listener`` is told of every sync that ended, on the thread that made it. Nothing runs
+    in the background before something asks for it.
+    """
+
+    def __init__(
+        self,
+        settings: SyncSettings,
+        sync: Callable[[SyncRequest, Deadline], SyncReport],
+        *,
+        listener: SyncListener | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._settings = settings
+        self._sync = sync
+        self._listener = listener
+        self._clock = clock
+        self._history = History(clock)
+        self._stopping = threading.Event()
+        self._queue = SyncQueue(self._carry_out)
+        schedule = Schedule(debounce=settings.watch_debounce_ms / 1000, now=time.monotonic())
+        self._background = Background(schedule, self._serve)
+        self._starting = threading.Lock()
+        self._sessions: dict[str, None] = {}
+        self._keeps = False
+        self._watcher: Watcher | None = None
+
+    def sync(self, request: SyncRequest) -> SyncReport:
+        """The report of a sync that begins after this call; see :class:`SyncQueue`."""
+        return self._queue.run(request._replace(wait=_SOMEBODY_WAITS))
+
+    def watch(self, make: Callable[[Changed], Watcher], *, unwatched: bool) -> None:
+        """Keep the index up to the files from now on; again is fine.
+
+        ``make`` makes a watcher that tells its argument of changes; it is not asked where
+        ``sync.watch`` is off. ``unwatched`` says that there are sources it cannot watch.
+        """
+        with self._starting:
+            self._check_open()
+            if self._keeps:
+                return
+            seconds = 60.0 * self._settings.interval_minutes
+            if self._settings.watch:
+                if unwatched:
+                    seconds = min(seconds or inf, _UNWATCHED_SECONDS)
+                self._watcher = make(self._background.notice)
+                self._watcher.start()
+            self._keeps = True
+        self._background.every(seconds)
+        # Only now: what changes while this looks is noticed.
+        self._ask(SyncRequest(("start",)))
+
+    def session_started(self, key: str) -> None:
+        """The session ``key`` has begun, as far as the caller knows."""
+        self._check_open()
+        if self._is_new(key):
+            self._ask(SyncRequest(("session-start",)))
+
+    def searched(self, session_key: str, stale: int) -> None:
+        """A search of that session was answered from an index that ``stale`` files are ahead of.
+
+        What it sets off embeds nothing unless somebody wants the index to be kept up: that costs
+        time and perhaps money.
+        """
+        if session_key and self._is_new(session_key):
+            self._ask(SyncRequest(("session-start",), embed=self._keeps))
+        if stale > 0:
+            self._ask(SyncRequest(("search",), embed=self._keeps))
+
+    def compacted(
+        self, session_file: str | None, mode: Literal["off", "async", "await"]
+    ) -> SyncReport | None:
+        """A session was compacted; the report where ``mode`` is ``await``."""
+        self._check_open()
+        if mode == "off":
+            return None
+        request = SyncRequest(
+            ("post-compaction",),
+            eager=self._settings.post_compaction_force,
+            paths=frozenset({session_file} if session_file else ()),
+        )
+        if mode == "await":
+            return self.sync(request)
+        self._ask(request)
+        return None
+
+    def state(self) -> UpkeepState:
+        """Who watches, what runs, what waits, and how the last sync went."""
+        running = self._queue.running
+        waiting, due_in = self._background.prospect()
+        state = UpkeepState(
+            running=running.reasons if running is not None else (),
+            waiting=waiting,
+            due_in=due_in,
+            last=self._history.last,
+        )
+        if self._watcher is not None:
+            watch = self._watcher.state()
+            return state._replace(
+                watching=watch.mode,
+                reason=watch.reason,
+                since=watch.since,
+                folders=watch.folders,
+            )
+        return state._replace(reason="sync.watch is false" if self._keeps else "")
+
+    def close(self) -> None:
+        """End it all; closing twice is fine.
+
+        A sync under way ends its batch and leaves the rest. What was wanted in the background and
+        not done is told to the listener.
+        """
+        self._stopping.set()
+        self._queue.close()
+        with self._starting:
+            watcher = self._watcher
+        if watcher is not None:
+            watcher.stop()
+        left = self._background.close(_PATIENCE)
+        self._queue.settle(_PATIENCE)
+        if left is not None:
+            self._lost(left)
+
+    def _ask(self, request: SyncRequest) -> None:
+        if not self._background.ask(request):
+            self._lost(request)
+
+    def _check_open(self) -> None:
+        if self._stopping.is_set():
+            raise CallerError("this memory is closed", mend="open another one")
+
+    def _is_new(self, key: str) -> bool:
+        if not self._settings.on_session_start:
+            return False
+        with self._starting:
+            if key in self._sessions:
+                return False
+            self._sessions[key] = None
+            if len(self._sessions) > _SESSIONS:
+                del self._sessions[next(iter(self._sessions))]
+        return True
+
+    def _carry_out(self, request: SyncRequest) -> SyncReport:
+        try:
+            report = self._sync(request, Deadline(inf, cancelled=self._stopping.is_set))
+        except CommonplaceError as error:
+            self._tell(self._history.ended(request, error))
+            raise
+        self._tell(self._history.ended(request, report))
+        return report
+
+    def _serve(self, request: SyncRequest) -> bool:
+        try:
+            report = self._queue.run(request)
+        except CommonplaceError:
+            return False  # told by the one who carried it out
+        except Exception as error:  # noqa: BLE001 - a mistake must not end the thread
+            logger().exception("a sync in the background failed")
+            mistake = CommonplaceError(f"this is a mistake: {type(error).__name__}: {error}")
+            self._tell(self._history.ended(request, mistake))
+            return False
+        return not undone(report)
+
+    def _lost(self, request: SyncRequest) -> None:
+        reason = "the memory was closed before it could be brought up to the files"
+        event = SyncEvent(
+            request.reasons,
+            self._clock(),
+            error=CommonplaceError(reason, mend="the next sync does it"),
+            paths=tuple(sorted(request.paths)),
+            force=request.force,
+        )
+        logger().info("%s (%s)", reason, ", ".join(request.reasons))
+        self._tell(event)
+
+    def _tell(self, event: SyncEvent | None) -> None:
+        if event is None or self._listener is None:
+            return
+        try:
+            self._listener(event)
+        except Exception:  # noqa: BLE001 - whoever listens is not of ours
+            logger().exception("who listens to syncs failed")

@@ -15,6 +15,7 @@ __all__ = [
     "DocumentRef",
     "RootFailure",
     "ScanReport",
+    "Segment",
     "Stamp",
     "Trust",
     "WatchedPath",
@@ -58,6 +59,19 @@ class Document(NamedTuple):
     line_map: tuple[int, ...] | None = None
 
 
+class Segment(NamedTuple):
+    """A piece of a document that grows at its end.
+
+    ``document`` is the document as it would be if it ended here, except that its ``text`` and
+    ``line_map`` are those of the piece alone, and that no file has its stamp: the size is that up
+    to here, the times are -1. ``place`` says where this is, in the words of the source. The last
+    piece has the file's own stamp and no place: it may be ``""`` and is cut anew when more follows.
+    """
+
+    document: Document
+    place: str = ""
+
+
 class RootFailure(NamedTuple):
     """A root that could not be scanned to its end: its documents are hidden, never deleted.
 
@@ -90,8 +104,10 @@ class WatchedPath(NamedTuple):
     """A place where documents may appear, change or go.
 
     ``location`` is absolute, a file or a folder, and need not be there yet. ``recursive`` says that
-    what lies below a folder's folders counts, too.
+    what lies below a folder's folders counts, too. Files whose names do not end in ``suffix`` are
+    of no interest.
     """
 
     location: str
     recursive: bool = True
+    suffix: str = ""

@@ -1,0 +1,73 @@
+"""Telling of changes for as long as the watched places are the same."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace.watching.polling import Poller
+    from commonplace.watching.system import SystemWatch
+
+__all__ = ["Following"]
+
+_LOOK = 5.0  # seconds between looks for what nobody tells: a folder far above was moved or mounted
+
+
+class Following:
+    """Calls ``tell`` with the paths that ``system`` tells, and those ``poller`` finds beside it.
+
+    It ends once ``ended`` says so, the places do not stand as they did, or ``are_others`` says
+    that there are others. All is done on the thread that calls :meth:`run`.
+    """
+
+    def __init__(
+        self,
+        system: SystemWatch,
+        poller: Poller | None,
+        *,
+        tell: Callable[[frozenset[str]], None],
+        ended: Callable[[], bool],
+        are_others: Callable[[], bool],
+        clock: Callable[[], float],
+    ) -> None:
+        self._system = system
+        self._poller = poller
+        self._tell = tell
+        self._ended = ended
+        self._are_others = are_others
+        self._clock = clock
+        self._look_at = clock() + _LOOK
+        self._poll_at = clock() + poller.pause if poller is not None else inf
+        self._over = False
+
+    def run(self) -> None:
+        """Tell until it is over; raises ``UnavailableError`` where watching has failed."""
+        while not self._is_over():
+            found = self._system.changes(self)
+            if found is None and self._system.is_due():
+                # What was told in the moment of waking is lost, so that anything may have changed.
+                found = self._system.renew() | self._system.everything
+            if found:
+                self._tell(found)
+
+    def is_set(self) -> bool:
+        """Whether to stop waiting for the system to tell something."""
+        if self._is_over() or self._system.is_due():
+            return True
+        if self._poller is not None and self._clock() >= self._poll_at:
+            found = self._poller.changes()
+            self._poll_at = self._clock() + self._poller.pause
+            if found:
+                self._tell(found)
+        return False
+
+    def _is_over(self) -> bool:
+        if self._ended():
+            return True
+        if not self._over and (self._system.in_doubt or self._clock() >= self._look_at):
+            self._look_at = self._clock() + _LOOK
+            self._over = not self._system.stands() or self._are_others()
+        return self._over

@@ -1,0 +1,138 @@
+"""Places watched by the operating system, in whatever folders come and go below them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from commonplace.errors import UnavailableError
+from commonplace.files.findings import words_of
+from commonplace.watching.places import folders_of, standing_of
+from commonplace.watching.relevance import Relevance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from commonplace.model.documents import WatchedPath
+    from commonplace.watching.native import Events, Native, Pulse
+
+__all__ = ["SystemWatch"]
+
+_ATTEMPTS = 10
+_RESTS = 20  # times as long as it took to watch other folders, before that is done again
+
+
+class SystemWatch:
+    """Tells what changes in ``places``, which stay the same and keep their standing.
+
+    Folders are watched one by one: handing the system whole trees would watch ignored folders and
+    what links lead to as well. Whenever folders have come or gone, all are watched anew, at most
+    for a twentieth of the time. ``folders`` are those watched now, ``everything`` the places, and
+    ``in_doubt`` says that one of them may have come or gone. ``clock`` gives seconds.
+
+    Raises :class:`~commonplace.errors.UnavailableError` where the operating system does not do it.
+    """
+
+    def __init__(
+        self,
+        places: Sequence[WatchedPath],
+        *,
+        open_native: Callable[[Collection[str]], Native],
+        clock: Callable[[], float],
+    ) -> None:
+        self._places = places
+        self._open_native = open_native
+        self._clock = clock
+        self._relevance = Relevance(places)
+        self._standings = self._standing()
+        self._stale = False
+        self._rested = clock()
+        self.everything = frozenset(place.location for place in places)
+        self.folders: frozenset[str] = frozenset()
+        self.in_doubt = False
+        self._native = self._open()
+
+    def changes(self, pulse: Pulse) -> frozenset[str] | None:
+        """The paths that count among those that have changed, once something has; perhaps none.
+
+        ``None`` if ``pulse`` is set. Raises :class:`~commonplace.errors.UnavailableError` where
+        watching has failed.
+        """
+        events = self._native.wait(pulse)
+        if events is None:
+            return None
+        found = self._judge(events)
+        if self._stale and self._clock() >= self._rested:
+            return self.renew() | found
+        return frozenset(found)
+
+    def is_due(self) -> bool:
+        """Whether folders that came or went in a time of rest wait for :meth:`renew`."""
+        return self._stale and self._clock() >= self._rested
+
+    def stands(self) -> bool:
+        """Look whether the places are still where and what they were."""
+        self.in_doubt = False
+        return self._standing() == self._standings
+
+    def renew(self) -> frozenset[str]:
+        """Watch the folders there are now; the paths that changed meanwhile, new folders too."""
+        began = self._clock()
+        former, folders = self._native, self.folders
+        self._native = self._open()
+        try:
+            found = self._judge(former.rest())
+        finally:
+            former.close()
+        self._stale = False
+        self._rested = self._clock() + _RESTS * (self._clock() - began)
+        return frozenset(found.union(filter(self._relevance.is_folder, self.folders - folders)))
+
+    def close(self) -> None:
+        """Stop watching. May be called again."""
+        self._native.close()
+
+    def _standing(self) -> list[object]:
+        return [standing_of(place.location) for place in self._places]
+
+    def _open(self) -> Native:
+        """Watch all folders there are, with none having come while they were handed over."""
+        try:
+            folders = folders_of(self._places)
+            for _ in range(_ATTEMPTS):
+                native = self._tried(folders)
+                known, folders = folders, folders_of(self._places)
+                if native is not None and folders <= known:
+                    self.folders = folders
+                    return native
+                if native is not None:
+                    native.close()
+        except OSError as error:
+            raise UnavailableError(f"folders cannot be listed: {words_of(error)}") from error
+        raise UnavailableError("folders come and go faster than they can be watched")
+
+    def _tried(self, folders: frozenset[str]) -> Native | None:
+        try:
+            return self._open_native(folders)
+        except (FileNotFoundError, PermissionError):
+            return None  # it has gone since it was listed, or was closed
+
+    def _judge(self, events: Events) -> set[str]:
+        found: set[str] = set()
+        for _, path in events:
+            if self._relevance.is_document(path):
+                found.add(path)
+            if self._relevance.leads(path):
+                self.in_doubt = True
+            elif self._relevance.is_folder(path) and (path in self.folders or _is_folder(path)):
+                self._stale = True
+                found.add(path)
+        return found
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False

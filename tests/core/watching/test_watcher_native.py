@@ -1,0 +1,103 @@
+"""A watcher on real folders, with the operating system telling."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.model.documents import WatchedPath
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytest.importorskip("watchfiles")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    (folder / "memory").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def told(workspace: Path, watch: Callable[..., Any]) -> Any:
+    return watch(
+        WatchedPath(str(workspace / "MEMORY.md"), recursive=False, suffix=".md"),
+        WatchedPath(str(workspace / "memory"), suffix=".md"),
+    )
+
+
+def test_the_beginning_tells_every_place_and_the_state_says_who_watches(
+    told: Any, workspace: Path
+) -> None:
+    assert told.calls[0] == {str(workspace / "MEMORY.md"), str(workspace / "memory")}
+    state = told.state()
+    assert (state.mode, state.reason, state.folders) == ("native", "", 2)
+    assert state.since > 0
+
+
+def test_a_file_is_told_when_it_is_made_written_and_deleted(told: Any, workspace: Path) -> None:
+    for file in (workspace / "MEMORY.md", workspace / "memory" / "a.md"):
+        told.hears(lambda file=file: file.write_text("the ant"), str(file))
+        told.hears(lambda file=file: file.write_text("the bee"), str(file))
+        told.hears(file.unlink, str(file))
+
+
+def test_saving_by_rename_is_told(told: Any, workspace: Path) -> None:
+    for file in (workspace / "MEMORY.md", workspace / "memory" / "a.md"):
+        for text in ("the ant", "the bee"):
+            beside = file.with_name(f".{file.name}.swp")
+            beside.write_text(text)
+            told.hears(lambda beside=beside, file=file: beside.replace(file), str(file))
+
+
+def test_a_file_in_a_new_folder_is_told(told: Any, workspace: Path) -> None:
+    folder = workspace / "memory" / "new" / "inner"
+    told.hears(lambda: folder.mkdir(parents=True), str(folder.parent))
+    told.wait_for(lambda: told.state().folders == 4)
+    told.hears(lambda: (folder / "a.md").write_text("the ant"), str(folder / "a.md"))
+
+
+def test_folders_moved_in_out_and_within_are_told_and_followed(
+    told: Any, workspace: Path, tmp_path: Path
+) -> None:
+    outside, inside, renamed = tmp_path / "out", workspace / "memory/in", workspace / "memory/other"
+    (outside / "deep").mkdir(parents=True)
+    (outside / "deep" / "a.md").write_text("the ant")
+    told.hears(lambda: outside.rename(inside), str(inside))
+    told.wait_for(lambda: told.state().folders == 4)
+    file = inside / "deep" / "a.md"
+    told.hears(lambda: file.write_text("the bee"), str(file))
+    told.hears(lambda: inside.rename(renamed), str(inside), str(renamed))
+    file = renamed / "deep" / "a.md"
+    told.hears(lambda: file.write_text("the cat"), str(file))
+    told.hears(lambda: renamed.rename(outside), str(renamed))
+    told.wait_for(lambda: told.state().folders == 2)
+
+
+def test_what_is_none_of_the_documents_is_not_told(told: Any, workspace: Path) -> None:
+    for folder in (".git", "node_modules", "venv"):
+        (workspace / "memory" / folder / "deep").mkdir(parents=True)
+        (workspace / "memory" / folder / "deep" / "a.md").write_text("the ant")
+    (workspace / "memory" / "a.txt").write_text("the ant")
+    (workspace / "b.md").write_text("the ant")
+    last = workspace / "memory" / "last.md"
+    told.hears(lambda: last.write_text("the end"), str(last))
+    assert set().union(*told.calls[1:]) == {str(last)}
+    assert told.state().folders == 2
+
+
+def test_roots_that_go_and_come_again_are_followed(told: Any, workspace: Path) -> None:
+    memory, file = workspace / "memory", workspace / "memory" / "a.md"
+    for _ in range(3):
+        told.hears(lambda: shutil.rmtree(memory), str(memory))
+        told.hears(memory.mkdir, str(memory))
+        told.hears(lambda: file.write_text("the ant"), str(file))
+    told.hears(lambda: shutil.rmtree(workspace), str(memory), str(workspace / "MEMORY.md"))
+    told.hears(lambda: os.makedirs(memory), str(memory))
+    told.hears(lambda: file.write_text("the ant"), str(file))

@@ -58,7 +58,7 @@ class KeepsTheLeaseAfterErrors(LeasesOnce):
 
 
 class NeverWaits(InMemoryStore):
-    def writer(self, *, wait: float) -> AbstractContextManager[None]:
+    def writer(self, *, wait: float) -> AbstractContextManager[object]:
         return super().writer(wait=0)
 
 

@@ -88,7 +88,7 @@ class _TextBar:
             share = f"{progress.completed}/{progress.total}"
             share += f" ({100 * progress.completed // progress.total} %)"
         else:
-            share = str(progress.completed)
+            share = str(progress.completed or "...")
         self.write(f"{progress.label} {share}")
 
     def write(self, text: str) -> None:
@@ -122,12 +122,18 @@ class _RichBar:
             transient=True,
         )
         self._tasks: dict[str, Any] = {}
+        self._unknown: Any = None
         self._progress.start()
 
     def draw(self, progress: Progress) -> None:
         total = progress.total or None
         if progress.label not in self._tasks:
-            self._tasks[progress.label] = self._progress.add_task(progress.label, total=total)
+            if self._unknown is not None:
+                # What could not tell how far it was cannot tell that it is done, either.
+                self._progress.update(self._unknown, visible=False)
+            task = self._progress.add_task(progress.label, total=total)
+            self._tasks[progress.label] = task
+            self._unknown = None if total else task
         self._progress.update(
             self._tasks[progress.label], completed=progress.completed, total=total
         )

@@ -103,9 +103,7 @@ class EmbeddingCache:
         """Let go of the file; closing twice is fine."""
         with self._lock:
             self._closed = True
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            self._let_go()
 
     def _touch(self, connection: apsw.Connection, fingerprint: str, digests: list[bytes]) -> None:
         # A read-only file still answers; its order of use then stays as it was.
@@ -154,12 +152,18 @@ class EmbeddingCache:
         return self._connection
 
     def _say(self, error: Exception) -> None:
-        self.trouble = f"the embedding cache {self.path} is not used: {error}"
+        busy = isinstance(error, apsw.BusyError | apsw.LockedError)
+        reason = "another process is writing it" if busy else str(error)
+        self.trouble = f"the embedding cache {self.path} is not used: {reason}"
+
+    def _let_go(self) -> None:
+        if self._connection is not None:
+            with contextlib.suppress(apsw.Error):
+                self._connection.close()
+            self._connection = None
 
     def _discard(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._let_go()
         for suffix in ("", "-wal", "-shm"):
             with contextlib.suppress(OSError):
                 os.unlink(self.path + suffix)

@@ -53,6 +53,17 @@ def test_an_unknown_total_is_not_made_up() -> None:
     assert stream.getvalue().startswith("\rLooking 7\x1b[K")
 
 
+@pytest.mark.usefixtures("without_rich")
+def test_waiting_shows_no_number() -> None:
+    stream, clock = Terminal(), Clock()
+    with ProgressLine(stream, {}, clock=clock) as progress:
+        clock.now += 1
+        progress(Progress("waiting for process 12", 0, 0))
+        clock.now += 1
+        progress(Progress("Indexing", 1, 4))
+    assert stream.getvalue().startswith("\rwaiting for process 12 ...\x1b[K\rIndexing 1/4")
+
+
 def test_what_is_done_at_once_shows_nothing() -> None:
     stream, clock = Terminal(), Clock()
     with ProgressLine(stream, {}, clock=clock) as progress:
@@ -89,3 +100,21 @@ def test_rich_draws_a_bar() -> None:
         progress(Progress("Indexing", 3, 4))
     assert "Indexing" in stream.getvalue()
     assert "3/4" in stream.getvalue()
+
+
+def test_richs_bar_of_who_has_waited_goes_when_the_work_begins() -> None:
+    pytest.importorskip("rich")
+    stream, clock = Terminal(), Clock()
+    with ProgressLine(stream, {}, clock=clock) as progress:
+        for label, total in (("waiting", 0), ("Indexing", 4), ("Embedding", 4)):
+            clock.now += 1
+            progress(Progress(label, 0, total))
+        bar = progress._bar
+        assert bar is not None
+        tasks = bar._progress.tasks  # type: ignore[union-attr]  # rich is here
+        assert [(t.description, t.visible) for t in tasks] == [
+            ("waiting", False),
+            ("Indexing", True),
+            ("Embedding", True),
+        ]
+    assert "waiting" in stream.getvalue()

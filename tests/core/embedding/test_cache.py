@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 from hypothesis import given
@@ -74,6 +76,32 @@ def test_a_place_where_nothing_can_be_kept_is_said_and_survived(tmp_path: Path) 
     cache.put("f", {A: b"1111"})
     assert cache.get("f", [A]) == {}
     assert "is not used" in cache.trouble
+    cache.close()
+
+
+def test_a_file_that_another_process_has_locked_is_said_and_survived(tmp_path: Path) -> None:
+    path = str(tmp_path / "e.sqlite")
+    cache = EmbeddingCache(path)
+    cache.put("f", {A: b"1111"})
+    code = (
+        "import apsw, sys\n"
+        "connection = apsw.Connection(sys.argv[1])\n"
+        "connection.execute('BEGIN IMMEDIATE')\n"
+        "print('locked', flush=True)\n"
+        "sys.stdin.readline()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "locked\n"
+        cache.put("f", {B: b"2222"})
+        assert cache.trouble.endswith("is not used: another process is writing it")
+        assert cache.get("f", [A, B]) == {A: b"1111"}
+        assert cache.trouble == ""
+        other.communicate("\n")
+    cache.put("f", {B: b"2222"})
+    assert cache.count() == 2
     cache.close()
 
 

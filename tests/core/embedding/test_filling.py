@@ -181,7 +181,7 @@ def test_the_lease_is_held_only_while_vectors_are_put(store: InMemoryStore) -> N
         def embed(
             self, texts: Sequence[str], *, purpose: str, deadline: Deadline
         ) -> Sequence[Sequence[float]]:
-            lease: AbstractContextManager[None] = store.writer(wait=0)
+            lease: AbstractContextManager[object] = store.writer(wait=0)
             with lease:
                 free.append(True)
             return super().embed(texts, purpose=purpose, deadline=deadline)

@@ -1,0 +1,88 @@
+"""Who wants to write while another process does is told for whom it waits, and not for ever."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace.deadline import NEVER
+from commonplace.errors import IndexBusyError
+from commonplace.memory import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.end_to_end.conftest import Sandbox
+
+    from commonplace.model.reports import Progress
+
+WRITER = """
+import sys
+from commonplace_sqlite.store import SqliteStore
+store = SqliteStore(sys.argv[1])
+with store.writer(wait=0):
+    print("writing", flush=True)
+    sys.stdin.readline()
+store.close()
+"""
+A_LITTLE = 1.05
+"""Seconds: a little longer than people wait in silence."""
+
+
+@contextmanager
+def writing(sandbox: Sandbox) -> Iterator[subprocess.Popen[str]]:
+    """Another process that writes the sandbox's index until it is written a line to."""
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(sandbox.index)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "writing\n"
+        yield process
+        if process.poll() is None:
+            process.communicate("\n")
+
+
+def test_a_sync_says_for_whom_it_waits_and_then_does_its_work(sandbox: Sandbox) -> None:
+    sandbox.run("index").went_well()
+    new = sandbox.write("memory/new.md", "A platypus.\n")
+    labels: list[str] = []
+    with writing(sandbox) as process, _memory(sandbox) as memory:
+
+        def progress(now: Progress) -> None:
+            labels.append(now.label)
+            if now.label.startswith("waiting"):
+                process.communicate("\n")
+
+        assert memory.sync(progress=progress).added == 1
+        waited = [label for label in labels if label.startswith("waiting")]
+        assert waited == [f"waiting for process {process.pid}, which is writing the index"]
+    new.unlink()
+
+
+def test_it_does_not_wait_for_ever(sandbox: Sandbox) -> None:
+    sandbox.run("index").went_well()
+    new = sandbox.write("memory/new.md", "A platypus.\n")
+    with writing(sandbox) as process, _memory(sandbox) as memory:
+        with pytest.raises(IndexBusyError) as caught:
+            memory._chain().maintain(deadline=NEVER, wait=A_LITTLE)
+        assert str(process.pid) in str(caught.value)
+        assert "has been writing the index for 1 s" in str(caught.value)
+        assert caught.value.mend
+    new.unlink()
+
+
+def test_status_tells_of_a_writer_when_it_looks_deep(sandbox: Sandbox) -> None:
+    sandbox.run("index").went_well()
+    with writing(sandbox) as process:
+        assert f"process {process.pid} " in sandbox.run("status", "--deep").went_well()
+
+
+def _memory(sandbox: Sandbox) -> Memory:
+    return Memory.open(workspace=sandbox.workspace, env=sandbox.env)

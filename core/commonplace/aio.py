@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.reports import NoteText, ProgressCallback, Status, SyncReport
     from commonplace.model.search import SearchResult
+    from commonplace.model.upkeep import SyncListener
 
 __all__ = ["AsyncMemory"]
 
@@ -22,7 +23,7 @@ __all__ = ["AsyncMemory"]
 class AsyncMemory:
     """See :class:`~commonplace.memory.Memory`, whose verbs and errors these are.
 
-    ``progress`` callbacks run in the worker thread.
+    ``progress`` and ``on_sync`` callbacks run on the thread that makes the sync.
     """
 
     def __init__(self, memory: Memory) -> None:
@@ -35,9 +36,18 @@ class AsyncMemory:
         workspace: str | os.PathLike[str] | None = None,
         agent: str | None = None,
         config: str | os.PathLike[str] | Mapping[str, object] | None = None,
+        watch: bool = False,
+        on_sync: SyncListener | None = None,
     ) -> AsyncMemory:
         """Open a memory; see :meth:`Memory.open <commonplace.memory.Memory.open>`."""
-        opening = partial(Memory.open, workspace=workspace, agent=agent, config=config)
+        opening = partial(
+            Memory.open,
+            workspace=workspace,
+            agent=agent,
+            config=config,
+            watch=watch,
+            on_sync=on_sync,
+        )
         return cls(await asyncio.to_thread(opening))
 
     async def __aenter__(self) -> Self:
@@ -56,6 +66,18 @@ class AsyncMemory:
     ) -> SyncReport:
         """Bring the index up to the files."""
         return await asyncio.to_thread(self.memory.sync, force=force, progress=progress)
+
+    async def watch(self, *, poll: bool = False) -> None:
+        """Keep the index up to the files from now on, in the background, until closed."""
+        await asyncio.to_thread(self.memory.watch, poll=poll)
+
+    async def session_started(self, session_key: str) -> None:
+        """Bring the index up to the files in the background, once for each session."""
+        await asyncio.to_thread(self.memory.session_started, session_key)
+
+    async def compacted(self, session_file: str | None = None) -> SyncReport | None:
+        """A session was compacted: bring its transcript, and all else, into the index."""
+        return await asyncio.to_thread(self.memory.compacted, session_file)
 
     async def search(
         self,

@@ -19,12 +19,20 @@ if TYPE_CHECKING:
     from commonplace.embedding.service import EmbeddingService
     from commonplace.fallback.link import Work
     from commonplace.host.host import PluginHost
+    from commonplace.model.documents import WatchedPath
     from commonplace.model.plugins import Mount, Registration
     from commonplace.model.search import Query
     from commonplace.spec import MemoryManager, Source
     from commonplace.text.analyse import Analyser
 
-__all__ = ["analyser_of", "make_chain", "make_sources", "mounts_of", "section_class"]
+__all__ = [
+    "analyser_of",
+    "make_chain",
+    "make_sources",
+    "mounts_of",
+    "section_class",
+    "watched_paths",
+]
 
 _CHARACTERS_PER_TOKEN = 4
 
@@ -131,6 +139,24 @@ def mounts_of(host: PluginHost, settings: Settings, sources: Sequence[Source]) -
     for backend, registration in _registrations(host, settings):
         if registration.mounts is not None:
             found += registration.mounts(_manager_context(host, settings, backend, sources))
+    return tuple(found)
+
+
+def watched_paths(
+    host: PluginHost, settings: Settings, sources: Sequence[Source]
+) -> tuple[WatchedPath, ...]:
+    """Where changes of documents show, as far as sources and the chain's backends can tell."""
+    from commonplace.host.log import logger
+    from commonplace.model.documents import WatchedPath
+
+    found: list[WatchedPath] = []
+    for source in sources:
+        watched = getattr(source, "watched", None)
+        try:
+            found += watched() if watched is not None else ()
+        except Exception:  # noqa: BLE001 - a plugin's; the others are watched all the same
+            logger().exception("source %s cannot say what to watch", source.id)
+    found += (WatchedPath(mount.location) for mount in mounts_of(host, settings, sources))
     return tuple(found)
 
 

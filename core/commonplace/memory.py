@@ -14,28 +14,34 @@ from commonplace.assembly import (
     make_sources,
     mounts_of,
     section_class,
+    watched_paths,
 )
-from commonplace.deadline import NEVER
 from commonplace.embedding.chooser import EmbeddingChooser
 from commonplace.errors import (
     CallerError,
     CommonplaceError,
     MemoryDisabledError,
     PathNotAllowedError,
-    WorkspaceError,
 )
+from commonplace.files.workspace import check_workspace
 from commonplace.index.freshness import freshen
-from commonplace.model.search import ArmFacts, SearchResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
     from commonplace.config import Settings
+    from commonplace.deadline import Deadline
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.host import PluginHost
+    from commonplace.index.freshness import Freshness
     from commonplace.model.reports import NoteText, ProgressCallback, Status, SyncReport
+    from commonplace.model.search import SearchResult
+    from commonplace.model.upkeep import SyncListener
     from commonplace.searching import Searcher
+    from commonplace.spec import MemoryManager
+    from commonplace.upkeep.request import SyncRequest
+    from commonplace.upkeep.upkeep import Upkeep
 
 __all__ = ["Memory"]
 
@@ -54,10 +60,14 @@ class Memory:
         *,
         env: Mapping[str, str] = os.environ,
         clock: Callable[[], float] = time.time,
+        one_shot: bool = False,
+        on_sync: SyncListener | None = None,
     ) -> None:
         self.settings = settings
         self.host = host
         self._clock = clock
+        self._one_shot = one_shot
+        self._on_sync = on_sync
         self._analyser = analyser_of(settings)
         self._sources, self._source_notices = make_sources(host, settings)
         self._embedding = EmbeddingChooser(host, settings, env, clock=clock)
@@ -65,6 +75,7 @@ class Memory:
         self._serving: FallbackMemoryManager | None = None
         self._closed = False
         self._searcher: Searcher | None = None
+        self._upkeep: Upkeep | None = None
 
     @classmethod
     def open(
@@ -75,12 +86,20 @@ class Memory:
         config: str | os.PathLike[str] | Mapping[str, object] | None = None,
         env: Mapping[str, str] | None = None,
         host: PluginHost | None = None,
+        watch: bool = False,
+        one_shot: bool = False,
+        on_sync: SyncListener | None = None,
     ) -> Memory:
         """The memory of ``agent`` in ``workspace``, as ``config`` (a file or a mapping) says.
 
         What is not given comes from the environment, configuration files and defaults; see
         ``docs/configuration.md``. ``env`` replaces ``os.environ``; ``host`` replaces the
         installed plugins.
+
+        With ``watch`` the index is kept up to the files until :meth:`close`, see :meth:`watch`.
+        With ``one_shot`` a search leaves nothing to be done in the background, as suits a process
+        that ends with its answer. ``on_sync`` is told of every sync that ended, on the thread that
+        made it.
 
         Raises :class:`~commonplace.errors.ConfigError` with all faults of a configuration,
         :class:`~commonplace.errors.WorkspaceError`, and
@@ -103,8 +122,11 @@ class Memory:
                 "memory search is switched off by the configuration",
                 mend="set memorySearch.enabled to true and plugins.slots.memory to memory-core",
             )
-        _check_workspace(settings.workspace)
-        return cls(settings, host, env=env)
+        check_workspace(settings.workspace)
+        memory = cls(settings, host, env=env, one_shot=one_shot, on_sync=on_sync)
+        if watch:
+            memory.watch()
+        return memory
 
     def __enter__(self) -> Self:
         return self
@@ -120,12 +142,45 @@ class Memory:
     def sync(self, *, force: bool = False, progress: ProgressCallback | None = None) -> SyncReport:
         """Bring the index up to the files; ``force`` makes it anew beside the old one.
 
-        Raises :class:`~commonplace.errors.UnavailableError` where the index cannot be written.
+        Threads that ask while a sync runs share the next one and its report. Raises
+        :class:`~commonplace.errors.UnavailableError` where the index cannot be written.
         """
-        report = self._chain().maintain(force=force, deadline=NEVER, progress=progress)
-        if (events := self.host.events) is not None:
-            events.synced(report)
-        return report
+        from commonplace.upkeep.request import SyncRequest
+
+        request = SyncRequest(("demand",), force=force, eager=True, progress=progress)
+        return self._keeping().sync(request)
+
+    def watch(self, *, poll: bool = False) -> None:
+        """Keep the index up to the files from now on, in the background, until closed.
+
+        Changed files are indexed, and embedded, when they have been quiet for
+        ``sync.watchDebounceMs``, and all is looked at every ``sync.intervalMinutes``. With ``poll``
+        files are looked at again and again instead of asking the operating system to tell; where
+        ``sync.watch`` is off, nobody looks. :meth:`status` says who watches. Again is fine.
+        """
+        from commonplace.watching.watcher import Watcher
+
+        sources = [source for source in self._sources if not hasattr(source, "watched")]
+        watched = partial(watched_paths, self.host, self.settings, self._sources)
+        self._keeping().watch(
+            lambda changed: Watcher(watched, changed, force_polling=poll),
+            unwatched=bool(sources),
+        )
+
+    def session_started(self, session_key: str) -> None:
+        """Bring the index up to the files in the background, once for each session.
+
+        Nothing is done where ``sync.onSessionStart`` is off.
+        """
+        self._keeping().session_started(session_key)
+
+    def compacted(self, session_file: str | None = None) -> SyncReport | None:
+        """A session was compacted: bring its transcript, and all else, into the index.
+
+        ``postIndexSync`` says whether that is done at all, and whether this waits for it: then the
+        report is returned. ``session_file`` is the transcript, for those who listen.
+        """
+        return self._keeping().compacted(session_file, self.settings.flush.post_index_sync)
 
     def search(
         self,
@@ -153,7 +208,7 @@ class Memory:
         limit = self.settings.search.query.max_results if max_results is None else max_results
         if limit < 1:
             raise ValueError("max_results must be at least 1")
-        fresh = freshen if self.settings.search.sync.on_search else None
+        fresh = self._freshen if self.settings.search.sync.on_search else None
         turn = self._chain().turn(fresh, progress)
         found = self._searching().search(
             turn,
@@ -164,22 +219,11 @@ class Memory:
             session_key=session_key,
             now=self._clock(),
         )
-        arm = found.vector_arm()
-        result = SearchResult(
-            hits=found.hits,
-            backend=turn.backend,
-            provider=arm.provider if arm else None,
-            model=arm.model if arm else None,
-            fallback=turn.fallback or (arm.fallback if arm else None),
-            stale=turn.freshness.stale,
-            notes=(*found.notes, *turn.freshness.notes),
-            arms=tuple(
-                ArmFacts(arm.name, len(arm.found), arm.exact, arm.plan, arm.note)
-                for arm in found.arms
-            ),
-        )
+        result = found.result(turn)
         if (events := self.host.events) is not None:
             events.searched(query, result)
+        if not self._one_shot and (session_key or result.stale > 0):
+            self._keeping().searched(session_key, result.stale)
         return result
 
     def get(self, path: str, *, start: int | None = None, lines: int | None = None) -> NoteText:
@@ -222,17 +266,57 @@ class Memory:
             notices=(*self.settings.warnings, *self._source_notices),
             plugins=self.host.plugins(),
             deep=deep,
+            upkeep=self._upkeep.state() if self._upkeep is not None else None,
         )
 
     def close(self) -> None:
-        """Let go of everything; closing twice is fine."""
+        """Let go of everything; closing twice is fine.
+
+        A sync under way ends its batch first; what it leaves is done by the next one.
+        """
         with self._opening:
             self._closed = True
+            upkeep = self._upkeep
+        if upkeep is not None:
+            upkeep.close()
+        with self._opening:
             chain, self._serving = self._serving, None
         if chain is not None:
             chain.close()
         self._embedding.close()
         self.host.close()
+
+    def _keeping(self) -> Upkeep:
+        with self._opening:
+            if self._closed:
+                raise CallerError("this memory is closed", mend="open another one")
+            if self._upkeep is None:
+                from commonplace.upkeep.upkeep import Upkeep
+
+                self._upkeep = Upkeep(
+                    self.settings.search.sync,
+                    self._maintain,
+                    listener=self._on_sync,
+                    clock=self._clock,
+                )
+            return self._upkeep
+
+    def _maintain(self, request: SyncRequest, deadline: Deadline) -> SyncReport:
+        report = self._chain().maintain(
+            force=request.force,
+            embed=request.embed,
+            eager=request.eager,
+            deadline=deadline,
+            progress=request.progress,
+            wait=request.wait,
+        )
+        if (events := self.host.events) is not None:
+            events.synced(report)
+        return report
+
+    def _freshen(self, manager: MemoryManager, progress: ProgressCallback) -> Freshness:
+        later = "" if self._one_shot else "they are being indexed"
+        return freshen(manager, progress, later=later)
 
     def _chain(self) -> FallbackMemoryManager:
         with self._opening:
@@ -260,24 +344,3 @@ class Memory:
                 sources = [source.id for source in self._sources]
                 self._searcher = Searcher(search, self._analyser, rankers, sources)
             return self._searcher
-
-
-def _check_workspace(workspace: str) -> None:
-    try:
-        os.scandir(workspace).close()
-    except NotADirectoryError as error:
-        raise WorkspaceError(
-            f"the workspace {workspace} is not a folder",
-            mend="pass the folder that holds MEMORY.md and memory/ with --workspace",
-        ) from error
-    except FileNotFoundError as error:
-        raise WorkspaceError(
-            f"the workspace {workspace} does not exist",
-            mend=f"create it (mkdir -p {workspace}/memory) or pass another one with --workspace",
-        ) from error
-    except (OSError, ValueError) as error:
-        reason = (isinstance(error, OSError) and error.strerror) or str(error)
-        raise WorkspaceError(
-            f"the workspace {workspace} cannot be read: {reason}",
-            mend="see that this user may read it, or pass another one with --workspace",
-        ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.deadline import Deadline
-from commonplace.model.search import Query
+from commonplace.model.search import ArmFacts, Query, SearchResult
 from commonplace.present.present import above, hits_of
 from commonplace.ranking.pipeline import candidates_of, rank
 from commonplace.spec import RankContext
@@ -36,6 +36,23 @@ class Found(NamedTuple):
     def vector_arm(self) -> Arm | None:
         """The arm that a query's embedding was made for, or should have been, if there is one."""
         return next((arm for arm in self.arms if arm.provider or arm.fallback), None)
+
+    def result(self, turn: Turn) -> SearchResult:
+        """The same for who asked, with who answered in that turn."""
+        arm = self.vector_arm()
+        return SearchResult(
+            hits=self.hits,
+            backend=turn.backend,
+            provider=arm.provider if arm else None,
+            model=arm.model if arm else None,
+            fallback=turn.fallback or (arm.fallback if arm else None),
+            stale=turn.freshness.stale,
+            notes=(*self.notes, *turn.freshness.notes),
+            arms=tuple(
+                ArmFacts(arm.name, len(arm.found), arm.exact, arm.plan, arm.note)
+                for arm in self.arms
+            ),
+        )
 
 
 class Searcher:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from commonplace.model.provider_state import ProviderState
     from commonplace.model.reports import LinkState
     from commonplace.model.store import SpaceInfo, StoreHealth
+    from commonplace.model.upkeep import UpkeepState
 
 __all__ = ["status_of"]
 
@@ -33,6 +34,7 @@ def status_of(
     notices: tuple[str, ...],
     plugins: tuple[PluginInfo, ...],
     deep: bool,
+    upkeep: UpkeepState | None = None,
 ) -> Status:
     """Ask every part; one that fails is described instead of raising.
 
@@ -100,6 +102,7 @@ def status_of(
         providers=providers,
         spaces=spaces or (),
         links=links,
+        upkeep=upkeep,
     )
 
 

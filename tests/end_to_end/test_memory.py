@@ -129,7 +129,7 @@ def test_a_change_is_found_by_the_next_search(opener: Opener, workspace: Path) -
 
 
 def test_many_changes_are_counted_and_not_waited_for(opener: Opener, workspace: Path) -> None:
-    memory = opener()
+    memory = opener(one_shot=True)
     memory.sync()
     for number in range(30):
         write(workspace, f"memory/n{number}.md", "A walrus again.\n")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from commonplace.cli.progress import ProgressLine
     from commonplace.cli.terminal import Style
     from commonplace.memory import Memory
+    from commonplace.model.upkeep import SyncListener
 
 __all__ = ["Context"]
 
@@ -93,8 +94,11 @@ class Context:
         workspace: str | None = None,
         config: str | None = None,
         state_dir: str | None = None,
+        on_sync: SyncListener | None = None,
     ) -> Memory:
         """The memory that the arguments point at; what is given here goes before them.
+
+        ``on_sync`` is told of every sync.
 
         Raises :class:`~commonplace.errors.CommonplaceError` if there is none to be had.
         """
@@ -108,4 +112,6 @@ class Context:
             agent=self.agent,
             config=config or self.config,
             env=env,
+            one_shot=True,
+            on_sync=on_sync,
         )

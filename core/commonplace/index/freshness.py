@@ -42,7 +42,9 @@ class Freshness(NamedTuple):
         )
 
 
-def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) -> Freshness:
+def freshen(
+    manager: MemoryManager, progress: ProgressCallback | None = None, *, later: str = ""
+) -> Freshness:
     """Bring the index up to the files if that is quick, or if there is no index yet.
 
     Up to 20 changed documents are indexed within about 200 ms. More are counted and left: a search
@@ -50,7 +52,8 @@ def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) ->
     A conversation that has grown by little is left to grow more. Nothing is embedded: that costs
     time and perhaps money, and waits for a sync that was asked for.
     A failure to write is said, and the search goes on with what is there; where nothing is there,
-    the :class:`~commonplace.errors.UnavailableError` is raised.
+    the :class:`~commonplace.errors.UnavailableError` is raised. ``later`` are words on what becomes
+    of that which is left.
     """
     try:
         report = maintain_unasked(
@@ -76,7 +79,7 @@ def freshen(manager: MemoryManager, progress: ProgressCallback | None = None) ->
             return Freshness(report.remaining, _words(report, str(error)), report.failed_roots)
         else:
             told = ()
-    return Freshness(report.remaining, (*told, *_words(report)), report.failed_roots)
+    return Freshness(report.remaining, (*told, *_words(report, later)), report.failed_roots)
 
 
 def maintain_unasked(manager: MemoryManager, **options: Any) -> SyncReport:
@@ -92,7 +95,7 @@ def _parameters(code: CodeType) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
-def _words(report: SyncReport, hindrance: str = "") -> tuple[str, ...]:
+def _words(report: SyncReport, hindrance: str) -> tuple[str, ...]:
     if not (
         report.unchanged
         or report.updated

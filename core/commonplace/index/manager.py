@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from commonplace.errors import (
+    IndexBusyError,
     IndexCorruptError,
     IndexUnavailableError,
     UnavailableError,
@@ -22,7 +24,7 @@ from commonplace.index.target import answers, live_build
 from commonplace.spec import ManagerHealth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from commonplace.deadline import Deadline
     from commonplace.embedding.service import EmbeddingService
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from commonplace.text.analyse import Analyser
 
 __all__ = ["IndexedMemoryManager"]
+
+_LOOK_SECONDS = 0.1  # between looks whether who waits for another thread shall end
 
 
 class IndexedMemoryManager:
@@ -70,6 +74,7 @@ class IndexedMemoryManager:
         self._embedding = embedding
         self._hybrid = hybrid
         self._syncing = threading.Lock()
+        self._filling = threading.Lock()
 
     def search(
         self, query: Query, *, where: Where, limit: int, deadline: Deadline
@@ -137,7 +142,7 @@ class IndexedMemoryManager:
         Text is searchable before anything is embedded; vectors then attach request by request.
         """
         started = time.monotonic()
-        with self._syncing:
+        with _held(self._syncing, deadline):
             scans = self._upkeep.scan(eager=eager or force)
             bring_up = partial(
                 self._upkeep.bring_up,
@@ -152,7 +157,9 @@ class IndexedMemoryManager:
                 report = bring_up()
             except IndexCorruptError:
                 report = bring_up()  # as in a scan, the index is made again
-            if embed:
+        if embed:
+            # Apart: embedding may take long, and a search that meets a new note is not to wait.
+            with _held(self._filling, deadline):
                 report = self._embed(
                     report, anew=force, deadline=deadline, progress=progress, wait=wait
                 )
@@ -207,3 +214,17 @@ class IndexedMemoryManager:
             locate=lambda text: place_of(vectors, self._analyser, text, deadline=deadline),
         )
         return report._replace(embedding=done)
+
+
+@contextmanager
+def _held(lock: threading.Lock, deadline: Deadline) -> Iterator[None]:
+    """Hold ``lock``, which another thread may, too; waits until ``deadline`` at most."""
+    look = _LOOK_SECONDS if deadline.cancellable else threading.TIMEOUT_MAX
+    while not lock.acquire(timeout=min(deadline.remaining(), look)):
+        if deadline.expired:
+            holder = "another thread of this process"
+            raise IndexBusyError(f"{holder} is writing the index", holder=holder)
+    try:
+        yield
+    finally:
+        lock.release()

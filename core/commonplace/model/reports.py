@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from commonplace.model.provider_state import ProviderState
     from commonplace.model.search import Fallback
     from commonplace.model.store import SpaceInfo
+    from commonplace.model.upkeep import UpkeepState
 else:
     from commonplace.model.tuples import NamedTuple
 
@@ -135,6 +136,7 @@ class Status(NamedTuple):
     far as is known without asking, and ``fallback`` says in whose place. ``search_mode`` is
     ``hybrid``, ``vector`` or ``keyword``. ``providers`` are those configured, ``spaces`` all that
     the index holds vectors in, each with how much it covers. ``links`` are the chain of backends.
+    ``upkeep`` is who keeps the index up to the files, where this process has done so at all.
     """
 
     agent: str
@@ -164,6 +166,7 @@ class Status(NamedTuple):
     spaces: tuple[SpaceInfo, ...] = ()
     links: tuple[LinkState, ...] = ()
     deferred: int = 0
+    upkeep: UpkeepState | None = None
 
 
 class NoteText(NamedTuple):

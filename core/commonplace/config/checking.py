@@ -8,6 +8,7 @@ from commonplace.config.description import Group, setting
 from commonplace.config.places import MisplacedError, locate
 from commonplace.config.reading import key_path
 from commonplace.config.resolve import resolve
+from commonplace.config.search import PROVIDERS
 from commonplace.model.settings import Fault
 
 if TYPE_CHECKING:
@@ -16,8 +17,19 @@ if TYPE_CHECKING:
 
     from commonplace.config.places import Place
     from commonplace.config.reading import Keys, Layer
+    from commonplace.config.resolve import Resolution
 
 __all__ = ["CheckReport", "check"]
+
+_CHOICES = (
+    ("memory", "backend", "backend"),
+    ("search", "sources", "source"),
+    ("search", "chunking.strategy", "chunker"),
+    ("search", "ranking.chain", "ranker"),
+    ("search", "provider", "provider"),
+    ("search", "fallback", "provider"),
+)
+"""Section and key of what names plugins, and of which kind."""
 
 _OURS = ("agents", "memory", "models", "plugins", "session")
 
@@ -38,10 +50,13 @@ def check(
     config: str | os.PathLike[str] | Mapping[str, object] | None = None,
     env: Mapping[str, str] | None = None,
     sections: Callable[[str], type | None] | None = None,
+    absence: Callable[[str, str], str] | None = None,
 ) -> CheckReport:
     """Everything wrong with the configuration that the same arguments would load.
 
-    Raises nothing: even a workspace that is missing is told as a fault.
+    ``absence`` says of a kind of plugin and an id why nobody offers it, or ``""``. An embedding
+    provider that nobody offers is a warning, for memory then answers by keyword; else it is a
+    fault. Raises nothing: even a workspace that is missing is told as a fault.
     """
     resolution = resolve(
         workspace=workspace, agent=agent, config=config, env=env, sections=sections
@@ -51,12 +66,54 @@ def check(
         faults.append(Fault(file="configuration", line=0, key="", message=str(resolution.error)))
         mend = resolution.error.mend
     doubled = [words for layer in resolution.layers for words in _doubled(layer)]
+    warnings = resolution.warnings
+    unheard: list[str] = []
+    for kind, fault in _unknown(resolution, absence) if absence is not None else ():
+        # The doubts of whoever read the key without knowing the plugins.
+        doubts = f"{fault.file}: {fault.key}: "
+        warnings = [words for words in warnings if not words.startswith(doubts)]
+        if kind == "provider":
+            unheard.append(str(fault))
+        else:
+            faults.append(fault)
     return CheckReport(
         files=tuple(resolution.files),
         faults=tuple(faults),
-        warnings=tuple(dict.fromkeys((*resolution.warnings, *doubled))),
+        warnings=tuple(dict.fromkeys((*warnings, *unheard, *doubled))),
         mend=mend,
     )
+
+
+def _unknown(
+    resolution: Resolution, absence: Callable[[str, str], str]
+) -> Iterator[tuple[str, Fault]]:
+    """What the configuration names and nobody offers: the kind, and the fault."""
+    for section, key, kind in _CHOICES:
+        found = resolution.found.get(section, {}).get(key)
+        if found is None or not found.value:
+            continue
+        ids = (found.value,) if isinstance(found.value, str) else found.value
+        for id_ in ids:
+            if kind == "provider" and id_ in PROVIDERS:
+                continue
+            if words := absence(kind, id_):
+                layer = found.layer
+                yield (
+                    kind,
+                    Fault(
+                        file=layer.file,
+                        line=_line_of(layer, found.keys),
+                        key=key_path(found.keys),
+                        message=words,
+                    ),
+                )
+
+
+def _line_of(layer: Layer, keys: Keys) -> int:
+    try:
+        return locate(layer.text).line_of(keys) if layer.text else 0
+    except MisplacedError:
+        return 0
 
 
 def _doubled(layer: Layer) -> Iterator[str]:

@@ -17,7 +17,7 @@ from commonplace.config.shape import Shape
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from commonplace.config.reading import Found
     from commonplace.config.resolve import Resolution
@@ -65,14 +65,28 @@ def shown(value: object) -> Any:
         return f"({value.origin})"
     if isinstance(value, Mapping):
         return repr(value) if isinstance(value, Opaque) else _parts(value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | set | frozenset):
         return [shown(item) for item in value]
+    if (names := _fields(value)) is not None:
+        return _parts({name: getattr(value, name) for name in names})
+    if isinstance(value, str):
+        return _plain_address(value) if "://" in value else value
+    # A plugin's class may hold anything.
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
+
+
+def _value(group: object, names: tuple[str, ...], *, veiled: bool) -> Any:
+    """The setting of ``names`` in ``group``; ``veiled`` hides a text by its name, if need be."""
+    value = reduce(getattr, names, group)
+    return _parts({names[-1]: value})[names[-1]] if veiled else shown(value)
+
+
+def _fields(value: object) -> Collection[str] | None:
+    """The names of a described object's fields; ``None`` for anything else."""
     if isinstance(value, Group):
-        return _parts({name: getattr(value, name) for name in value.fields()})
+        return value.fields()
     type_: Any = type(value)
-    if attrs.has(type_):
-        return _parts({part.name: getattr(value, part.name) for part in attrs.fields(type_)})
-    return _plain_address(value) if isinstance(value, str) and "://" in value else value
+    return [part.name for part in attrs.fields(type_)] if attrs.has(type_) else None
 
 
 def _parts(value: Mapping[Any, object]) -> dict[str, Any]:
@@ -105,17 +119,20 @@ def _explained(resolution: Resolution, settings: Settings) -> Iterator[Explained
         ("memory", memory, resolution.found["memory"]),
         (SEARCH, settings.search, resolution.found["search"]),
         (FLUSH, settings.flush, resolution.found["flush"]),
+        *(
+            (name, section, resolution.found.get(name, {}))
+            for name, section in settings.section_values.items()
+        ),
     ):
+        plugins = prefix in settings.section_values
         for leaf in Shape(type(group)).leaves.values():
             yield Explained(
                 key=f"{prefix}.{leaf.key}",
-                value=shown(reduce(getattr, leaf.names, group)),
+                value=_value(group, leaf.names, veiled=plugins),
                 origin=lines.origin(found.get(leaf.key)),
                 unit=leaf.setting.unit,
                 about=leaf.setting.about,
             )
-    for name, section in settings.section_values.items():
-        yield Explained(key=name, value=shown(section), origin="resolved")
     for name in settings.sections.keys() - settings.section_values.keys():
         yield Explained(key=name, value=shown(settings.sections[name]), origin="not read")
 

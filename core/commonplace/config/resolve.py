@@ -34,7 +34,7 @@ class Resolution:
 
     ``settings`` is ``None`` where there are faults, or an ``error`` that is no fault of a file: an
     agent or a workspace that cannot be. ``found`` is keyed by section (``search``, ``flush``,
-    ``memory``) and dotted key.
+    ``memory``, and a plugin's by its own name, such as ``memory.qmd``) and dotted key.
     """
 
     def __init__(self) -> None:
@@ -99,7 +99,8 @@ def resolve(
     values: dict[str, Any] = {}
     if sections is not None:
         names = dict.fromkeys((*(f"memory.{backend}" for backend in memory.backend), *raw))
-        values, missing = read_sections(findings, found["search"], names, sections)
+        values, origins, missing = read_sections(findings, found["search"], names, sections)
+        found.update(origins)
         resolution.faults += missing
     _collect(resolution, readers)
     if resolution.faults:

@@ -43,12 +43,13 @@ def read_sections(
     search: Mapping[str, Found],
     names: Iterable[str],
     classes: Callable[[str], type | None],
-) -> tuple[dict[str, Any], list[Fault]]:
-    """The sections among ``names`` whose class is known, read into it.
+) -> tuple[dict[str, Any], dict[str, dict[str, Found]], list[Fault]]:
+    """The sections among ``names`` whose class is known, read into it; what each was read from.
 
     Faults go to the documents' readers; those that belong to no document are given back.
     """
     values: dict[str, Any] = {}
+    origins: dict[str, dict[str, Found]] = {}
     faults: list[Fault] = []
     for name in names:
         if (cls := classes(name)) is None:
@@ -59,6 +60,7 @@ def read_sections(
         for document in reversed(holders):
             data, keys = document.sections[name]
             found = joined(shape, found, document.reader.section(shape, data, keys))
+        origins[name] = found
         given = {shape.leaves[key].names: value.value for key, value in found.items()}
         if name == _QMD and (collections := _collections(search)):
             given.update(_extra(shape, collections))
@@ -73,7 +75,7 @@ def read_sections(
         except (TypeError, ValueError) as error:
             # Its words may quote the value, and that may be a secret.
             faults.append(_fault(file, name, f"is refused by its plugin ({type(error).__name__})"))
-    return values, faults
+    return values, origins, faults
 
 
 def _missing(name: str, shape: Shape, given: Mapping[Names, Any], file: str) -> list[Fault]:

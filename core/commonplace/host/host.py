@@ -7,7 +7,12 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.errors import CallerError, PluginUnavailableError
+from commonplace.errors import (
+    CallerError,
+    PluginConflictError,
+    PluginUnavailableError,
+    reason_of,
+)
 from commonplace.host.catalogue import Catalogue
 from commonplace.host.entrypoints import EVENT_HOOKS, KINDS, installed
 from commonplace.host.loader import Failure, Loader, attempt
@@ -114,6 +119,21 @@ class PluginHost:
         with self._lock:
             catalogue, _, offers = self._parts()
             return tuple(sorted({*catalogue.ids(kind), *_in_process(offers, kind)}))
+
+    def absence(self, kind: str, id_: str) -> str:
+        """Why ``id_`` of ``kind`` cannot be asked for, with advice; ``""`` if it can.
+
+        Loads nothing, so that it may still fail to load.
+        """
+        _check_kind(kind)
+        with self._lock:
+            catalogue, _, offers = self._parts()
+            if offers.get(f"{kind}.{id_}") is None:
+                try:
+                    catalogue.find(kind, id_, _in_process(offers, kind))
+                except (PluginUnavailableError, PluginConflictError) as error:
+                    return reason_of(error)
+        return ""
 
     def plugins(self, *, load: bool = False) -> tuple[PluginInfo, ...]:
         """Every entry point and what became of it, in alphabetical order.

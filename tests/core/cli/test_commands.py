@@ -358,6 +358,82 @@ def test_config_check_and_doctor_read_the_sections_of_plugins(
         assert f"{config}:1: {fault}" in ran.out
 
 
+@pytest.mark.parametrize(
+    ("section", "fault"),
+    [
+        (
+            'memory: { backend: "qdm" }',
+            "memory.backend: there is no backend 'qdm' (did you mean 'qmd'? there is builtin, ",
+        ),
+        (
+            'memory: { backend: ["qdm", "builtin"] }',
+            "memory.backend: there is no backend 'qdm' (did you mean 'qmd'?",
+        ),
+        (
+            'agents: { defaults: { memorySearch: { sources: ["memory", "session"] } } }',
+            "agents.defaults.memorySearch.sources: there is no source 'session' (did you mean",
+        ),
+        (
+            'agents: { defaults: { memorySearch: { ranking: { chain: ["weigted"] } } } }',
+            "agents.defaults.memorySearch.ranking.chain: there is no ranker 'weigted'",
+        ),
+    ],
+)
+def test_config_check_knows_who_is_installed(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, section: str, fault: str
+) -> None:
+    config = tmp_path / "bad.json5"
+    config.write_text(f"{{\n{section} }}", encoding="utf-8")
+    ran = run("config", "check", "--workspace", workspace, "--config", str(config))
+    assert ran.code == 1
+    assert f"fault    {config}:2: {fault}" in ran.out
+    assert "1 fault found" in ran.err
+    assert "warning" not in ran.out
+
+
+def test_config_check_warns_of_a_provider_that_nobody_offers(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "bad.json5"
+    config.write_text(
+        '{ agents: { defaults: { memorySearch: { provider: "opnai", fallback: "none" } } } }',
+        encoding="utf-8",
+    )
+    ran = run("config", "check", "--workspace", workspace, "--config", str(config))
+    assert ran.code == 0
+    assert "there is no provider 'opnai' (did you mean 'openai'?" in ran.out
+
+
+def test_config_check_of_what_is_switched_off_says_by_what(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "mine.json5"
+    config.write_text('{ memory: { backend: "inmemory" } }', encoding="utf-8")
+    argv = ("config", "check", "--workspace", workspace, "--config", str(config))
+    assert run(*argv).code == 0
+    monkeypatch.setenv("COMMONPLACE_DISABLE_PLUGINS", "backend.inmemory")
+    assert "switched off by COMMONPLACE_DISABLE_PLUGINS" in run(*argv).out
+
+
+def test_config_show_has_the_sections_of_plugins(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "mine.json5"
+    config.write_text(
+        '{ memory: { backend: ["lancedb", "builtin"],\nlancedb: { uri: "s3://me:pw@a/b", '
+        'apiKey: "sk-1234567890abcdef" } } }',
+        encoding="utf-8",
+    )
+    argv = ("config", "show", "--workspace", workspace, "--config", str(config))
+    ran = run(*argv, "--changed")
+    (line,) = [line for line in ran.out.splitlines() if line.startswith("memory.lancedb.uri")]
+    assert line.split() == ["memory.lancedb.uri", '"s3://a/b"', f"{config}:2"]
+    assert "memory.lancedb.apiKey" in ran.out
+    assert "sk-1234567890abcdef" not in ran.out
+    assert "memory.lancedb.region" not in ran.out
+    assert "memory.lancedb.region" in run(*argv).out
+
+
 def test_config_check_of_nothing_is_right(run: Callable[..., Run], workspace: str) -> None:
     ran = run("config", "check", "--workspace", workspace)
     assert (ran.code, ran.out) == (0, "ok       no file, defaults alone\n")

@@ -154,15 +154,30 @@ def test_every_setting_is_explained_with_where_it_came_from(
     json.dumps([row.value for row in rows])
 
 
-def test_sections_of_plugins_are_shown_once_they_are_read(
+def test_sections_of_plugins_are_shown_setting_by_setting_once_they_are_read(
+    write: Callable[[str, Any], str], env: dict[str, str], workspace: str
+) -> None:
+    user = write("user", '{\nmemory: {\nbackend: "qmd", qmd: {\ncommand: "q"}}}')
+    found = {row.key: row for row in explain(workspace=workspace, env=env, sections=SECTIONS.get)}
+    assert (found["memory.qmd.command"].value, found["memory.qmd.command"].origin) == (
+        "q",
+        f"{user}:4",
+    )
+    assert {row.origin for key, row in found.items() if key.startswith("memory.qmd.")} == {
+        f"{user}:4",
+        "default",
+    }
+    assert all(row.about for key, row in found.items() if key.startswith("memory.qmd."))
+    json.dumps([row.value for row in found.values()])
+
+
+def test_sections_of_plugins_are_not_shown_while_nobody_reads_them(
     env: dict[str, str], workspace: str
 ) -> None:
     config = {"memory": {"backend": "qmd", "qmd": {"command": "q"}}}
     unread = {row.key: row for row in explain(workspace=workspace, env=env, config=config)}
     assert unread["memory.qmd"].origin == "not read"
     assert "q" not in str(unread["memory.qmd"].value).replace("keys, not shown", "")
-    read = explain(workspace=workspace, env=env, config=config, sections=SECTIONS.get)
-    assert {row.key: row for row in read}["memory.qmd"].value["command"] == "q"
 
 
 def test_the_places_that_are_looked_at_nearest_first(

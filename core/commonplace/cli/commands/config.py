@@ -53,7 +53,11 @@ def _show(context: Context, *, changed: bool) -> int:
     from commonplace.config import explain
 
     settings = explain(
-        workspace=context.workspace, agent=context.agent, config=context.config, env=context.env
+        workspace=context.workspace,
+        agent=context.agent,
+        config=context.config,
+        env=context.env,
+        sections=context.section_classes(),
     )
     if changed:
         settings = tuple(item for item in settings if item.origin != "default")
@@ -92,6 +96,7 @@ def _show(context: Context, *, changed: bool) -> int:
 
 
 def _check(context: Context) -> int:
+    from commonplace.cli.extra import plugin_host
     from commonplace.config import check
 
     report = check(
@@ -100,6 +105,7 @@ def _check(context: Context) -> int:
         config=context.config,
         env=context.env,
         sections=context.section_classes(),
+        absence=plugin_host(context.env).absence,
     )
     if context.json:
         context.emit(

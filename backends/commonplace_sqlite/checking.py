@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from commonplace_sqlite.encoding import text_out
 from commonplace_sqlite.schema import of_build
@@ -13,38 +13,56 @@ if TYPE_CHECKING:
 
     import apsw
 
-__all__ = ["counts_by_source", "counts_if_readable", "problems"]
+__all__ = ["Fault", "counts_by_source", "counts_if_readable", "faults"]
 
 _MOST_PROBLEMS = 20
 
+Kind = Literal["file", "keywords", "orphans", "counts", "vectors"]
+"""What a fault is in; ``file`` is for those of SQLite's own, which no new build mends for sure."""
+
+
+class Fault(NamedTuple):
+    """What does not fit together, in a line for people."""
+
+    kind: Kind
+    line: str
+
+
 _COUNTS = "SELECT source, count(*), sum(chunks) FROM document_<n> GROUP BY source"
 
-_FAULTS = (
+_FAULTS: tuple[tuple[Kind, str, str], ...] = (
     (
+        "orphans",
         "chunks belong to no document",
         "SELECT count(*) FROM chunk_<n> WHERE document NOT IN (SELECT id FROM document_<n>)",
     ),
     (
+        "orphans",
         "chunks have no text",
         "SELECT count(*) FROM chunk_<n> WHERE id NOT IN (SELECT id FROM text_<n>)",
     ),
     (
+        "orphans",
         "texts belong to no chunk",
         "SELECT count(*) FROM text_<n> WHERE id NOT IN (SELECT id FROM chunk_<n>)",
     ),
     (
+        "keywords",
         "chunks are not in the keyword index",
         "SELECT count(*) FROM chunk_<n> WHERE id NOT IN (SELECT id FROM fts_<n>_docsize)",
     ),
     (
+        "keywords",
         "entries of the keyword index belong to no chunk",
         "SELECT count(*) FROM fts_<n>_docsize WHERE id NOT IN (SELECT id FROM chunk_<n>)",
     ),
     (
+        "vectors",
         "vectors are derived for documents that are not there",
         "SELECT count(*) FROM slab_<n> WHERE document NOT IN (SELECT id FROM document_<n>)",
     ),
     (
+        "vectors",
         "runs of vectors have no codes",
         """
         SELECT count(*) FROM slab_<n> AS s WHERE NOT EXISTS (
@@ -54,6 +72,7 @@ _FAULTS = (
         """,
     ),
     (
+        "vectors",
         "is the error in the count of chunks that have vectors",
         """
         SELECT abs(
@@ -64,6 +83,7 @@ _FAULTS = (
         """,
     ),
     (
+        "counts",
         "documents have another number of chunks than they should",
         """
         SELECT count(*) FROM document_<n> AS d
@@ -71,6 +91,7 @@ _FAULTS = (
         """,
     ),
     (
+        "counts",
         "is the error in the count of chunks",
         """
         SELECT abs(chunks - (SELECT count(*) FROM chunk_<n>)) FROM build WHERE id = <n>
@@ -95,22 +116,22 @@ def counts_if_readable(connection: apsw.Connection, build: int) -> tuple[tuple[s
         return ()
 
 
-def problems(connection: apsw.Connection) -> tuple[str, ...]:
-    """What is wrong with the file, in lines for people; takes as long as reading all of it."""
+def faults(connection: apsw.Connection) -> tuple[Fault, ...]:
+    """What is wrong with the file; takes as long as reading all of it."""
     try:
-        return tuple(_problems(connection))
+        return tuple(_faults(connection))
     except DAMAGE as error:
-        return (f"the file is damaged: {error}",)
+        return (Fault("file", f"the file is damaged: {error}"),)
 
 
-def _problems(connection: apsw.Connection) -> Iterator[str]:
+def _faults(connection: apsw.Connection) -> Iterator[Fault]:
     # FTS5 takes part in this: it checks its segments against each other.
     for (line,) in connection.execute(f"PRAGMA integrity_check({_MOST_PROBLEMS})"):
         if line != "ok":
-            yield str(line)
+            yield Fault("keywords" if "fts5" in str(line).lower() else "file", str(line))
     rows: Any = connection.execute("SELECT id, state FROM build ORDER BY id").fetchall()
     for build, state in rows:
-        for words, sql in _FAULTS:
+        for kind, words, sql in _FAULTS:
             count: int = connection.execute(of_build(sql, build)).get
             if count:
-                yield f"the {state} build: {count} {words}"
+                yield Fault(kind, f"the {state} build: {count} {words}")

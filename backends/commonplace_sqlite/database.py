@@ -27,8 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from commonplace.deadline import Deadline
+    from commonplace.lease import Holder
 
 __all__ = ["Database"]
+
+_PATIENCE_SECONDS = 30.0
+
+_OF_THE_CONNECTION = (*DAMAGE, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError)
 
 
 class Database:
@@ -72,6 +77,20 @@ class Database:
             reason = self._unwritable or f"{self.path} is read-only"
             notices.append(f"the index cannot be kept up to date: {reason}")
         return tuple(notices)
+
+    def holder(self) -> Holder | None:
+        """Who writes the file just now; ``None`` where nobody does, or nobody says so."""
+        return self._lease.holder()
+
+    def set_aside(self) -> str:
+        """Begin with an empty file in place of this one, as if it were damaged; says where it is.
+
+        Raises what :meth:`session` does.
+        """
+        with self.session(_PATIENCE_SECONDS):
+            self._damage = self._damage or "found damaged by a check"
+            self._writable()
+        return self._mended[-1]
 
     def writing_elsewhere(self) -> tuple[str, ...]:
         """A line on who else writes the file just now, if somebody does."""
@@ -122,6 +141,7 @@ class Database:
                         make_folder(os.path.dirname(self.path))
                         stack.enter_context(self._lease.processes(give_up - time.monotonic()))
                     self._writable()
+                    self._well_again()
                 except (OSError, apsw.Error) as error:
                     stack.close()
                     self._give_way(error)
@@ -199,6 +219,14 @@ class Database:
         except UnfitError as unfit:
             raise self._hopeless(unfit) from unfit
 
+    def _well_again(self) -> None:
+        """Forget that the file could not be written, now that it can be."""
+        if self._unwritable or self._reader.access != "write":
+            with self._reader.locked():
+                self._reader.abandon()
+                self._reader.access = "write"
+                self._unwritable = ""
+
     def _set_aside(self, unfit: str) -> None:
         from commonplace_sqlite.repair import set_aside
 
@@ -220,7 +248,7 @@ class Database:
                     self._damage = f"damaged ({error})"
                 if isinstance(error, apsw.ReadOnlyError):
                     self._unwritable = str(error)
-                if isinstance(error, (*DAMAGE, apsw.IOError)):
+                if isinstance(error, _OF_THE_CONNECTION):
                     # The file may be well again for the next connection, never for this one.
                     part.abandon()
             raise translate(error, self.path) from error

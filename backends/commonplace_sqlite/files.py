@@ -5,7 +5,18 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-__all__ = ["bytes_on_disk", "log_size", "make_file", "make_folder", "size_of", "stamp_of"]
+__all__ = [
+    "bytes_on_disk",
+    "log_size",
+    "make_file",
+    "make_folder",
+    "make_private",
+    "open_to_others",
+    "size_of",
+    "stamp_of",
+]
+
+_SUFFIXES = ("", "-wal", "-shm", "-journal", ".lock", ".lock.pid")
 
 
 def make_folder(folder: str) -> None:
@@ -61,5 +72,26 @@ def size_of(path: str) -> int:
     """Bytes in ``path``; 0 where there is no such file."""
     try:
         return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def open_to_others(path: str) -> list[str]:
+    """Of ``path`` and the files that belong to it, those that others than their owner can open."""
+    return [path + suffix for suffix in _SUFFIXES if _mode_of(path + suffix) & 0o077]
+
+
+def make_private(paths: list[str]) -> None:
+    """Leave each to its owner alone. Raises ``OSError``."""
+    for path in paths:
+        os.chmod(path, 0o600)
+
+
+def _mode_of(path: str) -> int:
+    """What is allowed to whom; nothing where there is no such file, or where that is not known."""
+    if os.name != "posix":
+        return 0
+    try:
+        return os.stat(path).st_mode & 0o777
     except OSError:
         return 0

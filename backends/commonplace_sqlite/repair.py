@@ -1,4 +1,4 @@
-"""Setting a damaged file aside, where nothing of it is lost."""
+"""Setting a damaged file aside, where nothing of it is lost; and letting go of older ones."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import os
 import time
 from contextlib import suppress
 
-__all__ = ["set_aside", "set_aside_before"]
+__all__ = ["prune", "set_aside", "set_aside_before"]
 
 _MARK = ".damaged-"
+_KEPT = 2
+"""How many damaged files are kept: the last, and the one before, in case it happens twice."""
 _COMPANIONS = ("-wal", "-shm", "-journal")
 
 
@@ -22,7 +24,20 @@ def set_aside(path: str) -> str:
     for suffix in (*_COMPANIONS, ""):
         with suppress(FileNotFoundError):
             os.rename(path + suffix, target + suffix)
+    prune(path, keep=_KEPT)
     return target
+
+
+def prune(path: str, *, keep: int) -> list[str]:
+    """Delete all but the newest files that were set aside; returns what is gone."""
+    gone = []
+    for old in set_aside_before(path)[:-keep]:
+        with suppress(OSError):  # what stays now goes the next time
+            for suffix in (*_COMPANIONS, ""):
+                with suppress(FileNotFoundError):
+                    os.unlink(old + suffix)
+            gone.append(old)
+    return gone
 
 
 def set_aside_before(path: str) -> list[str]:
@@ -32,17 +47,24 @@ def set_aside_before(path: str) -> list[str]:
         entries = os.listdir(folder)
     except OSError:
         return []
-    return sorted(
+    found = [
         os.path.join(folder, entry)
         for entry in entries
         if entry.startswith(name + _MARK) and not entry.endswith(_COMPANIONS)
+    ]
+    # Several of one second are numbered, the first one not.
+    return sorted(
+        found, key=lambda found: (found.rpartition(_MARK)[2].partition("-")[0], len(found), found)
     )
 
 
 def _free_name(path: str) -> str:
+    """A name above all that are there, also of those of this very second."""
     wanted = f"{path}{_MARK}{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
-    target, number = wanted, 1
+    taken = [old for old in set_aside_before(path) if old.startswith(wanted)]
+    number = int(taken[-1][len(wanted) + 1 :] or 1) if taken else 0
+    target = wanted if not number else f"{wanted}-{number + 1}"
     while any(os.path.lexists(target + suffix) for suffix in (*_COMPANIONS, "")):
         number += 1
-        target = f"{wanted}-{number}"
+        target = f"{wanted}-{number + 1}"
     return target

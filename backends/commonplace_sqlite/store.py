@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from commonplace.deadline import Deadline
+    from commonplace.model.care import Finding
     from commonplace.model.chunks import Change
     from commonplace.model.search import ChunkId, KeywordQuery, Nearest, StoredChunk, Where
     from commonplace.model.store import Build, SpaceInfo, StoredDocument
@@ -189,22 +190,29 @@ class SqliteStore:
         from commonplace_sqlite.repair import set_aside_before
 
         counts: tuple[tuple[str, int, int], ...] = ()
-        problems: tuple[str, ...] = ()
+        faults: tuple[checking.Fault, ...] = ()
         spaces = self.spaces()
         with self._database.reading() as connection:
             live = builds.live_build(connection)
             if connection is not None and deep:
-                problems = checking.problems(connection)
+                faults = checking.faults(connection)
             if connection is not None and live is not None:
                 # What is damaged was told above, and would end the report here.
-                count = checking.counts_if_readable if problems else checking.counts_by_source
+                count = checking.counts_if_readable if faults else checking.counts_by_source
                 counts = count(connection, live.id)
         path = self._database.path
+        documents = sum(documents for _, documents, _ in counts)
+        chunks = sum(chunks for _, _, chunks in counts)
+        findings: tuple[Finding, ...] = ()
+        if deep and not self._database.in_memory:
+            from commonplace_sqlite.findings import findings as look
+
+            findings = tuple(look(self._database, faults, f"{documents} notes, {chunks} chunks"))
         kept = [f"a damaged index is kept at {old}" for old in set_aside_before(path)]
         return StoreHealth(
             location="" if self._database.in_memory else path,
-            documents=sum(documents for _, documents, _ in counts),
-            chunks=sum(chunks for _, _, chunks in counts),
+            documents=documents,
+            chunks=chunks,
             size=0 if self._database.in_memory else bytes_on_disk(path),
             writable=self._database.writable,
             documents_by_source=tuple((source, documents) for source, documents, _ in counts),
@@ -215,7 +223,8 @@ class SqliteStore:
                 *(self._database.writing_elsewhere() if deep else ()),
                 *self._vector_search().notices(used=bool(spaces)),
             ),
-            problems=problems,
+            problems=tuple(fault.line for fault in faults),
+            findings=findings,
         )
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from typing import NamedTuple
 
+    from commonplace.model.care import Finding
     from commonplace.model.documents import Stamp
 else:
     from commonplace.model.tuples import NamedTuple
@@ -15,13 +16,17 @@ __all__ = ["Build", "SpaceInfo", "StoreHealth", "StoredDocument"]
 
 
 class StoredDocument(NamedTuple):
-    """A document as a store remembers it, for finding out what has changed."""
+    """A document as a store remembers it, for finding out what has changed.
+
+    ``resume`` is as it was put, in stores that declare ``append``; others need not remember it.
+    """
 
     source: str
     path: str
     digest: str
     stamp: Stamp
     recipe: str
+    resume: str = ""
 
 
 class Build(NamedTuple):
@@ -40,7 +45,8 @@ class StoreHealth(NamedTuple):
 
     ``location`` is a path or URI for people (``""``: nowhere). ``size`` is bytes on disk.
     ``notices`` are lines about what the store mended or cannot do (set aside a damaged file, is
-    read-only, ...); ``problems`` are findings of a deep check that were not mended.
+    read-only, ...); ``problems`` are findings of a deep check that were not mended. ``findings``
+    are all that a deep check looked at, well or not, of stores that tell.
     """
 
     location: str
@@ -52,6 +58,7 @@ class StoreHealth(NamedTuple):
     chunks_by_source: tuple[tuple[str, int], ...] = ()
     notices: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 class SpaceInfo(NamedTuple):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from typing import NamedTuple
 
+    from commonplace.model.care import Finding
     from commonplace.model.search import ChunkId, Query
     from commonplace.model.store import SpaceInfo, StoreHealth
     from commonplace.spec.documents import ConfiguredPath, Source
@@ -71,7 +72,7 @@ class ManagerHealth(NamedTuple):
     """What a manager says of itself.
 
     ``store`` and ``spaces`` are of managers that keep a store of ours; ``spaces`` is ``None``
-    where it keeps no vectors.
+    where it keeps no vectors. ``findings`` are what a deep look found, the store's among them.
     """
 
     available: bool
@@ -79,6 +80,7 @@ class ManagerHealth(NamedTuple):
     store: StoreHealth | None = None
     notices: tuple[str, ...] = ()
     spaces: tuple[SpaceInfo, ...] | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 class SourceContext(NamedTuple):

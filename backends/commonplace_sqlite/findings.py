@@ -1,0 +1,83 @@
+"""What a deep check of an index file looked at, each with its value and what would mend it."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from commonplace.model.care import Finding, Remedy
+from commonplace_sqlite.files import make_private, open_to_others, size_of
+from commonplace_sqlite.repair import prune, set_aside_before
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from commonplace_sqlite.checking import Fault
+    from commonplace_sqlite.database import Database
+
+__all__ = ["findings"]
+
+_LOOKED_AT = (
+    ("file", "integrity check", "the file is sound"),
+    ("keywords", "keyword index", "in line with the chunks"),
+    ("orphans", "orphans", "none"),
+    ("counts", "counts", "as counted"),
+    ("vectors", "vectors", "in line with the chunks"),
+)
+
+
+def findings(database: Database, faults: Sequence[Fault], counted: str) -> Iterator[Finding]:
+    """By what ``faults`` are in, then what stands beside the file. ``counted`` is what it holds."""
+    for kind, name, well in _LOOKED_AT:
+        found = [fault.line for fault in faults if fault.kind == kind]
+        if found:
+            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+            last_resort = Remedy("set the damaged index aside", database.set_aside)
+            yield Finding(name, found[0] + more, "problem", last_resort)
+        else:
+            yield Finding(name, f"{counted}, {well}" if kind == "counts" else well)
+    yield _writer(database)
+    yield _set_aside(database.path)
+    yield _rights(database.path)
+
+
+def _writer(database: Database) -> Finding:
+    holder = database.holder()
+    if holder is None:
+        return Finding("writer", "nobody writes just now")
+    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder.since))
+    program = f" ({holder.program})" if holder.program else ""
+    return Finding("writer", f"process {holder.pid}{program} writes since {since}")
+
+
+def _set_aside(path: str) -> Finding:
+    kept = set_aside_before(path)
+    if not kept:
+        return Finding("set aside", "nothing")
+    size = sum(map(size_of, kept)) / 1e6
+    files = "1 damaged index is" if len(kept) == 1 else f"{len(kept)} damaged indexes are"
+    value = f"{files} kept ({size:.1f} MB), the newest is {kept[-1]}"
+    if len(kept) == 1:
+        return Finding("set aside", value)
+
+    def run() -> str:
+        gone = len(prune(path, keep=1))
+        return f"deleted {gone} damaged index{'es' if gone != 1 else ''}, kept {kept[-1]}"
+
+    remedy = Remedy("delete all damaged indexes that were set aside but the newest", run)
+    return Finding("set aside", value, "warning", remedy)
+
+
+def _rights(path: str) -> Finding:
+    files = open_to_others(path)
+    if not files:
+        return Finding("rights", "the index is its owner's alone")
+    names = ", ".join(map(os.path.basename, files))
+
+    def run() -> str:
+        make_private(files)
+        return f"made {names} readable for their owner alone"
+
+    remedy = Remedy("take the rights of others from the index", run)
+    return Finding("rights", f"others can open {names}", "warning", remedy)

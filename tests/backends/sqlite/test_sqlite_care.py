@@ -1,0 +1,185 @@
+"""What a deep check tells of an index file and what is beside it, and what mends that."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+from commonplace.errors import IndexReadOnlyError
+from commonplace.testing import make_put, publish, write
+from commonplace.testing.driving import WAIT, held
+from commonplace_sqlite.repair import prune, set_aside, set_aside_before
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace.model.care import Finding
+    from commonplace_sqlite.store import SqliteStore
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs rights of the POSIX kind")
+
+
+@pytest.fixture
+def filled(store: SqliteStore) -> SqliteStore:
+    publish(store, make_put("a.md", "ant", "bee"), make_put("b.md", "ant", source="sessions"))
+    return store
+
+
+def look(store: SqliteStore) -> dict[str, Finding]:
+    return {finding.name: finding for finding in store.health(deep=True).findings}
+
+
+def run(finding: Finding) -> str:
+    assert finding.remedy is not None
+    return finding.remedy.run()
+
+
+def tamper(path: str, sql: str) -> None:
+    connection = apsw.Connection(path)
+    connection.execute(sql)
+    connection.close()
+
+
+def test_all_is_looked_at_and_told(filled: SqliteStore) -> None:
+    found = look(filled)
+    assert {name: finding.value for name, finding in found.items()} == {
+        "integrity check": "the file is sound",
+        "keyword index": "in line with the chunks",
+        "orphans": "none",
+        "counts": "2 notes, 3 chunks, as counted",
+        "vectors": "in line with the chunks",
+        "writer": "nobody writes just now",
+        "set aside": "nothing",
+        "rights": "the index is its owner's alone",
+    }
+    assert {finding.state for finding in found.values()} == {"ok"}
+    assert filled.health().findings == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "sql"),
+    [
+        ("orphans", "DELETE FROM document_1 WHERE path = 'a.md'"),
+        ("keyword index", "DELETE FROM fts_1 WHERE rowid = 1"),
+        ("counts", "UPDATE build SET chunks = 9"),
+    ],
+)
+def test_a_fault_is_told_where_it_belongs(
+    filled: SqliteStore, path: str, name: str, sql: str
+) -> None:
+    tamper(path, sql)
+    found = look(filled)
+    assert found[name].state == "problem"
+    assert found[name].value in filled.health(deep=True).problems[0] + " (and 1 more)"
+    assert found["integrity check"].state == "ok"
+
+
+def test_the_last_resort_is_an_empty_file(filled: SqliteStore, path: str) -> None:
+    tamper(path, "UPDATE build SET chunks = 9")
+    said = run(look(filled)["counts"])
+    (kept,) = set_aside_before(path)
+    assert kept in said
+    assert not held(filled)
+    publish(filled, make_put("a.md", "ant"), identity="second")
+    assert filled.health(deep=True).problems == ()
+
+
+def test_another_process_that_writes_is_named(
+    filled: SqliteStore, open_store: Callable[..., SqliteStore], path: str
+) -> None:
+    other = open_store()
+    with other.writer(wait=WAIT):
+        Path(f"{path}.lock.pid").write_text("4711\n1700000000.0\ncommonplace index\n")
+        value = look(filled)["writer"].value
+    assert value.startswith("process 4711 (commonplace index) writes since 2023-11-1")
+
+
+def test_of_files_that_were_set_aside_two_stay_by_themselves(path: str) -> None:
+    os.makedirs(os.path.dirname(path))
+    kept = []
+    for number in range(12):
+        Path(path).write_text(str(number))
+        Path(path + "-wal").write_text("log")
+        kept.append(set_aside(path))
+    assert set_aside_before(path) == kept[-2:]
+    assert [Path(one).read_text() for one in kept[-2:]] == ["10", "11"]
+    names = {os.path.basename(one) for one in kept[-2:]}
+    assert set(os.listdir(os.path.dirname(path))) == names | {f"{name}-wal" for name in names}
+    assert prune(path, keep=1) == kept[-2:-1]
+    assert prune(path, keep=1) == []
+
+
+def test_the_older_one_goes_when_asked(filled: SqliteStore, path: str) -> None:
+    for number in range(2):
+        Path(f"{path}.damaged-2026010{number}T000000Z").write_text("no database")
+    finding = look(filled)["set aside"]
+    assert (finding.state, finding.value.startswith("2 damaged indexes are kept")) == (
+        "warning",
+        True,
+    )
+    assert run(finding).startswith("deleted 1 damaged index, kept ")
+    assert look(filled)["set aside"].state == "ok"
+
+
+@POSIX
+def test_what_others_can_open_is_closed_to_them(filled: SqliteStore, path: str) -> None:
+    os.chmod(path, 0o644)
+    finding = look(filled)["rights"]
+    assert (finding.state, finding.value) == ("warning", "others can open index.sqlite")
+    run(finding)
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    assert look(filled)["rights"].state == "ok"
+
+
+def test_a_file_that_goes_while_it_is_open_is_made_again(filled: SqliteStore, path: str) -> None:
+    assert len(held(filled)) == 2
+    for suffix in ("", "-wal", "-shm"):
+        Path(path + suffix).unlink(missing_ok=True)
+    assert not held(filled)
+    publish(filled, make_put("c.md", "ant"))
+    assert [document.path for document in filled.documents()] == ["c.md"]
+    assert filled.health(deep=True).problems == ()
+
+
+def test_a_file_that_is_replaced_while_it_is_open_is_the_one_that_answers(
+    filled: SqliteStore, path: str, open_store: Callable[..., SqliteStore], tmp_path: Path
+) -> None:
+    assert len(held(filled)) == 2
+    elsewhere = str(tmp_path / "other.sqlite")
+    other = open_store(elsewhere)
+    publish(other, make_put("z.md", "ant"))
+    other.close()
+    for suffix in ("-wal", "-shm"):
+        Path(path + suffix).unlink(missing_ok=True)
+    os.replace(elsewhere, path)
+    assert [document.path for document in filled.documents()] == ["z.md"]
+    write(filled, make_put("y.md", "ant"))
+    assert {document.path for document in filled.documents()} == {"y.md", "z.md"}
+    assert filled.health(deep=True).problems == ()
+
+
+def test_a_disk_that_takes_nothing_for_a_while(
+    filled: SqliteStore, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise apsw.ReadOnlyError("attempt to write a readonly database")
+
+    filled.close()
+    again = type(filled)(path)
+    monkeypatch.setattr("commonplace_sqlite.writer.open_file", refuse)
+    with pytest.raises(IndexReadOnlyError):
+        write(again, make_put("c.md", "ant"))
+    assert not again.health().writable
+    assert any("cannot be kept up to date" in notice for notice in again.health().notices)
+    assert len(held(again)) == 2
+    monkeypatch.undo()
+    write(again, make_put("c.md", "ant"))
+    assert again.health().writable
+    assert again.health().notices == ()
+    assert len(held(again)) == 3
+    again.close()

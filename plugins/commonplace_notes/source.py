@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from commonplace.errors import PathNotAllowedError
-from commonplace.files.roots import Roots
+from commonplace.files.roots import SUFFIX, Roots
 from commonplace.files.scan import scan
-from commonplace.model.documents import Document, DocumentRef
+from commonplace.model.documents import Document, DocumentRef, WatchedPath
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from commonplace.files.roots import Root
     from commonplace.model.documents import ScanReport
     from commonplace.spec import ConfiguredPath
 
@@ -36,6 +38,17 @@ class NotesSource:
         """All notes there are; see :mod:`commonplace.files.scan` for what counts as deleted."""
         return scan(self.roots, source=self.id)
 
+    def watched(self) -> tuple[WatchedPath, ...]:
+        """Every root; what a link leads to, which is not scanned, is not watched to its bottom."""
+        return tuple(
+            WatchedPath(
+                root.location,
+                recursive=root.kind != "file" and not _is_reached_by_link(root),
+                suffix=SUFFIX,
+            )
+            for root in self.roots.all
+        )
+
     def read(self, ref: DocumentRef) -> Document | None:
         """The note, or ``None`` where it is gone, or has become a link or no regular file.
 
@@ -59,3 +72,12 @@ class NotesSource:
             day=day_of(ref.path),
             trust="memory" if root.own else "external",
         )
+
+
+def _is_reached_by_link(root: Root) -> bool:
+    location = root.base
+    for part in root.parts:
+        location = os.path.join(location, part)
+        if os.path.islink(location):
+            return True
+    return False

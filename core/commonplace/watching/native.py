@@ -9,10 +9,13 @@ from commonplace.errors import UnavailableError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["Events", "Native", "Pulse"]
+__all__ = ["MODIFIED", "Events", "Native", "Pulse"]
 
 Events = set[tuple[int, str]]
 """What was told: a kind of change, as watchfiles numbers them, and an absolute path."""
+
+MODIFIED = 2
+"""The kind of change of what was there before and still is."""
 
 # Each step wakes a thread for some 50 microseconds: twenty a second cost a thousandth of a core.
 _STEP = 50

@@ -33,7 +33,6 @@ class Standing(NamedTuple):
 
     anchor: str
     identities: tuple[tuple[int, int] | None, ...]
-    is_there: bool
 
 
 def standing_of(location: str) -> Standing:
@@ -43,7 +42,7 @@ def standing_of(location: str) -> Standing:
     while identity is None and anchor != os.path.dirname(anchor):
         anchor = os.path.dirname(anchor)
         identity = _folder(anchor)
-    return Standing(anchor, (identity, _folder(location)), os.path.lexists(location))
+    return Standing(anchor, (identity, _folder(location)))
 
 
 def folders_of(watched: Iterable[WatchedPath], *, scandir: Scandir = os.scandir) -> frozenset[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.errors import UnavailableError
 from commonplace.files.findings import words_of
+from commonplace.watching.native import MODIFIED
 from commonplace.watching.places import folders_of, standing_of
 from commonplace.watching.relevance import Relevance
 
@@ -47,6 +48,7 @@ class SystemWatch:
         self._relevance = Relevance(places)
         self._standings = self._standing()
         self._stale = False
+        self._gone = False
         self._rested = clock()
         self.everything = frozenset(place.location for place in places)
         self.folders: frozenset[str] = frozenset()
@@ -74,7 +76,7 @@ class SystemWatch:
     def stands(self) -> bool:
         """Look whether the places are still where and what they were."""
         self.in_doubt = False
-        return self._standing() == self._standings
+        return not self._gone and self._standing() == self._standings
 
     def renew(self) -> frozenset[str]:
         """Watch the folders there are now; the paths that changed meanwhile, new folders too."""
@@ -120,11 +122,13 @@ class SystemWatch:
 
     def _judge(self, events: Events) -> set[str]:
         found: set[str] = set()
-        for _, path in events:
+        for kind, path in events:
             if self._relevance.is_document(path):
                 found.add(path)
             if self._relevance.leads(path):
                 self.in_doubt = True
+                # One made anew may have the inode of the one before, and is not watched yet.
+                self._gone = self._gone or (kind != MODIFIED and path in self.folders)
             elif self._relevance.is_folder(path) and (path in self.folders or _is_folder(path)):
                 self._stale = True
                 found.add(path)

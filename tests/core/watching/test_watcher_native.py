@@ -98,6 +98,13 @@ def test_roots_that_go_and_come_again_are_followed(told: Any, workspace: Path) -
         told.hears(lambda: shutil.rmtree(memory), str(memory))
         told.hears(memory.mkdir, str(memory))
         told.hears(lambda: file.write_text("the ant"), str(file))
+
+    def again() -> None:
+        shutil.rmtree(memory)
+        memory.mkdir()
+
+    told.hears(again, str(memory))
+    told.hears(lambda: file.write_text("the ant"), str(file))
     told.hears(lambda: shutil.rmtree(workspace), str(memory), str(workspace / "MEMORY.md"))
     told.hears(lambda: os.makedirs(memory), str(memory))
     told.hears(lambda: file.write_text("the ant"), str(file))

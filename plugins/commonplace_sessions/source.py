@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from commonplace.errors import PathNotAllowedError
 from commonplace.files.opening import open_below
 from commonplace.files.stats import stamp_of
-from commonplace.model.documents import Document, DocumentRef
+from commonplace.model.documents import Document, DocumentRef, WatchedPath
 from commonplace_sessions.folder import scan_folder
 from commonplace_sessions.growth import Growth, grew_by_messages
 
@@ -72,6 +72,10 @@ class TranscriptSource:
             return True
         finally:
             os.close(opened)
+
+    def watched(self) -> tuple[WatchedPath, ...]:
+        """The folder of the transcripts."""
+        return (WatchedPath(self._folder.location, recursive=self._folder.deep),)
 
     def read(self, ref: DocumentRef) -> Document | None:
         """The conversation, or ``None`` where it is gone, or has become a link or no regular file.

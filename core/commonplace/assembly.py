@@ -6,7 +6,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from commonplace.errors import PluginUnavailableError
+from commonplace.errors import PluginUnavailableError, ScopeDeniedError
 from commonplace.fallback.link import Link
 from commonplace.fallback.manager import FallbackMemoryManager
 from commonplace.spec import ChunkerContext, ManagerContext, SourceContext, StoreContext
@@ -169,9 +169,28 @@ def _registrations(host: PluginHost, settings: Settings) -> Iterator[tuple[str, 
 
 
 def _permits(host: PluginHost, settings: Settings) -> Iterator[Callable[[Query], None]]:
-    for backend, registration in _registrations(host, settings):
-        if registration.permits is not None:
-            yield partial(registration.permits, settings.section_values.get(f"memory.{backend}"))
+    for backend in settings.backends:
+        section = f"memory.{backend}"
+        try:
+            permits = host.backend(backend).registration.permits
+        except PluginUnavailableError as error:
+            if settings.sections.get(section):
+                yield partial(_refuse, section, str(error))
+            continue
+        if permits is not None:
+            yield partial(permits, settings.section_values.get(section))
+
+
+def _refuse(section: str, reason: str, query: Query) -> None:
+    """Refuse a chat that a section which nobody can read might restrict.
+
+    What nobody has written restricts nobody, and a search that names no chat is the owner's own.
+    """
+    if query.session_key.strip():
+        raise ScopeDeniedError(
+            f"which chats may search is not known: {section} cannot be read, for {reason}",
+            mend=f"mend that plugin (commonplace plugins --load), or remove {section}",
+        )
 
 
 def _breakers(settings: Settings, backend: str) -> dict[Work, CircuitBreaker]:

@@ -122,6 +122,7 @@ class Place:
         (root / "more" / "MEMORY.md").write_text("nor is this\n")
         self.shaky = Shaky(root / "more")
         self.memories: list[Memory] = []
+        self.sections: dict[str, object] = {}
 
     def open(self, *chain: str, **fallback: object) -> Memory:
         host = PluginHost(entry_points=[])
@@ -131,7 +132,11 @@ class Place:
         memory = Memory.open(
             workspace=self.notes,
             config={
-                "memory": {"backend": list(chain or ("shaky", "inmemory")), "fallback": fallback},
+                "memory": {
+                    "backend": list(chain or ("shaky", "inmemory")),
+                    "fallback": fallback,
+                    **self.sections,
+                },
                 "agents": {"defaults": {"memorySearch": {"provider": "none"}}},
             },
             env={"COMMONPLACE_STATE_DIR": str(self.root / "state"), "HOME": str(self.root)},
@@ -228,6 +233,27 @@ def test_a_chat_that_may_not_search_is_refused_by_every_link(place: Place) -> No
     with pytest.raises(ScopeDeniedError, match="not searched in groups"):
         memory.search("walrus", session_key="agent:main:telegram:group:7")
     assert memory.search("walrus", session_key="agent:main:telegram:direct:7").hits
+
+
+def test_no_chat_searches_where_a_section_that_may_restrict_it_cannot_be_read(
+    place: Place,
+) -> None:
+    place.sections = {"unheard_of": {"scope": {"default": "deny"}}}
+    memory = place.open("unheard_of", "inmemory")
+    for chat in ("agent:main:telegram:group:7", "agent:main:telegram:direct:7"):
+        with pytest.raises(ScopeDeniedError, match=r"memory\.unheard_of cannot be read") as caught:
+            memory.search("walrus", session_key=chat)
+        assert "remove memory.unheard_of" in caught.value.mend
+    assert memory.search("walrus").backend == "inmemory", "its owner names no chat"
+
+
+@pytest.mark.parametrize("sections", [{}, {"unheard_of": {}}, {"another": {"scope": "deny"}}])
+def test_what_nobody_has_written_restricts_nobody(
+    place: Place, sections: dict[str, object]
+) -> None:
+    place.sections = sections
+    memory = place.open("unheard_of", "inmemory")
+    assert memory.search("walrus", session_key="agent:main:telegram:group:7").hits
 
 
 @pytest.mark.parametrize("installed", [True, False])

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from commonplace.model.documents import Document, DocumentRef, ScanReport
+from commonplace.model.documents import Document, DocumentRef, ScanReport, WatchedPath
 from commonplace.testing import SourceConformance
 from commonplace_notes.source import NotesSource
 
@@ -76,6 +76,28 @@ class OpensByTheSystem(Sound):
     def seen(self, ref: DocumentRef) -> DocumentRef:
         os.close(os.open(ref.location, os.O_RDONLY))
         return ref
+
+
+class WatchesOtherFiles(Sound):
+    def watched(self) -> tuple[WatchedPath, ...]:
+        return tuple(place._replace(suffix=".txt") for place in super().watched())
+
+
+class WatchesWhatIsThere(Sound):
+    def watched(self) -> tuple[WatchedPath, ...]:
+        return tuple(WatchedPath(ref.location) for ref in self.scan().documents)
+
+
+class WatchesWhatWasThere(Sound):
+    def watched(self) -> tuple[WatchedPath, ...]:
+        if not self.scan().documents:
+            return super().watched()
+        return (WatchedPath(os.path.join(self.workspace, "memory", "old")),)
+
+
+class WatchesByRelativeNames(Sound):
+    def watched(self) -> tuple[WatchedPath, ...]:
+        return (*super().watched(), WatchedPath("memory"))
 
 
 class StampsByItsClock(Sound):
@@ -222,6 +244,10 @@ BROKEN: list[tuple[type[Sound], str]] = [
     (NamesAnotherSource, "test_every_document_is_found"),
     (OpensToLook, "test_looking_opens_nothing"),
     (OpensByTheSystem, "test_looking_opens_nothing"),
+    (WatchesOtherFiles, "test_documents_lie_where_it_is_watched"),
+    (WatchesWhatIsThere, "test_documents_lie_where_it_is_watched"),
+    (WatchesWhatWasThere, "test_documents_lie_where_it_is_watched"),
+    (WatchesByRelativeNames, "test_documents_lie_where_it_is_watched"),
     (StampsByItsClock, "test_looking_again_finds_the_same"),
     (FailsForNothing, "test_where_there_is_nothing_nothing_is_found"),
     (TakesFoldersAndAll, "test_other_files_are_none_of_its_documents"),

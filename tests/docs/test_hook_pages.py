@@ -19,6 +19,7 @@ from commonplace.cli.command import Command
 from commonplace.config.json5 import parse
 from commonplace.host.entrypoints import EVENT_HOOKS
 from commonplace.memory import Memory
+from commonplace.model.documents import WatchedPath
 from commonplace.model.search import Hit, SearchResult
 from commonplace.spec import Hooks
 
@@ -95,6 +96,11 @@ def test_a_page_says_what_the_hook_hands_over(hook: str, page_of: Callable[[str]
         assert told[name] == fields
     if not contexts:
         assert told["member"] == [name for name in vars(Command) if not name.startswith("_")]
+
+
+def test_the_page_on_sources_says_what_a_watched_path_is(page_of: Callable[[str], Any]) -> None:
+    told = tables(page_of("commonplace_register_sources").text)
+    assert told["WatchedPath"] == list(WatchedPath._fields)
 
 
 @pytest.mark.parametrize("hook", REGISTERING)

@@ -11,6 +11,7 @@ import pytest
 
 from commonplace.files import reading
 from commonplace.files.roots import ExtraRoot
+from commonplace.model.documents import WatchedPath
 from commonplace_notes.source import NotesSource
 
 if TYPE_CHECKING:
@@ -49,6 +50,21 @@ def test_a_note_as_a_document(workspace: Path) -> None:
     assert document.trust == "memory"
     assert document.line_map is None
     assert document.ref == refs(source)["memory/2026/2026-01-31-x.md"]
+
+
+def test_every_root_is_watched_and_what_a_link_leads_to_is_not_followed_down(
+    workspace: Path,
+) -> None:
+    source = NotesSource(str(workspace), ["docs", "linked", ExtraRoot("../beside", "*.md")])
+    (workspace / "linked").symlink_to(workspace.parent / "beside")
+    assert source.watched() == (
+        WatchedPath(str(workspace / "MEMORY.md"), recursive=False, suffix=".md"),
+        WatchedPath(str(workspace / "memory.md"), recursive=False, suffix=".md"),
+        WatchedPath(str(workspace / "memory"), suffix=".md"),
+        WatchedPath(str(workspace / "docs"), suffix=".md"),
+        WatchedPath(str(workspace / "linked"), recursive=False, suffix=".md"),
+        WatchedPath(str(workspace.parent / "beside"), suffix=".md"),
+    )
 
 
 def test_evergreen_notes_have_no_day(workspace: Path) -> None:

@@ -48,9 +48,8 @@ class SourceLaws(Laws):
         return text.encode()
 
     def declared(self, subject: Any) -> frozenset[str]:
-        """Nothing: sources have no choice."""
-        del subject
-        return frozenset()
+        """``watched``, if it tells where its changes show; else sources have no choice."""
+        return frozenset({"watched"}) if hasattr(subject, "watched") else frozenset()
 
     @contextmanager
     def opened(self) -> Iterator[Source]:

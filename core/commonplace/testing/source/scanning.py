@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from commonplace.testing.source.law import SourceLaws, found, law, planned
 from commonplace.testing.source.opening import watched_files
 from commonplace.testing.strategies import HOSTILE_PATHS
+from commonplace.watching.relevance import Relevance
 
 if TYPE_CHECKING:
-    from commonplace.spec import Source
+    from commonplace.spec import Source, WatchedSource
 
 __all__ = ["ScanLaws"]
 
@@ -51,6 +52,21 @@ class ScanLaws(SourceLaws):
         with watched_files([os.path.basename(file) for file in files]) as opened:
             assert len(source.scan().documents) == 2
         assert opened == []
+
+    @law("watched")
+    def test_documents_lie_where_it_is_watched(self, source: WatchedSource) -> None:
+        """What is named before there are any documents holds those that come, and stays.
+
+        Places are absolute; a document's file is one of them, or lies below one.
+        """
+        before = Relevance(source.watched())
+        for name in "ab":
+            self.write(name, "the ant")
+        after = Relevance(source.watched())
+        assert all(os.path.isabs(place.location) for place in source.watched())
+        for location in found(source):
+            assert before.is_document(location), f"nobody watches for a new {location}"
+            assert after.is_document(location), f"nobody watches {location}"
 
     @law()
     def test_looking_again_finds_the_same(self, source: Source) -> None:

@@ -11,7 +11,8 @@ plan                              when                            needs
 ================================  ==============================  ===================
 
 All but the last are exact: codes of 8 bits come with a bound on their error, and all chunks that
-can be among the best by it are scored by their stored vectors.
+can be among the best by it are scored by their stored vectors. Where many codes are in memory, a
+look at a few directions of them proves most of them out of question: see outline.py.
 """
 
 from __future__ import annotations
@@ -52,14 +53,16 @@ __all__ = ["Limits", "VectorSearch"]
 class Limits(NamedTuple):
     """From how many vectors on a plan is worth while, or up to how many.
 
-    ``keep``: fewer are read again each time sooner than numpy is imported. ``rescored`` is how many
-    chunks are scored truly after a first look at signs alone: the largest of a number, a share (one
-    in so many) and a number per hit, until it is measured.
+    ``keep``: fewer are read again each time sooner than numpy is imported. ``outline``: from so
+    many bytes of codes in memory on, a few directions of them are looked at first. ``rescored`` is
+    how many chunks are scored truly after a first look at signs alone: the largest of a number, a
+    share (one in so many) and a number per hit, until it is measured.
     """
 
     keep: int = 2_000
     extension: int = 20_000
     python: int = 1_000
+    outline: int = 8_000_000
     rescored: tuple[int, int, int] = (400, 40, 40)
 
 
@@ -159,7 +162,7 @@ class VectorSearch:
                 return None
             from commonplace_sqlite.vectors.resident import Resident
 
-            resident = Resident(connection, build, space, self._kernels)
+            resident = Resident(connection, build, space, self._kernels, self._limits.outline)
         resident.refresh()
         self._resident = resident
         return resident

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace_sqlite.vectors import resident
+from commonplace_sqlite.vectors import outline, resident
 from commonplace_sqlite.vectors.kernels import Kernels
 from commonplace_sqlite.vectors.searching import Limits, VectorSearch
 
@@ -40,7 +40,8 @@ def _search(
     return make
 
 
-_MANY = Limits(keep=0, extension=10**9, python=10**9)
+_MANY = Limits(keep=0, extension=10**9, python=10**9, outline=10**12)
+_OUTLINED = _MANY._replace(outline=0)
 _NEVER = Limits(keep=10**9, extension=-1, python=-1)
 
 EXACT: dict[str, tuple[str, MakeSearch]] = {
@@ -48,6 +49,8 @@ EXACT: dict[str, tuple[str, MakeSearch]] = {
     "numpy from file": ("int8 from file", _search(_NEVER, numpy=True)),
     "simsimd in memory": ("int8 in memory", _search(_MANY, numpy=True, simsimd=True)),
     "numpy in memory": ("int8 in memory", _search(_MANY, numpy=True)),
+    "simsimd and an outline": ("int8 in memory", _search(_OUTLINED, numpy=True, simsimd=True)),
+    "numpy and an outline": ("int8 in memory", _search(_OUTLINED, numpy=True)),
     "sqlite-vec": ("sqlite-vec", _search(_MANY, extension=True)),
     "python": ("float32", _search(_MANY)),
 }
@@ -64,6 +67,12 @@ def exact_plans(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, MakeSea
     """
     monkeypatch.setattr(resident, "_GROUP_ROWS", 2)
     monkeypatch.setattr(resident, "_ROWS_PER_RUN", 1)
+    monkeypatch.setattr(resident, "_FEWEST_DIMS", 3)
+    monkeypatch.setattr(resident, "_PATIENCE", 0)
+    monkeypatch.setattr(resident, "_MOST_LEFT", 1)
+    monkeypatch.setattr(outline, "_SHARE", 2)
+    monkeypatch.setattr(outline, "_SAMPLE_ROWS", 16)
+    monkeypatch.setattr(outline, "_STEP_ROWS", 16)
     return EXACT
 
 

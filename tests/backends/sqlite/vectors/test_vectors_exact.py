@@ -29,6 +29,7 @@ from commonplace_sqlite.vectors.codes import (
 )
 from commonplace_sqlite.vectors.floats import NORM_SLACK, checked, dot, numbers
 from commonplace_sqlite.vectors.kernels import Kernels
+from commonplace_sqlite.vectors.outline import Outline
 from commonplace_sqlite.vectors.rescoring import exact_sums
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ PLANS = (
     "numpy from file",
     "simsimd in memory",
     "numpy in memory",
+    "simsimd and an outline",
+    "numpy and an outline",
     "sqlite-vec",
     "python",
 )
@@ -131,6 +134,30 @@ def test_an_exact_plan_is_brute_force(
                 assert list(answer.found) == brute_force(store, query, passing, limit)
                 assert answer.exact
                 assert answer.plan == plan or not held
+
+
+@pytest.mark.parametrize("name", ["simsimd and an outline", "numpy and an outline"])
+def test_an_outline_follows_the_rows_that_move(
+    store: SqliteStore, exact_plans: Plans, name: str
+) -> None:
+    dice = Random(7)
+    documents = {n: make_put(f"{n}.md", *(f"{n} {i}" for i in range(4))) for n in range(30)}
+    build = publish(store, *documents.values())
+    store._search = exact_plans[name][1]()
+    for turn in range(12):
+        some = dice.sample(sorted(documents), 9)
+        documents |= {n: make_put(f"{n}.md", *(f"{n} {turn} {i}" for i in range(4))) for n in some}
+        with store.writer(wait=WAIT):
+            store.put_documents(build, [documents[n] for n in some])
+            texts = store.missing_vectors(build, "space")
+            vectors = {
+                digest: packed([dice.gauss() / 20**place for place in range(8)])
+                for digest, _ in texts
+            }
+            store.put_vectors(build, "space", 8, vectors)
+        for query in list(vectors.values())[:12]:
+            answer = store.nearest("space", query, where=EVERYWHERE, limit=3, deadline=NEVER)
+            assert list(answer.found) == brute_force(store, query, list(documents.values()), 3)
 
 
 @settings(
@@ -251,6 +278,51 @@ def test_both_encoders_keep_the_bound_and_agree_on_signs(data: st.DataObject, di
             ]
             assert residual >= sqrt(fsum(map(mul, missing, missing)))
             assert -128 not in code
+
+
+@given(data=st.data(), dims=st.sampled_from((8, 24, 200)))
+@settings(max_examples=40, deadline=None)
+def test_an_outline_bounds_every_score(data: st.DataObject, dims: int) -> None:
+    """Of vectors that lie in few directions, and of any others; all of them, not rounded."""
+    dice = Random(data.draw(st.integers()))
+    falling = data.draw(st.sampled_from((0.0, 1.0, 3.0)))
+    drawn = [
+        packed([dice.gauss() / (1 + place) ** falling for place in range(dims)]) for _ in range(150)
+    ]
+    odd = data.draw(st.lists(vectors_of(dims), max_size=30))
+    *vectors, query = [checked(vector, dims) for vector in (*odd, *drawn)]
+    rows = _encode_by_numpy(np, vectors, dims).rows
+    matrix = np.frombuffer(rows, np.int8).reshape(len(vectors), -1)
+    scales, residuals = np.ascontiguousarray(matrix[:, :HEAD]).view("<f4").T
+    outline = Outline(Kernels(), dims, len(vectors) + 5)
+    codes = matrix[:, HEAD : HEAD + dims]
+    some = len(vectors) // 2
+    assert outline.extend(codes[:some], scales[:some], residuals[:some])
+    assert outline.extend(codes, scales, residuals)
+    for asked in (query, vectors[0], vectors[-1]):
+        about, most = outline.look(numbers(asked), slice(0, len(vectors)))
+        scores = [dot(numbers(asked), vector) for vector in vectors]
+        assert all(upper >= score for upper, score in zip(most.tolist(), scores, strict=True))
+        if falling == 3.0 and not odd:
+            assert most.mean() < about.mean() + 0.5, "and tells something"
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_an_outline_of_few_directions_is_no_closer_than_it_can_tell(seed: int) -> None:
+    """Where nothing is left beside them, rounding is all that the bounds have to cover."""
+    dice = np.random.default_rng(seed)
+    codes = (dice.integers(-9, 10, (120, 3)) @ dice.integers(-4, 5, (3, 64))).astype(np.int8)
+    scales = (1 / np.maximum(1, np.linalg.norm(codes.astype(float), axis=1))).astype(np.float32)
+    outline = Outline(Kernels(), 64, len(codes))
+    assert outline.extend(codes, scales, np.zeros(len(codes), np.float32))
+    rows = codes * scales.astype(float)[:, None]
+    for query in (rows[0], rows[1], rows[2] + dice.normal(size=64) / 1e4):
+        asked = query / max(1, np.linalg.norm(query))
+        about, most = outline.look(asked, slice(0, len(codes)))
+        scores = rows @ asked
+        assert (most >= scores).all()
+        assert (most - about).max() < 0.02
 
 
 @given(data=st.data(), dims=st.integers(1, 2_100))

@@ -143,11 +143,12 @@ def test_a_kernel_that_miscalculates_is_not_used(monkeypatch: pytest.MonkeyPatch
     assert kernels.Kernels().simsimd is None
 
 
+@pytest.mark.parametrize("plan", ["numpy in memory", "numpy and an outline"])
 def test_what_is_kept_in_memory_follows_the_file(
-    store: SqliteStore, open_store: Callable[..., SqliteStore], exact_plans: Plans
+    store: SqliteStore, open_store: Callable[..., SqliteStore], exact_plans: Plans, plan: str
 ) -> None:
     """Of another writer too: documents replaced, removed and added, a build in its place."""
-    _, make_search = exact_plans["numpy in memory"]
+    _, make_search = exact_plans[plan]
     reader = open_store()
     reader._search = make_search()
     publish(store, *(make_put(f"{n}.md", f"one {n}", f"two {n}") for n in range(40)))

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-_INTERRUPTED = "commonplace: interrupted; nothing is lost, the same command goes on"
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; ``None`` is that of this process."""
@@ -46,10 +44,9 @@ def _guarded(argv: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        # A terminal shows ^C where the cursor stands.
-        start = "\n" if sys.stderr.isatty() else ""
-        sys.stderr.write(f"{start}{_INTERRUPTED}\n")
-        return 130
+        from commonplace.cli.failure import report_interrupt
+
+        return report_interrupt(argv)
     except Exception as error:
         if os.environ.get("COMMONPLACE_DEBUG"):
             raise

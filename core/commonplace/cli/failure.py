@@ -12,7 +12,9 @@ from commonplace.errors import CommonplaceError, ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["report", "wants_json"]
+__all__ = ["report", "report_interrupt", "wants_json"]
+
+_ENDED = "interrupted; nothing is lost, the same command goes on"
 
 
 def wants_json(argv: Sequence[str]) -> bool:
@@ -36,7 +38,17 @@ def report(error: Exception, argv: Sequence[str]) -> int:
     return 2 if isinstance(error, UsageError) else 1
 
 
-def _said_as_json(error: Exception, kind: str, message: str, mend: str) -> bool:
+def report_interrupt(argv: Sequence[str]) -> int:
+    """Say that somebody ended it from the keyboard; the exit code is returned."""
+    if not (wants_json(argv) and _said_as_json(KeyboardInterrupt(), "Interrupted", _ENDED, "")):
+        # A terminal shows ^C where the cursor stands.
+        start = "\n" if sys.stderr.isatty() else ""
+        with suppress(OSError):
+            sys.stderr.write(f"{start}{PROGRAM}: {_ENDED}\n")
+    return 130
+
+
+def _said_as_json(error: BaseException, kind: str, message: str, mend: str) -> bool:
     """Whether the standard output took it: that it takes nothing may be what went wrong."""
     from commonplace.cli.jsonify import dumps
 

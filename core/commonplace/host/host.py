@@ -138,14 +138,15 @@ class PluginHost:
     def plugins(self, *, load: bool = False) -> tuple[PluginInfo, ...]:
         """Every entry point and what became of it, in alphabetical order.
 
-        Summaries, capabilities and hooks are known of loaded plugins only; ``load`` loads all.
+        Summaries, capabilities and hooks are known of loaded plugins only; ``load`` loads all, and
+        has them say what they lack to work here.
         """
         from commonplace.host.listing import describe
 
         if load:
             self.load_all()
         with self._lock:
-            return describe(*self._parts())
+            return describe(*self._parts(), probe=load)
 
     def load_all(self) -> None:
         """Load every plugin that is not switched off; those that fail are kept as failed."""

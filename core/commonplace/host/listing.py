@@ -8,7 +8,7 @@ from attrs import evolve
 
 from commonplace.host.advice import mend_failure, mend_switch
 from commonplace.host.catalogue import conflict
-from commonplace.host.loader import Failure
+from commonplace.host.loader import Failure, attempt
 from commonplace.model.plugin_info import PluginInfo
 
 if TYPE_CHECKING:
@@ -16,12 +16,18 @@ if TYPE_CHECKING:
     from commonplace.host.entrypoints import EntryPoint
     from commonplace.host.loader import Loader
     from commonplace.host.offers import Offers
+    from commonplace.model.plugins import Probe
 
 __all__ = ["describe"]
 
 
-def describe(catalogue: Catalogue, loader: Loader, offers: Offers) -> tuple[PluginInfo, ...]:
-    """One report for each entry point and each thing offered in process, by name. Loads nothing."""
+def describe(
+    catalogue: Catalogue, loader: Loader, offers: Offers, *, probe: bool = False
+) -> tuple[PluginInfo, ...]:
+    """One report for each entry point and each thing offered in process, by name. Loads nothing.
+
+    With ``probe``, what is loaded is asked whether it can work here.
+    """
     infos = [_of_entry(entry, catalogue, loader, offers) for entry in catalogue.entries]
     for plugin, names in offers.in_process.items():
         for name in names or (f"events.{plugin}",):
@@ -29,6 +35,8 @@ def describe(catalogue: Catalogue, loader: Loader, offers: Offers) -> tuple[Plug
                 name=name, module=plugin, distribution="", version="", state="loaded"
             )
             infos.append(_with_details(blank, loader, offers))
+    if probe:
+        infos = [_probed(info, offers) if info.state == "loaded" else info for info in infos]
     return tuple(sorted(infos, key=lambda info: (info.name, info.distribution)))
 
 
@@ -80,3 +88,22 @@ def _with_details(info: PluginInfo, loader: Loader, offers: Offers) -> PluginInf
     else:
         summary, capabilities = offer.registration.summary, offer.registration.capabilities
     return evolve(info, summary=summary, capabilities=capabilities, hooks=loader.hooks(info.module))
+
+
+def _probed(info: PluginInfo, offers: Offers) -> PluginInfo:
+    """``info``, with what it lacks to work here, if anything."""
+    offer = offers.get(info.name)
+    if offer is None:
+        return info
+    lacking = attempt(lambda: _lacking(offer.registration.probe()))
+    if isinstance(lacking, Failure):
+        return evolve(info, notices=(*info.notices, f"its probe failed: {lacking.error}"))
+    if lacking is None:
+        return info
+    reason, mend = lacking
+    notices = (*info.notices, f"cannot work here: {reason}")
+    return evolve(info, notices=notices, mend=info.mend or mend)
+
+
+def _lacking(probe: Probe) -> tuple[str, str] | None:
+    return None if probe.available else (probe.reason, probe.mend)

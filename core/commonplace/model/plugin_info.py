@@ -14,7 +14,8 @@ class PluginInfo:
     ``name`` is ``kind.id``. ``state`` is ``available`` (not loaded: nobody asked), ``loaded``,
     ``disabled`` or ``failed``; ``error`` and ``traceback`` say why it failed, ``mend`` how to put
     it right. ``summary``, ``capabilities`` and ``hooks`` (all that its module answers) are known of
-    loaded plugins only. ``notices`` are one line each, on what hurts nobody but should be known.
+    loaded plugins only. ``notices`` are one line each, on what hurts nobody but should be known,
+    such as a library that is missing for it to work.
     """
 
     name: str

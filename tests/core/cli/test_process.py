@@ -37,6 +37,16 @@ def test_an_interruption_is_one_line_and_130(
     assert ran.err.strip().count("\n") == 0
 
 
+def test_an_interruption_is_an_object_where_json_is_wanted(
+    run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _fail_with(monkeypatch, KeyboardInterrupt())
+    ran = run("search", "x", "--json")
+    assert (ran.code, ran.err) == (130, "")
+    assert ran.json["error"]["type"] == "Interrupted"
+    assert "nothing is lost" in ran.json["error"]["message"]
+
+
 def test_a_bug_is_one_line_and_the_way_to_its_traceback(
     run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -245,6 +245,35 @@ def test_everything_is_reported_without_loading_and_with(
     assert all(info.mend for info in states.values() if info.state == "disabled")
 
 
+def test_what_is_loaded_says_what_it_lacks(add_module: Callable[[str, str], None]) -> None:
+    for name, probe in (
+        ("well", "Probe(available=True)"),
+        ("poor", "Probe(available=False, reason='no library', mend='install it')"),
+        ("rude", "1 / 0"),
+        ("odd", "None"),
+    ):
+        add_module(
+            f"hf_{name}",
+            HEAD
+            + "from commonplace.model.plugins import Probe\n"
+            + "@hookimpl\ndef commonplace_register_rankers(registry):\n"
+            + f"    registry.add(Registration(id={name!r}, summary='x', factory=dict,"
+            + f" probe=lambda: {probe}))\n",
+        )
+    entries = [entry(f"ranker.{name}", f"hf_{name}") for name in ("well", "poor", "rude", "odd")]
+    host = PluginHost(entries, env={})
+    infos = {info.name.partition(".")[2]: info for info in host.plugins(load=True)}
+    assert {info.state for info in infos.values()} == {"loaded"}
+    assert infos["well"].notices == ()
+    assert (infos["poor"].notices, infos["poor"].mend) == (
+        ("cannot work here: no library",),
+        "install it",
+    )
+    assert infos["rude"].notices == ("its probe failed: ZeroDivisionError: division by zero",)
+    assert infos["odd"].notices[0].startswith("its probe failed: AttributeError")
+    assert all(info.notices == () for info in host.plugins()), "nobody is asked without load"
+
+
 def test_load_all_never_raises_for_a_plugin(add_module: Callable[[str, str], None]) -> None:
     for number, (source, _) in enumerate(FAULTS.values()):
         add_module(f"hf_all{number}", source)

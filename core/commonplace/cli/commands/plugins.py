@@ -26,7 +26,8 @@ class PluginsCommand:
         parser.add_argument(
             "--load",
             action="store_true",
-            help="load each of them to see whether it works; 1 is returned if one does not",
+            help="load each of them and ask what it lacks to work here; 1 is returned if one "
+            "does not load",
         )
 
     def run(self, args: Namespace, context: Context) -> int:
@@ -53,10 +54,10 @@ def _show(infos: tuple[PluginInfo, ...], context: Context) -> None:
         context.line(_painted(line, info.state, style))
         if info.error:
             context.line(f"  {style.bad(info.error)}")
-        if info.mend:
-            context.line(f"  mend: {info.mend}")
         for notice in info.notices:
             context.line(f"  {style.warning(notice)}")
+        if info.mend:
+            context.line(f"  mend: {info.mend}")
     if not rows:
         context.note("no plugins are installed")
 

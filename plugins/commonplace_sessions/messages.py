@@ -18,19 +18,24 @@ _LATEST = 253_402_300_799_999  # milliseconds; the end of the calendar
 
 
 class Message(NamedTuple):
-    """One message. ``timestamp`` is epoch milliseconds, 0 where it is not known."""
+    """One message. ``timestamp`` is epoch milliseconds, 0 where it is not known.
+
+    After one that ``is_border``, a reader that begins anew makes the same of what follows.
+    """
 
     role: Role
     text: str
     timestamp: float
     line: int
+    is_border: bool = True
 
 
 Reader = Callable[[Iterable[Record]], Iterator[Message]]
 """The messages among the records of one transcript, in their order.
 
-A reader knows one format. It leaves out what nobody said: tool calls and their results, thoughts,
-and what the program put into the conversation by itself. Texts are as they stand there.
+A reader knows one format, and looks at no record after that of the message it gives. It leaves out
+what nobody said: tool calls and their results, thoughts, and what the program put into the
+conversation by itself. Texts are as they stand there.
 """
 
 

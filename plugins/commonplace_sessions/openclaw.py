@@ -50,9 +50,8 @@ def read_openclaw(transcript: Iterable[Record]) -> Iterator[Message]:
                 continue
         elif _is_nothing(text, polled=polled):
             continue
-        yield Message(
-            role, text, timestamp_of(message.get("timestamp"), record.get("timestamp")), line
-        )
+        timestamp = timestamp_of(message.get("timestamp"), record.get("timestamp"))
+        yield Message(role, text, timestamp, line, is_border=not polled)
 
 
 def _is_nothing(answer: str, *, polled: bool) -> bool:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from commonplace.errors import PathNotAllowedError
 from commonplace.files.opening import open_below
 from commonplace.files.stats import stamp_of
-from commonplace.model.documents import Document, DocumentRef, WatchedPath
+from commonplace.model.documents import Document, DocumentRef, Segment, WatchedPath
 from commonplace_sessions.folder import scan_folder
 from commonplace_sessions.growth import Growth, grew_by_messages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator, Iterator
 
     from commonplace.model.documents import ScanReport, Stamp
     from commonplace_sessions.folder import Folder
+    from commonplace_sessions.jsonl import Lines
     from commonplace_sessions.messages import Reader
+    from commonplace_sessions.transcript import Transcript
 
 __all__ = ["TranscriptSource"]
 
@@ -31,7 +34,7 @@ class TranscriptSource:
     gives the lines of the file. One that grows is due once it has grown by ``growth``.
     """
 
-    version = "1"
+    version = "2"
 
     def __init__(
         self,
@@ -84,7 +87,6 @@ class TranscriptSource:
         so that it is read again. Raises ``OSError`` if it is there and cannot be read.
         """
         from commonplace_sessions.jsonl import pieces_of
-        from commonplace_sessions.names import day_of
         from commonplace_sessions.transcript import read_transcript
 
         opened = self._open(ref)
@@ -95,6 +97,50 @@ class TranscriptSource:
             found = read_transcript(pieces_of(opened), self._reader())
         finally:
             os.close(opened)
+        return self._document(ref, found, stamp)
+
+    @contextmanager
+    def segments(
+        self, ref: DocumentRef, after: str = ""
+    ) -> Generator[Iterator[Segment] | None, None, None]:
+        """The conversation in pieces of about 16,000 characters, each of whole messages.
+
+        To go on ``after`` a place, all that is before it is read and compared by its checksum: that
+        is the cheapest way to be sure, and costs little beside making something of it. ``None``
+        and ``OSError`` are as in :meth:`read`.
+        """
+        from commonplace_sessions.jsonl import Lines, pieces_of
+        from commonplace_sessions.transcript import Cut
+
+        cut = Cut.of(after) if after else Cut()
+        opened = self._open(ref) if cut is not None else None
+        if cut is None or opened is None:
+            yield None
+            return
+        try:
+            stamp = stamp_of(os.fstat(opened))
+            lines = Lines(pieces_of(opened))
+            lines.pass_over(pieces_of(opened, cut.end), cut.lines)
+            is_same = lines.end == cut.end and (not after or lines.digest == cut.digest)
+            yield self._segments(ref, lines, cut.began, stamp) if is_same else None
+        finally:
+            os.close(opened)
+
+    def _segments(
+        self, ref: DocumentRef, lines: Lines, began: float, stamp: Stamp
+    ) -> Iterator[Segment]:
+        from commonplace_sessions.transcript import pieces_of_transcript
+
+        for piece in pieces_of_transcript(lines, self._reader(), began):
+            if piece.cut is None:
+                yield Segment(self._document(ref, piece, stamp))
+            else:
+                so_far = (piece.cut.end, -1, -1, stamp[3])
+                yield Segment(self._document(ref, piece, so_far), piece.cut.text)
+
+    def _document(self, ref: DocumentRef, found: Transcript, stamp: Stamp) -> Document:
+        from commonplace_sessions.names import day_of
+
         return Document(
             ref=DocumentRef(self.id, ref.path, ref.location, stamp),
             text=found.text,

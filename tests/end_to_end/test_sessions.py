@@ -10,6 +10,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.errors import PathNotAllowedError
+from commonplace.index import freshness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,6 +80,7 @@ def opener(tmp_path: Path, original: Path) -> Iterator[Opener]:
         }
         plugins = {"entries": options.pop("entries", {})}
         config = {"memory": {"search": ON if search is None else search}, "plugins": plugins}
+        options.setdefault("one_shot", True)  # nothing happens that was not asked for
         opened.append(Memory.open(workspace=workspace, env=env, config=config, **options))
         return opened[-1]
 
@@ -227,11 +229,18 @@ def test_other_agents_by_their_own_ids(opener: Opener, tmp_path: Path) -> None:
 
 
 @pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search takes all the time it needs for the little that has changed."""
+    monkeypatch.setattr(freshness, "_INLINE_SECONDS", 600.0)
+
+
+@pytest.fixture
 def narwhals() -> bytes:
     said = {"type": "message", "message": {"role": "user", "content": "And narwhals?"}}
     return json.dumps(said).encode() + b"\n"
 
 
+@pytest.mark.usefixtures("unhurried")
 @pytest.mark.parametrize("key", ["deltaBytes", "deltaMessages"])
 def test_what_is_said_meanwhile_is_found_at_once_if_one_likes(
     opener: Opener, original: Path, narwhals: bytes, key: str
@@ -245,6 +254,7 @@ def test_what_is_said_meanwhile_is_found_at_once_if_one_likes(
     assert found == ["sessions/one.jsonl"]
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_a_search_lets_a_conversation_grow_and_a_sync_takes_it(
     opener: Opener, original: Path, narwhals: bytes
 ) -> None:

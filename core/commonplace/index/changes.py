@@ -28,6 +28,9 @@ _COARSE_WINDOW_NS = 2_000_000_000
 
 _NO_TIME = -1
 
+_COMPARED = 64
+"""How many bytes are compared in the time in which one is cut and analysed, or fewer."""
+
 
 class SourceScan(NamedTuple):
     """A source's scan, with the recipe its documents would be made by today.
@@ -87,11 +90,11 @@ class Plan(NamedTuple):
         return self.unchanged, self.unchanged + len(self.read) + len(self.left)
 
     def without_large(self, largest: int) -> Plan:
-        """The same, with documents of more than ``largest`` bytes left for later."""
-        left = tuple(pair for pair in self.read if pair[0].stamp[0] > largest)
+        """The same, with what seems to have more than ``largest`` bytes to read left for later."""
+        left = tuple(pair for pair in self.read if _weight(*pair) > largest)
         if not left:
             return self
-        read = tuple(pair for pair in self.read if pair[0].stamp[0] <= largest)
+        read = tuple(pair for pair in self.read if _weight(*pair) <= largest)
         return self._replace(read=read, left=(*self.left, *left))
 
     def quick(self, at_most: int, largest: int) -> Plan | None:
@@ -114,6 +117,14 @@ class Plan(NamedTuple):
         """As :meth:`quick`, for a build that nobody searches yet: whatever comes first."""
         plan = self.without_large(largest)
         return plan._replace(read=plan.read[:at_most], left=(*plan.left, *plan.read[at_most:]))
+
+
+def _weight(ref: DocumentRef, old: StoredDocument | None) -> int:
+    """How many bytes are to be made something of, if a document did not only seem to grow."""
+    size = ref.stamp[0]
+    if old is None or not old.resume or not 0 <= old.stamp[0] <= size:
+        return size
+    return max(size - old.stamp[0], size // _COMPARED)
 
 
 def _made_otherwise(ref: DocumentRef, old: StoredDocument | None) -> bool:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from commonplace.spec import Chunker
     from commonplace.text.analyse import Analyser
 
-__all__ = ["analyse_document"]
+__all__ = ["analyse_chunks", "analyse_document"]
 
 
 def analyse_document(
@@ -21,8 +21,6 @@ def analyse_document(
 ) -> PutDocument:
     """Cut ``document`` into chunks, analyse each, and put all into the form stores take."""
     ref = document.ref
-    # The names of transcripts are ids and dates of archiving: they say nothing of what was said.
-    title = "" if document.trust == "session" else title_of(ref.path)
     return PutDocument(
         source=ref.source,
         path=ref.path,
@@ -31,14 +29,23 @@ def analyse_document(
         recipe=recipe,
         day=document.day.isoformat() if document.day else None,
         trust=document.trust,
-        chunks=tuple(
-            AnalysedChunk(
-                chunk=chunk,
-                terms=analyser.chunk(chunk.text, heading=chunk.heading, title=title),
-                digest=_digest(embedding_text(chunk)),
-            )
-            for chunk in chunker.chunk(document)
-        ),
+        chunks=analyse_chunks(document, chunker=chunker, analyser=analyser),
+    )
+
+
+def analyse_chunks(
+    document: Document, *, chunker: Chunker, analyser: Analyser
+) -> tuple[AnalysedChunk, ...]:
+    """The chunks of ``document``, analysed."""
+    # The names of transcripts are ids and dates of archiving: they say nothing of what was said.
+    title = "" if document.trust == "session" else title_of(document.ref.path)
+    return tuple(
+        AnalysedChunk(
+            chunk=chunk,
+            terms=analyser.chunk(chunk.text, heading=chunk.heading, title=title),
+            digest=_digest(embedding_text(chunk)),
+        )
+        for chunk in chunker.chunk(document)
     )
 
 

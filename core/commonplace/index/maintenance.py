@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.errors import IndexCorruptError
 from commonplace.index.changes import plan_changes
+from commonplace.index.recipe import recipe_of
 from commonplace.index.scanning import scan_sources
 from commonplace.index.target import (
     answers,
@@ -78,6 +79,13 @@ class Maintenance:
             # A store sets a damaged index aside when it next opens it. Nothing is lost by that:
             # everything in it can be made again.
             return scan()
+
+    def recipes(self) -> dict[str, str]:
+        """What documents would be made by today, by their source."""
+        return {
+            source.id: recipe_of(source, self._chunker.fingerprint, self._analyser)
+            for source in self._sources.values()
+        }
 
     def pending(self, scans: list[SourceScan]) -> SyncReport:
         """What :meth:`bring_up` would find to do; nothing is written."""
@@ -176,7 +184,13 @@ class Maintenance:
         )
         before = plan.unchanged if target.beside or plan.remade else 0
         report = indexer.apply(
-            target.build, plan, scans, deadline=deadline, progress=progress, before=before
+            target.build,
+            plan,
+            scans,
+            deadline=deadline,
+            progress=progress,
+            before=before,
+            largest=None if at_most is None else _QUICK_BYTES,
         )
         if at_most is None:
             indexer.settle(target.build)

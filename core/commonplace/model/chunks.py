@@ -16,6 +16,7 @@ else:
 
 __all__ = [
     "AnalysedChunk",
+    "AppendDocument",
     "Change",
     "Chunk",
     "DeleteDocument",
@@ -71,7 +72,8 @@ class PutDocument:
 
     ``recipe`` names how the document became its chunks (source, chunker, analyser and their
     parameters, hashed): a document whose recipe differs from today's is made again. ``day`` is an
-    ISO date or ``None``.
+    ISO date or ``None``. ``resume`` says where to go on when the document grows, in words that are
+    nobody's but the indexer's; ``""`` where it is always made as a whole.
     """
 
     source: str
@@ -82,6 +84,25 @@ class PutDocument:
     day: str | None
     trust: Trust
     chunks: tuple[AnalysedChunk, ...]
+    resume: str = ""
+
+
+@frozen
+class AppendDocument:
+    """Go on with a document that has grown: its first ``keep`` chunks stay, ``chunks`` follow.
+
+    All that followed before goes. Source, path, recipe and trust are as they were, the rest is as
+    in :class:`PutDocument`. For stores that declare ``append``.
+    """
+
+    source: str
+    path: str
+    keep: int
+    digest: str
+    stamp: Stamp
+    day: str | None
+    chunks: tuple[AnalysedChunk, ...]
+    resume: str = ""
 
 
 @frozen
@@ -101,7 +122,7 @@ class TouchDocument:
     stamp: Stamp
 
 
-Change = PutDocument | DeleteDocument | TouchDocument
+Change = PutDocument | AppendDocument | DeleteDocument | TouchDocument
 
 
 def embedding_text(chunk: Chunk | StoredChunk) -> str:

@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from commonplace.model.chunks import Chunk
-    from commonplace.model.documents import Document, DocumentRef, ScanReport, Stamp, WatchedPath
+    from commonplace.model.documents import (
+        Document,
+        DocumentRef,
+        ScanReport,
+        Segment,
+        Stamp,
+        WatchedPath,
+    )
 
 __all__ = ["Chunker", "ConfiguredPath", "GrowingSource", "Source", "WatchedSource"]
 
@@ -37,7 +45,10 @@ class Source(Protocol):
 
     @property
     def version(self) -> str:
-        """Changes whenever ``read`` would give another text for the same bytes."""
+        """Changes whenever ``read`` would give another text for the same bytes.
+
+        So it does when the pieces of a document that grows would end elsewhere.
+        """
         ...
 
     def scan(self) -> ScanReport:
@@ -69,6 +80,18 @@ class GrowingSource(Source, Protocol):
 
         ``indexed`` is the stamp with which the document was read, its times perhaps -1. What is
         new, has shrunk or was replaced is always due, and so is what cannot be looked at.
+        """
+        ...
+
+    def segments(
+        self, ref: DocumentRef, after: str = ""
+    ) -> AbstractContextManager[Iterator[Segment] | None]:
+        """The document piece by piece, from its beginning or ``after`` a place that was given.
+
+        Where a piece ends depends on what is in it and before it, never on what follows: all but
+        the last are the same however much is added. Their texts make up that of ``read``.
+        ``None`` if the document has vanished, or if what lies before ``after`` is no longer the
+        same, byte by byte. Raises ``OSError``, also on the way, if it cannot be read.
         """
         ...
 

@@ -28,7 +28,11 @@ class Store(Protocol):
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Of ``keyword``, ``phrases``, ``vectors``, ``persistent``."""
+        """Of ``keyword``, ``phrases``, ``vectors``, ``append``, ``persistent``.
+
+        Who declares ``append`` takes :class:`~commonplace.model.chunks.AppendDocument` and
+        remembers what to resume with; others are given grown documents as a whole.
+        """
         ...
 
     def writer(self, *, wait: float) -> AbstractContextManager[object]:
@@ -64,7 +68,11 @@ class Store(Protocol):
         ...
 
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
-        """Apply all of ``changes`` in one transaction: all, or none and an error."""
+        """Apply all of ``changes`` in one transaction: all, or none and an error.
+
+        What is not there is neither deleted nor touched, without an error; to append to it, or to
+        keep more chunks than there are, is a ``ValueError``.
+        """
         ...
 
     def keyword(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace_sessions.jsonl import records
+from commonplace_sessions.jsonl import Lines, records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,6 +48,6 @@ def said() -> Callable[..., list[Said]]:
         def pieces() -> Iterator[bytes]:
             yield _lines_of(*entries)
 
-        return [(found.role, found.text.strip()) for found in reader(records(pieces()))]
+        return [(found.role, found.text.strip()) for found in reader(records(Lines(pieces())))]
 
     return read

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace_sessions.jsonl import records
+from commonplace_sessions.jsonl import Lines, records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 def numbered(data: bytes, longest: int = 1000) -> list[tuple[int, Any]]:
-    return list(records([data], longest))
+    return list(records(Lines([data], longest)))
 
 
 def test_objects_come_with_their_lines() -> None:
@@ -80,10 +80,10 @@ def test_how_the_bytes_come_makes_no_difference(data: bytes, cuts: list[int], lo
             if line.strip(b" \t\r\0\xef\xbb\xbf") == b'{"a": 1}' and len(line) <= longest:
                 yield number, {"a": 1}
 
-    assert list(records(pieces(), longest)) == list(expected())
+    assert list(records(Lines(pieces(), longest))) == list(expected())
 
 
 @given(st.recursive(st.none() | st.text(max_size=5) | st.floats(), st.lists, max_leaves=5))
 def test_any_json_survives(value: Any) -> None:
     line = json.dumps({"a": value}).encode()
-    assert [json.dumps(found) for _, found in records([line])] == [json.dumps({"a": value})]
+    assert [json.dumps(found) for _, found in records(Lines([line]))] == [json.dumps({"a": value})]

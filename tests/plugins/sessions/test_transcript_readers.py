@@ -6,7 +6,7 @@ import pytest
 
 from commonplace_sessions.claude_code import read_claude_code
 from commonplace_sessions.codex import read_codex
-from commonplace_sessions.jsonl import records
+from commonplace_sessions.jsonl import Lines, records
 from commonplace_sessions.openclaw import read_openclaw
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def test_openclaw_messages_with_time_and_line(
         b"not json",
         message("assistant", [{"type": "text", "text": "two"}], timestamp=1),
     )
-    found = list(read_openclaw(records([data])))
+    found = list(read_openclaw(records(Lines([data]))))
     assert [(each.role, each.text, each.timestamp, each.line) for each in found] == [
         ("user", "one", 1769853600000, 2),
         ("assistant", "two", 1000, 4),

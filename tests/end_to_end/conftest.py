@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+    from tests.faults.changing_files import Meddler
+    from tests.faults.index_rows import IndexRows
 
 OLD = 1_700_000_000_000_000_000  # when all notes were written: long enough ago to be settled
 MODULE = ("-m", "commonplace")
+TESTS = Path(__file__).parents[1]
 
 # What the user of this sandbox has not set; a stream without a buffer fails at another moment.
 _SET = ("COMMONPLACE", "OPENCLAW", "PYTHONUNBUFFERED")
@@ -122,3 +128,33 @@ class Sandbox:
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Sandbox:
     return Sandbox(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def load() -> Callable[[str], Any]:
+    """Load a file below ``tests`` as a module: they are not packages, and cannot be imported."""
+
+    def load(path: str) -> Any:
+        name = path.removesuffix(".py").replace("/", "_")
+        spec = importlib.util.spec_from_file_location(name, TESTS / path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def index_rows(load: Callable[[str], Any]) -> Callable[[Path], IndexRows]:
+    """All that an index file says of files; see ``tests/faults/index_rows.py``."""
+    found: Callable[[Path], IndexRows] = load("faults/index_rows.py").index_rows
+    return found
+
+
+@pytest.fixture(scope="session")
+def meddler(load: Callable[[str], Any]) -> Meddler:
+    """The one of this process; see ``tests/faults/changing_files.py``."""
+    found: Meddler = load("faults/changing_files.py").Meddler()
+    return found

@@ -144,10 +144,11 @@ class Commands:
             raise QmdTimeoutError("no time was left to run it")
         if self._runs.closed:
             raise _closed()
+        env = self._env()
         try:
             ended = run(
                 [*program.argv, *words],
-                env=self._env(),
+                env=env,
                 cwd=self._home.cwd,
                 deadline=deadline,
                 runs=self._runs,
@@ -162,6 +163,8 @@ class Commands:
             raise QmdError(what, reason="not_installed") from error
         output = _ESCAPE.sub("", ended.output)
         said = _ESCAPE.sub("", ended.words)
+        if token := env.get("HF_TOKEN"):  # it may not look like one
+            said = said.replace(token, "***")
         _judge(words[0], ended.code, ended.why, said)
         return ended._replace(output=output, words=said)
 

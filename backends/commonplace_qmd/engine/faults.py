@@ -38,13 +38,16 @@ downloaded; ``no_vectors``: nothing is embedded yet; ``wrong_runtime``: its Node
 class QmdError(UnavailableError):
     """QMD did not do what it was asked to.
 
-    ``output`` are the last words it wrote to its standard error, on several lines, or empty.
+    ``output`` are the last words it wrote to its standard error, on several lines, or empty. What
+    looks like a key is shown nowhere: QMD may quote what it was given.
     """
 
     def __init__(self, message: str, *, reason: Reason, output: str = "", mend: str = "") -> None:
-        super().__init__(f"qmd: {message}", mend=mend)
+        from commonplace.embedding.redact import redacted
+
+        super().__init__(redacted(f"qmd: {message}"), mend=mend)
         self.reason: Reason = reason
-        self.output = output
+        self.output = redacted(output)
 
 
 class QmdTimeoutError(QmdError, DeadlineExceededError):

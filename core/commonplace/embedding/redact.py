@@ -17,6 +17,7 @@ _KEY_LIKE = re.compile(
     | (?<=bearer\s)[^\s"',;]+
     | (?<=[?&]key=)[^\s&"']+
     | (?<=upload_id=)[^\s&"']+
+    | (?<=://)[^\s/@:"']*:[^\s/@"']+(?=@)                       # a password in an address
     """
 )
 _SHORTEST = 4

@@ -243,6 +243,7 @@ def test_a_secret_is_redacted_wherever_it_stands(secret: str, before: str, after
         "AIzaSyabcdefgh12345",
         "pa-abcdefgh12345",
         "upload_id=abcdefgh12345",
+        "connect ECONNREFUSED http://me:abcdefgh12345@proxy.test:8080",
     ],
 )
 def test_what_looks_like_a_key_is_redacted_unknown(text: str) -> None:

@@ -211,6 +211,36 @@ def test_every_failure_is_an_error_and_never_nothing(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Error: 401 Incorrect API key provided: sk-proj-abcdefgh12345",
+        "Error: connect http://me:abcdefgh12345@proxy.test:8080",
+        "GET https://hub.test/model?key=abcdefgh12345\nError: not there",
+    ],
+)
+@pytest.mark.parametrize("stream", ["stderr", "stdout"])
+def test_no_key_that_it_quotes_is_shown(
+    house: House, long: Deadline, said: str, stream: str
+) -> None:
+    house.behave(search={"code": 1 if stream == "stderr" else 0, stream: said})
+    with pytest.raises(QmdError) as caught:
+        search(house.qmd(), long)
+    assert "abcdefgh12345" not in str(caught.value) + caught.value.output
+    if stream == "stderr":
+        assert "***" in caught.value.output
+
+
+def test_the_token_that_models_are_fetched_with_is_shown_nowhere(
+    house: House, long: Deadline
+) -> None:
+    house.env["HF_TOKEN"] = "plain words of mine"
+    house.behave(embed={"code": 1, "stderr": "Error: 401 for plain words of mine\n"})
+    with pytest.raises(QmdError, match=r"401 for \*\*\*") as caught:
+        house.qmd(downloads=True).embed(deadline=long)
+    assert "plain words" not in caught.value.output
+
+
 def test_a_trampoline_that_leaves_somebody_behind_still_answers(
     house: House, long: Deadline
 ) -> None:

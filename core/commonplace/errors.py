@@ -186,7 +186,8 @@ class PathNotAllowedError(CallerError):
     def __init__(self) -> None:
         super().__init__(
             "path not allowed: memory reads MEMORY.md, memory/**/*.md and configured extra paths",
-            mend="pass a path as it stands in a search result, such as memory/2026-01-31.md",
+            mend="pass the path of a note as a search result has it, such as memory/2026-01-31.md;"
+            " of conversations, only what the search result shows can be read",
         )
 
 

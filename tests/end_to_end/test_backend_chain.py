@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import commonplace_notes.plugin
 import commonplace_ranking.plugin
 from commonplace.errors import (
     DeclinedError,
+    NoteNotFoundError,
     PathNotAllowedError,
     ScopeDeniedError,
     UnavailableError,
@@ -263,6 +265,8 @@ def test_what_a_backend_names_can_be_read_whoever_serves(place: Place, installed
     note = memory.get("shaky/more/kept/a.md", start=2)
     assert (note.path, note.text, note.start_line) == ("shaky/more/kept/a.md", "second", 2)
     assert memory.get("shaky/more/kept/a.md#L1").text == "first"
+    with pytest.raises(NoteNotFoundError, match=r"no note shaky/more/kept/none\.md$"):
+        memory.get("shaky/more/kept/none.md")
     for path in (
         "shaky/more/hidden.md",
         "shaky/more/MEMORY.md",
@@ -273,6 +277,13 @@ def test_what_a_backend_names_can_be_read_whoever_serves(place: Place, installed
     ):
         with pytest.raises(PathNotAllowedError):
             memory.get(path)
+
+
+def test_where_the_folder_has_gone_there_is_no_note_of_it(place: Place) -> None:
+    memory = place.open()
+    shutil.rmtree(place.root / "more")
+    with pytest.raises(NoteNotFoundError, match=r"no note shaky/more/kept/a\.md$"):
+        memory.get("shaky/more/kept/a.md")
 
 
 @pytest.mark.parametrize(("standby", "files"), [("lazy", 0), ("warm", 1)])

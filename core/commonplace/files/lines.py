@@ -39,15 +39,19 @@ def read_lines(
     :class:`~commonplace.errors.WorkspaceError` where the workspace is gone, and
     :class:`~commonplace.errors.UnavailableError` where the file cannot be read now.
     """
+    return _read(roots, path, start, lines, prefix="")
+
+
+def _read(roots: Roots, path: str, start: int | None, lines: int | None, prefix: str) -> NoteText:
     path, cited_first, cited_last = split_citation(path)
     if start is None and lines is None and cited_first is not None and cited_last is not None:
         start, lines = cited_first, cited_last - max(1, cited_first) + 1
     root, relative = resolve(roots, path)
-    stored = roots.stored_below(root, relative)
+    stored = prefix + roots.stored_below(root, relative)
     try:
         data, _ = read_bytes(root, relative)
     except FileNotFoundError:
-        if not os.path.isdir(roots.workspace):
+        if not prefix and not os.path.isdir(roots.workspace):
             raise WorkspaceError(
                 "the workspace is missing or not a folder", mend=f"make {roots.workspace}"
             ) from None
@@ -72,10 +76,9 @@ def read_mounted(
             continue
         roots = Roots(mount.location, [ExtraRoot(".", mount.pattern)], own=False)
         try:
-            note = read_lines(roots, below, start, lines)
+            return _read(roots, below, start, lines, prefix=f"{mount.prefix}/")
         except PathNotAllowedError:
             continue
-        return note._replace(path=f"{mount.prefix}/{note.path}")
     return None
 
 

@@ -1,0 +1,253 @@
+"""A memory that keeps itself up to its files, on a real folder."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.memory import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from commonplace.model.upkeep import SyncEvent
+
+    Opener = Callable[..., "Watched"]
+
+PATIENCE = 20.0
+
+
+def until(holds: Callable[[], object]) -> None:
+    give_up = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < give_up, "it never came to be"
+        time.sleep(0.01)
+
+
+def threads() -> set[str]:
+    return {thread.name for thread in threading.enumerate() if "commonplace" in thread.name}
+
+
+def descriptors() -> Counter[str]:
+    """What this process has open."""
+    found: Counter[str] = Counter()
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):  # the one that listed them
+            found[os.readlink(f"/proc/self/fd/{number}")] += 1
+    return found
+
+
+class Watched:
+    """A memory and what it told."""
+
+    def __init__(
+        self, workspace: Path, env: dict[str, str], sync: dict[str, Any], **more: Any
+    ) -> None:
+        self.events: list[SyncEvent] = []
+        config = {"memory": {"search": {"sync": {"watchDebounceMs": 30, **sync}}}}
+        options = {"watch": True, "config": config, **more}
+        self.memory = Memory.open(
+            workspace=workspace, env=env, on_sync=self.events.append, **options
+        )
+
+    def finds(self, word: str, *paths: str) -> bool:
+        """Whether exactly ``paths`` are in the index under ``word``: no file is looked at."""
+        query = f'"{word}"'
+        held = self.memory._chain().turn()
+        found = self.memory._searching().search(
+            held, query, limit=20, min_score=None, sources=None, now=0.0
+        )
+        return {hit.path for hit in found.hits} == set(paths)
+
+    def settled(self) -> bool:
+        """Whether it watches, has synced, and has nothing to do."""
+        state = self.state()
+        return (
+            state.watching != "off" and bool(state.last) and not state.running and not state.due_in
+        )
+
+    def state(self) -> Any:
+        state = self.memory.status().upkeep
+        assert state is not None
+        return state
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    root = tmp_path / "workspace"
+    (root / "memory" / "projects").mkdir(parents=True)
+    (root / "MEMORY.md").write_text("# Team\n\nThe staging server listens on port 8443.\n")
+    (root / "memory" / "2026-10-03.md").write_text("# Friday\n\nMia saw a walrus.\n")
+    (root / "memory" / "projects" / "otter.md").write_text("# Otter\n\nIt starts in May.\n")
+    return root
+
+
+@pytest.fixture
+def opener(tmp_path: Path, workspace: Path) -> Iterator[Opener]:
+    opened: list[Watched] = []
+    env = {
+        "HOME": str(tmp_path / "home"),
+        "COMMONPLACE_STATE_DIR": str(tmp_path / "state"),
+        "COMMONPLACE_CACHE_DIR": str(tmp_path / "cache"),
+    }
+
+    def open_(sync: dict[str, Any] | None = None, **more: Any) -> Watched:
+        watched = Watched(workspace, env, sync or {}, **more)
+        opened.append(watched)
+        return watched
+
+    yield open_
+    for watched in opened:
+        watched.memory.close()
+
+
+def test_what_is_there_is_indexed_without_being_asked_for(opener: Opener) -> None:
+    watched = opener()
+    until(lambda: watched.finds("walrus", "memory/2026-10-03.md"))
+    until(lambda: watched.events)
+    assert "start" in watched.events[0].reasons
+    report = watched.events[0].report
+    assert report is not None
+    assert report.added == 3
+
+
+def test_a_saved_note_is_found(opener: Opener, workspace: Path) -> None:
+    watched = opener()
+    until(watched.settled)
+    note = workspace / "memory" / "new.md"
+    note.write_text("The narwhal is called Humboldt.\n")
+    until(lambda: watched.finds("narwhal", "memory/new.md"))
+    until(lambda: any(str(note) in event.paths for event in watched.events))
+    note.write_text("The dolphin is called Humboldt.\n")
+    until(lambda: watched.finds("dolphin", "memory/new.md"))
+    assert watched.finds("narwhal")
+
+
+def test_a_deleted_and_a_renamed_note_are_followed(opener: Opener, workspace: Path) -> None:
+    watched = opener()
+    until(watched.settled)
+    (workspace / "memory" / "2026-10-03.md").unlink()
+    until(lambda: watched.finds("walrus"))
+    (workspace / "memory" / "projects" / "otter.md").rename(workspace / "memory" / "seal.md")
+    until(lambda: watched.finds("otter", "memory/seal.md"))
+
+
+def test_a_folder_that_is_moved_is_followed(opener: Opener, workspace: Path) -> None:
+    watched = opener()
+    until(watched.settled)
+    (workspace / "memory" / "projects").rename(workspace / "memory" / "done")
+    until(lambda: watched.finds("otter", "memory/done/otter.md"))
+    (workspace / "memory" / "done" / "seal.md").write_text("A seal.\n")
+    until(lambda: watched.finds("seal", "memory/done/seal.md"))
+
+
+def test_closing_leaves_no_thread_and_no_descriptor(opener: Opener, workspace: Path) -> None:
+    opener().memory.close()  # whatever is opened once for a process
+    before = threads(), descriptors()
+    watched = opener()
+    until(watched.settled)
+    assert {"commonplace-upkeep", "commonplace-watcher"} <= threads()
+    (workspace / "memory" / "new.md").write_text("A narwhal.\n")
+    until(lambda: watched.finds("narwhal", "memory/new.md"))
+    watched.memory.close()
+    assert threads() == before[0]
+    until(lambda: not descriptors() - before[1])  # the system's own thread takes a moment
+    watched.memory.close()
+
+
+def test_the_configuration_may_forbid_watching_and_the_interval_still_works(
+    opener: Opener, workspace: Path
+) -> None:
+    watched = opener({"watch": False})
+    until(lambda: watched.finds("walrus", "memory/2026-10-03.md"))
+    until(lambda: not watched.state().running)
+    state = watched.state()
+    assert (state.watching, state.reason) == ("off", "sync.watch is false")
+    assert "commonplace-watcher" not in threads()
+    assert state.due_in is None
+    hourly = opener({"watch": False, "intervalMinutes": 60}).state
+    until(lambda: hourly().due_in)
+    assert 0 < hourly().due_in <= 3600
+
+
+def test_polling_does_the_same(opener: Opener, workspace: Path) -> None:
+    watched = opener(watch=False)
+    assert watched.memory.status().upkeep is None
+    watched.memory.watch(poll=True)
+    until(watched.settled)
+    assert watched.state().watching == "polling"
+    (workspace / "memory" / "new.md").write_text("A narwhal.\n")
+    until(lambda: watched.finds("narwhal", "memory/new.md"))
+
+
+def test_without_watching_nothing_runs_until_something_asks(
+    opener: Opener, workspace: Path
+) -> None:
+    watched = opener(watch=False)
+    memory = watched.memory
+    memory.sync()
+    assert memory.search("walrus").hits
+    assert not threads()
+    (workspace / "memory" / "new.md").write_text("A narwhal.\n")
+    memory.session_started("agent:main:one")
+    until(lambda: watched.finds("narwhal", "memory/new.md"))
+    until(lambda: watched.events[-1].reasons == ("session-start",))
+    until(lambda: not watched.state().running)
+    told = len(watched.events)
+    memory.session_started("agent:main:one")
+    memory.search("walrus", session_key="agent:main:one")
+    assert watched.state().due_in is None
+    memory.search("walrus", session_key="agent:main:two")
+    until(lambda: len(watched.events) > told)
+
+
+def test_a_search_that_meets_many_changes_answers_at_once_and_has_them_indexed(
+    opener: Opener, workspace: Path
+) -> None:
+    watched = opener(watch=False)
+    watched.memory.sync()
+    for number in range(30):
+        (workspace / "memory" / f"n{number}.md").write_text("A narwhal again.\n")
+    result = watched.memory.search("narwhal")
+    assert (result.hits, result.stale) == ((), 30)
+    assert "30 changed notes are not in this answer yet: they are being indexed" in result.notes
+    until(lambda: watched.memory.search("narwhal").stale == 0)
+    assert watched.memory.search("narwhal").hits
+    event = next(event for event in watched.events if event.reasons == ("search",))
+    assert event.report is not None
+    assert event.report.added == 30
+
+
+def test_a_one_shot_memory_leaves_nothing_to_the_background(
+    opener: Opener, workspace: Path
+) -> None:
+    watched = opener(watch=False, one_shot=True)
+    watched.memory.sync()
+    for number in range(30):
+        (workspace / "memory" / f"n{number}.md").write_text("A narwhal again.\n")
+    assert watched.memory.search("narwhal", session_key="agent:main:one").stale == 30
+    assert not threads()
+
+
+@pytest.mark.parametrize("mode", ["off", "async", "await"])
+def test_after_a_compaction(opener: Opener, workspace: Path, mode: str) -> None:
+    config = {"agents": {"defaults": {"compaction": {"postIndexSync": mode}}}}
+    watched = opener(watch=False, config=config)
+    report = watched.memory.compacted("/sessions/one.jsonl")
+    if mode == "off":
+        assert report is None
+        assert watched.memory.search("walrus").stale == 0
+        assert not watched.events
+    else:
+        assert (report is not None) == (mode == "await")
+        until(lambda: watched.events)
+        assert watched.events[0].reasons == ("post-compaction",)
+        assert watched.events[0].paths == ("/sessions/one.jsonl",)
+        assert watched.finds("walrus", "memory/2026-10-03.md")

@@ -8,7 +8,7 @@ from math import isfinite
 
 from commonplace.breaker import BreakerRecord
 
-__all__ = ["BreakerFile"]
+__all__ = ["BreakerFile", "recorded"]
 
 _HEAD = "commonplace breaker 1"
 _LONGEST = 4096
@@ -32,22 +32,8 @@ class BreakerFile:
 
     def load(self) -> BreakerRecord | None:
         """What was saved last under this mark."""
-        try:
-            # Plain lines, since reading JSON would cost each search the import of a parser.
-            with open(self.path, encoding="utf-8", newline="\n") as file:
-                head, mark, numbers, reason = file.read(_LONGEST).split("\n")[:4]
-            since, retry_at, at, failures, trips = numbers.split(" ")
-            record = BreakerRecord(
-                reason, float(since), int(failures), int(trips), float(retry_at), float(at)
-            )
-        except (OSError, ValueError):
-            return None
-        sound = (
-            (head, mark) == (_HEAD, self._mark)
-            and all(map(isfinite, (record.since, record.retry_at, record.at)))
-            and min(record.failures, record.trips + 1) > 0
-        )
-        if not sound:
+        mark, record = _read(self.path)
+        if record is None or mark != self._mark:
             return None
         if not self._patient and record.retry_at:
             return record._replace(retry_at=min(record.at, record.retry_at))
@@ -68,3 +54,27 @@ class BreakerFile:
             with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
                 file.write(text)
             os.replace(beside, self.path)
+
+
+def recorded(path: str) -> BreakerRecord | None:
+    """What was saved last in the file at ``path``, under whatever mark."""
+    return _read(path)[1]
+
+
+def _read(path: str) -> tuple[str, BreakerRecord | None]:
+    try:
+        # Plain lines, since reading JSON would cost each search the import of a parser.
+        with open(path, encoding="utf-8", newline="\n") as file:
+            head, mark, numbers, reason = file.read(_LONGEST).split("\n")[:4]
+        since, retry_at, at, failures, trips = numbers.split(" ")
+        record = BreakerRecord(
+            reason, float(since), int(failures), int(trips), float(retry_at), float(at)
+        )
+    except (OSError, ValueError):
+        return "", None
+    sound = (
+        head == _HEAD
+        and all(map(isfinite, (record.since, record.retry_at, record.at)))
+        and min(record.failures, record.trips + 1) > 0
+    )
+    return mark, record if sound else None

@@ -267,6 +267,7 @@ class Memory:
             plugins=self.host.plugins(),
             deep=deep,
             upkeep=self._upkeep.state() if self._upkeep is not None else None,
+            clock=self._clock,
         )
 
     def close(self) -> None:
@@ -302,6 +303,9 @@ class Memory:
             return self._upkeep
 
     def _maintain(self, request: SyncRequest, deadline: Deadline) -> SyncReport:
+        from commonplace.care.leftovers import leftovers, sweep
+
+        sweep(leftovers(self.settings.state_dir, self.settings.cache_dir, now=self._clock()))
         report = self._chain().maintain(
             force=request.force,
             embed=request.embed,

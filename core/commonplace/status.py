@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from commonplace.embedding.service import cache_key
 from commonplace.embedding.states import Serving, refusals_of, serving, states_of
 from commonplace.errors import CommonplaceError
+from commonplace.model.care import Finding, Remedy
 from commonplace.model.reports import Status, SyncReport
 from commonplace.model.search import Fallback
 
@@ -35,6 +37,7 @@ def status_of(
     plugins: tuple[PluginInfo, ...],
     deep: bool,
     upkeep: UpkeepState | None = None,
+    clock: Callable[[], float] = time.time,
 ) -> Status:
     """Ask every part; one that fails is described instead of raising.
 
@@ -49,6 +52,9 @@ def status_of(
     available = False
     backend = settings.backends[0]
     links: tuple[LinkState, ...] = ()
+    findings: list[Finding] = []
+    information: tuple[str, ...] = ()
+    drop_space: Callable[[str], None] | None = None
     if isinstance(chain, CommonplaceError):
         words.append(str(chain))
     else:
@@ -56,6 +62,8 @@ def status_of(
         links, health = survey.states, survey.health
         backend = survey.serving.id if survey.serving is not None else backend
         available, store, spaces = health.available, health.store, health.spaces
+        findings += health.findings
+        information, drop_space = health.information, health.drop_space
         words += [health.reason] if health.reason else []
         words += health.notices
         words += chain.troubles()
@@ -73,6 +81,18 @@ def status_of(
     if store is not None:
         who, providers, more = _embedding(choice(), store, spaces)
         words += more
+    if deep:
+        from commonplace.care.looking import look_after
+
+        service = choice().service
+        if service is not None and spaces and drop_space is not None:
+            findings.append(_unused_spaces(service, spaces, providers, drop_space))
+        findings += look_after(
+            settings.state_dir,
+            settings.cache_dir,
+            cache=service.cache if service is not None else None,
+            now=clock(),
+        )
     mode = "hybrid" if search.query.hybrid.enabled else "vector"
     return Status(
         agent=settings.agent,
@@ -97,12 +117,14 @@ def status_of(
         failed_roots=pending.failed_roots,
         skipped_symlinks=pending.skipped_symlinks,
         fallback=_fallback(links, backend) or who.fallback,
-        notices=tuple(words),
+        notices=tuple(dict.fromkeys(words)),
         problems=store.problems if store else (),
         providers=providers,
         spaces=spaces or (),
         links=links,
         upkeep=upkeep,
+        findings=tuple(findings),
+        information=information,
     )
 
 
@@ -137,6 +159,30 @@ def _embedding(
             f"`commonplace index --force` embeds them with {first}"
         )
     return serving(service, spaces), states, words
+
+
+def _unused_spaces(
+    service: EmbeddingService,
+    spaces: tuple[SpaceInfo, ...],
+    providers: tuple[ProviderState, ...],
+    drop: Callable[[str], None],
+) -> Finding:
+    """Spaces that no provider of today fills or answers from: they cost room, and once money."""
+    used = {provider.space for provider in providers}
+    used |= {space.space for _, space, _ in service.candidates(spaces) if space is not None}
+    unused = [info for info in spaces if info.space not in used]
+    if not unused:
+        return Finding("spaces", f"{len(spaces)}, all of them in use")
+    size = sum(4 * info.dims * info.covered for info in unused) / 1e6
+    names = ", ".join(info.space for info in unused)
+
+    def run() -> str:
+        for info in unused:
+            drop(info.space)
+        return f"dropped the embeddings of {names}"
+
+    remedy = Remedy(f"drop {len(unused)} spaces of embeddings that nobody uses", run, asked=True)
+    return Finding("spaces", f"nobody uses {names}: about {size:.1f} MB", "ok", remedy)
 
 
 def _batch_jobs(service: EmbeddingService) -> list[str]:

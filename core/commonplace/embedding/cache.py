@@ -30,6 +30,7 @@ CREATE INDEX IF NOT EXISTS embedding_by_use ON embedding (used_at);
 """
 _GROUP = 400
 _VERSION = 1
+_MOST_FAULTS = 5
 
 
 def text_digest(text: str) -> bytes:
@@ -98,6 +99,23 @@ class EmbeddingCache:
         return self._guarded(
             lambda connection: int(connection.execute("SELECT count(*) FROM embedding").get), 0
         )
+
+    def faults(self) -> tuple[str, ...]:
+        """What SQLite's own check finds wrong with its file; reads all of it.
+
+        Nothing is found where the file is so damaged that it was thrown away: see :attr:`trouble`.
+        """
+
+        def check(connection: apsw.Connection) -> tuple[str, ...]:
+            rows: Any = connection.execute(f"PRAGMA integrity_check({_MOST_FAULTS})").fetchall()
+            return tuple(str(line) for (line,) in rows if line != "ok")
+
+        return self._guarded(check, ())
+
+    def discard(self) -> None:
+        """Throw the file away; it is filled anew as texts are embedded."""
+        with self._lock:
+            self._discard()
 
     def close(self) -> None:
         """Let go of the file; closing twice is fine."""

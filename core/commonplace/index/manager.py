@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from commonplace.deadline import NEVER
 from commonplace.errors import (
     IndexBusyError,
     IndexCorruptError,
@@ -28,12 +29,16 @@ if TYPE_CHECKING:
 
     from commonplace.deadline import Deadline
     from commonplace.embedding.service import EmbeddingService
+    from commonplace.model.care import Finding
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Query, Where
+    from commonplace.model.store import StoreHealth
     from commonplace.spec import Chunker, Source, Store, VectorStore
     from commonplace.text.analyse import Analyser
 
 __all__ = ["IndexedMemoryManager"]
+
+_PATIENCE_SECONDS = 30.0
 
 _LOOK_SECONDS = 0.1  # between looks whether who waits for another thread shall end
 
@@ -73,6 +78,7 @@ class IndexedMemoryManager:
         )
         self._embedding = embedding
         self._hybrid = hybrid
+        self._clock_ns = clock_ns
         self._syncing = threading.Lock()
         self._filling = threading.Lock()
 
@@ -169,13 +175,38 @@ class IndexedMemoryManager:
         """The store's health, or why it has none."""
         try:
             vectors = self._vectors()
+            store = self._store.health(deep=deep)
             return ManagerHealth(
                 available=True,
-                store=self._store.health(deep=deep),
+                store=store,
                 spaces=vectors.spaces() if vectors is not None else None,
+                findings=self._inspected(store) if deep else (),
+                drop_space=self._drop_space if vectors is not None else None,
             )
         except UnavailableError as error:
             return ManagerHealth(available=False, reason=reason_of(error))
+
+    def _inspected(self, store: StoreHealth) -> tuple[Finding, ...]:
+        from commonplace.index.inspecting import Inspection
+
+        # What is made beside keeps its vectors; what begins empty gets them as after any loss.
+        rebuild = partial(self.maintain, force=True, embed=False, deadline=NEVER)
+        inspection = Inspection(
+            self._store,
+            store,
+            identity=self._identity,
+            recipes=self._upkeep.recipes(),
+            maintain=partial(self.maintain, deadline=NEVER),
+            rebuild=rebuild,
+            now=self._clock_ns() / 1e9,
+        )
+        return tuple(inspection.findings())
+
+    def _drop_space(self, space: str) -> None:
+        vectors = self._vectors()
+        if vectors is not None:
+            with vectors.writer(wait=_PATIENCE_SECONDS):
+                vectors.drop_space(space)
 
     def close(self) -> None:
         """Close the store."""

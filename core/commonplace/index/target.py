@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 else:
     from commonplace.model.tuples import NamedTuple
 
-__all__ = ["Target", "answers", "begun_build", "choose_target", "is_current", "live_build"]
+__all__ = [
+    "Target",
+    "answers",
+    "begun_build",
+    "choose_target",
+    "is_current",
+    "is_of_nobody",
+    "live_build",
+]
 
 _KEPT_SECONDS = 86_400
 """How long what a killed ``--force`` began is gone on with: what is older is no answer to it."""
@@ -65,6 +73,13 @@ def begun_build(store: Store, identity: str) -> Build | None:
         ),
         None,
     )
+
+
+def is_of_nobody(build: Build, live: Build | None, identity: str, now: float) -> bool:
+    """Whether no sync will go on with the unfinished ``build``, asked for or not."""
+    if not is_current(build, identity):
+        return True
+    return live is not None and is_current(live, identity) and not _is_wanted(build, now)
 
 
 def choose_target(store: Store, identity: str, *, force: bool, tidy: bool, now: float) -> Target:

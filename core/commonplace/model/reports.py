@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from typing import NamedTuple
 
+    from commonplace.model.care import Finding
     from commonplace.model.documents import RootFailure
     from commonplace.model.provider_state import ProviderState
     from commonplace.model.search import Fallback
@@ -137,6 +138,8 @@ class Status(NamedTuple):
     ``hybrid``, ``vector`` or ``keyword``. ``providers`` are those configured, ``spaces`` all that
     the index holds vectors in, each with how much it covers. ``links`` are the chain of backends.
     ``upkeep`` is who keeps the index up to the files, where this process has done so at all.
+    ``findings`` are all that a deep look looked at, well or not; their remedies work as long as the
+    memory is open. ``information`` are lines of the backend's on what is as it should be.
     """
 
     agent: str
@@ -167,6 +170,8 @@ class Status(NamedTuple):
     links: tuple[LinkState, ...] = ()
     deferred: int = 0
     upkeep: UpkeepState | None = None
+    findings: tuple[Finding, ...] = ()
+    information: tuple[str, ...] = ()
 
 
 class NoteText(NamedTuple):

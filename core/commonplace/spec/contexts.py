@@ -73,6 +73,8 @@ class ManagerHealth(NamedTuple):
 
     ``store`` and ``spaces`` are of managers that keep a store of ours; ``spaces`` is ``None``
     where it keeps no vectors. ``findings`` are what a deep look found, the store's among them.
+    ``notices`` are of what is not as it should be, ``information`` of what is. ``drop_space``
+    forgets the vectors of a space, where any are kept.
     """
 
     available: bool
@@ -81,6 +83,8 @@ class ManagerHealth(NamedTuple):
     notices: tuple[str, ...] = ()
     spaces: tuple[SpaceInfo, ...] | None = None
     findings: tuple[Finding, ...] = ()
+    information: tuple[str, ...] = ()
+    drop_space: Callable[[str], None] | None = None
 
 
 class SourceContext(NamedTuple):

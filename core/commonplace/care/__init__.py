@@ -1,0 +1,1 @@
+"""Looking after the files that a memory keeps beside its index."""

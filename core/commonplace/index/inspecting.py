@@ -1,0 +1,149 @@
+"""A close look at an index: whether it fits together, and is what would be made today."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.errors import IndexCorruptError, UnavailableError
+from commonplace.index.recipe import anew_since, plain_identity
+from commonplace.index.target import is_of_nobody, live_build
+from commonplace.model.care import Finding, Remedy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from commonplace.model.reports import SyncReport
+    from commonplace.model.store import Build, StoreHealth
+    from commonplace.spec import Store
+
+__all__ = ["Inspection"]
+
+_PATIENCE_SECONDS = 30.0
+
+
+class Inspection:
+    """Looks at ``store`` as it is just now, with its ``health``.
+
+    ``identity`` is what a build of today would have, ``recipes`` those of today's documents by
+    their source. ``maintain`` brings the index up to the files, ``rebuild`` makes all of it anew.
+    ``now`` is in epoch seconds.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        health: StoreHealth,
+        *,
+        identity: str,
+        recipes: Mapping[str, str],
+        maintain: Callable[[], SyncReport],
+        rebuild: Callable[[], SyncReport],
+        now: float,
+    ) -> None:
+        self._store = store
+        self._health = health
+        self._identity = identity
+        self._recipes = recipes
+        self._maintain = maintain
+        self._make_anew = rebuild
+        self._now = now
+
+    def findings(self) -> Iterator[Finding]:
+        """All that was looked at, by the store, too."""
+        yield self._whole()
+        try:
+            live = live_build(self._store)
+            yield from (self._made_for(live), self._made_by(live), self._unfinished(live))
+        except UnavailableError as error:
+            yield Finding("identity", f"cannot be told: {error}", "problem")
+        for finding in self._health.findings:
+            # What the store would do to a damaged index comes after what can be done beside it.
+            damage = finding.state == "problem"
+            yield finding._replace(remedy=None) if damage else finding
+
+    def _whole(self) -> Finding:
+        problems = self._health.problems
+        if not problems:
+            return Finding("check", "no problems found")
+        words = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        remedy = Remedy("make the index anew beside the damaged one", self._rebuild)
+        return Finding("check", f"{words}: {problems[0]}", "problem", remedy)
+
+    def _rebuild(self) -> str:
+        report = self._make_anew()
+        notes = report.added + report.updated + report.unchanged
+        after = self._store.health(deep=True)
+        if not after.problems:
+            return f"made the index anew, of {notes} notes"
+        last = next((one.remedy for one in after.findings if one.state == "problem"), None)
+        if last is None:
+            raise IndexCorruptError(
+                f"the index made anew has problems, too: {after.problems[0]}",
+                mend="check the disk, or delete the index: notes are not touched",
+            )
+        said = last.run()
+        report = self._maintain()
+        return f"{said}; made it anew, of {report.added + report.updated} notes"
+
+    def _made_for(self, live: Build | None) -> Finding:
+        if live is None:
+            return Finding("identity", "there is no index yet")
+        today, then = _parts(self._identity), _parts(plain_identity(live.identity))
+        other = [
+            f"{name} {then.get(name) or 'none'}, today {today.get(name) or 'none'}"
+            for name in today
+            if today.get(name) != then.get(name)
+        ]
+        if not other:
+            return Finding("identity", f"as it would be made today: {self._identity}")
+        value = "made otherwise than today: " + "; ".join(other)
+        return Finding("identity", value, "warning", self._remake())
+
+    def _made_by(self, live: Build | None) -> Finding:
+        documents = list(self._store.documents(live)) if live is not None else []
+        others = [
+            document.recipe
+            for document in documents
+            if document.recipe != self._recipes.get(document.source, document.recipe)
+        ]
+        if not others:
+            return Finding("recipes", f"all of {len(documents)} notes by today's")
+        value = (
+            f"{len(others)} of {len(documents)} notes by another: {others[0]}, today "
+            + ", ".join(sorted(set(self._recipes.values())))
+        )
+        return Finding("recipes", value, "warning", self._remake())
+
+    def _remake(self) -> Remedy:
+        def run() -> str:
+            report = self._maintain()
+            return f"made {report.added + report.updated} notes anew"
+
+        return Remedy("make anew what is made otherwise today", run)
+
+    def _unfinished(self, live: Build | None) -> Finding:
+        begun = [build for build in self._store.builds() if build.state == "filling"]
+        if not begun:
+            return Finding("unfinished", "no build")
+        build = begun[0]
+        value = f"a build of {len(list(self._store.documents(build)))} notes"
+        if not is_of_nobody(build, live, self._identity, self._now):
+            force = " --force" if anew_since(build.identity) is not None else ""
+            return Finding("unfinished", f"{value}: `commonplace index{force}` goes on with it")
+
+        def run() -> str:
+            with self._store.writer(wait=_PATIENCE_SECONDS):
+                if build in self._store.builds():
+                    self._store.drop(build)
+            return f"dropped {value}"
+
+        remedy = Remedy("drop the unfinished build that nobody will go on with", run)
+        return Finding("unfinished", f"{value}, with which nobody will go on", "warning", remedy)
+
+
+def _parts(identity: str) -> dict[str, str]:
+    """The parts of an identity by their names: make, tokenizer, workspace."""
+    head, _, workspace = identity.partition(" workspace=")
+    make, _, rest = head.partition(" ")
+    named = dict(word.partition("=")[::2] for word in rest.split(" ") if "=" in word)
+    return {"make": make, **named, "workspace": workspace}

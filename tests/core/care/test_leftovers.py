@@ -1,0 +1,93 @@
+"""Which temporary files are swept away, and which are left alone."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from commonplace.care.leftovers import leftovers, sweep
+
+NOW = 1_800_000_000.0
+HOUR = 3_600
+DEAD, ALIVE = 4711, 4712
+
+OURS = [
+    "state/memory/spaces.json.4711",
+    "state/memory/refused.json.4711",
+    "state/memory/breakers/openai.document.4711",
+    "state/memory/breakers/main.builtin.search.4711",
+    "state/memory/batches/b-1.json.0123abcd",
+    "cache/entry-points-012.txt.4711-987654321",
+]
+NOT_OURS = [
+    "state/memory/spaces.json",
+    "state/memory/main-2ea33199.sqlite",
+    "state/memory/embeddings.sqlite-wal",
+    "state/memory/notes.4711",
+    "state/memory/spaces.json.bak",
+    "state/memory/spaces.json.0",
+    "state/memory/breakers/main.builtin.search",
+    "state/memory/batches/b-1.json",
+    "cache/entry-points-012.txt",
+    "cache/something.4711",
+    "state/4711",
+]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    for name in (*OURS, *NOT_OURS):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("half of it")
+        os.utime(path, (NOW - 2 * HOUR, NOW - 2 * HOUR))
+    return tmp_path
+
+
+def found(place: Path, *, now: float = NOW, alive: int = ALIVE) -> set[str]:
+    files = leftovers(
+        str(place / "state"), str(place / "cache"), now=now, lives=lambda pid: pid == alive
+    )
+    return {Path(file).relative_to(place).as_posix() for file in files}
+
+
+def test_what_is_ours_and_old_and_of_nobody_is_found(place: Path) -> None:
+    assert found(place) == set(OURS)
+
+
+def test_what_a_living_process_writes_is_left(place: Path) -> None:
+    assert found(place, alive=DEAD) == {"state/memory/batches/b-1.json.0123abcd"}
+
+
+def test_what_is_young_is_left_and_so_is_all_after_the_clock_was_set_back(place: Path) -> None:
+    assert found(place, now=NOW - 1.5 * HOUR) == set()
+    assert found(place, now=NOW - 1_000 * HOUR) == set()
+
+
+def test_links_and_folders_are_not_ours(place: Path) -> None:
+    memory = place / "state/memory"
+    target = memory / "notes.4711"
+    (memory / "spaces.json.4713").mkdir()
+    (memory / "spaces.json.4714").symlink_to(target)
+    assert found(place) == set(OURS)
+
+
+def test_a_sweep_takes_what_it_can(place: Path) -> None:
+    files = [str(place / name) for name in OURS]
+    assert sweep([*files, str(place / "gone")]) == len(OURS)
+    assert found(place) == set()
+    assert all((place / name).exists() for name in NOT_OURS)
+
+
+def test_folders_that_are_not_there_hold_nothing(tmp_path: Path) -> None:
+    assert found(tmp_path) == set()
+
+
+def test_a_process_that_is_asked_for_by_its_number(place: Path) -> None:
+    mine = place / f"state/memory/spaces.json.{os.getpid()}"
+    mine.write_text("half of it")
+    os.utime(mine, (NOW - 2 * HOUR, NOW - 2 * HOUR))
+    files = set(leftovers(str(place / "state"), str(place / "cache"), now=NOW))
+    assert str(mine) not in files or os.name != "posix"

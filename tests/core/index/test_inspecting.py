@@ -1,0 +1,150 @@
+"""What a close look at an index tells, and that its remedies mend just that."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+from commonplace.deadline import NEVER, Deadline
+from commonplace.index.manager import IndexedMemoryManager
+from commonplace.model.documents import Document, DocumentRef, ScanReport
+from commonplace.text.analyse import make_analyser
+from commonplace_chunkers.lines import LinesChunker
+from commonplace_inmemory.store import InMemoryStore
+from commonplace_sqlite.store import SqliteStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from commonplace.model.care import Finding
+    from commonplace.spec import Store
+
+NOW = 1_800_000_000
+DAY = 86_400
+
+
+class Notes:
+    id = "memory"
+    version = "1"
+
+    def __init__(self) -> None:
+        self.read_so_far = 0
+
+    def scan(self) -> ScanReport:
+        stamp = (9, 1_000_000_001, 1_000_000_001, 7)
+        names = [f"n{number}.md" for number in range(5)]
+        return ScanReport(tuple(DocumentRef("memory", name, name, stamp) for name in names), ("",))
+
+    def read(self, ref: DocumentRef) -> Document:
+        self.read_so_far += 1
+        return Document(ref, "A walrus.", hashlib.sha256(ref.path.encode()).hexdigest())
+
+
+def manager(
+    store: Store, *, now: int = NOW, size: int = 1600, workspace: str = "/w"
+) -> IndexedMemoryManager:
+    return IndexedMemoryManager(
+        store=store,
+        sources=[Notes()],
+        chunker=LinesChunker(size, 100),
+        analyser=make_analyser(),
+        workspace=workspace,
+        clock_ns=lambda: now * 10**9,
+    )
+
+
+def look(manager: IndexedMemoryManager) -> dict[str, Finding]:
+    return {finding.name: finding for finding in manager.health(deep=True).findings}
+
+
+def run(finding: Finding) -> str:
+    assert finding.remedy is not None
+    return finding.remedy.run()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqliteStore:
+    return SqliteStore(str(tmp_path / "index.sqlite"))
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "inmemory"])
+def test_a_sound_index_is_told_as_one_whatever_the_store(store: SqliteStore, kind: str) -> None:
+    serving = manager(store if kind == "sqlite" else InMemoryStore())
+    assert look(serving)["identity"].value == "there is no index yet"
+    serving.maintain(deadline=NEVER)
+    found = look(serving)
+    assert {finding.state for finding in found.values()} == {"ok"}
+    assert found["check"].value == "no problems found"
+    assert "keyword-1 tokenizer=analysed workspace=/w" in found["identity"].value
+    assert found["recipes"].value == "all of 5 notes by today's"
+    assert found["unfinished"].value == "no build"
+    assert serving.health().findings == ()
+    serving.close()
+
+
+def test_what_differs_from_today_is_named_and_made_anew(store: SqliteStore) -> None:
+    manager(store).maintain(deadline=NEVER)
+    other = manager(store, workspace="/v", size=800)
+    found = look(other)
+    assert found["identity"].value == "made otherwise than today: workspace /w, today /v"
+    assert found["recipes"].state == "warning"
+    assert found["recipes"].value.startswith("5 of 5 notes by another: ")
+    assert run(found["identity"]) == "made 5 notes anew"
+    assert {finding.state for finding in look(other).values()} == {"ok"}
+    other.close()
+
+
+def test_what_nobody_will_go_on_with_is_dropped(store: SqliteStore) -> None:
+    serving = manager(store)
+    serving.maintain(deadline=NEVER)
+    serving.maintain(force=True, deadline=Deadline(0, lambda: 1))
+    assert [build.state for build in store.builds()] == ["live", "filling"]
+    young = look(serving)["unfinished"]
+    assert (young.state, young.remedy) == ("ok", None)
+    assert "`commonplace index --force` goes on with it" in young.value
+    later = manager(store, now=NOW + DAY + 1)
+    assert run(look(later)["unfinished"]) == "dropped a build of 0 notes"
+    assert [build.state for build in store.builds()] == ["live"]
+    assert look(later)["unfinished"].state == "ok"
+    serving.close()
+
+
+def test_an_index_that_does_not_fit_together_is_made_anew_beside(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    serving = manager(store)
+    serving.maintain(deadline=NEVER)
+    connection = apsw.Connection(str(tmp_path / "index.sqlite"))
+    connection.execute("DELETE FROM document_1 WHERE path = 'n1.md'")
+    connection.close()
+    found = look(serving)
+    assert found["check"].state == "problem"
+    assert found["orphans"].remedy is None, "it is the last resort"
+    assert run(found["check"]) == "made the index anew, of 5 notes"
+    assert {finding.state for finding in look(serving).values()} == {"ok"}
+    assert [build.state for build in store.builds()] == ["live"]
+    assert not list(tmp_path.glob("*.damaged-*"))
+    serving.close()
+
+
+def test_a_file_that_is_damaged_itself_is_set_aside(store: SqliteStore, tmp_path: Path) -> None:
+    serving = manager(store)
+    serving.maintain(deadline=NEVER)
+    connection = apsw.Connection(str(tmp_path / "index.sqlite"))
+    # An index without its rows, which no new build beside it would mend.
+    connection.execute("CREATE TABLE odd (a); INSERT INTO odd VALUES (1), (2)")
+    connection.execute("CREATE INDEX odd_by_a ON odd (a) WHERE a > 5")
+    connection.execute("PRAGMA writable_schema = 1")
+    connection.execute(
+        "UPDATE sqlite_schema SET sql = 'CREATE INDEX odd_by_a ON odd (a)' WHERE name = 'odd_by_a'"
+    )
+    connection.close()
+    found = look(serving)
+    assert found["integrity check"].state == "problem"
+    assert run(found["check"]).endswith("; made it anew, of 5 notes")
+    assert {finding.state for finding in look(serving).values()} == {"ok"}
+    assert len(list(tmp_path.glob("*.damaged-*Z"))) == 1
+    serving.close()

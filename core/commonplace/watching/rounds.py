@@ -24,6 +24,7 @@ __all__ = ["Means", "Rounds"]
 
 _RETRY = 300.0  # seconds after which what failed is tried again
 _RESTS = 20  # times as long as it took to begin watching, before that is done again
+_WELL = 60.0  # seconds after which what fails has worked, and is worth beginning again at once
 _SLICE = 0.5  # seconds after which a wait notices that the program has ended
 
 
@@ -113,7 +114,9 @@ class Rounds:
             rested = clock() + _RESTS * (clock() - began)
             self._follow(system, places, silence, self._made_poller(silent) if silent else None)
         except UnavailableError as error:
-            return f"{error} ({error.mend})" if error.mend else str(error)
+            if clock() < began + _WELL:
+                return f"{error} ({error.mend})" if error.mend else str(error)
+            rested = clock()
         self._means.wait(self._stop, rested - clock())
         return ""
 

@@ -108,3 +108,78 @@ def test_roots_that_go_and_come_again_are_followed(told: Any, workspace: Path) -
     told.hears(lambda: shutil.rmtree(workspace), str(memory), str(workspace / "MEMORY.md"))
     told.hears(lambda: os.makedirs(memory), str(memory))
     told.hears(lambda: file.write_text("the ant"), str(file))
+
+
+def test_an_extra_path_may_come_later_be_one_file_and_go_again(
+    tmp_path: Path, watch: Callable[..., Any]
+) -> None:
+    file, folder = tmp_path / "later" / "one.md", tmp_path / "later" / "too" / "folder"
+    told = watch(
+        WatchedPath(str(file), recursive=False, suffix=".md"),
+        WatchedPath(str(folder), suffix=".md"),
+    )
+    assert told.state().folders == 1
+    for _ in range(2):
+        told.hears(file.parent.mkdir, str(file), str(folder))
+        told.hears(lambda: file.write_text("the ant"), str(file))
+        (tmp_path / "later" / "other.md").write_text("the ant")
+        told.hears(lambda: os.makedirs(folder / "deep"), str(folder))
+        note = folder / "deep" / "a.md"
+        told.hears(lambda note=note: note.write_text("the ant"), str(note))
+        told.hears(lambda: shutil.rmtree(file.parent), str(file), str(folder))
+    assert not any(str(tmp_path / "later" / "other.md") in call for call in told.calls)
+
+
+def test_a_workspace_that_is_a_link_is_watched_and_so_is_what_it_leads_to_next(
+    tmp_path: Path, watch: Callable[..., Any]
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / "memory").mkdir(parents=True)
+    workspace = tmp_path / "workspace"
+    workspace.symlink_to(tmp_path / "one")
+    memory = workspace / "memory"
+    told = watch(WatchedPath(str(workspace), suffix=".md"))
+    told.hears(lambda: (memory / "a.md").write_text("the ant"), str(memory / "a.md"))
+
+    def lead_elsewhere() -> None:
+        (tmp_path / "new").symlink_to(tmp_path / "two")
+        (tmp_path / "new").replace(workspace)
+
+    told.hears(lead_elsewhere, str(workspace))
+    told.hears(lambda: (memory / "b.md").write_text("the bee"), str(memory / "b.md"))
+    assert (tmp_path / "two" / "memory" / "b.md").exists()
+
+
+def test_many_changes_at_once_are_told_together(told: Any, workspace: Path) -> None:
+    files = [workspace / "memory" / f"{number}.md" for number in range(300)]
+
+    def write() -> None:
+        for file in files:
+            file.write_text("the ant")
+
+    told.hears(write, *map(str, files))
+    assert len(told.calls) < 100
+
+
+def test_a_tree_unpacked_in_one_go_is_watched_to_its_bottom(told: Any, workspace: Path) -> None:
+    top = workspace / "memory" / "tree"
+    deepest = top.joinpath(*"abcdefgh")
+
+    def unpack() -> None:
+        deepest.mkdir(parents=True)
+        for folder in (deepest, *deepest.parents[:8]):
+            (folder / "a.md").write_text("the ant")
+
+    told.hears(unpack, str(top))
+    told.wait_for(lambda: told.state().folders == 11)
+    told.hears(lambda: (deepest / "b.md").write_text("the bee"), str(deepest / "b.md"))
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may do anything")
+def test_a_closed_folder_is_left_out_until_it_is_opened(told: Any, workspace: Path) -> None:
+    closed = workspace / "memory" / "closed"
+    told.hears(lambda: closed.mkdir(mode=0), str(closed))
+    assert (told.state().mode, told.state().folders) == ("native", 2)
+    told.hears(lambda: closed.chmod(0o700), str(closed))
+    told.wait_for(lambda: told.state().folders == 3)
+    told.hears(lambda: (closed / "a.md").write_text("the ant"), str(closed / "a.md"))

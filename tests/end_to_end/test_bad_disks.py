@@ -188,7 +188,7 @@ def test_a_disk_that_is_full_still_answers_from_the_index(sandbox: Sandbox) -> N
     new = sandbox.write("memory/new.md", "A platypus.\n" * 3_000)
     late = sandbox.run("search", "walrus", program=program)
     assert late.went_well() == expected
-    assert "1 changed note is not in this answer yet: the index " in late.err
+    assert "1 changed note may not be in this answer as it is now: the index " in late.err
     sandbox.run("index", program=program).failed_well()
     new.unlink()
     ran = sandbox.run("search", "walrus")

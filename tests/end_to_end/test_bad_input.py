@@ -177,7 +177,7 @@ def test_a_state_folder_that_cannot_be_written_still_answers(
     sandbox.write("memory/new.md", "A second walrus.\n")
     after = sandbox.run("search", "walrus", program=humble)
     assert "2026-10-03.md" in after.went_well()
-    assert "1 changed note is not in this answer yet: " in after.err
+    assert "1 changed note may not be in this answer as it is now: " in after.err
     assert "cannot be written" in after.err
     assert "run `commonplace index`" not in after.err  # it would fail
     assert "cannot be written" in sandbox.run("index", program=humble).failed_well()

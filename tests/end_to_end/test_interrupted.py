@@ -254,8 +254,8 @@ def test_a_search_beside_a_writer_answers_and_says_what_is_missing(sandbox: Sand
         new = sandbox.write("memory/new.md", "A platypus.\n")
         late = sandbox.run("search", "platypus")
         assert "no matches" in late.err + late.went_well()
-        assert "1 changed note is not in this answer yet: process " in late.err
-        assert "is writing the index" in late.err
+        assert "1 changed note may not be in this answer as it is now: process " in late.err
+        assert "writing the index" in late.err
     writer.close()
     assert "new.md" in sandbox.run("search", "platypus").went_well()
     new.unlink()

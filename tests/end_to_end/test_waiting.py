@@ -78,6 +78,16 @@ def test_it_does_not_wait_for_ever(sandbox: Sandbox) -> None:
     new.unlink()
 
 
+def test_a_hit_as_it_was_is_not_said_to_be_missing(sandbox: Sandbox) -> None:
+    note = sandbox.write("memory/new.md", "A platypus.\n")
+    sandbox.run("index").went_well()
+    note.write_text("A platypus and its young.\n", encoding="utf-8")
+    with writing(sandbox):
+        ran = sandbox.run("search", "platypus")
+    assert "new.md" in ran.went_well()
+    assert "1 changed note may not be in this answer as it is now: process " in ran.err
+
+
 def test_status_tells_of_a_writer_when_it_looks_deep(sandbox: Sandbox) -> None:
     sandbox.run("index").went_well()
     with writing(sandbox) as process:

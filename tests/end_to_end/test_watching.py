@@ -217,7 +217,8 @@ def test_a_search_that_meets_many_changes_answers_at_once_and_has_them_indexed(
         (workspace / "memory" / f"n{number}.md").write_text("A narwhal again.\n")
     result = watched.memory.search("narwhal")
     assert (result.hits, result.stale) == ((), 30)
-    assert "30 changed notes are not in this answer yet: they are being indexed" in result.notes
+    words = "30 changed notes may not be in this answer as they are now: they are being indexed"
+    assert words in result.notes
     until(lambda: watched.memory.search("narwhal").stale == 0)
     assert watched.memory.search("narwhal").hits
     event = next(event for event in watched.events if event.reasons == ("search",))

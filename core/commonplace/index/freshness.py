@@ -114,10 +114,11 @@ def _words(report: SyncReport, hindrance: str) -> tuple[str, ...]:
             f"was until then: {hindrance or '`commonplace index` finishes it'}"
         )
     elif report.remaining:
+        # It may well be among the hits, as it was when it was indexed.
         changed = (
-            "1 changed note is"
+            "1 changed note may not be in this answer as it is now"
             if report.remaining == 1
-            else f"{report.remaining} changed notes are"
+            else f"{report.remaining} changed notes may not be in this answer as they are now"
         )
-        notes.append(f"{changed} not in this answer yet: {hindrance or 'run `commonplace index`'}")
+        notes.append(f"{changed}: {hindrance or 'run `commonplace index`'}")
     return tuple(notes)

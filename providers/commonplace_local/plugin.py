@@ -59,6 +59,8 @@ def _ready(context: ProviderContext) -> Probe:
     if is_remote(path):
         reason = "automatic choice downloads nothing"
         return Probe(available=False, reason=reason, mend='set provider to "local"')
-    if not os.path.isfile(os.path.expanduser(path)):
-        return Probe(available=False, reason=f"{path} is no file", mend="check local.modelPath")
+    there = os.path.expanduser(path)
+    if not os.path.isfile(there):
+        reason = f"{path} is a folder, not a model" if os.path.isdir(there) else f"no file {path}"
+        return Probe(available=False, reason=reason, mend="set local.modelPath to a GGUF file")
     return _probe()

@@ -35,7 +35,7 @@ def _ready(context: ProviderContext) -> Probe:
     # Whoever names a server's address wants it to be asked, and many of them know no keys.
     if context.api_key or context.base_url:
         return Probe(available=True)
-    return Probe(available=False, reason="openai: no API key found", mend="set OPENAI_API_KEY")
+    return Probe(available=False, reason="no API key found")
 
 
 def _openai(context: ProviderContext) -> EmbeddingProvider:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from commonplace.embedding.ledger import SpaceLedger
+from commonplace.embedding.link import told
 from commonplace.embedding.making import LinkMaker, context_of
 from commonplace.embedding.refused import RefusedTexts
 from commonplace.embedding.service import KEYWORDS, EmbeddingService
 from commonplace.errors import CommonplaceError, PluginUnavailableError, UnavailableError
+from commonplace.model.plugins import Probe
 from commonplace.model.search import Fallback
 
 if TYPE_CHECKING:
@@ -68,7 +70,7 @@ def choose(
         try:
             links.append(making.link(id_, primary=not place))
         except CommonplaceError as error:
-            notices.append(f"{error}. To mend it: {error.mend}" if error.mend else str(error))
+            notices.append(told(error))
             if not place:
                 absent = Fallback(id_, notices[-1], clock(), KEYWORDS)
     if not links and absent is None:
@@ -96,7 +98,7 @@ def _automatic(
         try:
             registration = host.provider(id_)
         except PluginUnavailableError as error:
-            notices.append(str(error))
+            notices.append(told(error))
             continue
         if registration.priority is not None:
             offered.append((registration.priority, id_, registration))
@@ -104,14 +106,16 @@ def _automatic(
         try:
             context = context_of(settings, env, registration, primary=True)
         except UnavailableError as error:
-            notices.append(str(error))
+            notices.append(told(error))
             continue
-        if registration.ready is not None:
-            ready = registration.ready(context).available
+        if registration.ready is None:
+            ready = Probe(available=context.api_key is not None)
         else:
-            ready = context.api_key is not None
-        if ready:
+            ready = registration.ready(context)
+        if ready.available:
             return [id_]
+        if ready.mend:  # somebody means it to be taken
+            notices.append(f"{id_}: {ready.reason}. To mend it: {ready.mend}")
     return []
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.embedding.cache import text_digest
 from commonplace.embedding.lengths import VectorLength
-from commonplace.embedding.link import fingerprint_of, space_of
+from commonplace.embedding.link import fingerprint_of, space_of, told
 from commonplace.embedding.refused import RefusedText
 from commonplace.embedding.service import cache_key
 from commonplace.embedding.vectors import dims_of
@@ -70,7 +70,7 @@ def fill_vectors(
             filling = _Filling(service, link, store, build, wait)
             report = filling.run(deadline, progress, anew=anew, locate=locate)
         except UnavailableError as error:
-            report = Embedding(link.id, missing=store.health().chunks, reason=str(error))
+            report = Embedding(link.id, missing=store.health().chunks, reason=told(error))
         if not report.reason or report.embedded:
             break
         reasons.append(report.reason)
@@ -142,7 +142,7 @@ class _Filling:
             if self._length.turned:
                 self._fill(self._missing(), deadline, progress, locate)
         except UnavailableError as error:
-            reason = str(error)
+            reason = told(error)
         left = sum(digest not in self._refused for digest, _ in self._missing()) if missing else 0
         if self._memory is not None:
             self._memory.keep(self._fingerprint, self._refused)

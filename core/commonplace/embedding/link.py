@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from commonplace.breaker import BreakerState, CircuitBreaker
     from commonplace.embedding.batching import Batching
     from commonplace.embedding.requests import RequestRunner
+    from commonplace.errors import CommonplaceError
     from commonplace.model.store import SpaceInfo
     from commonplace.spec import EmbeddingProvider
 
-__all__ = ["Pace", "ProviderLink", "fingerprint_of", "space_name", "space_of"]
+__all__ = ["Pace", "ProviderLink", "fingerprint_of", "space_name", "space_of", "told"]
 
 Purpose = Literal["query", "document"]
 Heard = Callable[["ProviderError | None"], None]
@@ -171,7 +172,7 @@ class ProviderLink:
             self._failed(self.indexing, error)
 
     def _failed(self, breaker: CircuitBreaker, error: ProviderError) -> None:
-        reason = _told(error)
+        reason = told(error)
         opened = breaker.failed(reason, retry_after=error.retry_after)
         if opened and self._others_closed(breaker):
             self._changed(self.id, reason)
@@ -193,7 +194,8 @@ class ProviderLink:
         )
 
 
-def _told(error: ProviderError) -> str:
+def told(error: CommonplaceError) -> str:
+    """The error and how to mend it, on one line and without keys."""
     from commonplace.embedding.redact import redacted
 
     words = f"{error}. To mend it: {error.mend}" if error.mend else str(error)

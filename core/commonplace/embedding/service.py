@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from commonplace.embedding.cache import text_digest
-from commonplace.embedding.link import fingerprint_of, space_name, space_of
+from commonplace.embedding.link import fingerprint_of, space_name, space_of, told
 from commonplace.errors import UnavailableError
 from commonplace.model.search import Fallback
 
@@ -104,7 +104,7 @@ class EmbeddingService:
             except UnavailableError as error:
                 state = link.state("query")
                 since = self._since if state.since is None else state.since
-                failed = failed or NoVector(state.reason or str(error), link.id, since)
+                failed = failed or NoVector(state.reason or told(error), link.id, since)
                 continue
             name = _lengths(space, spaces).get(len(vector))
             if name is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.embedding.link import space_name, space_of
+from commonplace.embedding.link import space_name, space_of, told
 from commonplace.embedding.service import KEYWORDS
 from commonplace.errors import UnavailableError
 from commonplace.model.provider_state import ProviderState
@@ -103,7 +103,7 @@ def _state_of(
         space = space_of(link.fingerprint(), spaces)
         model = link.model
     except UnavailableError as error:
-        return ProviderState(link.id, role, "unusable", chunks=chunks, reason=str(error))
+        return ProviderState(link.id, role, "unusable", chunks=chunks, reason=told(error))
     return ProviderState(
         id=link.id,
         role=role,

@@ -71,7 +71,8 @@ class Registration(NamedTuple, Generic[T]):
 
     For providers: ``credentials`` say where keys are, and ``ready`` is asked by automatic choice,
     with the :class:`~commonplace.spec.ProviderContext` the factory would be given, whether to take
-    this one (no network, no model load); without it, a provider is ready when it has a key.
+    this one (no network, no model load); without it, a provider is ready when it has a key. With
+    a ``mend`` it says that the settings mean it to be taken, and cannot have it: people are told.
 
     For managers: ``permits`` is handed the ``config`` and the query before any part of a chain is
     asked, and raises a :class:`~commonplace.errors.CallerError` where whoever asks may not search;

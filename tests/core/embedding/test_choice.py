@@ -60,6 +60,13 @@ ALPHA = Credentials(env=("ALPHA_KEY", "ALPHA_OTHER"), config=("alpha", "alphabet
 BETA = Credentials(env=("BETA_KEY",), config=("beta",))
 
 
+def _file_ready(context: ProviderContext) -> Probe:
+    path = str(context.options["model_path"] or "")
+    if path.endswith("gone"):
+        return Probe(available=False, reason="it is gone", mend="look for it")
+    return Probe(available=bool(path), reason="" if path else "nobody named one")
+
+
 @pytest.fixture
 def host() -> PluginHost:
     host = PluginHost(entry_points=(), env={})
@@ -69,7 +76,7 @@ def host() -> PluginHost:
         Plugin(
             id="file",
             priority=5,
-            ready=lambda context: Probe(available=bool(context.options["model_path"])),
+            ready=_file_ready,
         ),
         name="file",
     )
@@ -115,8 +122,17 @@ def context_of(choice: Choice, place: int = 0) -> ProviderContext:
 
 
 def test_without_a_key_nobody_embeds_and_nothing_is_wrong(choosing: Choosing) -> None:
-    assert choosing({}) == Choice(None, ()) or not choosing({}).notices
-    assert ids(choosing({})) == []
+    choice = choosing({})
+    assert (choice.service, choice.notices) == (None, ())
+
+
+@pytest.mark.parametrize(("env", "chosen"), [({}, []), ({"BETA_KEY": "b"}, ["beta"])])
+def test_auto_tells_of_what_somebody_named_and_cannot_have(
+    choosing: Choosing, env: dict[str, str], chosen: list[str]
+) -> None:
+    choice = choosing({"local": {"modelPath": "gone"}}, **env)
+    assert ids(choice) == chosen
+    assert choice.notices == ("file: it is gone. To mend it: look for it",)
 
 
 @pytest.mark.parametrize(

@@ -56,16 +56,28 @@ def test_either_engine_will_do(
 
 
 @pytest.mark.parametrize(
-    "path", [None, "", "hf:o/r/m.gguf", "HuggingFace:o/r", "https://x/m.gguf", "{}", "{}/none.gguf"]
+    ("path", "words", "mend"),
+    [
+        (None, "is not set", ""),
+        ("", "is not set", ""),
+        ("hf:o/r/m.gguf", "downloads nothing", 'set provider to "local"'),
+        ("HuggingFace:o/r", "downloads nothing", 'set provider to "local"'),
+        ("https://x/m.gguf", "downloads nothing", 'set provider to "local"'),
+        ("{}", "is a folder", "local.modelPath"),
+        ("{}/none.gguf", "no file", "local.modelPath"),
+    ],
 )
 def test_automatic_choice_takes_nothing_but_a_file_that_is_there(
-    registration: Registration[Any], tmp_path: Path, path: str | None
+    registration: Registration[Any], tmp_path: Path, path: str | None, words: str, mend: str
 ) -> None:
     assert registration.ready is not None
     given = path.format(tmp_path) if path else path
     ready = registration.ready(ProviderContext(options={"model_path": given}))
     assert not ready.available
-    assert ready.reason
+    assert words in ready.reason
+    # With a mend it is told: so only where somebody has named a model.
+    assert mend in ready.mend
+    assert bool(ready.mend) == bool(path)
 
 
 @pytest.mark.usefixtures("needs_engine")

@@ -14,7 +14,15 @@ if TYPE_CHECKING:
 
     from commonplace.errors import ProviderErrorKind
 
-__all__ = ["Complaint", "kind_of_status", "message_of", "retry_after_of", "retry_of"]
+__all__ = [
+    "Complaint",
+    "complaint_of_proxy",
+    "kind_of_status",
+    "mend_of",
+    "message_of",
+    "retry_after_of",
+    "retry_of",
+]
 
 _FAR = 366 * 86400.0
 
@@ -33,6 +41,11 @@ class Complaint:
     mend: str = ""
 
 
+_MENDS: dict[ProviderErrorKind, str] = {
+    "auth": "check the API key of this provider",
+    "quota": "the account has no quota left: top it up, or choose another provider",
+    "not_found": "check remote.baseUrl and the model's name",
+}
 _KINDS: dict[int, ProviderErrorKind] = {
     401: "auth",
     402: "quota",
@@ -50,6 +63,19 @@ _KINDS: dict[int, ProviderErrorKind] = {
 def kind_of_status(status: int) -> ProviderErrorKind:
     """What an HTTP status means where the vendor says nothing better."""
     return _KINDS.get(status, "unavailable" if status >= 500 else "bad_request")
+
+
+def complaint_of_proxy(status: int) -> Complaint | None:
+    """What a status means that no server but only a proxy gives, if it is one."""
+    if status != 407:
+        return None
+    words = "the proxy wants a user and a password, or others"
+    return Complaint("auth", words, mend="check them in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY")
+
+
+def mend_of(kind: ProviderErrorKind) -> str:
+    """What may help against errors of a kind where nobody knows better, or ``""``."""
+    return _MENDS.get(kind, "")
 
 
 def retry_after_of(

@@ -12,7 +12,9 @@ from commonplace.embedding.quiet import hush
 from commonplace.embedding.redact import redacted
 from commonplace.embedding.refusals import (
     Complaint,
+    complaint_of_proxy,
     kind_of_status,
+    mend_of,
     message_of,
     retry_after_of,
     retry_of,
@@ -218,7 +220,7 @@ class RemoteClient:
             retry_after=retry_after,
             request_id=redacted(request_id, self._secrets) if request_id else None,
             retry=retry_of(headers),
-            mend=mend or _MENDS.get(kind, ""),
+            mend=mend or mend_of(kind),
         )
 
     def refused(self, status: int, headers: Mapping[str, str], body: Any) -> ProviderError:
@@ -226,7 +228,9 @@ class RemoteClient:
 
         For bodies of error answers, and of those that hide an error behind a status of 200.
         """
-        complaint = self._explain(status, headers, body) if self._explain else None
+        complaint = complaint_of_proxy(status)
+        if complaint is None and self._explain:
+            complaint = self._explain(status, headers, body)
         if complaint is None:
             complaint = Complaint(kind_of_status(status), message_of(body))
         words = complaint.message or "it refused"
@@ -295,13 +299,6 @@ class RemoteClient:
                     " a character that no header may hold",
                     mend="copy the key again, without line breaks, quotes or other signs around it",
                 )
-
-
-_MENDS: dict[str, str] = {
-    "auth": "check the API key of this provider",
-    "quota": "the account has no quota left: top it up, or choose another provider",
-    "not_found": "check remote.baseUrl and the model's name",
-}
 
 
 def _encoded(body: object) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -58,6 +59,21 @@ class Told:
             self.paths.clear()
         act()
         self.wait_for(lambda: set(paths) <= self.paths)
+
+    def hears_in_the_end(self, act: Callable[[], object], path: str) -> None:
+        """Done again and again, ``act`` makes the watcher tell ``path`` by its name.
+
+        For folders that have just come: until they are watched, something around them is told.
+        """
+        with self._news:
+            self.paths.clear()
+        until = time.monotonic() + PATIENCE
+        while True:
+            act()
+            with self._news:
+                if self._news.wait_for(lambda: path in self.paths, 0.3):
+                    return
+            assert time.monotonic() < until, (self.calls, self.state())
 
     def state(self) -> WatchState:
         """What the watcher says of itself."""

@@ -75,7 +75,7 @@ def test_folders_moved_in_out_and_within_are_told_and_followed(
     told.hears(lambda: file.write_text("the bee"), str(file))
     told.hears(lambda: inside.rename(renamed), str(inside), str(renamed))
     file = renamed / "deep" / "a.md"
-    told.hears(lambda: file.write_text("the cat"), str(file))
+    told.hears_in_the_end(lambda: file.write_text("the cat"), str(file))
     told.hears(lambda: renamed.rename(outside), str(renamed))
     told.wait_for(lambda: told.state().folders == 2)
 
@@ -97,17 +97,17 @@ def test_roots_that_go_and_come_again_are_followed(told: Any, workspace: Path) -
     for _ in range(3):
         told.hears(lambda: shutil.rmtree(memory), str(memory))
         told.hears(memory.mkdir, str(memory))
-        told.hears(lambda: file.write_text("the ant"), str(file))
+        told.hears_in_the_end(lambda: file.write_text("the ant"), str(file))
 
     def again() -> None:
         shutil.rmtree(memory)
         memory.mkdir()
 
     told.hears(again, str(memory))
-    told.hears(lambda: file.write_text("the ant"), str(file))
+    told.hears_in_the_end(lambda: file.write_text("the ant"), str(file))
     told.hears(lambda: shutil.rmtree(workspace), str(memory), str(workspace / "MEMORY.md"))
     told.hears(lambda: os.makedirs(memory), str(memory))
-    told.hears(lambda: file.write_text("the ant"), str(file))
+    told.hears_in_the_end(lambda: file.write_text("the ant"), str(file))
 
 
 def test_an_extra_path_may_come_later_be_one_file_and_go_again(
@@ -121,11 +121,11 @@ def test_an_extra_path_may_come_later_be_one_file_and_go_again(
     assert told.state().folders == 1
     for _ in range(2):
         told.hears(file.parent.mkdir, str(file), str(folder))
-        told.hears(lambda: file.write_text("the ant"), str(file))
+        told.hears_in_the_end(lambda: file.write_text("the ant"), str(file))
         (tmp_path / "later" / "other.md").write_text("the ant")
         told.hears(lambda: os.makedirs(folder / "deep"), str(folder))
         note = folder / "deep" / "a.md"
-        told.hears(lambda note=note: note.write_text("the ant"), str(note))
+        told.hears_in_the_end(lambda note=note: note.write_text("the ant"), str(note))
         told.hears(lambda: shutil.rmtree(file.parent), str(file), str(folder))
     assert not any(str(tmp_path / "later" / "other.md") in call for call in told.calls)
 
@@ -146,7 +146,7 @@ def test_a_workspace_that_is_a_link_is_watched_and_so_is_what_it_leads_to_next(
         (tmp_path / "new").replace(workspace)
 
     told.hears(lead_elsewhere, str(workspace))
-    told.hears(lambda: (memory / "b.md").write_text("the bee"), str(memory / "b.md"))
+    told.hears_in_the_end(lambda: (memory / "b.md").write_text("the bee"), str(memory / "b.md"))
     assert (tmp_path / "two" / "memory" / "b.md").exists()
 
 

@@ -55,7 +55,7 @@ def health_of(
     counts = _counts(collections, found)
     documents = asked.documents if asked else state.documents
     writing = upkeep.writing_elsewhere() if deep else ()
-    words = (*notices, *_about(qmd, collections, config, state, found, asked), *writing)
+    words = (*notices, *_about(qmd, collections, config, state, found), *writing)
     return ManagerHealth(
         available=True,
         store=StoreHealth(
@@ -68,6 +68,7 @@ def health_of(
             problems=problems,
         ),
         notices=words,
+        information=(_summary(state, asked),),
     )
 
 
@@ -77,9 +78,7 @@ def _about(
     config: QmdSettings,
     state: State,
     found: Look,
-    asked: QmdStatus | None,
 ) -> Iterator[str]:
-    yield _summary(state, asked)
     for collection in collections:
         for folder in found.listings[collection.name].passed_over:
             yield (

@@ -82,9 +82,10 @@ def open_to_others(path: str) -> list[str]:
 
 
 def make_private(paths: list[str]) -> None:
-    """Leave each to its owner alone. Raises ``OSError``."""
+    """Leave each that is there to its owner alone. Raises ``OSError``."""
     for path in paths:
-        os.chmod(path, 0o600)
+        with suppress(FileNotFoundError):  # the log goes with its last connection
+            os.chmod(path, 0o600)
 
 
 def _mode_of(path: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace.breaker_file import recorded
@@ -94,7 +95,8 @@ def _rights(folder: str) -> Finding:
 
     def run() -> str:
         for path in open_:
-            os.chmod(path, 0o700 if os.path.isdir(path) else 0o600)
+            with suppress(FileNotFoundError):  # a log goes with its last connection
+                os.chmod(path, 0o700 if os.path.isdir(path) else 0o600)
         return f"took the rights of others from {len(open_)} files and folders"
 
     remedy = Remedy("take the rights of others from the folder of state", run)

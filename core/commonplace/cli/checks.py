@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from commonplace.cli.context import Context
     from commonplace.config import Settings
     from commonplace.memory import Memory
+    from commonplace.model.care import Finding, Remedy
     from commonplace.model.reports import Status
 
 __all__ = ["Check", "State", "all_checks"]
@@ -36,12 +37,16 @@ _SWITCH_ON = "set memorySearch.enabled to true and plugins.slots.memory to memor
 
 @frozen
 class Check:
-    """One thing that was looked at. ``mend`` is one line, empty where nothing need be done."""
+    """One thing that was looked at. ``mend`` is one line, empty where nothing need be done.
+
+    ``remedy`` mends it, while the memory is open: until the next check is asked for.
+    """
 
     name: str
     state: State
     message: str
     mend: str = ""
+    remedy: Remedy | None = None
 
 
 def all_checks(context: Context) -> Iterator[Check]:
@@ -75,7 +80,7 @@ def _checks(context: Context) -> Iterator[Check]:
         status = memory.status(deep=True)
         yield from _fallback(status)
         yield from _provider(status)
-        yield from _index(status)
+        yield from _index(status, memory)
 
 
 def _program() -> Iterator[Check]:
@@ -260,10 +265,12 @@ def _since(seconds: float | None) -> str:
     return time.strftime(" since %Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
-def _index(status: Status) -> Iterator[Check]:
+def _index(status: Status, memory: Memory) -> Iterator[Check]:
     where = status.db_path or status.backend
-    for problem in status.problems:
+    checked = any(finding.name == "check" for finding in status.findings)
+    for problem in () if checked else status.problems:
         yield Check("index", "failed", f"{where}: {problem}", "commonplace index --force")
+    yield from map(_found, status.findings)
     if not status.available:
         reason = "; ".join(status.notices) or "it cannot be opened"
         yield Check(
@@ -274,7 +281,32 @@ def _index(status: Status) -> Iterator[Check]:
     for notice in status.notices:
         if notice not in told:
             yield Check("index", "warning", notice)
+    for line in status.information:
+        yield Check("backend", "ok", line)
     if not status.problems:
         chunks = f"{count(status.files, 'note')}, {count(status.chunks, 'chunk')}"
         changed = f"; {count(status.stale, 'change')} not indexed yet" if status.stale > 0 else ""
-        yield Check("index", "ok", f"{where}: {chunks}{changed}")
+        empty = status.stale > 0 and not status.files
+        remedy = _indexing(memory) if empty else None
+        yield Check("index", "ok", f"{where}: {chunks}{changed}", remedy=remedy)
+
+
+def _found(finding: Finding) -> Check:
+    states: dict[str, State] = {"ok": "ok", "warning": "warning", "problem": "failed"}
+    remedy = finding.remedy
+    mend = ""
+    if remedy is not None:
+        command = "--fix --drop-unused" if remedy.asked else "--fix"
+        mend = f"commonplace doctor {command}: {remedy.says}"
+    name = "index" if finding.name == "check" else f"index {finding.name}"
+    return Check(name, states[finding.state], finding.value, mend, remedy)
+
+
+def _indexing(memory: Memory) -> Remedy:
+    from commonplace.model.care import Remedy
+
+    def run() -> str:
+        report = memory.sync()
+        return f"indexed {count(report.added, 'note')}"
+
+    return Remedy("index the notes", run)

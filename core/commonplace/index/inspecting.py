@@ -107,9 +107,9 @@ class Inspection:
             if document.recipe != self._recipes.get(document.source, document.recipe)
         ]
         if not others:
-            return Finding("recipes", f"all of {len(documents)} notes by today's")
+            return Finding("recipes", "as today's")
         value = (
-            f"{len(others)} of {len(documents)} notes by another: {others[0]}, today "
+            f"{len(others)} of {len(documents)} notes are by another: {others[0]}, today "
             + ", ".join(sorted(set(self._recipes.values())))
         )
         return Finding("recipes", value, "warning", self._remake())

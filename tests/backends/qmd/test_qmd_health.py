@@ -23,7 +23,7 @@ def test_before_anything_is_indexed(desk: Desk) -> None:
     assert health.available
     assert health.store is not None
     assert (health.store.documents, health.store.size) == (0, 0)
-    assert health.notices == ("QMD has not indexed anything yet",)
+    assert health.information == ("QMD has not indexed anything yet",)
     assert desk.qmd.updates == 0
     assert not (desk.root / "state").exists()
 
@@ -37,7 +37,8 @@ def test_a_plain_status_runs_nothing(desk: Desk) -> None:
     assert health.store.documents == 3
     assert health.store.location == desk.home().qmd.index_path
     assert health.store.documents_by_source == (("memory", 3),)
-    (notice,) = health.notices
+    assert health.notices == ()
+    (notice,) = health.information
     assert notice == "QMD has 3 documents, updated 2027-01-15 08:00 UTC"
 
 
@@ -45,7 +46,7 @@ def test_a_deep_one_asks_qmd(desk: Desk) -> None:
     manager = desk.make()
     manager.maintain(deadline=NEVER)
     health = manager.health(deep=True)
-    assert health.notices[0].startswith("QMD 2.8.3 has 3 documents and 0 vectors")
+    assert health.information[0].startswith("QMD 2.8.3 has 3 documents and 0 vectors")
     desk.qmd.fails["status"] = [QmdError("ended with status 1", reason="crash", mend="mend it")]
     health = manager.health(deep=True)
     assert health.available
@@ -83,7 +84,7 @@ def test_what_a_mode_lacks_is_told(desk: Desk, mode: str, installed: set[str], t
     desk.qmd.installed = installed
     manager = desk.make(QmdSettings(search_mode=mode))  # type: ignore[arg-type]  # a literal
     manager.maintain(deadline=NEVER, embed=False)
-    notices = manager.health().notices[1:]
+    notices = manager.health().notices
     assert len(notices) == bool(told)
     assert all(told in notice for notice in notices)
 

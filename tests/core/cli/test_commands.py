@@ -198,10 +198,13 @@ def test_status_for_people(run: Callable[..., Run], workspace: str) -> None:
     ran = run("status", "--workspace", workspace, "--deep")
     assert ran.code == 0
     assert ran.out.startswith("Memory of main\n")
-    facts = dict(line.strip().split("  ", 1) for line in ran.out.splitlines()[1:])
+    shown, _, looked_at = ran.out.partition("  Looked at\n")
+    facts = dict(line.strip().split("  ", 1) for line in shown.splitlines()[1:])
     assert facts["Indexed"].strip().startswith("11 notes, ")
     assert facts["Workspace"].strip() == workspace
     assert facts["Changed since"].strip() == "0 notes"
+    assert "  ok       integrity check  the file is sound\n" in looked_at
+    assert {line.split()[0] for line in looked_at.splitlines()} == {"ok"}
 
 
 # --- doctor, plugins, config --------------------------------------------------------------------

@@ -79,7 +79,7 @@ def test_a_sound_index_is_told_as_one_whatever_the_store(store: SqliteStore, kin
     assert {finding.state for finding in found.values()} == {"ok"}
     assert found["check"].value == "no problems found"
     assert "keyword-1 tokenizer=analysed workspace=/w" in found["identity"].value
-    assert found["recipes"].value == "all of 5 notes by today's"
+    assert found["recipes"].value == "as today's"
     assert found["unfinished"].value == "no build"
     assert serving.health().findings == ()
     serving.close()
@@ -91,7 +91,7 @@ def test_what_differs_from_today_is_named_and_made_anew(store: SqliteStore) -> N
     found = look(other)
     assert found["identity"].value == "made otherwise than today: workspace /w, today /v"
     assert found["recipes"].state == "warning"
-    assert found["recipes"].value.startswith("5 of 5 notes by another: ")
+    assert found["recipes"].value.startswith("5 of 5 notes are by another: ")
     assert run(found["identity"]) == "made 5 notes anew"
     assert {finding.state for finding in look(other).values()} == {"ok"}
     other.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonplace.cli.findings import findings_json, findings_lines
 from commonplace.cli.words import count
 
 if TYPE_CHECKING:
@@ -28,14 +29,15 @@ class StatusCommand:
         parser.add_argument(
             "--deep",
             action="store_true",
-            help="also check the index against itself; 1 is returned if it has problems",
+            help="also look closely at the index and all that is kept beside it: what is sound, "
+            "what is not, and what mends it",
         )
         parser.add_argument(
             "--index", action="store_true", help="bring the index up first; implies --deep"
         )
 
     def run(self, args: Namespace, context: Context) -> int:
-        """Gather it from all parts."""
+        """Gather it from all parts; 1 is returned where something is broken or nothing answers."""
         deep = args.deep or args.index
         with context.open_memory() as memory, context.progress() as progress:
             if args.index:
@@ -47,7 +49,8 @@ class StatusCommand:
             context.emit(_status_json(status))
         else:
             _show(status, context)
-        return 1 if status.problems else 0
+        broken = any(finding.state == "problem" for finding in status.findings)
+        return 1 if status.problems or broken or not status.available else 0
 
 
 def _status_json(status: Status) -> dict[str, object]:
@@ -83,7 +86,9 @@ def _status_json(status: Status) -> dict[str, object]:
         "providers": status.providers,
         "spaces": status.spaces,
         "notices": status.notices,
+        "information": status.information,
         "problems": status.problems,
+        "findings": findings_json(status.findings),
     }
 
 
@@ -93,16 +98,20 @@ def _show(status: Status, context: Context) -> None:
 
     style = context.style
     context.line(style.strong(f"Memory of {status.agent}"))
-    rows = [(f"  {label}", printable(value)) for label, value in _facts(status)]
-    for line in columns(rows):
+    facts = list(_facts(status))
+    for line in columns([(f"  {label}", printable(value)) for label, value in facts]):
         context.line(line)
-    told = {provider.reason for provider in status.providers}
+    told = "\n".join(value for _, value in facts)
     for notice in status.notices:
-        if notice in told:
-            continue
-        context.line(f"  {style.warning('note:')} {printable(notice)}")
+        # A reason stands with its part; what mends it may follow there, or not.
+        if notice not in told and notice.rpartition(" (")[0] not in told.splitlines():
+            context.line(f"  {style.warning('note:')} {printable(notice)}")
     for problem in status.problems:
         context.line(f"  {style.bad('problem:')} {printable(problem)}")
+    if status.findings:
+        context.line("  " + style.strong("Looked at"))
+        for line in findings_lines(status.findings, style):
+            context.line(line)
 
 
 def _facts(status: Status) -> Iterator[tuple[str, str]]:
@@ -131,18 +140,27 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     where = f"{status.db_path} ({size(status.db_bytes)})" if status.db_path else "in memory"
     yield "Index", where + ("" if status.writable else ", cannot be written")
     yield "Configuration", ", ".join(status.config_files) or "defaults"
+    for line in status.information:
+        yield "About", line
     for failure in status.failed_roots:
         yield "Not scanned", f"{failure.root or 'the workspace'}: {failure.reason}"
     if status.skipped_symlinks:
         yield "Not followed", count(status.skipped_symlinks, "symbolic link")
-    if status.fallback:
-        fallback = status.fallback
-        words = f"in place of {fallback.part}"
-        if any(provider.reason == fallback.reason for provider in status.providers):
-            yield "Fallback", f"{fallback.by} {words}"
-        else:
-            words = f"{fallback.by} {words}".strip()
-            yield "Fallback", f"{words}{_since(fallback.since)}: {fallback.reason}"
+    yield from _fallback(status)
+
+
+def _fallback(status: Status) -> Iterator[tuple[str, str]]:
+    """Who stands in for whom; why and since when, unless that stands with the part already."""
+    fallback = status.fallback
+    if fallback is None:
+        return
+    words = f"{fallback.by} in place of {fallback.part}".strip()
+    shown = {provider.reason for provider in status.providers}
+    if len(status.links) > 1:
+        shown.update(link.reason for link in status.links)
+    if fallback.reason not in shown:
+        words += f"{_since(fallback.since)}: {fallback.reason}"
+    yield "Fallback", words
 
 
 def _chain(status: Status) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,221 @@
+"""``commonplace doctor --fix`` mends what can be mended, says what it did, and touches no note."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import apsw
+import pytest
+
+from commonplace.cli.mending import Mended, Mender
+from commonplace.errors import UnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.core.cli.conftest import Ran
+
+LONG_AGO = 1_700_000_000
+
+
+@pytest.fixture(autouse=True)
+def _notes_stay_as_they_are(workspace: str) -> Iterator[None]:
+    def notes() -> dict[str, tuple[bytes, int, int]]:
+        files = (path for path in Path(workspace).rglob("*") if path.is_file())
+        return {
+            str(path): (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_mode)
+            for path in files
+        }
+
+    before = notes()
+    yield
+    assert notes() == before
+
+
+@pytest.fixture
+def index(run: Callable[..., Ran], workspace: str) -> Path:
+    run("index", "--workspace", workspace)
+    return Path(run("status", "--workspace", workspace, "--json").json["dbPath"])
+
+
+@pytest.fixture
+def fix(run: Callable[..., Ran], workspace: str) -> Callable[..., Ran]:
+    return lambda *arguments: run("doctor", "--fix", "--workspace", workspace, *arguments)
+
+
+def tamper(index: Path, sql: str) -> None:
+    connection = apsw.Connection(str(index))
+    connection.execute(sql)
+    connection.close()
+
+
+def states(index: Path) -> list[Any]:
+    connection = apsw.Connection(str(index))
+    try:
+        return [state for (state,) in connection.execute("SELECT state FROM build ORDER BY id")]
+    finally:
+        connection.close()
+
+
+def test_nothing_is_mended_where_nothing_is_broken(fix: Callable[..., Ran], index: Path) -> None:
+    before = index.read_bytes()
+    ran = fix("--quiet")
+    assert (ran.code, ran.out) == (0, "there was nothing to mend\n")
+    assert fix("--json").json["mended"] == []
+    assert index.read_bytes() == before
+
+
+def test_a_first_index_is_made(fix: Callable[..., Ran]) -> None:
+    ran = fix()
+    assert ran.code == 0
+    assert "         fixed: indexed 11 notes\n" in ran.out
+    assert fix("--quiet").out == "there was nothing to mend\n"
+
+
+def test_an_index_that_does_not_fit_together_is_made_anew(
+    fix: Callable[..., Ran], run: Callable[..., Ran], workspace: str, index: Path
+) -> None:
+    before = run("search", "--workspace", workspace, "server", "--json").json["results"]
+    tamper(index, "DELETE FROM document_1 WHERE path LIKE 'memory/%'")
+    deep = run("status", "--workspace", workspace, "--deep", "--json")
+    assert deep.code == 1
+    problems = [one for one in deep.json["findings"] if one["state"] == "problem"]
+    assert {one["name"] for one in problems} >= {"check", "orphans"}
+    assert problems[0]["mend"] == "make the index anew beside the damaged one"
+
+    preview = fix("--dry-run", "--quiet")
+    assert preview.code == 1
+    assert "         would make the index anew beside the damaged one\n" in preview.out
+    assert states(index) == ["live"]
+
+    ran = fix("--quiet")
+    assert ran.code == 0, ran.out
+    assert ran.out.count("fixed: ") == 1
+    assert "fixed: made the index anew, of 11 notes" in ran.out
+    assert ran.out.endswith("checked again after mending:\nnothing is broken\n")
+    assert run("status", "--workspace", workspace, "--deep").code == 0
+    assert run("search", "--workspace", workspace, "server", "--json").json["results"] == before
+
+
+def test_what_is_no_index_is_set_aside_and_made_anew(
+    fix: Callable[..., Ran], run: Callable[..., Ran], workspace: str, index: Path
+) -> None:
+    index.write_bytes(b"this is no database at all " * 4_000)
+    ran = fix("--json")
+    assert ran.code == 0, ran.out
+    assert ran.json["ok"] is True
+    assert [one["state"] for one in ran.json["mended"]] == ["fixed"]
+    assert run("search", "--workspace", workspace, "server", "--json").json["results"]
+    (kept,) = index.parent.glob("*.damaged-*Z")
+    assert kept.read_bytes().startswith(b"this is no database")
+
+
+def test_each_mend_is_a_line(fix: Callable[..., Ran], index: Path) -> None:
+    tamper(
+        index, "UPDATE build SET identity = replace(identity, ' workspace', ' anew=5 workspace')"
+    )
+    for number in range(3):
+        Path(f"{index}.damaged-2026010{number}T000000Z").write_text("no index")
+    left = index.parent / "spaces.json.999999999"
+    left.write_text("{")
+    os.utime(left, (LONG_AGO, LONG_AGO))
+    torn = index.parent / "breakers" / "openai.query"
+    torn.parent.mkdir(exist_ok=True, mode=0o700)
+    torn.write_text("commonplace brea")
+    if os.name == "posix":
+        index.chmod(0o644)
+        index.parent.chmod(0o755)
+    ran = fix("--json")
+    assert (ran.code, ran.json["ok"]) == (0, True)
+    mended = {one["name"]: one["message"] for one in ran.json["mended"]}
+    assert {one["state"] for one in ran.json["mended"]} == {"fixed"}
+    assert mended.pop("index set aside").startswith("deleted 2 damaged indexes, kept ")
+    assert mended.pop("index leftovers") == "deleted 1 temporary files"
+    assert mended.pop("index breakers") == "deleted 1 records of failures"
+    if os.name == "posix":
+        assert stat.S_IMODE(index.stat().st_mode) == 0o600
+        assert stat.S_IMODE(index.parent.stat().st_mode) == 0o700
+        assert mended.pop("index rights").endswith("readable for their owner alone")
+        assert mended.pop("index folder").startswith("took the rights of others")
+    assert mended == {}
+    assert not left.exists()
+    assert not torn.exists()
+    assert len(list(index.parent.glob("*.damaged-*"))) == 1
+
+
+def test_what_nobody_will_finish_is_dropped(
+    fix: Callable[..., Ran], run: Callable[..., Ran], workspace: str, index: Path
+) -> None:
+    from commonplace_sqlite.store import SqliteStore
+
+    store = SqliteStore(str(index))
+    with store.writer(wait=0):
+        store.open_build("keyword-1 tokenizer=analysed workspace=/somebody/else")
+    store.close()
+    status = run("status", "--workspace", workspace, "--deep")
+    assert status.code == 0
+    assert "`commonplace doctor --fix`: drop the unfinished build" in status.out
+    assert "fixed: dropped a build of 0 notes" in fix("--quiet").out
+    assert states(index) == ["live"]
+
+
+def test_options_of_mending_need_it(run: Callable[..., Ran], workspace: str) -> None:
+    for option in ("--dry-run", "--drop-unused"):
+        ran = run("doctor", option, "--workspace", workspace)
+        assert ran.code == 2
+        assert f"{option} is of use with --fix alone" in ran.err
+
+
+def test_quiet_leaves_out_what_is_well_in_json_too(
+    run: Callable[..., Ran], workspace: str, index: Path
+) -> None:
+    assert run("doctor", "--quiet", "--json", "--workspace", workspace).json == {
+        "ok": True,
+        "checks": [],
+    }
+
+
+def test_status_fails_where_nothing_can_be_searched_and_says_why_once(
+    run: Callable[..., Ran], workspace: str, index: Path
+) -> None:
+    tamper(index, "PRAGMA user_version = 99")
+    ran = run("status", "--workspace", workspace)
+    assert ran.code == 1
+    assert "Backend        builtin (not available)" in ran.out
+    assert ran.out.count("a newer version of commonplace wrote the index") == 1
+    assert run("status", "--workspace", workspace, "--json").code == 1
+
+
+def test_a_remedy_that_fails_is_told_and_the_next_one_run() -> None:
+    from commonplace.cli.checks import Check
+    from commonplace.model.care import Remedy
+
+    def fail(error: Exception) -> Callable[[], str]:
+        def run() -> str:
+            raise error
+
+        return run
+
+    busy = UnavailableError("process 7 is writing the index", mend="try again when it is done")
+    checks = [
+        Check("one", "failed", "x", remedy=Remedy("do this", fail(busy))),
+        Check("two", "failed", "x", remedy=Remedy("do that", fail(PermissionError(13, "not you")))),
+        Check("three", "failed", "x", remedy=Remedy("do it", lambda: "done")),
+        Check("four", "failed", "x", remedy=Remedy("do it", lambda: "done twice")),
+        Check("five", "ok", "x", remedy=Remedy("drop it", lambda: "dropped", asked=True)),
+        Check("six", "failed", "x"),
+    ]
+    for unused in (False, True):
+        mender = Mender(dry=False, unused=unused)
+        for check in checks:
+            mender.mend(check)
+        assert mender.mended[:3] == [
+            Mended("one", "failed", "process 7 is writing the index (try again when it is done)"),
+            Mended("two", "failed", "[Errno 13] not you"),
+            Mended("three", "fixed", "done"),
+        ]
+        assert mender.mended[3:] == ([Mended("five", "fixed", "dropped")] if unused else [])
+        assert mender.changed

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
+from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.globs import glob_regex
 from commonplace_inmemory.bm25 import idf, term_score, weighted_counts
 
@@ -66,13 +66,16 @@ def apply(index: Index, changes: Sequence[Change], new_id: Callable[[], int]) ->
     """``index`` after ``changes``, in their order; ``index`` itself stays as it is.
 
     What is not there is neither deleted nor touched. Raises ``TypeError`` for anything that is
-    not a change.
+    not a change, and ``ValueError`` for what cannot be appended.
     """
     documents = dict(index.documents)
     for change in changes:
         match change:
             case PutDocument(source=source, path=path, stamp=stamp):
                 documents[source, path] = Entry(change, stamp, _rows(change, new_id))
+            case AppendDocument(source=source, path=path):
+                old = documents.get((source, path))
+                documents[source, path] = _appended(old, change, new_id)
             case DeleteDocument(source=source, path=path):
                 documents.pop((source, path), None)
             case TouchDocument(source=source, path=path, stamp=stamp):
@@ -83,9 +86,25 @@ def apply(index: Index, changes: Sequence[Change], new_id: Callable[[], int]) ->
     return Index(documents)
 
 
-def _rows(document: PutDocument, new_id: Callable[[], int]) -> tuple[Row, ...]:
+def _appended(old: Entry | None, change: AppendDocument, new_id: Callable[[], int]) -> Entry:
+    keep = change.keep
+    if old is None or not 0 <= keep <= len(old.rows):
+        raise ValueError(f"{change.path} has no {keep} chunks to keep")
+    document = evolve(
+        old.document,
+        digest=change.digest,
+        stamp=change.stamp,
+        day=change.day,
+        chunks=(*old.document.chunks[:keep], *change.chunks),
+        resume=change.resume,
+    )
+    kept = tuple(evolve(row, document=document) for row in old.rows[:keep])
+    return Entry(document, change.stamp, kept + _rows(document, new_id, keep))
+
+
+def _rows(document: PutDocument, new_id: Callable[[], int], first: int = 0) -> tuple[Row, ...]:
     rows = []
-    for place, analysed in enumerate(document.chunks):
+    for place, analysed in enumerate(document.chunks[first:], first):
         terms = analysed.terms
         columns = tuple(_split(column) for column in (terms.body, terms.head, terms.extra))
         rows.append(

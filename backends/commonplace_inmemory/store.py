@@ -58,7 +58,7 @@ class InMemoryStore:
     @property
     def capabilities(self) -> frozenset[str]:
         """Keyword queries, with phrases, and vectors; nothing outlives the process."""
-        return frozenset({"keyword", "phrases", "vectors"})
+        return frozenset({"keyword", "phrases", "vectors", "append"})
 
     def writer(self, *, wait: float) -> AbstractContextManager[object]:
         """Hold the lease of this object; there is no other process that could want it."""
@@ -105,6 +105,7 @@ class InMemoryStore:
                 entry.document.digest,
                 entry.stamp,
                 entry.document.recipe,
+                entry.document.resume,
             )
             for entry in index.documents.values()
         ]

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["documents", "fetch"]
 
 _DOCUMENTS = """
-SELECT plain, source, path, digest, size, mtime_ns, ctime_ns, inode, recipe FROM document_<n>
+SELECT plain, source, path, digest, size, mtime_ns, ctime_ns, inode, recipe, resume
+FROM document_<n>
 """
 
 _CHUNKS = """
@@ -34,10 +35,10 @@ def documents(connection: apsw.Connection, build: int) -> list[StoredDocument]:
     rows: Any = connection.execute(of_build(_DOCUMENTS, build)).fetchall()
     # This is what a sync that finds nothing new consists of: one plain loop, no call per value.
     return [
-        StoredDocument(source, path, digest, (size, mtime, ctime, inode), recipe)
+        StoredDocument(source, path, digest, (size, mtime, ctime, inode), recipe, resume)
         if plain
-        else _restored(source, path, digest, (size, mtime, ctime, inode), recipe)
-        for plain, source, path, digest, size, mtime, ctime, inode, recipe in rows
+        else _restored(source, path, digest, (size, mtime, ctime, inode), recipe, resume)
+        for plain, source, path, digest, size, mtime, ctime, inode, recipe, resume in rows
     ]
 
 
@@ -65,7 +66,9 @@ def _chunks(connection: apsw.Connection, build: int, ids: Sequence[int]) -> Iter
         )
 
 
-def _restored(source: Any, path: Any, digest: Any, stamp: Any, recipe: Any) -> StoredDocument:
+def _restored(
+    source: Any, path: Any, digest: Any, stamp: Any, recipe: Any, resume: Any
+) -> StoredDocument:
     size, mtime, ctime, inode = map(int_out, stamp)
     return StoredDocument(
         text_out(source),
@@ -73,4 +76,5 @@ def _restored(source: Any, path: Any, digest: Any, stamp: Any, recipe: Any) -> S
         text_out(digest),
         (size, mtime, ctime, inode),
         text_out(recipe),
+        text_out(resume),
     )

@@ -60,6 +60,7 @@ CREATE TABLE document_<n> (
     day,
     trust TEXT NOT NULL,
     chunks INTEGER NOT NULL,
+    resume NOT NULL DEFAULT '',                 -- where to go on when it grows
     UNIQUE (source, path)
 );
 CREATE TABLE chunk_<n> (
@@ -76,12 +77,18 @@ CREATE TABLE text_<n> (                         -- apart, so that looking up chu
     text NOT NULL,
     body BLOB NOT NULL                          -- analysed tokens, compressed
 );
-CREATE INDEX chunk_document_<n> ON chunk_<n> (document);
+CREATE INDEX chunk_document_<n> ON chunk_<n> (document, ordinal);
 CREATE INDEX chunk_digest_<n> ON chunk_<n> (digest);
 CREATE TABLE common_<n> (term TEXT PRIMARY KEY, documents INTEGER NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE fts_<n> USING fts5 (
     body, head, extra, content='', contentless_delete=1, tokenize=<tokenize>
 );
+"""
+
+_GROWING = """
+ALTER TABLE document_<n> ADD COLUMN resume NOT NULL DEFAULT '';
+DROP INDEX chunk_document_<n>;
+CREATE INDEX chunk_document_<n> ON chunk_<n> (document, ordinal);
 """
 
 FILE_TABLES = ("build", "counter", *tables.FILE_TABLES)
@@ -136,7 +143,14 @@ def _add_calibration(connection: apsw.Connection) -> None:
     connection.execute(tables.CALIBRATION)
 
 
-MIGRATIONS: Sequence[Migration] = (_add_vectors, _derive_anew, _add_calibration)
+def _let_grow(connection: apsw.Connection) -> None:
+    # Chunks that were appended have not the ids that follow, and are looked up by their places.
+    rows: Any = connection.execute("SELECT id FROM build").fetchall()
+    for (build,) in rows:
+        connection.execute(of_build(_GROWING, build))
+
+
+MIGRATIONS: Sequence[Migration] = (_add_vectors, _derive_anew, _add_calibration, _let_grow)
 """Step ``n`` leads from version ``n + 1`` to ``n + 2``; each runs inside one transaction."""
 
 VERSION = len(MIGRATIONS) + 1

@@ -53,7 +53,7 @@ class SqliteStore:
     @property
     def capabilities(self) -> frozenset[str]:
         """Keyword queries with phrases, and vectors, of an index that outlives the process."""
-        return frozenset({"keyword", "phrases", "vectors", "persistent"})
+        return frozenset({"keyword", "phrases", "vectors", "append", "persistent"})
 
     @contextmanager
     def writer(self, *, wait: float) -> Iterator[None]:

@@ -4,49 +4,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
-from commonplace_sqlite.encoding import (
-    digest_in,
-    heading_in,
-    ids_in,
-    indexable,
-    int_in,
-    packed,
-    text_in,
-)
+from commonplace.model.chunks import AppendDocument
+from commonplace_sqlite.effects import net_effects
+from commonplace_sqlite.encoding import digest_in, heading_in, indexable, int_in, packed, text_in
 from commonplace_sqlite.repacking import note_gaps
 from commonplace_sqlite.schema import of_build
 from commonplace_sqlite.vectors.attaching import documents_added, documents_going
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     import apsw
 
-    from commonplace.model.chunks import AnalysedChunk, Change
+    from commonplace.model.chunks import AnalysedChunk, Change, PutDocument
     from commonplace.model.documents import Stamp
+    from commonplace_sqlite.effects import Effect, Key
 
-    Key = tuple[str, str]
-    Effect = tuple[PutDocument | None, Stamp | None]
+    Known = tuple[int, int]
 
 __all__ = ["put_documents"]
 
-_FIND = "SELECT id FROM document_<n> WHERE source = ? AND path = ?"
+_FIND = "SELECT id, chunks FROM document_<n> WHERE source = ? AND path = ?"
 _TOUCH = """
 UPDATE document_<n> SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, plain = plain AND ?
 WHERE source = ? AND path = ?
 """
 _ADD = """
-INSERT INTO document_<n> (id, source, path, digest, recipe, size, mtime_ns, ctime_ns, inode,
-    plain, day, trust, chunks)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO document_<n> (id, source, path, recipe, trust, digest, size, mtime_ns, ctime_ns, inode,
+    resume, plain, day, chunks)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_CHUNK_IDS = """
-SELECT id FROM chunk_<n> WHERE document IN (SELECT value FROM json_each(?)) ORDER BY id
+_GO_ON = """
+UPDATE document_<n> SET digest = ?, size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, resume = ?,
+    plain = plain AND ?, day = ?, chunks = ?
+WHERE id = ?
 """
+_CHUNK_IDS = "SELECT id FROM chunk_<n> WHERE document = ? AND ordinal >= ?"
 _FORGET_FTS = "DELETE FROM fts_<n> WHERE rowid = ?"
 _FORGET_TEXT = "DELETE FROM text_<n> WHERE id = ?"
-_FORGET_CHUNKS = "DELETE FROM chunk_<n> WHERE document = ?"
+_FORGET_CHUNKS = "DELETE FROM chunk_<n> WHERE document = ? AND ordinal >= ?"
 _FORGET = "DELETE FROM document_<n> WHERE id = ?"
 _ADD_CHUNK = """
 INSERT INTO chunk_<n> (id, document, ordinal, start_line, end_line, heading, digest)
@@ -60,71 +56,63 @@ _COUNT = "UPDATE build SET chunks = chunks + ?, removed = removed + ? WHERE id =
 def put_documents(connection: apsw.Connection, build: int, changes: Iterable[Change]) -> int:
     """Apply ``changes`` in their order; returns how many chunks were written.
 
-    The caller holds a transaction. Raises ``TypeError`` for anything that is not a change.
+    The caller holds a transaction. Raises ``TypeError`` for anything that is not a change, and
+    ``ValueError`` for what goes on with a document that is not there, or not as long.
     """
-    effects = _net_effects(changes)
+    effects = net_effects(changes)
     # Everything goes before anything comes: FTS5 writes out what it has in hand whenever row ids
     # do not ascend, and new ids are above all old ones.
     going = _going(connection, build, effects)
-    texts_gone = documents_going(connection, build, going.values())
-    gone = _remove(connection, build, going.values())
+    texts_gone = documents_going(connection, build, dict(going.values()))
+    gone = _remove(connection, build, effects, going)
     note_gaps(connection, gone)
     _touch(connection, build, effects)
-    puts = [
-        (going.get(key), put, stamp or put.stamp)
-        for key, (put, stamp) in effects.items()
-        if put is not None
-    ]
-    # Those whose ids are given come first: a new id may be one that has just become free.
-    puts.sort(key=lambda one: one[0] is None)
-    documents, added = _add(connection, build, puts)
+    documents, added = _add(connection, build, effects, going)
     documents_added(connection, build, documents, texts_gone)
     connection.execute(_COUNT, (added - gone, gone, build))
     return added
 
 
-def _net_effects(changes: Iterable[Change]) -> Mapping[Key, Effect]:
-    """What each document comes to: put with a stamp, touched with one, or (neither) gone."""
-    effects: dict[Key, Effect] = {}
-    for change in changes:
-        match change:
-            case PutDocument(source=source, path=path, stamp=stamp):
-                effects[source, path] = change, stamp
-            case DeleteDocument(source=source, path=path):
-                effects[source, path] = None, None
-            case TouchDocument(source=source, path=path, stamp=stamp):
-                put, old_stamp = effects.get((source, path), (None, stamp))
-                if old_stamp is not None:
-                    effects[source, path] = put, stamp
-            case _:
-                raise TypeError(f"not a change: {change!r}")
-    return effects
-
-
 def _going(
     connection: apsw.Connection, build: int, effects: Mapping[Key, Effect]
-) -> dict[Key, int]:
-    """The ids of the documents that go, or are replaced.
+) -> dict[Key, Known]:
+    """The ids of the documents that go or change, and the first of the chunks of each that go.
 
     One that is replaced keeps its id, so that what is stored by it stays in its place in the file.
     """
     find = of_build(_FIND, build)
-    rows: Any = (
-        (key, row[0])
-        for key, (put, stamp) in effects.items()
-        if put is not None or stamp is None
-        for row in connection.execute(find, tuple(map(text_in, key)))
+    going: dict[Key, Known] = {}
+    for key, (put, stamp) in effects.items():
+        if put is None and stamp is not None:
+            continue
+        row: Any = connection.execute(find, tuple(map(text_in, key))).fetchone()
+        keep = put.keep if isinstance(put, AppendDocument) else 0
+        if keep > (row[1] if row else 0) or (row is None and isinstance(put, AppendDocument)):
+            raise ValueError(f"{key[1]} has no {keep} chunks to keep")
+        if row is not None:
+            going[key] = row[0], keep
+    return going
+
+
+def _remove(
+    connection: apsw.Connection,
+    build: int,
+    effects: Mapping[Key, Effect],
+    going: Mapping[Key, Known],
+) -> int:
+    find = of_build(_CHUNK_IDS, build)
+    chunks: list[Any] = sorted(
+        row for known in going.values() for row in connection.execute(find, known)
     )
-    return dict(rows)
-
-
-def _remove(connection: apsw.Connection, build: int, documents: Collection[int]) -> int:
-    chunks = connection.execute(of_build(_CHUNK_IDS, build), (ids_in(documents),)).fetchall()
     connection.executemany(of_build(_FORGET_FTS, build), chunks)
     connection.executemany(of_build(_FORGET_TEXT, build), chunks)
-    ids = [(document,) for document in documents]
-    connection.executemany(of_build(_FORGET_CHUNKS, build), ids)
-    connection.executemany(of_build(_FORGET, build), ids)
+    connection.executemany(of_build(_FORGET_CHUNKS, build), going.values())
+    whole = [
+        (document,)
+        for key, (document, _) in going.items()
+        if not isinstance(effects[key].put, AppendDocument)
+    ]
+    connection.executemany(of_build(_FORGET, build), whole)
     return len(chunks)
 
 
@@ -137,20 +125,27 @@ def _touch(connection: apsw.Connection, build: int, effects: Mapping[Key, Effect
 
 
 def _add(
-    connection: apsw.Connection, build: int, puts: Iterable[tuple[int | None, PutDocument, Stamp]]
-) -> tuple[list[int], int]:
-    """The ids of the documents that were added, and how many chunks they have."""
+    connection: apsw.Connection,
+    build: int,
+    effects: Mapping[Key, Effect],
+    going: Mapping[Key, Known],
+) -> tuple[dict[int, int], int]:
+    """Which documents have new chunks, from which one on; and how many these are."""
     first: int = connection.execute("SELECT next FROM counter WHERE name = 'chunk'").get
     chunk_rows: list[tuple[Any, ...]] = []
     text_rows: list[tuple[Any, ...]] = []
     term_rows: list[tuple[Any, ...]] = []
-    documents: list[int] = []
+    documents: dict[int, int] = {}
     id_ = first
-    for known_id, put, stamp in puts:
-        connection.execute(of_build(_ADD, build), (known_id, *_document_row(put, stamp)))
-        document = connection.last_insert_rowid()
-        documents.append(document)
-        for ordinal, analysed in enumerate(put.chunks):
+    # Those whose ids are given come first: a new id may be one that has just become free.
+    for key in sorted(effects, key=lambda key: key not in going):
+        put, stamp = effects[key]
+        if put is None:
+            continue
+        document = _write_document(connection, build, put, stamp or put.stamp, going.get(key))
+        begin = put.keep if isinstance(put, AppendDocument) else 0
+        documents[document] = begin
+        for ordinal, analysed in enumerate(put.chunks, begin):
             chunk_rows.append((id_, document, ordinal, *_chunk_values(analysed)))
             text = analysed.chunk.text
             text_rows.append((id_, text_in(text), packed(analysed.terms.body, text)))
@@ -164,16 +159,29 @@ def _add(
     return documents, id_ - first
 
 
-def _document_row(put: PutDocument, stamp: Stamp) -> tuple[Any, ...]:
-    given = put.source, put.path, put.digest, put.recipe, *stamp
-    stored = (
-        text_in(put.source),
-        text_in(put.path),
-        text_in(put.digest),
-        text_in(put.recipe),
-        *map(int_in, stamp),
-    )
-    return (*stored, stored == given, put.day, put.trust, len(put.chunks))
+def _write_document(
+    connection: apsw.Connection,
+    build: int,
+    put: PutDocument | AppendDocument,
+    stamp: Stamp,
+    known: Known | None,
+) -> int:
+    """The id of the document, which is new, or keeps the id it had."""
+    given = put.digest, *stamp, put.resume
+    stored = text_in(put.digest), *map(int_in, stamp), text_in(put.resume)
+    if isinstance(put, AppendDocument):
+        assert known is not None, "what is gone on with was found"
+        size = put.keep + len(put.chunks)
+        row = (*stored, stored == given, put.day, size, known[0])
+        connection.execute(of_build(_GO_ON, build), row)
+        return known[0]
+    names = put.source, put.path, put.recipe
+    named = tuple(map(text_in, names))
+    plain = named == names and stored == given
+    id_ = known[0] if known is not None else None
+    row = (id_, *named, put.trust, *stored, plain, put.day, len(put.chunks))
+    connection.execute(of_build(_ADD, build), row)
+    return connection.last_insert_rowid()
 
 
 def _chunk_values(analysed: AnalysedChunk) -> tuple[Any, ...]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace_sqlite.encoding import digest_in, ids_in, text_in
+from commonplace_sqlite.encoding import digest_in, text_in
 from commonplace_sqlite.schema import of_build
 from commonplace_sqlite.vectors.floats import checked
 from commonplace_sqlite.vectors.rows import forget_rows, store_rows
 from commonplace_sqlite.vectors.slabs import (
     forget_codes,
     forget_slabs,
+    part_counts,
     parts_of_digests,
     parts_of_documents,
     write_slabs,
@@ -35,9 +36,7 @@ __all__ = [
 ]
 
 _KNOWN = "SELECT 1 FROM chunk_<n> WHERE digest = ? LIMIT 1"
-_DIGESTS = """
-SELECT DISTINCT digest FROM chunk_<n> WHERE document IN (SELECT value FROM json_each(?))
-"""
+_DIGESTS = "SELECT DISTINCT digest FROM chunk_<n> WHERE document = ? AND ordinal >= ?"
 _USED = "EXISTS (SELECT 1 FROM chunk_<n> WHERE digest = vector.digest)"
 _FORGET_ALL = "DELETE FROM vector WHERE NOT (<used>)"
 _FORGET_SPACES = """
@@ -90,34 +89,37 @@ def drop_space(connection: apsw.Connection, name: str) -> None:
 
 
 class Going(NamedTuple):
-    """Documents that go, or are replaced, and the digests of their chunks."""
+    """Documents that go, or are replaced, from which chunk on, and the digests of these chunks."""
 
-    documents: Collection[int]
+    documents: Mapping[int, int]
     digests: Collection[Digest]
 
 
 def documents_going(
-    connection: apsw.Connection, build: int, documents: Collection[int]
+    connection: apsw.Connection, build: int, documents: Mapping[int, int]
 ) -> Going | None:
     """Forget what is derived for documents that go; ``None`` where there are no vectors.
 
-    To be called before the chunks go; what is returned is for :func:`documents_added`.
+    ``documents`` says of each from which chunk on it goes. To be called before the chunks go; what
+    is returned is for :func:`documents_added`.
     """
     spaces = all_spaces(connection)
     if not spaces:
         return None
     for space in spaces:
         forget_slabs(connection, build, space, documents)
-    rows: Any = connection.execute(of_build(_DIGESTS, build), (ids_in(documents),))
-    return Going(documents, [digest for (digest,) in rows])
+    sql = of_build(_DIGESTS, build)
+    rows: Any = (row for document in documents.items() for row in connection.execute(sql, document))
+    return Going(documents, list({digest for (digest,) in rows}))
 
 
 def documents_added(
-    connection: apsw.Connection, build: int, documents: Collection[int], gone: Going | None
+    connection: apsw.Connection, build: int, documents: Mapping[int, int], gone: Going | None
 ) -> None:
     """Let documents that came take over the vectors there are; forget those of texts that went.
 
-    A text that went with one document and came with another keeps its vectors.
+    ``documents`` says of each from which chunk on it came. A text that went with one document and
+    came with another keeps its vectors.
     """
     if gone is None:
         return
@@ -127,8 +129,8 @@ def documents_added(
         forget_rows(connection, space, gone.digests, used)
         parts = parts_of_documents(connection, build, space, documents)
         write_slabs(connection, build, space, parts)
-        ends = dict.fromkeys((*left, *documents), 0)
-        ends.update((document, part + 1) for document, part in parts)
+        ends = dict.fromkeys(left, 0)
+        ends.update(part_counts(connection, build, space, documents))
         forget_codes(connection, build, space, ends.items())
     if gone.digests:
         connection.execute(_FORGET_SPACES)
@@ -147,7 +149,7 @@ def derive_anew(connection: apsw.Connection) -> None:
         for sql in _CLEAR_BUILD:
             connection.execute(of_build(sql, build))
         rows: Any = connection.execute(of_build("SELECT id FROM document_<n> ORDER BY id", build))
-        documents = [document for (document,) in rows]
+        documents = dict.fromkeys((document for (document,) in rows), 0)
         for space in all_spaces(connection):
             parts = parts_of_documents(connection, build, space, documents)
             write_slabs(connection, build, space, parts)

@@ -11,7 +11,7 @@ from commonplace_sqlite.vectors.floats import integers_in
 from commonplace_sqlite.vectors.tables import rows_in_part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import apsw
 
@@ -21,6 +21,7 @@ __all__ = [
     "Part",
     "forget_codes",
     "forget_slabs",
+    "part_counts",
     "parts_of_digests",
     "parts_of_documents",
     "write_slabs",
@@ -34,16 +35,14 @@ _BATCH = 1_000
 
 _WITH_DIGEST = "SELECT document, ordinal FROM chunk_<n> WHERE digest = ?"
 _SIZE = "SELECT chunks FROM document_<n> WHERE id = ?"
-_FIRST = "SELECT min(id) FROM chunk_<n> WHERE document = ?"
-# The ids of a document's chunks follow each other, so that a part is a range of them. CROSS keeps
-# SQLite from beginning with all vectors of the space.
+# CROSS keeps SQLite from beginning with all vectors of the space.
 _HELD = """
 SELECT c.id, v.id, v.e FROM chunk_<n> AS c
 CROSS JOIN vector AS v ON v.space = ? AND v.digest = c.digest
-WHERE c.id >= ? AND c.id < ? AND +c.document = ? ORDER BY c.id
+WHERE c.document = ? AND c.ordinal >= ? AND c.ordinal < ? ORDER BY c.ordinal
 """
 _FORGET_PART = "DELETE FROM slab_<n> WHERE space = ? AND document = ? AND part = ?"
-_FORGET = "DELETE FROM slab_<n> WHERE space = ? AND document = ?"
+_FORGET = "DELETE FROM slab_<n> WHERE space = ? AND document = ? AND part >= ?"
 _FORGET_CODES = "DELETE FROM code_<n> WHERE space = ? AND document = ? AND part >= ?"
 _ADD_SLAB = """
 INSERT INTO slab_<n> (space, document, part, version, count, chunks, vectors, signs)
@@ -72,16 +71,25 @@ def parts_of_digests(
 
 
 def parts_of_documents(
-    connection: apsw.Connection, build: int, space: Space, documents: Iterable[int]
+    connection: apsw.Connection, build: int, space: Space, documents: Mapping[int, int]
 ) -> list[Part]:
-    """All parts of these documents."""
+    """The parts of these documents, of each from the one on in which the given chunk stands."""
     rows = rows_in_part(space.dims)
-    sql = of_build(_SIZE, build)
+    counts = part_counts(connection, build, space, documents)
     return [
         (document, part)
-        for document in documents
-        for part in range(-(-connection.execute(sql, (document,)).get // rows))
+        for document, first in documents.items()
+        for part in range(first // rows, counts[document])
     ]
+
+
+def part_counts(
+    connection: apsw.Connection, build: int, space: Space, documents: Iterable[int]
+) -> dict[int, int]:
+    """How many parts each of these documents has."""
+    rows = rows_in_part(space.dims)
+    sql = of_build(_SIZE, build)
+    return {doc: -(-connection.execute(sql, (doc,)).get // rows) for doc in documents}
 
 
 def write_slabs(
@@ -94,10 +102,11 @@ def write_slabs(
 
 
 def forget_slabs(
-    connection: apsw.Connection, build: int, space: Space, documents: Iterable[int]
+    connection: apsw.Connection, build: int, space: Space, documents: Mapping[int, int]
 ) -> None:
-    """Delete the slabs of these documents, but for their codes."""
-    keys = [(space.id, document) for document in documents]
+    """Delete the slabs of documents, of each from the given chunk on, but for their codes."""
+    rows = rows_in_part(space.dims)
+    keys = [(space.id, document, first // rows) for document, first in documents.items()]
     connection.executemany(of_build(_FORGET, build), keys)
     connection.execute(_MOVE_ON, (1,))
 
@@ -146,11 +155,8 @@ def _rows(
 ) -> list[tuple[int, int, bytes]]:
     document, number = part
     size = rows_in_part(space.dims)
-    first: int | None = connection.execute(of_build(_FIRST, build), (document,)).get
-    if first is None:
-        return []
-    begin = first + number * size
+    begin = number * size
     rows: Any = connection.execute(
-        of_build(_HELD, build), (space.id, begin, begin + size, document)
+        of_build(_HELD, build), (space.id, document, begin, begin + size)
     )
     return list(rows)

@@ -49,7 +49,7 @@ import_module("pytest").register_assert_rewrite(
 )
 
 if TYPE_CHECKING:
-    from commonplace.testing.builders import make_chunk, make_put
+    from commonplace.testing.builders import make_append, make_chunk, make_put
     from commonplace.testing.chunker import ChunkerConformance
     from commonplace.testing.driving import live_build, publish, search, write
     from commonplace.testing.manager import MemoryManagerConformance
@@ -66,6 +66,7 @@ __all__ = [
     "SourceConformance",
     "StoreConformance",
     "live_build",
+    "make_append",
     "make_chunk",
     "make_put",
     "publish",
@@ -81,6 +82,7 @@ _HOME = {
     "SourceConformance": "source",
     "StoreConformance": "store",
     "live_build": "driving",
+    "make_append": "builders",
     "make_chunk": "builders",
     "make_put": "builders",
     "publish": "driving",

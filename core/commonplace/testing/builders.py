@@ -5,12 +5,14 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from commonplace.model.chunks import AnalysedChunk, Chunk, PutDocument, Terms
+from commonplace.model.chunks import AnalysedChunk, AppendDocument, Chunk, PutDocument, Terms
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from commonplace.model.documents import Stamp, Trust
 
-__all__ = ["make_chunk", "make_put"]
+__all__ = ["make_append", "make_chunk", "make_put"]
 
 
 def make_chunk(
@@ -38,12 +40,10 @@ def make_put(
     trust: Trust = "memory",
     stamp: Stamp | None = None,
     recipe: str = "recipe",
+    resume: str = "",
 ) -> PutDocument:
     """A document of ``chunks``; those given as text stand on consecutive lines."""
-    made: list[AnalysedChunk] = []
-    for chunk in chunks:
-        line = made[-1].chunk.end_line + 1 if made else 1
-        made.append(make_chunk(chunk, line=line) if isinstance(chunk, str) else chunk)
+    made = _placed(chunks, 1)
     text = "\n".join(chunk.chunk.text for chunk in made)
     return PutDocument(
         source=source,
@@ -53,8 +53,45 @@ def make_put(
         recipe=recipe,
         day=day,
         trust=trust,
-        chunks=tuple(made),
+        chunks=made,
+        resume=resume,
     )
+
+
+def make_append(
+    path: str,
+    *chunks: str | AnalysedChunk,
+    keep: int,
+    source: str = "memory",
+    day: str | None = None,
+    stamp: Stamp | None = None,
+    line: int = 101,
+    resume: str = "",
+) -> AppendDocument:
+    """What follows the first ``keep`` chunks of a document; see :func:`make_put`.
+
+    Chunks given as text stand on the lines from ``line`` on.
+    """
+    made = _placed(chunks, line)
+    text = "\n".join(chunk.chunk.text for chunk in made)
+    return AppendDocument(
+        source=source,
+        path=path,
+        keep=keep,
+        digest=_digest(f"{keep} {text}"),
+        stamp=stamp or (len(text), 2_000_000_000, 2_000_000_000, 1),
+        day=day,
+        chunks=made,
+        resume=resume,
+    )
+
+
+def _placed(chunks: Iterable[str | AnalysedChunk], line: int) -> tuple[AnalysedChunk, ...]:
+    made: list[AnalysedChunk] = []
+    for chunk in chunks:
+        made.append(make_chunk(chunk, line=line) if isinstance(chunk, str) else chunk)
+        line = made[-1].chunk.end_line + 1
+    return tuple(made)
 
 
 def _digest(text: str) -> str:

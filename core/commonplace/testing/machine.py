@@ -17,15 +17,16 @@ from hypothesis.stateful import (
     rule,
 )
 
+from commonplace.testing.builders import make_append
 from commonplace.testing.driving import EVERYWHERE, WAIT, held, places, publish, search, write
 from commonplace.testing.naive import Documents, applied, matching, stored
 from commonplace.testing.poison import POISONS, poisoned, succeeds
-from commonplace.testing.strategies import batches, queries, wheres
+from commonplace.testing.strategies import batches, chunks, queries, wheres
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.model.chunks import Change
+    from commonplace.model.chunks import AnalysedChunk, Change
     from commonplace.model.search import KeywordQuery, Where
     from commonplace.model.store import Build
     from commonplace.spec import Store
@@ -71,6 +72,21 @@ class StoreMachine(RuleBasedStateMachine):
         """Documents of the live build come, change and go."""
         write(self.store, *batch)
         self.live = applied(self.live or {}, batch)
+
+    @precondition(lambda self: self.live and "append" in self.store.capabilities)
+    @rule(data=st.data(), keep=st.integers(0, 3), pieces=st.lists(chunks(), max_size=2))
+    def go_on(self, data: st.DataObject, keep: int, pieces: list[AnalysedChunk]) -> None:
+        """A document of the live build has grown."""
+        live = self.live or {}
+        source, path = data.draw(st.sampled_from(sorted(live)))
+        keep = min(keep, len(live[source, path].chunks))
+        placed = [
+            piece._replace(chunk=piece.chunk._replace(start_line=line, end_line=line))
+            for line, piece in enumerate(pieces, 50 + keep)
+        ]
+        change = make_append(path, *placed, keep=keep, source=source, resume=f"{keep} here")
+        write(self.store, change)
+        self.live = applied(live, [change])
 
     @precondition(lambda self: self.live is not None)
     @rule(batch=batches(), poison=st.sampled_from(POISONS))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from commonplace.model.chunks import DeleteDocument, PutDocument
+from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument
 from commonplace.model.globs import glob_regex
 from commonplace.model.store import StoredDocument
 
@@ -33,6 +33,15 @@ def applied(documents: Documents, changes: Iterable[Change]) -> Documents:
             after[key] = change
         elif isinstance(change, DeleteDocument):
             after.pop(key, None)
+        elif isinstance(change, AppendDocument):
+            after[key] = evolve(
+                after[key],
+                digest=change.digest,
+                stamp=change.stamp,
+                day=change.day,
+                chunks=after[key].chunks[: change.keep] + change.chunks,
+                resume=change.resume,
+            )
         elif key in after:
             after[key] = evolve(after[key], stamp=change.stamp)
     return after
@@ -41,7 +50,7 @@ def applied(documents: Documents, changes: Iterable[Change]) -> Documents:
 def stored(documents: Documents) -> dict[tuple[str, str], StoredDocument]:
     """What ``Store.documents`` should say, by (source, path)."""
     return {
-        key: StoredDocument(put.source, put.path, put.digest, put.stamp, put.recipe)
+        key: StoredDocument(put.source, put.path, put.digest, put.stamp, put.recipe, put.resume)
         for key, put in documents.items()
     }
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.documents import Trust
 from commonplace.model.search import KeywordQuery, Where
-from commonplace.testing.builders import make_chunk, make_put
+from commonplace.testing.builders import make_append, make_chunk, make_put
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hypothesis.strategies import SearchStrategy
 
-    from commonplace.model.chunks import AnalysedChunk, Change
+    from commonplace.model.chunks import AnalysedChunk, AppendDocument, Change
     from commonplace.model.documents import Stamp
     from commonplace.model.search import Phrase
 
@@ -32,6 +32,7 @@ __all__ = [
     "changes",
     "chunks",
     "corpora",
+    "growths",
     "hostile_tokens",
     "phrases",
     "puts",
@@ -242,6 +243,34 @@ def corpora(
         max_size=max_size,
         unique_by=lambda put: (put.source, put.path),
     )
+
+
+@st.composite
+def growths(draw: st.DrawFn) -> tuple[PutDocument, list[AppendDocument]]:
+    """A document of :func:`puts`, and what it grows by: each keeps some of what was before."""
+    put = draw(puts())
+    size = len(put.chunks)
+    appends: list[AppendDocument] = []
+    for number in range(1, draw(st.integers(1, 4)) + 1):
+        keep = draw(st.integers(0, size))
+        pieces = draw(st.lists(chunks(), max_size=3))
+        placed = (
+            piece._replace(chunk=piece.chunk._replace(start_line=line, end_line=line))
+            for line, piece in enumerate(pieces, 100 * number)
+        )
+        appends.append(
+            make_append(
+                put.path,
+                *placed,
+                keep=keep,
+                source=put.source,
+                day=draw(_days()),
+                stamp=draw(stamps()),
+                resume=draw(st.sampled_from(("", "1 here", "2 there"))),
+            )
+        )
+        size = keep + len(pieces)
+    return put, appends
 
 
 def changes() -> SearchStrategy[Change]:

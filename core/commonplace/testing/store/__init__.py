@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commonplace.testing.store.appending import AppendLaws
 from commonplace.testing.store.building import BuildLaws
 from commonplace.testing.store.crashing import CrashLaws
 from commonplace.testing.store.documents import DocumentLaws
@@ -19,6 +20,7 @@ __all__ = ["StoreConformance"]
 
 class StoreConformance(
     DocumentLaws,
+    AppendLaws,
     BuildLaws,
     MatchLaws,
     ScoreLaws,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LifetimeLaws"]
 
-_KNOWN = {"keyword", "phrases", "vectors", "persistent"}
+_KNOWN = {"keyword", "phrases", "vectors", "append", "persistent"}
 
 
 class LifetimeLaws(StoreLaws):

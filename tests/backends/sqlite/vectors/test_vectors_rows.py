@@ -110,6 +110,7 @@ def test_codes_of_an_older_version_are_derived_anew(
     file = apsw.Connection(path)
     file.execute("UPDATE code_1 SET packed = zeroblob(length(packed))")
     file.execute("DELETE FROM slab_1 WHERE document = 2")
+    file.execute("ALTER TABLE document_1 DROP COLUMN resume")
     file.pragma("user_version", 2)
     file.close()
     new = open_store()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from commonplace.embedding.vectors import check_units
 from commonplace.model.store import SpaceInfo
 from commonplace_inmemory.index import filtered
 
@@ -34,12 +35,11 @@ class Vectors:
     ) -> Vectors:
         """These, and those of ``vectors`` whose digests are in ``index``.
 
-        Raises ``ValueError`` for vectors that are not ``dims`` finite numbers, and for a space
-        that has other dimensions.
+        Raises ``ValueError`` for vectors that are not ``dims`` numbers of unit length, and for a
+        space that has other dimensions.
         """
         held = self.spaces.get(space, {})
-        for vector in vectors.values():
-            check(vector, dims)
+        check_units(vectors.values(), dims)
         if held and self.dims(space) != dims:
             raise ValueError(f"the space {space!r} has {self.dims(space)} dimensions, not {dims}")
         known = {row.analysed.digest for row in index.rows()}

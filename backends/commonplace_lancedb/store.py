@@ -188,10 +188,11 @@ class LanceStore:
         self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
     ) -> None:
         """Attach all of ``vectors`` or none, in one commit."""
+        from commonplace.embedding.vectors import check_units
         from commonplace_lancedb import vectors as parts
 
         self._lease.check()
-        parts.check(vectors.values(), dims)
+        check_units(vectors.values(), dims)
         new = {digest: bytes(vector) for digest, vector in vectors.items()}
 
         def make(snapshot: Snapshot) -> None:
@@ -228,7 +229,7 @@ class LanceStore:
             held = head.spaces.get(space)
             if snapshot is None or head.live is None or held is None:
                 return Nearest((), exact=True)
-            parts.check([vector], held.dims)
+            parts.check(vector, held.dims)
             return nearest(
                 snapshot,
                 head.live,

@@ -23,17 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["attached", "carried", "check", "space_for", "with_columns", "with_vectors"]
 
 
-def check(vectors: Collection[bytes], dims: int) -> None:
-    """Raise ``ValueError`` unless all ``vectors`` are ``dims`` finite numbers."""
+def check(vector: bytes, dims: int) -> None:
+    """Raise ``ValueError`` unless ``vector`` is ``dims`` finite numbers."""
     import numpy as np
 
-    for vector in vectors:
-        if dims < 1 or len(vector) != 4 * dims:
-            raise ValueError(
-                f"a vector of {len(vector)} bytes where {dims} dimensions are expected"
-            )
-        if not np.isfinite(np.frombuffer(vector, "<f4")).all():
-            raise ValueError("a vector with a number that is not finite")
+    if dims < 1 or len(vector) != 4 * dims:
+        raise ValueError(f"a vector of {len(vector)} bytes where {dims} dimensions are expected")
+    if not np.isfinite(np.frombuffer(vector, "<f4")).all():
+        raise ValueError("a vector with a number that is not finite")
 
 
 def space_for(head: Head, name: str, dims: int) -> Space:

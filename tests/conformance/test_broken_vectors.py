@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.deadline import NEVER
+from commonplace.embedding.vectors import floats, unit
 from commonplace.model.search import Where
 from commonplace.testing.store.vectors import VectorLaws
 from commonplace.testing.store.vectors_nearest import NearestLaws
@@ -92,6 +93,17 @@ class TakesAnything(InMemoryStore):
         held = self._vectors.spaces.get(space, {})
         self._lease.check()
         self._keep(Vectors({**self._vectors.spaces, space: {**held, **vectors}}))
+
+
+class BringsToUnitLength(InMemoryStore):
+    def put_vectors(
+        self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
+    ) -> None:
+        units = {
+            digest: unit(numbers) if any(numbers := floats(vector)) else vector
+            for digest, vector in vectors.items()
+        }
+        super().put_vectors(build, space, dims, units)
 
 
 class MixesDimensions(InMemoryStore):
@@ -255,6 +267,7 @@ BROKEN: list[tuple[type[InMemoryStore], str]] = [
     (KeepsTheFirstVector, "test_a_vector_put_again_replaces_the_old_one"),
     (KeepsAHalfOfABadBatch, "test_what_is_no_vector_is_refused"),
     (TakesAnything, "test_what_is_no_vector_is_refused"),
+    (BringsToUnitLength, "test_a_vector_that_is_not_of_unit_length_is_refused"),
     (MixesDimensions, "test_a_space_has_one_number_of_dimensions"),
     (DropsNothing, "test_a_dropped_space_is_gone"),
     (DropsAllSpaces, "test_a_dropped_space_is_gone"),

@@ -13,6 +13,8 @@ from math import fsum, hypot, isfinite
 from operator import mul
 from typing import TYPE_CHECKING, TypeVar
 
+from commonplace.embedding.vectors import UNIT_SLACK, unit
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -24,6 +26,7 @@ __all__ = [
     "dot",
     "integers",
     "integers_in",
+    "normalised",
     "numbers",
     "numbers_in",
     "rounded",
@@ -34,22 +37,37 @@ NORM_SLACK = 1e-6
 
 
 def checked(vector: bytes, dims: int) -> bytes:
-    """``vector``, brought to length 1 if it is not (one of length 0 stays).
+    """``vector``, which is to be stored: of length 1, and brought closer to that if need be.
+
+    Raises ``ValueError`` where it has not ``dims`` finite numbers, or is not of unit length.
+    """
+    length = _length(vector, dims)
+    if abs(length - 1) > UNIT_SLACK:
+        raise ValueError(f"a vector of length {length:.4g} where unit length is expected")
+    return _brought(vector, length)
+
+
+def normalised(vector: bytes, dims: int) -> bytes:
+    """``vector``, which is to be searched for, brought to length 1 (one of length 0 stays).
 
     Raises ``ValueError`` where it has not ``dims`` finite numbers.
     """
+    return _brought(vector, _length(vector, dims))
+
+
+def _length(vector: bytes, dims: int) -> float:
     if dims < 1 or len(vector) != 4 * dims:
         raise ValueError(f"a vector of {len(vector)} bytes where {dims} dimensions are expected")
-    values = numbers(vector)
-    length = hypot(*values)
+    length = hypot(*numbers(vector))
     if not isfinite(length):
         raise ValueError("a vector with a number that is not finite")
+    return length
+
+
+def _brought(vector: bytes, length: float) -> bytes:
     if not length or abs(length - 1) <= NORM_SLACK:
         return bytes(vector)
-    # The host's vectors are of length 1; what others put is brought to it as the host does.
-    from commonplace.embedding.vectors import unit
-
-    return unit(values)
+    return unit(numbers(vector))
 
 
 def dot(query: Sequence[float], vector: bytes) -> float:

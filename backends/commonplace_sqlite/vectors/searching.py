@@ -23,7 +23,7 @@ from commonplace.deadline import NEVER
 from commonplace.model.search import Nearest
 from commonplace_sqlite.filters import documents_passing
 from commonplace_sqlite.vectors.extension import Extension, installed
-from commonplace_sqlite.vectors.floats import checked, numbers
+from commonplace_sqlite.vectors.floats import normalised, numbers
 from commonplace_sqlite.vectors.kernels import Kernels
 from commonplace_sqlite.vectors.rescoring import best_chunks
 from commonplace_sqlite.vectors.signs import calibrate, calibration_of, differences
@@ -101,7 +101,7 @@ class VectorSearch:
         Raises ``ValueError`` where ``vector`` is not one of the space's.
         """
         space = find_space(connection, name)
-        query = numbers(checked(vector, space.dims if space else len(vector) // 4))
+        query = numbers(normalised(vector, space.dims if space else len(vector) // 4))
         if space is None or limit < 1:
             return Nearest((), exact=True)
         documents = documents_passing(connection, live.id, where)

@@ -6,14 +6,17 @@ import sys
 from array import array
 from math import isfinite, sqrt
 from operator import mul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from commonplace.errors import ProviderError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["checked", "dims_of", "floats", "unit"]
+__all__ = ["UNIT_SLACK", "check_units", "checked", "dims_of", "floats", "unit"]
+
+UNIT_SLACK = 1e-3
+"""How far from 1 the length of a vector may be for a store to take it as one of unit length."""
 
 _TINY = 1e-10
 
@@ -39,6 +42,21 @@ def checked(
             )
         result.append(packed)
     return result
+
+
+def check_units(vectors: Iterable[bytes], dims: int) -> None:
+    """Raise ``ValueError`` unless each is ``dims`` float32, little-endian, of unit length.
+
+    For a store's ``put_vectors``. It takes some 25 µs for 768 dimensions, 2 where numpy is loaded.
+    """
+    for vector in vectors:
+        if dims < 1 or len(vector) != 4 * dims:
+            raise ValueError(
+                f"a vector of {len(vector)} bytes where {dims} dimensions are expected"
+            )
+        length = sqrt(_squares(vector))
+        if not abs(length - 1) <= UNIT_SLACK:  # not a number is no length, either
+            raise ValueError(f"a vector of length {length:.4g} where unit length is expected")
 
 
 def dims_of(vector: bytes) -> int:
@@ -68,6 +86,17 @@ def unit(values: Sequence[float]) -> bytes:
     if sys.byteorder == "big":
         packed.byteswap()
     return packed.tobytes()
+
+
+def _squares(vector: bytes) -> float:
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is None:
+        values = floats(vector)
+        squares: float = sum(map(mul, values, values))
+        return squares
+    numbers = numpy.frombuffer(vector, "<f4")
+    with numpy.errstate(all="ignore"):
+        return float(numpy.dot(numbers, numbers))
 
 
 def _unit(vector: Sequence[float], provider: str) -> bytes:

@@ -120,8 +120,9 @@ class VectorStore(Store, Protocol):
     ) -> None:
         """Attach vectors by chunk digest, all in one transaction; unknown digests are left out.
 
-        Raises ``ValueError`` if a vector has another length than ``4 * dims``, or if ``space``
-        already holds vectors of other dimensions.
+        Raises ``ValueError`` if a vector is not ``4 * dims`` bytes or not of unit length (see
+        :func:`commonplace.embedding.vectors.check_units`), or if ``space`` already holds vectors
+        of other dimensions.
         """
         ...
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from attrs import evolve
 
 from commonplace.deadline import NEVER
+from commonplace.embedding.vectors import check_units
 from commonplace.errors import IndexBusyError, IndexUnavailableError
 from commonplace.model.store import Build, SpaceInfo, StoredDocument, StoreHealth
 from commonplace_example_milvus import searching
@@ -155,6 +156,7 @@ class MilvusStore:
         """Attach all of ``vectors`` or none, in one request."""
         catalogue = self._prepared()
         _check_there(catalogue, build)
+        check_units(vectors.values(), dims)
         unpacked = {digest: numbers(vector, dims) for digest, vector in vectors.items()}
         there = catalogue.commit.spaces.get(space)
         if there is not None and there.dims != dims:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import sys
 from array import array
 from math import inf, nan, sqrt
 
@@ -9,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.embedding.vectors import checked, dims_of, floats
+from commonplace.embedding.vectors import check_units, checked, dims_of, floats
 from commonplace.errors import ProviderError
 
 
@@ -59,3 +61,44 @@ def test_what_cannot_be_right_is_refused(
     with pytest.raises(ProviderError, match=words) as caught:
         checked(vectors, count=count, dims=dims, provider="p")
     assert caught.value.kind == "protocol"
+
+
+@pytest.fixture(params=["with numpy", "without numpy"])
+def _numpy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "with numpy":
+        pytest.importorskip("numpy")
+    else:
+        monkeypatch.delitem(sys.modules, "numpy", raising=False)
+
+
+def packed(*numbers: float) -> bytes:
+    return struct.pack(f"<{len(numbers)}f", *numbers)
+
+
+@pytest.mark.usefixtures("_numpy")
+def test_units_are_units() -> None:
+    check_units([], 2)
+    check_units([packed(0.6, 0.8), packed(0.0, -1.0), packed(0.6004, 0.8004)], 2)
+    check_units(checked([[0.1] * 768, [1.0] * 768], count=2, dims=768, provider="p"), 768)
+
+
+@pytest.mark.usefixtures("_numpy")
+@pytest.mark.parametrize(
+    ("vector", "words"),
+    [
+        (packed(0.61, 0.81), "of length 1.014 where unit length"),
+        (packed(0.59, 0.79), "of length 0.98"),
+        (packed(0.0, 0.0), "of length 0 where"),
+        (packed(3e38, 3e38), "where unit length"),
+        (packed(nan, 0.0), "of length nan"),
+        (packed(1.0, inf), "of length inf"),
+        (packed(1.0), "4 bytes where 2 dimensions"),
+        (packed(1.0, 0.0)[:-1], "7 bytes"),
+        (b"", "0 bytes"),
+    ],
+)
+def test_what_is_no_unit_is_refused(vector: bytes, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        check_units([packed(1.0, 0.0), vector], 2)
+    with pytest.raises(ValueError, match="where 0 dimensions"):
+        check_units([b""], 0)

@@ -42,6 +42,11 @@ _BAD = {
 }
 
 
+def _long(length: float) -> bytes:
+    """A vector to the north, of another length."""
+    return struct.pack("<3f", 0.0, length, 0.0)
+
+
 class VectorLaws(StoreLaws):
     """``spaces``, ``missing_vectors``, ``put_vectors`` and ``drop_space``."""
 
@@ -116,6 +121,22 @@ class VectorLaws(StoreLaws):
         attach(kept, build, "space", {_A.digest: _EAST})
         with pytest.raises(ValueError, match=r"."):
             nearest(kept, _BAD[bad])
+
+    @law("vectors", length=st.sampled_from((0.0, 1e-30, 0.5, 0.99, 1.01, 2.0, 1e30)))
+    def test_a_vector_that_is_not_of_unit_length_is_refused(
+        self, store: Store, length: float
+    ) -> None:
+        """It is a ``ValueError``, and nothing of the batch is kept.
+
+        A length that float32 cannot tell from 1, or hardly, is 1.
+        """
+        kept = vector_store(store)
+        build = publish(store, make_put("a.md", _A, _B))
+        with pytest.raises(ValueError, match=r"."):
+            attach(kept, build, "space", {_A.digest: _EAST, _B.digest: _long(length)})
+        assert len(list(kept.missing_vectors(build, "space"))) == 2
+        attach(kept, build, "space", {_A.digest: _EAST, _B.digest: _long(1 + 1e-5)})
+        assert _scores(kept, _NORTH) == [pytest.approx(1, abs=1e-4), pytest.approx(0, abs=1e-4)]
 
     @law("vectors")
     def test_a_space_has_one_number_of_dimensions(self, store: Store) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from commonplace.deadline import NEVER
@@ -27,7 +27,7 @@ from commonplace_sqlite.vectors.codes import (
     padded,
     row_bytes,
 )
-from commonplace_sqlite.vectors.floats import NORM_SLACK, checked, dot, numbers
+from commonplace_sqlite.vectors.floats import NORM_SLACK, checked, dot, normalised, numbers
 from commonplace_sqlite.vectors.kernels import Kernels
 from commonplace_sqlite.vectors.outline import Outline
 from commonplace_sqlite.vectors.rescoring import exact_sums
@@ -89,11 +89,20 @@ def cases(draw: st.DrawFn) -> Case:
     return documents, held, queries
 
 
+def units(vectors: dict[str, bytes]) -> dict[str, bytes]:
+    """What of ``vectors`` has a length, at length 1, as a store takes it."""
+    return {
+        digest: normalised(vector, len(vector) // 4)
+        for digest, vector in vectors.items()
+        if any(array("f", vector))
+    }
+
+
 def brute_force(
     store: SqliteStore, query: bytes, documents: list[PutDocument], limit: int
 ) -> list[tuple[int | str, float]]:
     """By the stored rows, without rounding; the query brought to length 1 as stored rows are."""
-    numbers = array("f", checked(query, len(query) // 4))
+    numbers = array("f", normalised(query, len(query) // 4))
     build = live_build(store).id
     with store._database.reading() as connection:
         assert connection is not None
@@ -124,7 +133,7 @@ def test_an_exact_plan_is_brute_force(
     with TemporaryDirectory() as folder, closing(SqliteStore(f"{folder}/index.sqlite")) as store:
         build = publish(store, *documents)
         with store.writer(wait=WAIT):
-            store.put_vectors(build, "space", len(queries[0]) // 4, held)
+            store.put_vectors(build, "space", len(queries[0]) // 4, units(held))
         store._search = make_search()
         some = [put for put in documents if put.path.startswith("1/")]
         for query in queries:
@@ -133,7 +142,7 @@ def test_an_exact_plan_is_brute_force(
                     answer = store.nearest("space", query, where=where, limit=limit, deadline=NEVER)
                 assert list(answer.found) == brute_force(store, query, passing, limit)
                 assert answer.exact
-                assert answer.plan == plan or not held
+                assert answer.plan == plan or not units(held)
 
 
 @pytest.mark.parametrize("name", ["simsimd and an outline", "numpy and an outline"])
@@ -154,7 +163,7 @@ def test_an_outline_follows_the_rows_that_move(
                 digest: packed([dice.gauss() / 20**place for place in range(8)])
                 for digest, _ in texts
             }
-            store.put_vectors(build, "space", 8, vectors)
+            store.put_vectors(build, "space", 8, units(vectors))
         for query in list(vectors.values())[:12]:
             answer = store.nearest("space", query, where=EVERYWHERE, limit=3, deadline=NEVER)
             assert list(answer.found) == brute_force(store, query, list(documents.values()), 3)
@@ -171,7 +180,7 @@ def test_signs_are_exact_where_all_is_rescored(
     with TemporaryDirectory() as folder, closing(SqliteStore(f"{folder}/index.sqlite")) as store:
         build = publish(store, *documents)
         with store.writer(wait=WAIT):
-            store.put_vectors(build, "space", len(queries[0]) // 4, held)
+            store.put_vectors(build, "space", len(queries[0]) // 4, units(held))
         for make_search in sign_plans:
             store._search = make_search()
             for query in queries:
@@ -188,7 +197,7 @@ def test_signs_say_that_they_are_not_exact(
     build = publish(store, put)
     vectors = {c.digest: packed([dice.gauss() for _ in range(64)]) for c in put.chunks}
     with store.writer(wait=WAIT):
-        store.put_vectors(build, "space", 64, vectors)
+        store.put_vectors(build, "space", 64, units(vectors))
     for make_search in sign_plans:
         store._search = make_search()
         hits = 0
@@ -215,7 +224,7 @@ def test_how_many_to_rescore_is_measured(
         for place, c in enumerate(put.chunks)
     }
     with store.writer(wait=WAIT):
-        store.put_vectors(build, "space", 64, vectors)
+        store.put_vectors(build, "space", 64, units(vectors))
     hits = 0
     for query in list(vectors.values())[:20]:
         answer = store.nearest("space", query, where=EVERYWHERE, limit=10, deadline=NEVER)
@@ -242,7 +251,7 @@ def test_sums_of_pieces_are_sums_without_error(data: st.DataObject, dims: int) -
     dice = Random(data.draw(st.integers()))
     smallest = data.draw(st.sampled_from((1, 2.0**-20, 2.0**-40, 2.0**-120)))
     drawn = [[dice.gauss() * smallest ** dice.random() for _ in range(dims)] for _ in range(4)]
-    *rows, query = [numbers(checked(packed(values), dims)).tolist() for values in drawn]
+    *rows, query = [numbers(normalised(packed(values), dims)).tolist() for values in drawn]
     products = [[*map(mul, row, query)] for row in rows]
     products.append([value * (-1) ** place for place, value in enumerate(products[0])])
     expected = [min(1.0, max(-1.0, fsum(row))) for row in products]
@@ -255,14 +264,27 @@ def packed_lengths(vector: bytes) -> float:
 
 @given(vector=st.integers(1, 40).flatmap(vectors_of))
 def test_what_is_stored_has_length_1_or_0(vector: bytes) -> None:
-    stored = checked(vector, len(vector) // 4)
+    stored = normalised(vector, len(vector) // 4)
     assert packed_lengths(stored) == pytest.approx(float(any(array("f", vector))), abs=NORM_SLACK)
-    assert checked(stored, len(vector) // 4) == stored
+    assert normalised(stored, len(vector) // 4) == stored
+    if any(array("f", vector)):
+        assert checked(stored, len(vector) // 4) == stored
+    else:
+        with pytest.raises(ValueError, match="length 0 where"):
+            checked(stored, len(vector) // 4)
+
+
+@given(vector=st.integers(1, 40).flatmap(vectors_of), length=st.floats(0.9991, 1.0009))
+def test_what_is_nearly_of_length_1_is_brought_closer(vector: bytes, length: float) -> None:
+    stored = normalised(vector, len(vector) // 4)
+    assume(any(array("f", vector)))
+    off = packed([length * value for value in numbers(stored)])
+    assert packed_lengths(checked(off, len(vector) // 4)) == pytest.approx(1, abs=NORM_SLACK)
 
 
 @given(data=st.data(), dims=st.integers(1, 40))
 def test_both_encoders_keep_the_bound_and_agree_on_signs(data: st.DataObject, dims: int) -> None:
-    vectors = [checked(v, dims) for v in data.draw(st.lists(vectors_of(dims), min_size=1))]
+    vectors = [normalised(v, dims) for v in data.draw(st.lists(vectors_of(dims), min_size=1))]
     plainly, by_numpy = _encode_plainly(vectors, dims), _encode_by_numpy(np, vectors, dims)
     assert plainly.signs == by_numpy.signs
     width = row_bytes(dims)
@@ -290,7 +312,7 @@ def test_an_outline_bounds_every_score(data: st.DataObject, dims: int) -> None:
         packed([dice.gauss() / (1 + place) ** falling for place in range(dims)]) for _ in range(150)
     ]
     odd = data.draw(st.lists(vectors_of(dims), max_size=30))
-    *vectors, query = [checked(vector, dims) for vector in (*odd, *drawn)]
+    *vectors, query = [normalised(vector, dims) for vector in (*odd, *drawn)]
     rows = _encode_by_numpy(np, vectors, dims).rows
     matrix = np.frombuffer(rows, np.int8).reshape(len(vectors), -1)
     scales, residuals = np.ascontiguousarray(matrix[:, :HEAD]).view("<f4").T

@@ -59,12 +59,15 @@ def set_aside_before(path: str) -> list[str]:
 
 
 def _free_name(path: str) -> str:
-    """A name above all that are there, also of those of this very second."""
+    """A name above all that are there, whatever the clock says: what is newest is kept."""
     wanted = f"{path}{_MARK}{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
-    taken = [old for old in set_aside_before(path) if old.startswith(wanted)]
-    number = int(taken[-1][len(wanted) + 1 :] or 1) if taken else 0
-    target = wanted if not number else f"{wanted}-{number + 1}"
+    number = 1
+    if before := set_aside_before(path):
+        newest, _, last = before[-1][len(path + _MARK) :].partition("-")
+        if f"{path}{_MARK}{newest}" >= wanted:
+            wanted, number = f"{path}{_MARK}{newest}", int(last or 1) + 1
+    target = wanted if number == 1 else f"{wanted}-{number}"
     while any(os.path.lexists(target + suffix) for suffix in (*_COMPANIONS, "")):
         number += 1
-        target = f"{wanted}-{number + 1}"
+        target = f"{wanted}-{number}"
     return target

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,6 +113,19 @@ def test_of_files_that_were_set_aside_two_stay_by_themselves(path: str) -> None:
     assert set(os.listdir(os.path.dirname(path))) == names | {f"{name}-wal" for name in names}
     assert prune(path, keep=1) == kept[-2:-1]
     assert prune(path, keep=1) == []
+
+
+def test_a_clock_that_was_set_back_does_not_make_the_newest_the_oldest(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.makedirs(os.path.dirname(path))
+    for year in (2030, 2031, 2029, 2029):
+        now = time.struct_time((year, 1, 1, 0, 0, 0, 0, 1, 0))
+        monkeypatch.setattr("commonplace_sqlite.repair.time.gmtime", lambda now=now: now)
+        Path(path).write_text(str(year))
+        newest = set_aside(path)
+        assert set_aside_before(path)[-1] == newest
+    assert [Path(one).read_text() for one in set_aside_before(path)] == ["2029", "2029"]
 
 
 def test_the_older_one_goes_when_asked(filled: SqliteStore, path: str) -> None:

@@ -177,12 +177,22 @@ class _Filling:
     ) -> None:
         missing = [item for item in missing if item[0] not in self._refused]
         before = self._done
+        turned = self._length.turned
+        if self._length.doubtful and missing:
+            # One text tells which space it is that lacks vectors: the server may be its old self.
+            for _ in self._group(missing[:1], deadline, locate):
+                pass
+            if self._length.turned != turned:
+                return
+            missing = missing[1:]
         left = self._by_jobs(missing, deadline, progress)
         for group in _groups(left, _GROUP):
             for _ in self._group(group, deadline, locate):
                 if progress is not None:
                     done = self._done - before
                     progress(Progress("Embedding notes", done, len(missing)))
+            if self._length.turned != turned:
+                return  # another space lacks other texts
 
     @property
     def _done(self) -> int:

@@ -22,7 +22,8 @@ class VectorLength:
 
     ``dims`` is the length to go by (``None``: not known yet), ``confirmed`` whether vectors of it
     have just come back, and ``turned`` whether those were of another length than was gone by.
-    ``note`` says so on one line.
+    ``doubtful`` is whether a query's vector and those of the index disagree, which the next to come
+    back decide. ``note`` says so on one line.
     """
 
     def __init__(
@@ -38,6 +39,11 @@ class VectorLength:
         self.dims = known.dims if known is not None else None
         if self._kept is not None and self.dims is not None and self._kept != self.dims:
             self._turn(self._kept)  # a query was answered so
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it is to be found out before all is embedded anew."""
+        return bool(self.note) and not self.confirmed
 
     @property
     def space(self) -> str:

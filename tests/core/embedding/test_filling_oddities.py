@@ -167,6 +167,7 @@ def test_a_server_that_comes_back_to_its_length_costs_one_request(
     provider.extra = 0
     report = filled(service, store)
     assert (report.requests, report.missing, report.reason) == (1, 0, "")
+    assert [len(texts) for texts in provider.requests[2:]] == [1]
     assert lengths(store) == {2: 3}
     assert filled(service, store).requests == 0
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 KEY = "sekrit-0123456789-abcdef"
 HERON = ("memory/new.md", "# New\n\nA heron nests on the roof.\n")
 ELSEWHERE = {"not TLS", "no proxy"}  # these need another address, which is another space
+# Requests of a sync that find out whether it is a text that is at fault: a harmless one; where the
+# request is said to be too large, halves and cuts of the first before it.
+FURTHER = {"bad_request": 1, "protocol": 1, "too_large": 4}
 
 
 @contextmanager
@@ -51,8 +54,19 @@ def failing(status: Status) -> str:
     return provider.reason
 
 
-def heals(world: World, memory: Memory, covered: int) -> None:
-    """Once the vendor is well nothing need be started anew, and nothing is embedded twice."""
+def leaks_nothing(world: World, seen: str) -> None:
+    """No key is in what a person may see, nor in any file."""
+    kept = b"".join(path.read_bytes() for path in world.root.rglob("*") if path.is_file())
+    for secret in (KEY, "hidden-password"):
+        assert secret not in seen
+        assert secret.encode() not in kept
+
+
+def heals(world: World, memory: Memory, covered: int, *, spare: int = 0) -> None:
+    """Once the vendor is well nothing need be started anew, and nothing is embedded twice.
+
+    But for ``spare`` texts.
+    """
     world.vendor.always(None)
     world.vendor.twist = None
     world.clock.pass_(4000)
@@ -60,7 +74,7 @@ def heals(world: World, memory: Memory, covered: int) -> None:
     report = memory.sync()
     assert report.embedding is not None
     assert (report.embedding.missing, report.embedding.reason) == (0, "")
-    assert len(world.texts()) == asked + covered
+    assert covered <= len(world.texts()) - asked <= covered + spare
     result = memory.search("walrus on the mend")
     assert (result.provider, result.fallback, result.notes) == ("openai", None, ())
     assert result.hits[0].path == "memory/2026-10-03.md"
@@ -108,7 +122,7 @@ def test_a_fault_when_everything_is_embedded(
     assert memory.search("heron").hits[0].path == "memory/new.md"
     assert memory.status().spaces[0].covered == 3
     seen = told(result, status, report, memory.status(), memory.settings, result.notes)
-    assert KEY not in seen
+    leaks_nothing(world, seen)
     world.vendor.release()
     heals(world, memory, covered=1)
 
@@ -127,6 +141,9 @@ def test_a_fault_from_the_beginning(
     assert report.embedding is not None
     assert (report.embedding.provider, report.embedding.missing) == ("openai", 3)
     asked = world.asked()
+    assert report.embedding.requests == fault.attempts + FURTHER.get(fault.kind, 0)
+    assert asked == (0 if fault.name in ELSEWHERE else report.embedding.requests)
+    assert tuple(world.clock.pauses) == fault.pauses
     result = memory.search("walrus")
     assert result.hits[0].path == "memory/2026-10-03.md"
     assert world.asked() == asked  # there is nothing that a query's vector could be compared with
@@ -136,8 +153,7 @@ def test_a_fault_from_the_beginning(
     assert (status.provider, status.search_mode, status.spaces) == (None, "keyword", ())
     assert status.fallback is not None
     assert status.fallback.part == "openai"
-    assert KEY not in told(result, status, report)
-    assert "hidden-password" not in told(result, status, report)
+    leaks_nothing(world, told(result, status, report, memory.settings))
     if fault.name not in ELSEWHERE:
         world.vendor.release()
         heals(world, memory, covered=3)
@@ -164,20 +180,27 @@ def test_an_answer_that_cannot_be_right(world: World, name: str, told: Callable[
     memory = world.open()
     memory.sync()
     world.vendor.twist = TWISTS[name]
+    passing = name == "an error behind a 200"  # as if the upstream had failed
+    asked = world.asked()
     result = memory.search("walrus")
+    assert world.asked() - asked == (3 if passing else 1)
     assert result.hits[0].path == "memory/2026-10-03.md"
-    assert result.provider is None
+    assert (result.provider, result.model) == (None, None)
     assert result.fallback is not None
     assert (result.fallback.part, result.fallback.by) == ("openai", "keywords alone")
+    assert result.fallback.since == world.clock.now
+    assert failing(memory.status()) == result.fallback.reason
     world.write(*HERON)
+    asked = world.asked()
     report = memory.sync()
+    assert world.asked() - asked == (3 if passing else 2)
     assert report.embedding is not None
     assert (report.embedding.embedded, report.embedding.missing) == (0, 1)
     assert report.embedding.reason
     status = memory.status()
     failing(status)
     assert [(space.dims, space.covered) for space in status.spaces] == [(64, 3)]
-    assert KEY not in told(result, report, status)
+    leaks_nothing(world, told(result, report, status, memory.settings))
     heals(world, memory, covered=1)
 
 
@@ -186,21 +209,41 @@ def test_an_answer_in_another_order_is_right(world: World) -> None:
         return {**body, "data": body["data"][::-1]}
 
     world.vendor.twist = shuffled
-    memory = world.open()
+    memory = world.open(query={"hybrid": {"enabled": False}})
     report = memory.sync()
     assert report.embedding is not None
     assert (report.embedding.embedded, report.embedding.reason) == (3, "")
-    heals(world, memory, covered=0)
+    assert world.asked() == 1
+    by_vectors = {
+        "the staging server": "MEMORY.md",
+        "walrus at the harbour": "memory/2026-10-03.md",
+        "the otter project": "memory/projects/otter.md",
+    }
+    for words, path in by_vectors.items():
+        (best, *_) = memory.search(words).hits
+        assert (best.path, [arm.arm for arm in best.explain.arms]) == (path, ["vector"])
 
 
-def test_no_money_is_not_asked_for_twice(world: World, reply: type[Reply]) -> None:
+def test_no_money_is_not_asked_for_twice(
+    world: World, reply: type[Reply], told: Callable[..., str]
+) -> None:
     memory = world.open()
     memory.sync()
-    error = {"message": "You exceeded your current quota", "code": "insufficient_quota"}
+    words = f"You exceeded your current quota with {KEY}"
+    error = {"message": words, "code": "insufficient_quota"}
     world.vendor.always(reply(429, {"error": error}))
-    assert memory.search("walrus").fallback is not None
-    assert world.asked() == 2
+    result = memory.search("walrus")
+    assert result.hits[0].path == "memory/2026-10-03.md"
+    assert result.fallback is not None
+    assert (world.asked(), world.clock.pauses) == (2, [])
     assert "quota" in failing(memory.status())
+    world.write(*HERON)
+    report = memory.sync()
+    assert report.embedding is not None
+    assert (report.embedding.requests, report.embedding.missing) == (1, 1)
+    assert memory.status().spaces[0].covered == 3
+    leaks_nothing(world, told(result, report, memory.status()))
+    heals(world, memory, covered=1)
 
 
 def test_what_passes_by_itself_is_not_felt(world: World, reply: type[Reply]) -> None:
@@ -254,7 +297,9 @@ def test_a_hang_is_over_when_the_query_s_time_is(
     assert not result.arms[1].found
 
 
-def test_dimensions_that_change_while_notes_are_embedded_leave_one_length(world: World) -> None:
+def test_dimensions_that_change_while_notes_are_embedded_leave_one_length(
+    world: World, told: Callable[..., str]
+) -> None:
     for number in range(120):
         world.write(f"memory/n{number}.md", f"# Note {number}\n\nThe walrus met seal {number}.\n")
     lengths = iter([64, *([32] * 100)])
@@ -268,10 +313,18 @@ def test_dimensions_that_change_while_notes_are_embedded_leave_one_length(world:
     assert report.embedding is not None
     assert report.embedding.missing == 123 - report.embedding.embedded
     assert "dimensions" in report.embedding.reason
+    assert world.asked() == report.embedding.requests <= 4  # no more than are under way at once
+    assert "dimensions" in failing(memory.status())
+    result = memory.search("walrus met seal 77")
+    assert result.hits
+    assert result.arms[0].found  # by words, whichever notes have vectors
     spaces = memory.status().spaces
     assert len(spaces) <= 1
-    if not spaces or spaces[0].dims == 64:  # whichever answer comes first decides the length
-        heals(world, memory, covered=report.embedding.missing)
+    assert sum(space.covered for space in spaces) == report.embedding.embedded
+    leaks_nothing(world, told(result, report, memory.status()))
+    if spaces and spaces[0].dims == 64:  # whichever answer comes first decides the length
+        # A query has met the other length since: one text finds out that it is gone.
+        heals(world, memory, covered=report.embedding.missing, spare=1)
 
 
 def test_a_provider_that_is_itself_broken_is_a_failure_like_any(

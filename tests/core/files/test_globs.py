@@ -12,6 +12,7 @@ from commonplace.files.globs import matcher
     [
         ("*.md", "a.md"),
         ("**/*.md", "a.md"),
+        ("***/a.md", "a.md"),
         ("**/*.md", "deep/down/a.md"),
         ("**", "deep/a.md"),
         ("docs/**", "docs/deep/a.md"),

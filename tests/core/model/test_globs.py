@@ -31,6 +31,7 @@ from commonplace.model.globs import glob_regex
         ("notes/[x]*", "notes/[x].md"),
         ("a\nb/*", "a\nb/c\nd.md"),
         ("**/**/a.md", "a.md"),
+        ("***/a.md", "a.md"),
     ],
 )
 def test_it_matches(pattern: str, path: str) -> None:

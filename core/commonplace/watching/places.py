@@ -29,10 +29,12 @@ class Standing(NamedTuple):
 
     ``anchor`` is the innermost folder around the place that exists. ``identities`` are device and
     inode of the anchor, and of the place where that is a folder; a file may be replaced freely.
+    ``is_open`` says whether we may look into it.
     """
 
     anchor: str
     identities: tuple[tuple[int, int] | None, ...]
+    is_open: bool
 
 
 def standing_of(location: str) -> Standing:
@@ -42,7 +44,9 @@ def standing_of(location: str) -> Standing:
     while identity is None and anchor != os.path.dirname(anchor):
         anchor = os.path.dirname(anchor)
         identity = _folder(anchor)
-    return Standing(anchor, (identity, _folder(location)))
+    there = _folder(location)
+    is_open = there is not None and os.access(location, os.R_OK | os.X_OK)
+    return Standing(anchor, (identity, there), is_open)
 
 
 def folders_of(watched: Iterable[WatchedPath], *, scandir: Scandir = os.scandir) -> frozenset[str]:

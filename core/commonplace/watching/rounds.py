@@ -24,6 +24,7 @@ __all__ = ["Means", "Rounds"]
 
 _RETRY = 300.0  # seconds after which what failed is tried again
 _RESTS = 20  # times as long as it took to begin watching, before that is done again
+_LONGEST_REST = 5.0  # seconds
 _WELL = 60.0  # seconds after which what fails has worked, and is worth beginning again at once
 _SLICE = 0.5  # seconds after which a wait notices that the program has ended
 
@@ -93,7 +94,7 @@ class Rounds:
                 self._poller = None
                 self._say("off", f"watching failed: {type(error).__name__}: {error}", 0)
                 self._means.wait(self._stop, _RETRY)
-        self._say("off", "", 0)
+        self._say("off", "" if self._stop.is_set() else "the program is ending", 0)
 
     def _watch(self, places: tuple[WatchedPath, ...]) -> str:
         """Watch by the system until the places are others; why that cannot be done, or ``""``."""
@@ -111,7 +112,7 @@ class Rounds:
         loud = [place for place in places if place not in silent]
         try:
             system = SystemWatch(loud, open_native=self._means.open_native, clock=clock)
-            rested = clock() + _RESTS * (clock() - began)
+            rested = clock() + min(_RESTS * (clock() - began), _LONGEST_REST)
             self._follow(system, places, silence, self._made_poller(silent) if silent else None)
         except UnavailableError as error:
             if clock() < began + _WELL:

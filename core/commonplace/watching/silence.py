@@ -31,7 +31,16 @@ _SILENT = frozenset(
 )
 # File systems of a program: most of them stand for something far away. These do not.
 _PROGRAMS = ("fuse", "fuse.")
-_LOCAL_PROGRAMS = frozenset({"fuseblk", "fuse.lxcfs", "fuse.fuse-overlayfs", "fuse.mergerfs"})
+_LOCAL_PROGRAMS = frozenset(
+    {
+        "fuseblk",
+        "fuse.bindfs",
+        "fuse.encfs",
+        "fuse.fuse-overlayfs",
+        "fuse.gocryptfs",
+        "fuse.mergerfs",
+    }
+)
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 

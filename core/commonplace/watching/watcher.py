@@ -75,8 +75,8 @@ class Watcher:
         if running is None:
             return WatchState()
         state = running.rounds.state
-        if not running.thread.is_alive():
-            return WatchState("off", state.reason or "the watcher's thread has ended", state.since)
+        if state.mode != "off" and not running.thread.is_alive():
+            return WatchState("off", "the watcher's thread has ended", state.since)
         return state
 
     def _rounds(self, stop: threading.Event) -> Rounds:

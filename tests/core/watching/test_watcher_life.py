@@ -129,7 +129,7 @@ def test_a_thread_that_died_is_not_said_to_watch(tmp_path: Path, watch: Callable
     class Dead:
         """What another process sees of a thread after a fork."""
 
-        rounds = type("Rounds", (), {"state": WatchState("native", "", 1.0, 3)})
+        rounds = type("Rounds", (), {"state": WatchState("polling", "for a reason", 1.0, 3)})
         thread = threading.Thread()
         stop = threading.Event()
 

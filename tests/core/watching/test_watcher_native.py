@@ -183,3 +183,14 @@ def test_a_closed_folder_is_left_out_until_it_is_opened(told: Any, workspace: Pa
     told.hears(lambda: closed.chmod(0o700), str(closed))
     told.wait_for(lambda: told.state().folders == 3)
     told.hears(lambda: (closed / "a.md").write_text("the ant"), str(closed / "a.md"))
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may do anything")
+def test_a_place_that_is_closed_is_watched_once_it_is_opened(
+    tmp_path: Path, watch: Callable[..., Any]
+) -> None:
+    place = tmp_path / "place"
+    place.mkdir(mode=0)
+    told = watch(WatchedPath(str(place)))
+    told.hears(lambda: place.chmod(0o700), str(place))
+    told.hears_in_the_end(lambda: (place / "a.md").write_text("the ant"), str(place / "a.md"))

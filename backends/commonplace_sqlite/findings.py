@@ -27,8 +27,11 @@ _LOOKED_AT = (
 )
 
 
-def findings(database: Database, faults: Sequence[Fault], counted: str) -> Iterator[Finding]:
-    """By what ``faults`` are in, then what stands beside the file. ``counted`` is what it holds."""
+def findings(
+    database: Database, faults: Sequence[Fault], documents: int, chunks: int
+) -> Iterator[Finding]:
+    """By what ``faults`` are in, then what stands beside the file; both counts are of all in it."""
+    counted = f"{documents} note{'s'[: documents != 1]}, {chunks} chunk{'s'[: chunks != 1]}"
     for kind, name, well in _LOOKED_AT:
         found = [fault.line for fault in faults if fault.kind == kind]
         if found:

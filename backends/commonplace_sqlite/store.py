@@ -207,7 +207,7 @@ class SqliteStore:
         if deep and not self._database.in_memory:
             from commonplace_sqlite.findings import findings as look
 
-            findings = tuple(look(self._database, faults, f"{documents} notes, {chunks} chunks"))
+            findings = tuple(look(self._database, faults, documents, chunks))
         kept = [f"a damaged index is kept at {old}" for old in set_aside_before(path)]
         return StoreHealth(
             location="" if self._database.in_memory else path,

@@ -12,10 +12,12 @@ from commonplace.embedding.refused import RefusedText
 from commonplace.embedding.service import cache_key
 from commonplace.embedding.vectors import dims_of
 from commonplace.errors import UnavailableError
+from commonplace.lease import waited_for
 from commonplace.model.reports import Embedding, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from commonplace.deadline import Deadline
     from commonplace.embedding.batching_work import BatchOutcome
@@ -123,6 +125,7 @@ class _Filling:
         self._embedded = self._cached = self._cut = self._batched = 0
         self._batch: BatchOutcome | None = None
         self._noted = False
+        self._progress: ProgressCallback | None = None
 
     def run(
         self,
@@ -132,6 +135,7 @@ class _Filling:
         anew: bool,
         locate: Callable[[str], str],
     ) -> Embedding:
+        self._progress = progress
         before = self._link.requests
         reason = ""
         known = {} if anew or self._memory is None else self._memory.of(self._fingerprint)
@@ -296,8 +300,15 @@ class _Filling:
             return
         for info in spaces:
             if fingerprint_of(info.space) == self._fingerprint and info.space != own:
-                with self._store.writer(wait=self._wait):
+                with self._writing():
                     self._store.drop_space(info.space)
+
+    def _writing(self) -> AbstractContextManager[object]:
+        return waited_for(
+            lambda seconds: self._store.writer(wait=seconds),
+            wait=self._wait,
+            progress=self._progress,
+        )
 
     def _put(self, vectors: dict[str, bytes]) -> None:
         if not vectors:
@@ -305,7 +316,7 @@ class _Filling:
         length = self._length
         if length.dims is None:  # all of it from the cache
             length.dims = dims_of(next(iter(vectors.values())))
-        with self._store.writer(wait=self._wait):
+        with self._writing():
             self._store.put_vectors(self._build, length.space, length.dims, vectors)
         if not self._noted and self._ledger is not None and self._link.maker is not None:
             self._ledger.note(self._fingerprint, self._link.maker)

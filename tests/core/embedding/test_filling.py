@@ -190,6 +190,29 @@ def test_the_lease_is_held_only_while_vectors_are_put(store: InMemoryStore) -> N
     assert free == [True]
 
 
+def test_who_waits_to_put_vectors_is_told_for_whom() -> None:
+    waits: list[float] = []
+
+    class Busy(InMemoryStore):
+        busy = False
+
+        def writer(self, *, wait: float) -> AbstractContextManager[object]:
+            if self.busy:
+                waits.append(wait)
+                if len(waits) == 1:
+                    raise IndexBusyError("somebody writes", holder="process 12")
+            return super().writer(wait=wait)
+
+    store = Busy()
+    publish(store, make_put("a.md", "one"))
+    store.busy = True
+    told: list[Progress] = []
+    report = filled(service_of(Provider(0)), store, progress=told.append, wait=30.0)
+    assert (report.embedded, report.reason) == (1, "")
+    assert waits == [1.0, 29.0]
+    assert "waiting for process 12, which is writing the index" in [one.label for one in told]
+
+
 def test_progress_is_told(store: InMemoryStore) -> None:
     told: list[Progress] = []
     filled(service_of(Provider(0, Limits(items=1))), store, progress=told.append)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.embedding.connection import Connection, check_length
+from commonplace.embedding.connection import Connection, read_vectors
 from commonplace.spec import Limits
 from commonplace_gemini.models import Model
 from commonplace_gemini.wire import HOST, Form, endpoint_of, vectors_of
@@ -34,18 +34,16 @@ class GeminiProvider:
     of vectors that cannot work.
     """
 
+    concurrency = 8
+
     def __init__(self, context: ProviderContext) -> None:
         self._context = context
         self._endpoint = endpoint_of(context.base_url)
         self._model = Model(context.model)
         self._model.check(context.dims)
-        self._form = Form(
-            self._model,
-            context.dims,
-            query_prefix=context.query_prefix,
-            document_prefix=context.document_prefix,
-        )
-        self._limits = Limits(
+        self._form = Form(self._model, context)
+        self.model = self._model.name
+        self.limits = Limits(
             items=_REQUESTS,
             bytes=_BYTES,
             item_tokens=max(1, self._model.item_tokens - self._form.overhead),
@@ -58,21 +56,6 @@ class GeminiProvider:
             credentials=_credentials,
             instead=("x-goog-api-key",),
         )
-
-    @property
-    def model(self) -> str:
-        """The model's name without a prefix."""
-        return self._model.name
-
-    @property
-    def limits(self) -> Limits:
-        """What one request may hold."""
-        return self._limits
-
-    @property
-    def concurrency(self) -> int:
-        """Requests at once."""
-        return 8
 
     def fingerprint(self) -> str:
         """``gemini:model/dims:form``, with the endpoint if it is not Google's own."""
@@ -97,18 +80,13 @@ class GeminiProvider:
         status = status_in(answer.body)
         if status is not None:
             raise client.refused(status, answer.headers, answer.body)
-        try:
-            vectors = vectors_of(answer.body, single=single)
-        except ValueError as error:
-            raise client.error("protocol", str(error), headers=answer.headers) from None
-        check_length(
+        return read_vectors(
             client,
-            vectors,
-            self._context.dims,
-            headers=answer.headers,
+            answer,
+            lambda body: vectors_of(body, single=single),
+            dims=self._context.dims,
             mend="remove outputDimensionality, or check that remote.baseUrl serves this model",
         )
-        return vectors
 
     def batches(self) -> BatchJobs:
         """Jobs by ``asyncBatchEmbedContent``."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
+    from commonplace.spec import ProviderContext
     from commonplace_gemini.models import Model
 
 __all__ = ["HOST", "Form", "endpoint_of", "vectors_of"]
@@ -24,27 +25,17 @@ _DOCUMENT_TEXT = "title: none | text: "
 class Form:
     """How a text becomes a request to one model.
 
-    ``query_prefix`` and ``document_prefix`` stand before texts; without them, models that want
-    their task in the text get it in the form that Google gives.
+    The prefixes of ``context`` stand before texts; without them, models that want their task in the
+    text get it in the form that Google gives.
     """
 
     __slots__ = ("_dims", "_model", "_prefixes")
 
-    def __init__(
-        self,
-        model: Model,
-        dims: int | None,
-        *,
-        query_prefix: str | None = None,
-        document_prefix: str | None = None,
-    ) -> None:
-        query, document = (_QUERY_TEXT, _DOCUMENT_TEXT) if model.task_in_text else ("", "")
+    def __init__(self, model: Model, context: ProviderContext) -> None:
+        own = (_QUERY_TEXT, _DOCUMENT_TEXT) if model.task_in_text else ()
         self._model = model
-        self._dims = dims
-        self._prefixes = {
-            "query": query if query_prefix is None else query_prefix,
-            "document": document if document_prefix is None else document_prefix,
-        }
+        self._dims = context.dims
+        self._prefixes = context.prefixes(*own)
 
     @property
     def overhead(self) -> int:

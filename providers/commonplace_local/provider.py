@@ -54,12 +54,7 @@ class LocalProvider:
         self._dims = _dims(context.dims, self._model.family.name, self._model.family.lengths)
         self._threads = _threads(context.options.get("threads"))
         family = self._model.family
-        self._prompts = {
-            "query": family.query if context.query_prefix is None else context.query_prefix,
-            "document": family.document
-            if context.document_prefix is None
-            else context.document_prefix,
-        }
+        self._prompts = context.prefixes(family.query, family.document)
         self._keeper: Keeper | None = None
         self._path: str | None = None
         self._first = threading.Lock()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.embedding.connection import Connection, check_length
+from commonplace.embedding.connection import Connection, read_vectors
 from commonplace.embedding.endpoint import Endpoint
 from commonplace.errors import ProviderError
 from commonplace.spec import Limits
@@ -39,16 +39,11 @@ class MistralProvider:
 
     def __init__(self, context: ProviderContext) -> None:
         base = (context.base_url or "").strip() or _BASE
-        self._endpoint = Endpoint("mistral", base, drop=("/embeddings",))
-        if not self._endpoint.path:
-            self._endpoint = Endpoint("mistral", base, root="/v1")
+        self._endpoint = Endpoint("mistral", base, drop=("/embeddings",), root="/v1")
         self.model = context.model.strip().removeprefix("mistral/") or _MODEL
         self._context = context
         self._check_dims()
-        self._prefixes = {
-            "query": context.query_prefix or "",
-            "document": context.document_prefix or "",
-        }
+        self._prefixes = context.prefixes()
         self.client = Connection(
             "mistral",
             self._endpoint,
@@ -87,18 +82,13 @@ class MistralProvider:
         body = answer.body
         if isinstance(body, dict) and not body.get("data") and body.get("object") == "error":
             raise client.refused(_hidden_status(body), answer.headers, body)
-        try:
-            vectors = vectors_of(body, len(texts))
-        except ValueError as error:
-            raise client.error("protocol", str(error), 200, answer.headers) from None
-        check_length(
+        return read_vectors(
             client,
-            vectors,
-            self._context.dims,
-            headers=answer.headers,
+            answer,
+            lambda body: vectors_of(body, len(texts)),
+            dims=self._context.dims,
             mend="remove outputDimensionality: this model cannot shorten vectors",
         )
-        return vectors
 
     def body(self, texts: Sequence[str], purpose: Literal["query", "document"]) -> dict[str, Any]:
         """What is sent for ``texts``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.embedding.connection import Connection, check_length
+from commonplace.embedding.connection import Connection, read_vectors
 from commonplace.embedding.endpoint import Endpoint
 from commonplace.spec import Limits
 from commonplace_ollama.prompts import prompts_of
@@ -42,11 +42,7 @@ class OllamaProvider:
         self.model = context.model.strip().removeprefix("ollama/") or _MODEL
         self._context = context
         own = prompts_of(self.model)
-        query, document = context.query_prefix, context.document_prefix
-        self._prefixes = {
-            "query": own.query if query is None else query,
-            "document": own.document if document is None else document,
-        }
+        self._prefixes = context.prefixes(own.query, own.document)
         self.client = Connection("ollama", self._endpoint, context, explain=self._explain)
 
     @property
@@ -88,22 +84,13 @@ class OllamaProvider:
                 "the answer holds no embeddings",
                 mend="check that remote.baseUrl is Ollama's; for other servers use `openai`",
             )
-        if len(embeddings) != len(texts):
-            raise client.error(
-                "protocol", f"{len(embeddings)} vectors came back for {len(texts)} texts"
-            )
-        try:
-            vectors = [numbers_of(embedding) for embedding in embeddings]
-        except ValueError as error:
-            raise client.error("protocol", str(error)) from None
-        check_length(
+        return read_vectors(
             client,
-            vectors,
-            self._context.dims,
-            headers=answer.headers,
+            answer,
+            lambda _: [numbers_of(embedding) for embedding in embeddings],
+            dims=self._context.dims,
             mend="remove outputDimensionality, or update Ollama",
         )
-        return vectors
 
     def body(self, texts: Sequence[str], purpose: Literal["query", "document"]) -> dict[str, Any]:
         """What is sent for ``texts``."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import evolve
 
-from commonplace.embedding.connection import Connection, check_length
+from commonplace.embedding.connection import Connection, read_vectors
 from commonplace.embedding.endpoint import Endpoint
 from commonplace.errors import ProviderError
 from commonplace.spec import Limits
@@ -57,10 +57,7 @@ class OpenAIProvider:
         self.model = model.removeprefix("openai/") if self._is_openai else model
         self._context = context
         self._check_dims()
-        self._prefixes = {
-            "query": context.query_prefix or "",
-            "document": context.document_prefix or "",
-        }
+        self._prefixes = context.prefixes()
         both = context.options.get("input_type")
         self._input_types = {
             "query": context.options.get("query_input_type") or both,
@@ -165,18 +162,13 @@ class OpenAIProvider:
                 "it answered in llama.cpp's own form",
                 mend="add /v1 to remote.baseUrl",
             )
-        try:
-            vectors = vectors_of(answer.body, count)
-        except ValueError as error:
-            raise client.error("protocol", str(error), 200, answer.headers) from None
-        check_length(
+        return read_vectors(
             client,
-            vectors,
-            self._context.dims,
-            headers=answer.headers,
+            answer,
+            lambda body: vectors_of(body, count),
+            dims=self._context.dims,
             mend="remove outputDimensionality: this server or model cannot shorten vectors",
         )
-        return vectors
 
     def _check_dims(self) -> None:
         dims = self._context.dims

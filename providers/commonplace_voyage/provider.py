@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.embedding.connection import Connection, check_length
+from commonplace.embedding.connection import Connection, read_vectors
 from commonplace.embedding.endpoint import Endpoint
 from commonplace.spec import Limits
 from commonplace_voyage.models import Model
@@ -35,38 +35,23 @@ class VoyageProvider:
     cannot work.
     """
 
+    concurrency = 8
+
     def __init__(self, context: ProviderContext) -> None:
         host = _ATLAS_HOST if (context.api_key or "").startswith(_ATLAS_KEY) else _HOST
         url = (context.base_url or "").strip() or f"https://{host}/v1"
         self._context = context
         self._endpoint = Endpoint("voyage", url, drop=("/embeddings",), root="/v1")
         self._model = Model(context.model, context.dims)
-        self._prefixes = {
-            "query": context.query_prefix or "",
-            "document": context.document_prefix or "",
-        }
+        self._prefixes = context.prefixes()
         longest = max(map(len, self._prefixes.values()))
-        self._limits = Limits(
+        self.model = self._model.name
+        self.limits = Limits(
             items=_TEXTS,
             tokens=self._model.tokens,
             item_tokens=max(1, self._model.item_tokens - _PROMPT - longest),
         )
         self.client = Connection("voyage", self._endpoint, context, explain=_explain)
-
-    @property
-    def model(self) -> str:
-        """The model's name without a prefix."""
-        return self._model.name
-
-    @property
-    def limits(self) -> Limits:
-        """What one request may hold."""
-        return self._limits
-
-    @property
-    def concurrency(self) -> int:
-        """Requests at once."""
-        return 8
 
     def fingerprint(self) -> str:
         """``voyage:space/dims/float:types``, with the endpoint if it is not the vendor's own.
@@ -95,18 +80,13 @@ class VoyageProvider:
         answer = client.post("embeddings", body, deadline=deadline)
         if is_error(answer.body):
             raise client.refused(502, answer.headers, answer.body)
-        try:
-            vectors = vectors_of(answer.body, len(texts))
-        except ValueError as error:
-            raise client.error("protocol", str(error), headers=answer.headers) from None
-        check_length(
+        return read_vectors(
             client,
-            vectors,
-            self._model.sent,
-            headers=answer.headers,
+            answer,
+            lambda body: vectors_of(body, len(texts)),
+            dims=self._model.sent,
             mend="remove outputDimensionality, or check that remote.baseUrl serves this model",
         )
-        return vectors
 
     def parameters(self, purpose: Literal["query", "document"]) -> dict[str, Any]:
         """What a request says besides its texts."""

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     from commonplace.embedding.endpoint import Endpoint
     from commonplace.embedding.refusals import Complaint
-    from commonplace.embedding.remote import RemoteClient
+    from commonplace.embedding.remote import Answer, RemoteClient
     from commonplace.spec import ProviderContext
 
-__all__ = ["Connection", "bearer", "check_length"]
+__all__ = ["Connection", "bearer", "read_vectors"]
 
 
 def bearer(key: str) -> dict[str, str]:
@@ -93,17 +93,25 @@ class Connection:
         )
 
 
-def check_length(
+def read_vectors(
     client: RemoteClient,
-    vectors: Sequence[Sequence[float]],
-    dims: int | None,
+    answer: Answer,
+    read: Callable[[Any], list[Sequence[float]]],
     *,
-    headers: Mapping[str, str],
+    dims: int | None,
     mend: str,
-) -> None:
-    """Raise a ``protocol`` error unless all ``vectors`` are as long as was asked for, if it was."""
+) -> list[Sequence[float]]:
+    """The vectors that ``read`` finds in an answer's body, all as long as was asked for, if it was.
+
+    Raises an error of kind ``protocol`` where ``read`` raises ``ValueError``, in its words; with
+    ``mend`` where the length is another.
+    """
+    try:
+        vectors = read(answer.body)
+    except ValueError as error:
+        raise client.error("protocol", str(error), 200, answer.headers) from None
     odd = next((len(vector) for vector in vectors if dims and len(vector) != dims), None)
-    if odd is None:
-        return
-    words = f"{dims} dimensions were asked for, and {odd} came back"
-    raise client.error("protocol", words, 200, headers, mend=mend)
+    if odd is not None:
+        words = f"{dims} dimensions were asked for, and {odd} came back"
+        raise client.error("protocol", words, 200, answer.headers, mend=mend)
+    return vectors

@@ -38,6 +38,13 @@ class ProviderContext:
     transport: Any = None
     config: Any = field(default=None, repr=False)
 
+    def prefixes(self, query: str = "", document: str = "") -> dict[str, str]:
+        """By purpose what stands before texts: the configuration's, or else the model's own."""
+        return {
+            "query": query if self.query_prefix is None else self.query_prefix,
+            "document": document if self.document_prefix is None else self.document_prefix,
+        }
+
 
 @frozen
 class Limits:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
 from commonplace.deadline import NEVER
-from commonplace.embedding.connection import Connection, check_length
+from commonplace.embedding.connection import Connection, read_vectors
 from commonplace.embedding.endpoint import Endpoint
+from commonplace.embedding.remote import Answer
 from commonplace.errors import ProviderError
 from commonplace.spec import ProviderContext
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 KEY = "sekrit-0123456789-abcdef"
 
@@ -79,10 +83,38 @@ def test_one_client_serves_until_it_is_closed(network: Network) -> None:
 
 def test_a_length_that_was_not_asked_for_is_an_error(network: Network) -> None:
     client = network.connection()()
+    answer = Answer([[1.0, 2.0]], {"x-request-id": "r"})
     for dims in (None, 2):
-        check_length(client, [[1.0, 2.0]], dims, headers={}, mend="x")
+        vectors = read_vectors(client, answer, list, dims=dims, mend="x")
+        assert vectors == [[1.0, 2.0]]
     with pytest.raises(
         ProviderError, match="3 dimensions were asked for, and 2 came back"
     ) as found:
-        check_length(client, [[1.0, 2.0]], 3, headers={"x-request-id": "r"}, mend="x")
+        read_vectors(client, answer, list, dims=3, mend="x")
     assert (found.value.kind, found.value.mend, found.value.request_id) == ("protocol", "x", "r")
+
+
+def test_what_cannot_be_read_is_an_error_in_the_reader_s_words(network: Network) -> None:
+    def read(_: object) -> list[Sequence[float]]:
+        raise ValueError("the answer holds nothing")
+
+    client = network.connection()()
+    with pytest.raises(ProviderError, match="vendor: the answer holds nothing") as found:
+        read_vectors(client, Answer(None, {"x-request-id": "r"}), read, dims=None, mend="x")
+    assert (found.value.kind, found.value.request_id) == ("protocol", "r")
+    assert "x" not in found.value.mend
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({}, {"query": "q: ", "document": "d: "}),
+        ({"query_prefix": ""}, {"query": "", "document": "d: "}),
+        ({"document_prefix": "own: "}, {"query": "q: ", "document": "own: "}),
+    ],
+)
+def test_a_prefix_of_the_configuration_wins_even_if_it_is_empty(
+    given: dict[str, Any], found: dict[str, str]
+) -> None:
+    assert ProviderContext(**given).prefixes("q: ", "d: ") == found
+    assert ProviderContext().prefixes() == {"query": "", "document": ""}

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
-from commonplace_sqlite.checking import problems
 from commonplace_sqlite.encoding import digest_out, heading_out, text_out, unpacked
+from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-_LIVE = "SELECT id, identity, tokenizer, chunks FROM build WHERE state = 'live'"
+_LIVE = "SELECT id, tokenizer, chunks FROM build WHERE state = 'live'"
 _DOCUMENTS = "SELECT source, path, digest, recipe, day, trust, chunks FROM document_{n}"
 _PLACE = (
     "d.source, d.path, c.ordinal FROM chunk_{n} AS c JOIN document_{n} AS d ON d.id = c.document"
@@ -98,10 +98,18 @@ def index_rows(index: Path) -> IndexRows:
                 (name, dims, digest_out(digest), vector)
                 for name, dims, digest, vector in _all(connection, _VECTORS, number)
             ),
-            problems=problems(connection),
+            problems=_problems(index),
         )
     finally:
         connection.close()
+
+
+def _problems(index: Path) -> tuple[str, ...]:
+    store = SqliteStore(str(index))
+    try:
+        return store.health(deep=True).problems
+    finally:
+        store.close()
 
 
 def _all(connection: apsw.Connection, sql: str, build: int = 0) -> list[Any]:

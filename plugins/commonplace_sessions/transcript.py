@@ -72,10 +72,8 @@ def read_transcript(pieces: Iterable[bytes], reader: Reader) -> Transcript:
     return Transcript("\n".join(texts), tuple(line_map), piece.began, piece.digest)
 
 
-def pieces_of_transcript(
-    lines: Lines, reader: Reader, began: float = 0.0, size: int = PIECE
-) -> Iterator[Transcript]:
-    """What ``reader`` makes of ``lines``, in pieces of ``size`` characters or a little more.
+def pieces_of_transcript(lines: Lines, reader: Reader, began: float = 0.0) -> Iterator[Transcript]:
+    """What ``reader`` makes of ``lines``, in pieces of :data:`PIECE` characters or a little more.
 
     A piece ends with a whole line and a message after which nothing depends on what was before:
     so the same pieces come however much is added, and from each cut on, only the last apart.
@@ -89,7 +87,12 @@ def pieces_of_transcript(
             texts.append(line)
             line_map.append(message.line)
             length += len(line) + 1
-        if length >= size and message.is_border and lines.is_whole and lines.number == message.line:
+        if (
+            length >= PIECE
+            and message.is_border
+            and lines.is_whole
+            and lines.number == message.line
+        ):
             digest = lines.digest
             cut = Cut(lines.end, lines.number, began, digest)
             yield Transcript("\n".join(texts), tuple(line_map), began, digest, cut)

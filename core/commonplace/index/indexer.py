@@ -86,7 +86,9 @@ class Indexer:
         if before and plan.read:
             tell()
         batch = _Batch(self._store, build, tell)
-        for ref, old in plan.read:
+        # What is new comes first and what is gone goes last, so that a text that only moved finds
+        # the vectors of its old place still there.
+        for ref, old in sorted(plan.read, key=lambda pair: pair[1] is not None):
             if deadline.expired:
                 break
             outcome = self._maker.make(
@@ -94,7 +96,6 @@ class Indexer:
             )
             counts.count(ref, outcome)
             done += 1
-        # Last, so that a text that only moved finds the vectors of its old place still there.
         for gone in plan.gone:
             batch.put(DeleteDocument(gone.source, gone.path))
         batch.write()

@@ -131,7 +131,10 @@ class _RichBar:
             if self._unknown is not None:
                 # What could not tell how far it was cannot tell that it is done, either.
                 self._progress.update(self._unknown, visible=False)
-            task = self._progress.add_task(progress.label, total=total)
+            # What was done before this began says nothing about how fast it goes.
+            task = self._progress.add_task(
+                progress.label, total=total, completed=progress.completed
+            )
             self._tasks[progress.label] = task
             self._unknown = None if total else task
         self._progress.update(

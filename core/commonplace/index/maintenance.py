@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Maintenance"]
 
+_MANY = 100
+"""New documents that are taken for the rest of a first index: work that somebody watches."""
+
 _QUICK_BYTES = 1 << 20
 """Size above which a document, such as the transcript of a long session, is not indexed quickly."""
 
@@ -182,7 +185,7 @@ class Maintenance:
             analyser=self._analyser,
             clock_ns=self._clock_ns,
         )
-        before = plan.unchanged if target.beside or plan.remade else 0
+        before = plan.unchanged if _is_of_all(plan, target) else 0
         report = indexer.apply(
             target.build,
             plan,
@@ -239,6 +242,13 @@ def _part(plan: Plan, target: Target, at_most: int | None) -> Plan | None:
         return plan
     part = plan.first if target.beside else plan.quick
     return part(at_most, _QUICK_BYTES)
+
+
+def _is_of_all(plan: Plan, target: Target) -> bool:
+    """Whether ``plan`` is (the rest of) making a whole index, as far as can be told."""
+    if target.beside or plan.remade is not None:
+        return True
+    return len(plan.read) > _MANY and all(old is None for _, old in plan.read)
 
 
 def _made(plan: Plan, report: SyncReport) -> tuple[int, int] | None:

@@ -28,7 +28,6 @@ from commonplace.index.freshness import freshen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from types import TracebackType
 
     from commonplace.config import Settings
     from commonplace.deadline import Deadline
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from commonplace.index.freshness import Freshness
     from commonplace.model.reports import NoteText, ProgressCallback, Status, SyncReport
     from commonplace.model.search import SearchResult
-    from commonplace.model.upkeep import SyncListener
+    from commonplace.model.upkeep import SyncListener, UpkeepState
     from commonplace.searching import Searcher
     from commonplace.spec import MemoryManager
     from commonplace.upkeep.request import SyncRequest
@@ -131,12 +130,7 @@ class Memory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def sync(self, *, force: bool = False, progress: ProgressCallback | None = None) -> SyncReport:
@@ -246,6 +240,11 @@ class Memory:
             if (note := read_mounted(mounts, path, start=start, lines=lines)) is None:
                 raise
             return note
+
+    @property
+    def upkeep(self) -> UpkeepState | None:
+        """Who keeps the index up to the files, where this process has done so at all."""
+        return self._upkeep.state() if self._upkeep is not None else None
 
     def status(self, *, deep: bool = False) -> Status:
         """The condition of this memory; a part that is unwell is described, never raised.

@@ -62,6 +62,13 @@ class Context:
 
         self.out.write(dumps(value, self.out.encoding) + "\n")
 
+    def emit_line(self, value: object) -> None:
+        """One result of several as JSON, on a line of its own that is written at once."""
+        from commonplace.cli.jsonify import dumps
+
+        self.out.write(dumps(value, self.out.encoding, indent=None) + "\n")
+        self.out.flush()
+
     def note(self, text: str) -> None:
         """A word to the person that is not the result, to standard error."""
         self.err.write(f"note: {text}\n")

@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 
 __all__ = ["BUILTIN", "builtin_command", "dispatch"]
 
-BUILTIN = ("demo", "index", "search", "get", "status", "doctor", "config", "plugins", "eval")
+BUILTIN = (
+    "demo",
+    "index",
+    "search",
+    "get",
+    "status",
+    "watch",
+    "doctor",
+    "config",
+    "plugins",
+    "eval",
+)
 """The commands that come with commonplace, each in a module of its own, in the order of help."""
 
 _COMMON_WITH_VALUE = ("--workspace", "--config", "--agent")

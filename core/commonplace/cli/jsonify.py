@@ -39,7 +39,10 @@ def _field_names(cls: type) -> Sequence[str] | None:
     return names
 
 
-def dumps(value: object, encoding: str | None) -> str:
-    """``value`` as indented JSON that can be written to a stream of ``encoding``."""
+def dumps(value: object, encoding: str | None, *, indent: int | None = 2) -> str:
+    """``value`` as JSON that can be written to a stream of ``encoding``.
+
+    Without ``indent`` it is one line.
+    """
     unicode = (encoding or "").lower().replace("-", "").startswith("utf")
-    return json.dumps(plain(value), ensure_ascii=not unicode, indent=2)
+    return json.dumps(plain(value), ensure_ascii=not unicode, indent=indent)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from commonplace.cli.context import Context
     from commonplace.model.reports import Embedding, SyncReport
 
-__all__ = ["create", "warnings_of"]
+__all__ = ["check_kept", "create", "summary_of", "warnings_of"]
 
 _KEEP = "see that its folder can be written, or set COMMONPLACE_STATE_DIR to one that can"
 
@@ -39,18 +39,28 @@ class IndexCommand:
             with context.progress() as progress:
                 report = memory.sync(force=args.force, progress=progress)
             agent = memory.settings.agent
-        if not report.kept:
-            raise IndexReadOnlyError("; ".join(report.notices), mend=_KEEP)
+        check_kept(report)
         if context.json:
             context.emit(report)
             return 0
         context.line(f"Memory index updated ({agent}).")
-        context.line(_summary(report))
-        if report.embedding is not None:
-            context.line(_embedding(report.embedding))
+        for line in summary_of(report):
+            context.line(line)
         for warning in warnings_of(report):
             context.note(warning)
         return 0
+
+
+def check_kept(report: SyncReport) -> None:
+    """Raise :class:`~commonplace.errors.IndexReadOnlyError` if the index ends with the process."""
+    if not report.kept:
+        raise IndexReadOnlyError("; ".join(report.notices), mend=_KEEP)
+
+
+def summary_of(report: SyncReport) -> list[str]:
+    """What a sync did, one line each."""
+    done = report.embedding
+    return [_summary(report), *([_embedding(done)] if done is not None else [])]
 
 
 def _summary(report: SyncReport) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from commonplace.cli.context import Context
     from commonplace.model.reports import Status
+    from commonplace.model.upkeep import UpkeepState
 
 __all__ = ["create"]
 
@@ -85,6 +86,7 @@ def _status_json(status: Status) -> dict[str, object]:
         "links": status.links,
         "providers": status.providers,
         "spaces": status.spaces,
+        "upkeep": status.upkeep,
         "notices": status.notices,
         "information": status.information,
         "problems": status.problems,
@@ -134,6 +136,8 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     if status.deferred:
         words = f"{count(status.deferred, 'conversation')}, by too little to be indexed unasked"
         yield "Grown since", words
+    if status.upkeep is not None:
+        yield from _upkeep(status.upkeep)
     yield "Sources", ", ".join(status.sources)
     if status.extra_paths:
         yield "Extra paths", ", ".join(status.extra_paths)
@@ -161,6 +165,24 @@ def _fallback(status: Status) -> Iterator[tuple[str, str]]:
     if fallback.reason not in shown:
         words += f"{_since(fallback.since)}: {fallback.reason}"
     yield "Fallback", words
+
+
+def _upkeep(state: UpkeepState) -> Iterator[tuple[str, str]]:
+    """Who watches, what is being done, and how the last sync of this process ended."""
+    if state.watching != "off" or state.reason:
+        words = {"native": "by the system", "polling": "by looking again", "off": "no"}
+        since = _since(state.since) if state.watching != "off" else ""
+        reason = f": {state.reason}" if state.reason else ""
+        yield "Watched", words[state.watching] + since + reason
+    if state.running:
+        yield "Syncing", f"now ({', '.join(state.running)})"
+    elif state.waiting:
+        yield "Syncing", f"soon: {count(state.waiting, 'changed path')}"
+    if (last := state.last) is not None:
+        done = f"{last.added} added, {last.updated} updated, {last.removed} removed"
+        yield "Last sync", f"{_moment(last.at)} ({', '.join(last.reasons)}): {done}"
+        if last.error:
+            yield "  failing", f"{last.error}{_since(last.failing_since)}"
 
 
 def _chain(status: Status) -> Iterator[tuple[str, str]]:
@@ -192,11 +214,13 @@ def _embedding(status: Status) -> Iterator[tuple[str, str]]:
 
 
 def _since(seconds: float | None) -> str:
+    return f" since {_moment(seconds)}" if seconds else ""
+
+
+def _moment(seconds: float) -> str:
     import time
 
-    if not seconds:
-        return ""
-    return time.strftime(" since %Y-%m-%d %H:%M:%S", time.localtime(seconds))
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
 create = StatusCommand

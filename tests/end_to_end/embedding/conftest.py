@@ -45,6 +45,7 @@ def _load(path: Path) -> Any:
 
 
 _SHARED = _load(PROVIDERS / "conftest.py")
+gguf, tiny_gguf = _SHARED.gguf, _SHARED.tiny_gguf  # fixtures
 
 
 @define

@@ -126,10 +126,9 @@ def rows(index: str) -> list[Any]:
             "SELECT source, path, hex(digest), size, mtime_ns, ctime_ns, inode, recipe, plain, day,"
             f" trust, chunks FROM document_{live} ORDER BY source, path"
         ).fetchall()
-        chunks = file.execute(
-            "SELECT d.path, c.ordinal, c.start_line, c.end_line, c.heading, hex(c.digest), t.text,"
-            f" hex(t.body) FROM chunk_{live} AS c JOIN document_{live} AS d ON d.id = c.document"
-            f" JOIN text_{live} AS t ON t.id = c.id ORDER BY d.path, c.ordinal"
+        places = file.execute(
+            f"SELECT c.id, d.path, c.ordinal, hex(c.digest) FROM chunk_{live} AS c"
+            f" JOIN document_{live} AS d ON d.id = c.document ORDER BY d.path, c.ordinal"
         ).fetchall()
         terms = file.execute(
             f"SELECT d.path, c.ordinal, v.term, v.col, v.offset FROM temp.terms AS v"
@@ -138,7 +137,9 @@ def rows(index: str) -> list[Any]:
             " ORDER BY d.path, c.ordinal, v.col, v.offset, v.term"
         ).fetchall()
         built = file.execute("SELECT chunks FROM build WHERE state = 'live'").fetchall()
-        return [documents, chunks, terms, built]
+    with closing(SqliteStore(index)) as store:
+        chunks = [chunk._replace(id=0) for chunk in store.fetch([place[0] for place in places])]
+    return [documents, [place[1:] for place in places], chunks, terms, built]
 
 
 def resumes(index: str) -> list[Any]:

@@ -138,7 +138,8 @@ def rows(index: str) -> list[Any]:
         ).fetchall()
         built = file.execute("SELECT chunks FROM build WHERE state = 'live'").fetchall()
     with closing(SqliteStore(index)) as store:
-        chunks = [chunk._replace(id=0) for chunk in store.fetch([place[0] for place in places])]
+        ids: list[Any] = [place[0] for place in places]
+        chunks = [chunk._replace(id=0) for chunk in store.fetch(ids)]
     return [documents, [place[1:] for place in places], chunks, terms, built]
 
 

@@ -74,7 +74,7 @@ CREATE TABLE chunk_<n> (
 );
 CREATE TABLE text_<n> (                         -- apart, so that looking up chunks reads few pages
     id INTEGER PRIMARY KEY,
-    text NOT NULL,
+    text NOT NULL,                              -- under ids of its own: see places.py
     body BLOB NOT NULL                          -- analysed tokens, compressed
 );
 CREATE INDEX chunk_document_<n> ON chunk_<n> (document, ordinal);
@@ -84,6 +84,10 @@ CREATE VIRTUAL TABLE fts_<n> USING fts5 (
     body, head, extra, content='', contentless_delete=1, tokenize=<tokenize>
 );
 """
+
+# What FTS5 keeps of deleted rows goes when it merges a segment that is so many percent of them;
+# by itself it waits for ten.
+_FEW_DELETED = "INSERT INTO fts_<n> (fts_<n>, rank) VALUES ('deletemerge', 4);"
 
 _GROWING = """
 ALTER TABLE document_<n> ADD COLUMN resume NOT NULL DEFAULT '';
@@ -147,7 +151,7 @@ def _let_grow(connection: apsw.Connection) -> None:
     # Chunks that were appended have not the ids that follow, and are looked up by their places.
     rows: Any = connection.execute("SELECT id FROM build").fetchall()
     for (build,) in rows:
-        connection.execute(of_build(_GROWING, build))
+        connection.execute(of_build(_GROWING + _FEW_DELETED, build))
 
 
 MIGRATIONS: Sequence[Migration] = (_add_vectors, _derive_anew, _add_calibration, _let_grow)
@@ -166,7 +170,7 @@ def create(connection: apsw.Connection) -> None:
 def create_build(connection: apsw.Connection, build: int, tokenizer: str | None) -> None:
     """Make the tables of a build; the caller holds a transaction."""
     made = _BUILD.replace("<tokenize>", _tokenize(tokenizer))
-    connection.execute(of_build(made + tables.BUILD, build))
+    connection.execute(of_build(made + tables.BUILD + _FEW_DELETED, build))
 
 
 def drop_build(connection: apsw.Connection, build: int) -> None:

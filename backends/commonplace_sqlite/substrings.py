@@ -10,6 +10,7 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from commonplace_sqlite.encoding import text_out
+from commonplace_sqlite.places import CHUNK
 from commonplace_sqlite.ranking import all_scores, any_of, best, in_order, phrase
 from commonplace_sqlite.schema import of_build
 
@@ -29,10 +30,13 @@ _B = 0.75
 # As text, since LIKE matches no bytes, which is what a text with lone surrogates is stored as.
 _LIKE = "CAST(text AS TEXT) LIKE ? ESCAPE '\\'"
 _MATCH = "rowid IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
-_HOLDING = "rowid IN (SELECT id FROM text_<n> WHERE <like>)".replace("<like>", _LIKE)
+_HOLDING = """
+rowid IN (SELECT <chunk> FROM text_<n> WHERE <like>)
+""".replace("<chunk>", CHUNK).replace("<like>", _LIKE)
+_CHUNKS = "(SELECT <chunk> AS rowid, text FROM text_<n>)".replace("<chunk>", CHUNK)
 _TEXTS = """
-SELECT id, text FROM text_<n> AS hit WHERE <like> <clauses>
-""".replace("<like>", _LIKE)
+SELECT rowid, text FROM <chunks> AS hit WHERE <like> <clauses>
+""".replace("<chunks>", _CHUNKS).replace("<like>", _LIKE)
 _COUNT = "SELECT count(*) FROM text_<n> WHERE <like>".replace("<like>", _LIKE)
 _SIZE = "SELECT count(*), avg(length(text)) FROM text_<n>"
 

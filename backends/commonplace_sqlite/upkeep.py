@@ -23,8 +23,9 @@ _LARGE_SHARE = 4
 _MERGE_PAGES = 500
 _MERGE = "INSERT INTO fts_<n> (fts_<n>, rank) VALUES ('merge', ?)"
 
-_FREE_SHARE = 4
-"""Pages are given back once a quarter of the file is free; fewer are for the next to write."""
+_FREE_SHARE = 512
+_FREE_PAGES = 16
+"""Pages are given back once so many are free, and so large a share; fewer are for the next."""
 
 
 def tidy(connection: apsw.Connection, written: int) -> None:
@@ -42,7 +43,7 @@ def tidy(connection: apsw.Connection, written: int) -> None:
             if written >= max(_MUCH, live.chunks / _LARGE_SHARE):
                 _merge(connection, live.id, written)
                 much_is_new = True
-            much_is_new |= repack(connection, live)
+            repack(connection, live)
         _give_back(connection, all_of_it=much_is_new)
         if written >= _MUCH:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
@@ -63,5 +64,6 @@ def _merge(connection: apsw.Connection, build: int, written: int) -> None:
 
 def _give_back(connection: apsw.Connection, *, all_of_it: bool) -> None:
     free = connection.pragma("freelist_count")
-    if all_of_it or free * _FREE_SHARE > connection.pragma("page_count"):
+    few = max(_FREE_PAGES, connection.pragma("page_count") / _FREE_SHARE)
+    if all_of_it or free > few:
         connection.pragma("incremental_vacuum", free)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.model.chunks import AppendDocument
 from commonplace_sqlite.effects import net_effects
 from commonplace_sqlite.encoding import digest_in, heading_in, indexable, int_in, packed, text_in
+from commonplace_sqlite.places import placed
 from commonplace_sqlite.repacking import note_gaps
 from commonplace_sqlite.schema import of_build
 from commonplace_sqlite.vectors.attaching import documents_added, documents_going
@@ -41,14 +42,14 @@ WHERE id = ?
 """
 _CHUNK_IDS = "SELECT id FROM chunk_<n> WHERE document = ? AND ordinal >= ?"
 _FORGET_FTS = "DELETE FROM fts_<n> WHERE rowid = ?"
-_FORGET_TEXT = "DELETE FROM text_<n> WHERE id = ?"
+_FORGET_TEXT = placed("DELETE FROM text_<n> WHERE id IN <places>", "?1")
 _FORGET_CHUNKS = "DELETE FROM chunk_<n> WHERE document = ? AND ordinal >= ?"
 _FORGET = "DELETE FROM document_<n> WHERE id = ?"
 _ADD_CHUNK = """
 INSERT INTO chunk_<n> (id, document, ordinal, start_line, end_line, heading, digest)
 VALUES (?, ?, ?, ?, ?, ?, ?)
 """
-_ADD_TEXT = "INSERT INTO text_<n> (id, text, body) VALUES (?, ?, ?)"
+_ADD_TEXT = placed("INSERT INTO text_<n> (id, text, body) VALUES (<place>, ?2, ?3)", "?1")
 _ADD_FTS = "INSERT INTO fts_<n> (rowid, body, head, extra) VALUES (?, ?, ?, ?)"
 _COUNT = "UPDATE build SET chunks = chunks + ?, removed = removed + ? WHERE id = ?"
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from commonplace.errors import DeclinedError
 from commonplace.model.search import KeywordQuery, Where
-from commonplace.testing import make_put, publish, search
+from commonplace.testing import make_put, publish, search, write
 from commonplace.testing.driving import places, words
 from commonplace_sqlite import schema
 
@@ -150,3 +150,21 @@ def test_a_build_is_searched_by_its_own_tokenizer(open_store: Callable[..., Sqli
     """What another configuration has made is still there until it is made anew."""
     filled(open_store, "trigram").close()
     assert found(open_store(), words("ain")) == {"plain.md"}
+
+
+def test_pieces_are_found_in_texts_that_were_written_again(
+    open_store: Callable[..., SqliteStore],
+) -> None:
+    store = filled(open_store, "trigram")
+    for _ in range(3):  # so that there is a new turn, and texts have moved within it
+        for number in range(12):
+            write(store, make_put("long.md", *(f"{number} {line} zz" for line in range(20))))
+    for query, paths in {
+        KeywordQuery(("ai",)): {"ai.md", "plain.md", "café.md"},
+        KeywordQuery(("天气",)): {"zh.md"},
+        KeywordQuery(("rain",), must=(("ai",),)): {"plain.md"},
+    }.items():
+        assert found(store, query) == paths
+        some = Where(paths=("plain.md",))
+        assert found(store, query, some) == paths & {"plain.md"}
+    assert len(search(store, words("zz"))) == 20

@@ -128,25 +128,60 @@ def test_a_failing_upkeep_fails_nothing(
     assert store.health(deep=True).problems == ()
 
 
+def long_documents(first: int, number: int, revision: int) -> list[PutDocument]:
+    """Documents of 20 chunks of some 300 characters, whose texts name their revision."""
+    filling = " ".join(f"{revision}w{word}" for word in range(50))
+    return [
+        make_put(f"{at}.md", *(f"n{at} r{revision} {line} {filling}" for line in range(20)))
+        for at in range(first, first + number)
+    ]
+
+
+def texts(store: SqliteStore) -> list[str]:
+    return sorted(chunk.text for chunk in store.fetch(range(1, 10_000)))
+
+
 def test_gaps_among_texts_are_closed(store: SqliteStore, path: str) -> None:
-    publish(store, *documents(99))
-    texts = asked(path, "SELECT id, text FROM text_1 ORDER BY id")
+    def wasted() -> float:
+        sums = "SELECT sum(unused), sum(pgsize) FROM dbstat WHERE name = 'text_1'"
+        ((unused, size),) = asked(path, sums)
+        assert isinstance(unused, int)
+        assert isinstance(size, int)
+        return unused / size
 
-    def half_empty() -> int:
-        wasted = "SELECT count(*) FROM dbstat WHERE name = 'text_1' AND unused > pgsize / 4"
-        ((count,),) = asked(path, wasted)
-        assert isinstance(count, int)
-        return count
+    publish(store, *long_documents(0, 99, 0))
+    kept = {f"{at}.md": long_documents(at, 1, 0)[0] for at in range(99)}
+    before = wasted()
+    shares = []
+    for revision in range(1, 60):
+        (put,) = long_documents(revision * 37 % 99, 1, revision)
+        kept[put.path] = put
+        write(store, put)
+        shares.append(wasted())
+    assert sum(shares) / len(shares) < before + 0.08
+    assert texts(store) == sorted(one.chunk.text for put in kept.values() for one in put.chunks)
+    assert len(search(store, words("r59"))) == 20
+    ((turn,),) = asked(path, "SELECT next FROM counter WHERE name = 'turn'")
+    assert isinstance(turn, int)
+    assert turn > 2
+    assert store.health(deep=True).problems == ()
 
-    before = half_empty()
-    for at in range(0, 38, 2):
-        write(store, *documents(1, at))
-    assert half_empty() > before, "too few to be worth it"
-    write(store, *documents(1, 38))
-    assert half_empty() <= before + 1
-    after = asked(path, "SELECT id, text FROM text_1 ORDER BY id")
-    replaced = {f"n{at}" for at in range(0, 40, 2)}
-    kept = {id_ for id_, text in texts if str(text).split()[1] not in replaced | {"seldom"}}
-    assert [row for row in texts if row[0] in kept] == [row for row in after if row[0] in kept]
-    assert len(after) == len(texts)
+
+def test_a_build_that_is_being_filled_keeps_its_texts(store: SqliteStore, path: str) -> None:
+    """However often those of the live one are written again meanwhile."""
+    publish(store, *long_documents(0, 20, 0))
+    with store.writer(wait=WAIT):
+        filling = store.open_build("second")
+        store.put_documents(filling, long_documents(0, 10, 0))
+    for revision in range(1, 20):
+        write(store, *long_documents(revision, 1, revision))
+    with store.writer(wait=WAIT):
+        store.put_documents(filling, long_documents(10, 10, 0))
+        store.activate(filling)
+    expected = sorted(one.chunk.text for put in long_documents(0, 20, 0) for one in put.chunks)
+    assert texts(store) == expected
+    for revision in range(1, 20):
+        write(store, *long_documents(0, 10, revision))
+    assert texts(store)[:1] == ["n0 r19 0 " + " ".join(f"19w{word}" for word in range(50))]
+    assert len(texts(store)) == 400
     assert store.health(deep=True).problems == ()

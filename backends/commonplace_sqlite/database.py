@@ -167,13 +167,13 @@ class Database:
             stack.enter_context(transaction(connection))
             yield connection
 
-    def tidy(self, written: int) -> None:
-        """Look after the file at the end of a session in which ``written`` chunks were put."""
+    def tidy(self, written: int, seconds: float) -> None:
+        """Look after the file after a session of ``seconds`` that put ``written`` chunks."""
         from commonplace_sqlite.upkeep import tidy
 
         if not self.in_memory and not self._closed:
             with suppress(IndexUnavailableError, OSError, apsw.Error):
-                tidy(self._writable(), written)
+                tidy(self._writable(), written, seconds)
 
     def close(self) -> None:
         """Close all connections; the last one to close the file writes its log back."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -59,9 +60,10 @@ class SqliteStore:
     def writer(self, *, wait: float) -> Iterator[None]:
         """Hold the lease, then leave the index tidy."""
         with self._database.session(wait) as outermost:
+            began = time.monotonic()
             yield
             if outermost:
-                self._database.tidy(self._written)
+                self._database.tidy(self._written, time.monotonic() - began)
                 self._written = 0
                 self._calibrate()
 

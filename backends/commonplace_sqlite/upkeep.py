@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -12,7 +14,14 @@ from commonplace_sqlite.connection import transaction
 from commonplace_sqlite.repacking import repack
 from commonplace_sqlite.schema import of_build
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 __all__ = ["tidy"]
+
+_LEAST_SECONDS = 0.1
+_SHARE_OF_TIME = 2
+"""Tidying takes half as long as the session did, or this little: nobody waits for it in vain."""
 
 _MUCH = 400
 """Chunks; FTS5 merges fewer into its index by itself as time goes by."""
@@ -25,31 +34,45 @@ _MERGE = "INSERT INTO fts_<n> (fts_<n>, rank) VALUES ('merge', ?)"
 
 _FREE_SHARE = 512
 _FREE_PAGES = 16
+_FREED_AT_ONCE = 256
 """Pages are given back once so many are free, and so large a share; fewer are for the next."""
 
 
-def tidy(connection: apsw.Connection, written: int) -> None:
+def tidy(
+    connection: apsw.Connection,
+    written: int,
+    seconds: float = 0.0,
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
     """Refresh what is derived, merge what is scattered, give back what is free.
 
-    ``written`` is how many chunks were put since the last time. No answer depends on any of this,
-    so what cannot be done now (the disk is full, a reader is in the way) is left for the next time.
+    ``written`` is how many chunks were put since the last time, ``seconds`` how long that took. No
+    answer depends on any of this, so what cannot be done now (there is no time, the disk is full, a
+    reader is in the way) is left for the next time.
     """
+    until = clock() + max(_LEAST_SECONDS, seconds / _SHARE_OF_TIME)
+
+    def left() -> float:
+        return until - clock()
+
     much_is_new = False
     with suppress(apsw.Error):
         live = live_build(connection)
         if live is not None:
             with transaction(connection):
-                survey(connection, live)
+                survey(connection, live, seconds=left())
             if written >= max(_MUCH, live.chunks / _LARGE_SHARE):
-                _merge(connection, live.id, written)
+                _merge(connection, live.id, written, left)
                 much_is_new = True
             repack(connection, live)
-        _give_back(connection, all_of_it=much_is_new)
+        _give_back(connection, left, all_of_it=much_is_new)
         if written >= _MUCH:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
 
-def _merge(connection: apsw.Connection, build: int, written: int) -> None:
+def _merge(
+    connection: apsw.Connection, build: int, written: int, left: Callable[[], float]
+) -> None:
     merge = of_build(_MERGE, build)
     # The first step, with a negative number, asks for all segments to become one.
     pages = -_MERGE_PAGES
@@ -57,13 +80,19 @@ def _merge(connection: apsw.Connection, build: int, written: int) -> None:
         before = connection.total_changes()
         with transaction(connection):
             connection.execute(merge, (pages,))
-        if connection.total_changes() - before < 2:  # FTS5's sign that nothing is left to merge
+        done = connection.total_changes() - before < 2  # FTS5's sign that nothing is left to merge
+        if done or left() <= 0:
             break
         pages = _MERGE_PAGES
 
 
-def _give_back(connection: apsw.Connection, *, all_of_it: bool) -> None:
+def _give_back(connection: apsw.Connection, left: Callable[[], float], *, all_of_it: bool) -> None:
     free = connection.pragma("freelist_count")
     few = max(_FREE_PAGES, connection.pragma("page_count") / _FREE_SHARE)
-    if all_of_it or free > few:
-        connection.pragma("incremental_vacuum", free)
+    if not (all_of_it or free > few):
+        return
+    while free > 0:
+        connection.pragma("incremental_vacuum", min(free, _FREED_AT_ONCE))
+        before, free = free, connection.pragma("freelist_count")
+        if free >= before or left() <= 0:
+            break

@@ -37,6 +37,12 @@ def asked(path: str, sql: str) -> list[tuple[apsw.SQLiteValue, ...]]:
         connection.close()
 
 
+def surveyed(path: str) -> int:
+    (_, (_, count, _)) = survey(path)
+    assert isinstance(count, int)
+    return count
+
+
 def survey(path: str) -> tuple[dict[object, object], tuple[apsw.SQLiteValue, ...]]:
     """The common terms but for the filling, and the counts of the build."""
     rows = asked(path, "SELECT term, documents FROM common_1 WHERE term NOT GLOB 'w*'")
@@ -118,7 +124,7 @@ def test_room_is_given_back_when_much_is_free(store: SqliteStore, path: str) -> 
 def test_a_failing_upkeep_fails_nothing(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch, error: type[apsw.Error]
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise error("made to fail")
 
     monkeypatch.setattr(upkeep, "survey", fail)
@@ -185,3 +191,48 @@ def test_a_build_that_is_being_filled_keeps_its_texts(store: SqliteStore, path: 
     assert texts(store)[:1] == ["n0 r19 0 " + " ".join(f"19w{word}" for word in range(50))]
     assert len(texts(store)) == 400
     assert store.health(deep=True).problems == ()
+
+
+class Hurried:
+    """A clock by which every look takes a minute."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 60
+        return self.now
+
+
+def test_room_is_given_back_a_piece_at_a_time_where_there_is_no_time(
+    store: SqliteStore, path: str
+) -> None:
+    publish(store, *documents(400))
+    with store.writer(wait=WAIT):
+        store.drop(store.builds()[0])
+        connection = apsw.Connection(path)
+        free = [connection.pragma("freelist_count")]
+        for _ in range(3):
+            upkeep.tidy(connection, 0, clock=Hurried())
+            free.append(connection.pragma("freelist_count"))
+        connection.close()
+    assert free == sorted(free, reverse=True)
+    assert 0 < free[0] - free[1] <= 256
+    store.close()
+
+
+def test_a_short_session_on_a_large_index_looks_for_no_common_terms(
+    store: SqliteStore, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(store, *documents(110))
+    monkeypatch.setattr("commonplace_sqlite.common._SECONDS_PER_CHUNK", 1.0)
+    write(store, *documents(22, 110))
+    assert surveyed(path) == 2_200, "it would take too long"
+    monkeypatch.setattr("commonplace_sqlite.upkeep._LEAST_SECONDS", 1e6)
+    write(store, *documents(1, 132))
+    assert surveyed(path) == 2_660, "there is time"
+    monkeypatch.undo()
+    monkeypatch.setattr("commonplace_sqlite.common._SECONDS_PER_CHUNK", 1.0)
+    for first in range(133, 203, 10):
+        write(store, *documents(10, first))
+    assert surveyed(path) > 2_660, "after so much it must be"

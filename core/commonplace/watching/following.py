@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from threading import Event
 
     from commonplace.watching.polling import Poller
     from commonplace.watching.system import SystemWatch
@@ -14,13 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["Following"]
 
 _LOOK = 5.0  # seconds between looks for what nobody tells: a folder far above was moved or mounted
+_BREATH = 0.5  # seconds between looks whether there is anything to do but wait
 
 
 class Following:
     """Calls ``tell`` with the paths that ``system`` tells, and those ``poller`` finds beside it.
 
-    It ends once ``ended`` says so, the places do not stand as they did, or ``are_others`` says
-    that there are others. All is done on the thread that calls :meth:`run`.
+    It ends once ``stop`` is set, ``ended`` says so, the places do not stand as they did, or
+    ``are_others`` says that there are others. All is done on the thread that calls :meth:`run`.
     """
 
     def __init__(
@@ -29,6 +31,7 @@ class Following:
         poller: Poller | None,
         *,
         tell: Callable[[frozenset[str]], None],
+        stop: Event,
         ended: Callable[[], bool],
         are_others: Callable[[], bool],
         clock: Callable[[], float],
@@ -36,9 +39,11 @@ class Following:
         self._system = system
         self._poller = poller
         self._tell = tell
+        self._stop = stop
         self._ended = ended
         self._are_others = are_others
         self._clock = clock
+        self._awake_at = clock()
         self._look_at = clock() + _LOOK
         self._poll_at = clock() + poller.pause if poller is not None else inf
         self._over = False
@@ -55,14 +60,18 @@ class Following:
 
     def is_set(self) -> bool:
         """Whether to stop waiting for the system to tell something."""
-        if self._is_over() or self._system.is_due():
-            return True
+        # Asked twenty times a second, so what can wait for a breath is not done here.
+        return self._stop.is_set() or (self._clock() >= self._awake_at and self._is_awake())
+
+    def _is_awake(self) -> bool:
+        """Do what is due besides waiting; whether to stop."""
+        self._awake_at = self._clock() + _BREATH
         if self._poller is not None and self._clock() >= self._poll_at:
             found = self._poller.changes()
             self._poll_at = self._clock() + self._poller.pause
             if found:
                 self._tell(found)
-        return False
+        return self._is_over() or self._system.is_due()
 
     def _is_over(self) -> bool:
         if self._ended():

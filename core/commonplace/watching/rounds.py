@@ -138,6 +138,7 @@ class Rounds:
             system,
             poller,
             tell=tell,
+            stop=self._stop,
             ended=self._ended,
             are_others=lambda: self._places() != places,
             clock=self._means.clock,

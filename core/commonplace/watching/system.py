@@ -52,8 +52,9 @@ class SystemWatch:
         self._rested = clock()
         self.everything = frozenset(place.location for place in places)
         self.folders: frozenset[str] = frozenset()
-        self.in_doubt = False
         self._native = self._open()
+        # What stood otherwise a moment ago may have been missed in between.
+        self.in_doubt = self._gone = self._standing() != self._standings
 
     def changes(self, pulse: Pulse) -> frozenset[str] | None:
         """The paths that count among those that have changed, once something has; perhaps none.
@@ -128,15 +129,16 @@ class SystemWatch:
             if self._relevance.leads(path):
                 self.in_doubt = True
                 # One made anew may have the inode of the one before, and is not watched yet.
-                self._gone = self._gone or (kind != MODIFIED and path in self.folders)
-            elif self._relevance.is_folder(path) and (path in self.folders or _is_folder(path)):
+                self._gone = self._gone or (kind != MODIFIED and self._was_or_is_folder(path))
+            elif self._relevance.is_folder(path) and self._was_or_is_folder(path):
                 self._stale = True
                 found.add(path)
         return found
 
-
-def _is_folder(path: str) -> bool:
-    try:
-        return stat.S_ISDIR(os.lstat(path).st_mode)
-    except (OSError, ValueError):
-        return False
+    def _was_or_is_folder(self, path: str) -> bool:
+        if path in self.folders:
+            return True
+        try:
+            return stat.S_ISDIR(os.lstat(path).st_mode)
+        except (OSError, ValueError):
+            return False

@@ -11,7 +11,10 @@ from commonplace.errors import DeadlineExceededError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["NEVER", "Deadline"]
+__all__ = ["LOOK_SECONDS", "NEVER", "Deadline"]
+
+LOOK_SECONDS = 0.1
+"""Between two looks of somebody who waits, where a deadline may be cancelled meanwhile."""
 
 
 class Deadline:
@@ -55,6 +58,15 @@ class Deadline:
     def cancellable(self) -> bool:
         """Whether it may come sooner than :meth:`remaining` says: who waits must look again."""
         return self._cancelled is not None
+
+    def pause(self, seconds: float, sleep: Callable[[float], None] = time.sleep) -> None:
+        """``sleep`` for ``seconds``, or until it is cancelled."""
+        if not self.cancellable:
+            sleep(seconds)
+            return
+        while seconds > 0 and not self.expired:
+            sleep(min(seconds, LOOK_SECONDS))
+            seconds -= LOOK_SECONDS
 
     def sooner(self, seconds: float) -> Deadline:
         """The same deadline, or ``seconds`` from now if that is earlier."""

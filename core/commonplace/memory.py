@@ -296,6 +296,7 @@ class Memory:
                 self._upkeep = Upkeep(
                     self.settings.search.sync,
                     self._maintain,
+                    embeds=lambda: self._embedding.service() is not None,
                     listener=self._on_sync,
                     clock=self._clock,
                 )

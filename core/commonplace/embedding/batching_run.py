@@ -222,7 +222,7 @@ class BatchRun:
         seconds = min(self._interval, max(left, _SHORTEST_PAUSE), self._work.deadline.remaining())
         if seconds <= 0:
             return False
-        self._batching.clocks.sleep(seconds)
+        self._work.deadline.pause(seconds, self._batching.clocks.sleep)
         self._interval = min(_LONGEST_PAUSE, self._interval * _GROWTH)
         return not self._work.deadline.expired
 

@@ -172,7 +172,7 @@ class RemoteClient:
                 return response, self._read(response, deadline, sink)
 
         try:
-            response, raw = waited(exchange, remaining)
+            response, raw = waited(exchange, remaining, given_up=_given_up(deadline))
         except (httpx.TimeoutException, TookTooLongError):
             raise self.error("timeout", "no answer came in time") from None
         except (httpx.UnsupportedProtocol, httpx.InvalidURL, UnicodeError) as error:
@@ -319,6 +319,10 @@ def _past_proxies(base: httpx.URL) -> dict[str, httpx.BaseTransport | None]:
     if host == "localhost" or host.startswith("127.") or host == "::1":
         return {f"all://{f'[{host}]' if ':' in host else host}": None}
     return {}
+
+
+def _given_up(deadline: Deadline) -> Callable[[], bool] | None:
+    return (lambda: deadline.expired) if deadline.cancellable else None
 
 
 def _host_of(location: str) -> str:

@@ -68,7 +68,7 @@ def with_retries(
             pause = _pause(error, attempt, policy)
             if pause is None or pause >= deadline.remaining():
                 raise
-        policy.sleep(pause)
+        deadline.pause(pause, policy.sleep)
 
 
 def _may_pass(error: ProviderError) -> bool:

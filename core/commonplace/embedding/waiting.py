@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from commonplace.deadline import LOOK_SECONDS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -18,16 +20,22 @@ class TookTooLongError(Exception):
     """The call was left behind; whatever it still does is nobody's."""
 
 
-def waited(call: Callable[[], T], seconds: float) -> T:
+def waited(
+    call: Callable[[], T], seconds: float, *, given_up: Callable[[], bool] | None = None
+) -> T:
     """The result of ``call``, made in a thread of its own, or :class:`TookTooLongError`.
 
+    That is raised after ``seconds``, or once ``given_up`` says that nobody wants it any more.
     Looking up a name has no time-out at all, and a read's starts anew with each byte of a head:
     only somebody who waits outside can keep a deadline.
     """
     running: _Running[T] = _Running(call)
     running.start()
-    if not running.ended.wait(seconds + _GRACE):
-        raise TookTooLongError
+    left = seconds + _GRACE
+    while not running.ended.wait(left if given_up is None else min(left, LOOK_SECONDS)):
+        left -= LOOK_SECONDS
+        if given_up is None or given_up() or left <= 0:
+            raise TookTooLongError
     if running.failure is not None:
         raise running.failure
     return running.results[0]

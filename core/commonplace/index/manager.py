@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from commonplace.deadline import NEVER
+from commonplace.deadline import LOOK_SECONDS, NEVER
 from commonplace.errors import (
     IndexBusyError,
     IndexCorruptError,
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["IndexedMemoryManager"]
 
 _PATIENCE_SECONDS = 30.0
-
-_LOOK_SECONDS = 0.1  # between looks whether who waits for another thread shall end
 
 
 class IndexedMemoryManager:
@@ -250,7 +248,7 @@ class IndexedMemoryManager:
 @contextmanager
 def _held(lock: threading.Lock, deadline: Deadline) -> Iterator[None]:
     """Hold ``lock``, which another thread may, too; waits until ``deadline`` at most."""
-    look = _LOOK_SECONDS if deadline.cancellable else threading.TIMEOUT_MAX
+    look = LOOK_SECONDS if deadline.cancellable else threading.TIMEOUT_MAX
     while not lock.acquire(timeout=min(deadline.remaining(), look)):
         if deadline.expired:
             holder = "another thread of this process"

@@ -1,4 +1,4 @@
-"""The one thread that makes syncs when they are due."""
+"""A thread that makes syncs when they are due."""
 
 from __future__ import annotations
 
@@ -27,14 +27,17 @@ class Background:
         schedule: Schedule,
         run: Callable[[SyncRequest], bool],
         *,
+        name: str = "upkeep",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._name = f"commonplace-{name}"
         self._schedule = schedule
         self._run = run
         self._clock = clock
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closed = False
+        self.running: SyncRequest | None = None
 
     def ask(self, request: SyncRequest) -> bool:
         """Make a sync for ``request`` as soon as may be; whether there is a thread to make it."""
@@ -79,7 +82,7 @@ class Background:
         """Let the thread look again; the first call starts it."""
         self._changed.notify_all()
         if self._thread is None and not self._closed:
-            thread = threading.Thread(target=self._serve, name="commonplace-upkeep", daemon=True)
+            thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
             try:
                 thread.start()
             except RuntimeError:  # no more threads, or the interpreter is about to end
@@ -91,6 +94,7 @@ class Background:
         while (request := self._next()) is not None:
             done = self._run(request)
             with self._changed:
+                self.running = None
                 self._schedule.ended(self._clock(), done=done)
 
     def _next(self) -> SyncRequest | None:
@@ -98,8 +102,9 @@ class Background:
         with self._changed:
             while not self._closed:
                 now = self._clock()
-                if (request := self._schedule.take(now)) is not None:
-                    return request
+                self.running = self._schedule.take(now)
+                if self.running is not None:
+                    return self.running
                 due = self._schedule.due()
                 left = None if due is None else min(due - now, threading.TIMEOUT_MAX)
                 self._changed.wait(left)

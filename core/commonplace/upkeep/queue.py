@@ -6,7 +6,7 @@ import threading
 from math import inf
 from typing import TYPE_CHECKING
 
-from commonplace.deadline import NEVER
+from commonplace.deadline import LOOK_SECONDS, NEVER
 from commonplace.errors import CallerError, DeadlineExceededError
 from commonplace.upkeep.request import merged
 
@@ -160,5 +160,5 @@ class _Ticket:
 def _patience(deadline: Deadline) -> float | None:
     seconds = deadline.remaining()
     if deadline.cancellable:
-        return min(seconds, 0.1)
+        return min(seconds, LOOK_SECONDS)
     return None if seconds == inf else min(seconds, threading.TIMEOUT_MAX)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from commonplace.config import SyncSettings
     from commonplace.model.reports import SyncReport
-    from commonplace.model.upkeep import SyncListener
+    from commonplace.model.upkeep import SyncListener, SyncOutcome
     from commonplace.watching.state import WatchState
 
     Changed = Callable[[frozenset[str]], None]
@@ -58,9 +58,11 @@ class Watcher(Protocol):
 class Upkeep:
     """Brings one memory's index up to its files, whoever or whatever asks for it.
 
-    ``sync`` makes one sync and stops cleanly at the deadline it is given; it is never called twice
-    at once. ``listener`` is told of every sync that ended, on the thread that made it. Nothing runs
-    in the background before something asks for it.
+    ``sync`` makes one sync and stops cleanly at the deadline it is given. ``embeds`` says whether
+    there is anybody to embed what is indexed: in the background that is done apart, on a thread of
+    its own, since it may take hours for which no changed note is to wait. Apart from that ``sync``
+    is never called twice at once. ``listener`` is told of every sync that ended, on the thread that
+    made it. Nothing runs in the background before something asks for it.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Upkeep:
         settings: SyncSettings,
         sync: Callable[[SyncRequest, Deadline], SyncReport],
         *,
+        embeds: Callable[[], bool] = lambda: False,
         listener: SyncListener | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -75,11 +78,15 @@ class Upkeep:
         self._sync = sync
         self._listener = listener
         self._clock = clock
+        self._embeds = embeds
         self._history = History(clock)
+        self._embedded = History(clock)
         self._stopping = threading.Event()
         self._queue = SyncQueue(self._carry_out)
         schedule = Schedule(debounce=settings.watch_debounce_ms / 1000, now=time.monotonic())
         self._background = Background(schedule, self._serve)
+        at_once = Schedule(debounce=0, now=time.monotonic())
+        self._embedding = Background(at_once, self._embed, name="embedding")
         self._starting = threading.Lock()
         self._sessions: dict[str, None] = {}
         self._keeps = False
@@ -146,13 +153,13 @@ class Upkeep:
 
     def state(self) -> UpkeepState:
         """Who watches, what runs, what waits, and how the last sync went."""
-        running = self._queue.running
+        running = self._queue.running or self._embedding.running
         waiting, due_in = self._background.prospect()
         state = UpkeepState(
             running=running.reasons if running is not None else (),
             waiting=waiting,
             due_in=due_in,
-            last=self._history.last,
+            last=self._last(),
         )
         if self._watcher is not None:
             watch = self._watcher.state()
@@ -176,10 +183,15 @@ class Upkeep:
             watcher = self._watcher
         if watcher is not None:
             watcher.stop()
-        left = self._background.close(_PATIENCE)
+        for background in (self._background, self._embedding):
+            if (left := background.close(_PATIENCE)) is not None:
+                self._lost(left)
         self._queue.settle(_PATIENCE)
-        if left is not None:
-            self._lost(left)
+
+    def _last(self) -> SyncOutcome | None:
+        """How the last sync ended; that texts could not be embedded stands until they can."""
+        embedded = self._embedded.last
+        return embedded if embedded is not None and embedded.error else self._history.last
 
     def _ask(self, request: SyncRequest) -> None:
         if not self._background.ask(request):
@@ -201,23 +213,40 @@ class Upkeep:
         return True
 
     def _carry_out(self, request: SyncRequest) -> SyncReport:
+        return self._made(request, self._history)
+
+    def _made(self, request: SyncRequest, history: History) -> SyncReport:
         try:
             report = self._sync(request, Deadline(inf, cancelled=self._stopping.is_set))
         except CommonplaceError as error:
-            self._tell(self._history.ended(request, error))
+            self._tell(history.ended(request, error))
             raise
-        self._tell(self._history.ended(request, report))
+        self._tell(history.ended(request, report))
         return report
 
     def _serve(self, request: SyncRequest) -> bool:
+        """Make what is due searchable; it is embedded afterwards."""
+        text = request._replace(embed=False)
+        done = self._quietly(text, self._history, lambda: self._queue.run(text))
+        if done and request.embed and self._embeds():
+            self._embedding.ask(SyncRequest(request.reasons))
+        return done
+
+    def _embed(self, request: SyncRequest) -> bool:
+        return self._quietly(request, self._embedded, lambda: self._made(request, self._embedded))
+
+    def _quietly(
+        self, request: SyncRequest, history: History, sync: Callable[[], SyncReport]
+    ) -> bool:
+        """Whether ``sync`` did all there was to do; whatever goes wrong is told, not raised."""
         try:
-            report = self._queue.run(request)
+            report = sync()
         except CommonplaceError:
             return False  # told by the one who carried it out
         except Exception as error:  # noqa: BLE001 - a mistake must not end the thread
             logger().exception("a sync in the background failed")
             mistake = CommonplaceError(f"this is a mistake: {type(error).__name__}: {error}")
-            self._tell(self._history.ended(request, mistake))
+            self._tell(history.ended(request, mistake))
             return False
         return not undone(report)
 

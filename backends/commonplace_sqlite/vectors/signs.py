@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from heapq import nlargest
 from itertools import islice
+from math import ceil
 from operator import add, mul
 from time import process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -40,13 +41,13 @@ _FEWEST_ASKED = 16
 _MOST_SECONDS = 20.0
 _BEST = 10
 _RECALL = 0.995
-_MARGIN = 4
-"""Times more are looked at than were needed, for filters leave what is further away."""
+_MARGIN = 1.5
+"""Times more are looked at than were needed: some queries lie further off than those asked here."""
 
 _LOOKED_AT = 4_096
 """The best ten of all are taken to be among so many by signs."""
 
-_LEAST = 64
+_STEP = 64
 
 _SAMPLE = "SELECT e FROM vector WHERE id >= ? AND space = ? LIMIT 1"
 _LAST = "SELECT max(id) FROM vector"
@@ -142,10 +143,8 @@ def calibrate(
             ranks += _ranks(connection, build, space, between, deadline)
     ranks.sort()
     needed = ranks[int(len(ranks) * _RECALL)] if ranks else 0
-    rescored = _LEAST
-    while rescored < needed * _MARGIN:
-        rescored *= 2
-    recall = bisect_right(ranks, rescored // _MARGIN) / max(1, len(ranks))
+    rescored = _STEP * max(1, ceil(needed * _MARGIN / _STEP))
+    recall = bisect_right(ranks, rescored / _MARGIN) / max(1, len(ranks))
     connection.execute(_STORE, (space.id, size, rescored, recall))
     return Calibration(size, rescored, recall)
 

@@ -36,7 +36,8 @@ OURS = """
     commonplace.cli.jsonify commonplace.cli.pretty commonplace.config.json5
     commonplace.config.resolve commonplace.config.schema commonplace.embedding.service
     commonplace.host.events commonplace.index.documents commonplace.index.indexer
-    commonplace.model.chunks commonplace.status commonplace.testing commonplace.upkeep commonplace.watching commonplace_chunkers.cutting
+    commonplace.model.chunks commonplace.status commonplace.testing commonplace.upkeep
+    commonplace.watching commonplace_chunkers.cutting
     commonplace_gemini commonplace_inmemory commonplace_local commonplace_mistral
     commonplace_ollama commonplace_openai commonplace_qmd commonplace_sqlite.repair
     commonplace_sqlite.upkeep commonplace_sqlite.writing commonplace_voyage

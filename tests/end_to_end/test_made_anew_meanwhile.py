@@ -1,0 +1,83 @@
+"""A program that stays open answers from an old index, and makes it anew in the background."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+from commonplace import Memory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.end_to_end.conftest import Sandbox
+
+NOTES = 120
+
+# Kills itself when it opens its so manieth note.
+AT_A_NOTE = """
+import os, runpy, signal, sys
+left = int(sys.argv.pop(1))
+
+def watch(event, arguments):
+    global left
+    if event == "open" and str(arguments[0]).endswith(".md"):
+        left -= 1
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(watch)
+sys.argv[0] = "commonplace"
+runpy.run_module("commonplace", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.fixture
+def filled(sandbox: Sandbox) -> Sandbox:
+    sandbox.write_many(NOTES)
+    sandbox.run("index").went_well()
+    return sandbox
+
+
+def tamper(index: Path, sql: str) -> None:
+    connection = apsw.Connection(str(index))
+    connection.execute(sql)
+    connection.close()
+
+
+def test_searches_go_on_while_it_is_made_anew_behind_them(filled: Sandbox) -> None:
+    tamper(filled.index, "UPDATE build SET identity = replace(identity, 'keyword-', 'keyword-0.')")
+    done = threading.Event()
+    with Memory.open(
+        workspace=filled.workspace, env=filled.env, on_sync=lambda _: done.set()
+    ) as memory:
+        first = memory.search("walrus", max_results=200)
+        assert len(first.hits) > NOTES / 2
+        assert first.stale == NOTES + 3 - 20
+        assert f"the index is being made anew: 20 of {NOTES + 3} notes are done" in first.notes[0]
+        assert done.wait(60)
+        last = memory.search("walrus", max_results=200)
+        assert [hit.citation for hit in last.hits] == [hit.citation for hit in first.hits]
+        assert (last.stale, last.notes) == (0, ())
+        assert memory.status(deep=True).problems == ()
+
+
+def test_mending_that_is_killed_is_gone_on_with(filled: Sandbox) -> None:
+    before = filled.notes()
+    answer = filled.run("search", "walrus").went_well()
+    tamper(filled.index, "DELETE FROM document_1 WHERE path LIKE '%n0001.md'")
+    for moment in (3, 100):
+        killed = filled.run("doctor", "--fix", program=("-c", AT_A_NOTE, str(moment)))
+        assert killed.code == -signal.SIGKILL
+        assert "walrus" in filled.run("search", "walrus").went_well()
+    mended = json.loads(filled.run("doctor", "--fix", "--json").went_well())
+    assert mended["ok"] is True
+    assert [one["name"] for one in mended["mended"]] == ["index"]
+    assert filled.run("search", "walrus").went_well() == answer
+    assert filled.notes() == before
+    assert filled.derived() == ["index", "index.lock"]

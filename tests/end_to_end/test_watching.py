@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 import time
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace.aio import AsyncMemory
 from commonplace.memory import Memory
 
 if TYPE_CHECKING:
@@ -252,3 +254,69 @@ def test_after_a_compaction(opener: Opener, workspace: Path, mode: str) -> None:
         assert watched.events[0].reasons == ("post-compaction",)
         assert watched.events[0].paths == ("/sessions/one.jsonl",)
         assert watched.finds("walrus", "memory/2026-10-03.md")
+
+
+def test_while_another_writes_nothing_is_lost_or_told(opener: Opener, workspace: Path) -> None:
+    watched, other = opener(), opener(watch=False)
+    until(watched.settled)
+    told = len(watched.events)
+    manager: Any = other.memory._chain().links[0].manager()
+    with manager._store.writer(wait=10):
+        (workspace / "memory" / "new.md").write_text("A narwhal.\n")
+        until(lambda: watched.state().due_in)
+        assert len(watched.events) == told
+    until(lambda: watched.finds("narwhal", "memory/new.md"))
+
+
+def test_closing_in_the_midst_leaves_what_the_next_one_goes_on_with(
+    opener: Opener, workspace: Path
+) -> None:
+    for number in range(600):
+        (workspace / "memory" / f"n{number}.md").write_text(f"A narwhal called {number}.\n")
+    first = opener()
+    until(lambda: first.memory.status().files)  # a batch of it
+    first.memory.close()
+    assert not threads()
+    second = opener()
+    until(lambda: second.finds("599", "memory/n599.md"))
+    until(second.settled)
+    status = second.memory.status(deep=True)
+    assert (status.files, status.stale, status.problems) == (603, 0, ())
+
+
+def test_threads_that_ask_at_once_share_a_sync(opener: Opener) -> None:
+    watched = opener(watch=False)
+    callers = [threading.Thread(target=watched.memory.sync) for _ in range(8)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(PATIENCE)
+    assert 1 <= len(watched.events) <= 8
+    assert watched.finds("walrus", "memory/2026-10-03.md")
+
+
+def test_the_same_for_asyncio(tmp_path: Path, workspace: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COMMONPLACE_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("COMMONPLACE_CACHE_DIR", str(tmp_path / "cache"))
+    events: list[SyncEvent] = []
+
+    async def use() -> None:
+        config = {
+            "memory": {"search": {"sync": {"watchDebounceMs": 30}}},
+            "agents": {"defaults": {"compaction": {"postIndexSync": "await"}}},
+        }
+        async with await AsyncMemory.open(
+            workspace=workspace, config=config, watch=True, on_sync=events.append
+        ) as memory:
+            await memory.watch()
+            await memory.session_started("agent:main:one")
+            report = await memory.compacted()
+            assert report is not None
+            assert not report.remaining
+            assert (await memory.search("walrus")).hits
+
+    asyncio.run(use())
+    reasons = {reason for event in events for reason in event.reasons}
+    assert {"start", "session-start", "post-compaction"} <= reasons
+    assert not threads()

@@ -33,7 +33,7 @@ _MERGE_PAGES = 500
 _MERGE = "INSERT INTO fts_<n> (fts_<n>, rank) VALUES ('merge', ?)"
 
 _FREE_SHARE = 512
-_FREE_PAGES = 16
+_FREE_PAGES = 4
 _FREED_AT_ONCE = 256
 """Pages are given back once so many are free, and so large a share; fewer are for the next."""
 

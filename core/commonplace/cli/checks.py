@@ -298,7 +298,7 @@ def _found(finding: Finding) -> Check:
     if remedy is not None:
         command = "--fix --drop-unused" if remedy.asked else "--fix"
         mend = f"commonplace doctor {command}: {remedy.says}"
-    name = "index" if finding.name == "check" else f"index {finding.name}"
+    name = "index" if finding.name == "check" else finding.name
     return Check(name, states[finding.state], finding.value, mend, remedy)
 
 

@@ -132,14 +132,14 @@ def test_each_mend_is_a_line(fix: Callable[..., Ran], index: Path) -> None:
     assert (ran.code, ran.json["ok"]) == (0, True)
     mended = {one["name"]: one["message"] for one in ran.json["mended"]}
     assert {one["state"] for one in ran.json["mended"]} == {"fixed"}
-    assert mended.pop("index set aside").startswith("deleted 2 damaged indexes, kept ")
-    assert mended.pop("index leftovers") == "deleted 1 temporary files"
-    assert mended.pop("index breakers") == "deleted 1 records of failures"
+    assert mended.pop("set aside").startswith("deleted 2 damaged indexes, kept ")
+    assert mended.pop("leftovers") == "deleted 1 temporary files"
+    assert mended.pop("breakers") == "deleted 1 records of failures"
     if os.name == "posix":
         assert stat.S_IMODE(index.stat().st_mode) == 0o600
         assert stat.S_IMODE(index.parent.stat().st_mode) == 0o700
-        assert mended.pop("index rights").endswith("readable for their owner alone")
-        assert mended.pop("index folder").startswith("took the rights of others")
+        assert mended.pop("rights").endswith("readable for their owner alone")
+        assert mended.pop("folder").startswith("took the rights of others")
     assert mended == {}
     assert not left.exists()
     assert not torn.exists()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from commonplace.testing.source.growing import GrowthLaws
 from commonplace.testing.source.reading import ReadLaws
 from commonplace.testing.source.scanning import ScanLaws
 
 __all__ = ["SourceConformance"]
 
 
-class SourceConformance(ScanLaws, ReadLaws):
+class SourceConformance(ScanLaws, ReadLaws, GrowthLaws):
     """All that a source of files promises: subclass it, name the class ``Test...``.
 
     ``make_source(context)`` makes the source; a registration's factory will do. The laws write

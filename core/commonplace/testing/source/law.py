@@ -48,8 +48,9 @@ class SourceLaws(Laws):
         return text.encode()
 
     def declared(self, subject: Any) -> frozenset[str]:
-        """``watched``, if it tells where its changes show; else sources have no choice."""
-        return frozenset({"watched"}) if hasattr(subject, "watched") else frozenset()
+        """``watched``, if it tells where its changes show; ``grows``, if its documents do."""
+        told = {"watched": "watched", "segments": "grows"}
+        return frozenset(word for name, word in told.items() if hasattr(subject, name))
 
     @contextmanager
     def opened(self) -> Iterator[Source]:

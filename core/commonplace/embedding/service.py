@@ -139,8 +139,7 @@ class EmbeddingService:
             if covered:
                 yield primary, own, None
             elif former is None:
-                words = f"nothing is embedded with {primary.id} yet"
-                yield primary, None, NoVector(words, primary.id, self._since)
+                yield primary, None, self._nothing_of(primary)
         if (standby := self.standby) is not None:
             own = _own_space(standby, spaces)
             if own is not None and self._covered(standby, own) >= own.chunks > 0:
@@ -155,6 +154,14 @@ class EmbeddingService:
             link.close()
         if self.cache is not None:
             self.cache.close()
+
+    def _nothing_of(self, link: ProviderLink) -> NoVector:
+        """Why nothing is embedded with ``link``, as far as is known."""
+        words = f"nothing is embedded with {link.id} yet"
+        state = link.state("document")
+        if state.since is None:
+            return NoVector(words, link.id, self._since)
+        return NoVector(f"{words}: {state.reason}", link.id, state.since)
 
     def _covered(self, link: ProviderLink, own: SpaceInfo | None) -> int:
         """How many chunks ``own`` covers, with those that it never will."""

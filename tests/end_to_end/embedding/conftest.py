@@ -61,6 +61,11 @@ class Clock:
     def pass_(self, seconds: float) -> None:
         self.now += seconds
 
+    @property
+    def paused(self) -> float:
+        """Seconds of all pauses; who may be called off makes one long pause in many short ones."""
+        return sum(self.pauses)
+
 
 @define
 class World:

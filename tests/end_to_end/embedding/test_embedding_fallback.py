@@ -90,13 +90,19 @@ def test_the_fallback_embeds_if_the_first_never_did_and_keeps_at_it(
 ) -> None:
     world.vendor.always(reply(401, {"error": {"message": "no such key"}}))
     memory = world.open(fallback="second")
+    failed_at = world.clock.now
     report = memory.sync()
+    world.clock.pass_(5)
     assert report.embedding is not None
     assert (report.embedding.provider, report.embedding.missing) == ("second", 0)
     assert "no such key" in report.embedding.reason
     result = memory.search("walrus")
     assert answered_by(result) == ("second", ("openai", "second"))
     assert result.model == "text-embedding-3-large"
+    assert result.fallback is not None
+    assert result.fallback.reason.startswith("nothing is embedded with openai yet: ")
+    assert "no such key" in result.fallback.reason
+    assert result.fallback.since == failed_at
     status = memory.status()
     assert (status.provider, status.model) == ("second", "text-embedding-3-large")
     assert status.fallback is not None

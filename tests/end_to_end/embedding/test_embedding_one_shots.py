@@ -162,7 +162,7 @@ def test_a_search_waits_as_long_as_it_is_told(
     sync(world)
     waited: list[float] = []
 
-    def impatient(_: object, seconds: float) -> None:
+    def impatient(_: object, seconds: float, **__: object) -> None:
         waited.append(seconds)
         raise TookTooLongError
 

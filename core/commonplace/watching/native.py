@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Protocol
 
 from commonplace.errors import UnavailableError
+from commonplace.watching.trees import Trees
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -20,6 +22,7 @@ MODIFIED = 2
 # Each step wakes a thread for some 50 microseconds: twenty a second cost a thousandth of a core.
 _STEP = 50
 _GROUPED = 100  # milliseconds for which changes that keep coming are gathered
+_WATCHES_TREES = sys.platform in ("darwin", "win32")
 
 
 class Pulse(Protocol):
@@ -33,11 +36,13 @@ class Pulse(Protocol):
 class Native:
     """Watches ``folders`` (absolute), each for its own entries, from the moment it is made.
 
+    With ``trees``, what lies below them may be told as well.
+
     Raises :class:`~commonplace.errors.UnavailableError` where the operating system does not do it,
     and ``FileNotFoundError`` or ``PermissionError`` where a folder has gone or is forbidden.
     """
 
-    def __init__(self, folders: Collection[str]) -> None:
+    def __init__(self, folders: Collection[str], *, trees: bool = _WATCHES_TREES) -> None:
         try:
             from watchfiles import _rust_notify
         except ImportError as error:
@@ -46,15 +51,16 @@ class Native:
                 mend="pip install 'commonplace[watch]'",
             ) from error
         self._internal = _rust_notify.WatchfilesRustInternalError
+        self._trees = Trees(folders) if trees else None
         try:
             # It would ignore with denied folders also those beyond the system's limit, so they are
             # not to be ignored.
             self._told = _rust_notify.RustNotify(
-                list(folders),
+                list(folders) if self._trees is None else self._trees.tops,
                 debug=False,
                 force_polling=False,
                 poll_delay_ms=0,
-                recursive=False,
+                recursive=trees,
                 ignore_permission_denied=False,
             )
         except (FileNotFoundError, PermissionError):
@@ -71,18 +77,23 @@ class Native:
         while True:
             found = self._watch(_GROUPED, _STEP, 0, pulse)
             if isinstance(found, set):
-                return found
+                return self._named(found)
             if found == "stop":
                 return None
 
     def rest(self) -> Events:
         """What has been told and not been asked for yet."""
         found = self._watch(1, 1, 1, None)
-        return found if isinstance(found, set) else set()
+        return self._named(found) if isinstance(found, set) else set()
 
     def close(self) -> None:
         """Stop watching. May be called again."""
         self._told.close()
+
+    def _named(self, events: Events) -> Events:
+        if self._trees is None:
+            return events
+        return {(kind, name) for kind, path in events for name in self._trees.names_of(path)}
 
     def _watch(self, grouped: int, step: int, timeout: int, pulse: Pulse | None) -> Events | str:
         try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from commonplace.files.walk import Scandir
     from commonplace.model.documents import WatchedPath
 
-__all__ = ["Standing", "folders_of", "standing_of"]
+__all__ = ["Standing", "folders_of", "is_entered", "standing_of"]
 
 # Too many files are open: that says nothing about the folder.
 _NOT_ITS_FAULT = (errno.EMFILE, errno.ENFILE)
@@ -73,7 +73,7 @@ def _listed(place: WatchedPath, scandir: Scandir) -> Iterator[str]:
         folder = waiting.pop()
         try:
             with scandir(folder) as entries:
-                inner = [entry.path for entry in entries if _is_entered(entry)]
+                inner = [entry.path for entry in entries if is_entered(entry)]
         except OSError as error:
             if error.errno in _NOT_ITS_FAULT:
                 raise
@@ -83,7 +83,8 @@ def _listed(place: WatchedPath, scandir: Scandir) -> Iterator[str]:
             waiting += inner
 
 
-def _is_entered(entry: os.DirEntry[str]) -> bool:
+def is_entered(entry: os.DirEntry[str]) -> bool:
+    """Whether documents are looked for in it: a folder, by no link, that is not ignored."""
     return (
         entry.is_dir(follow_symlinks=False)
         and not is_ignored(entry.name)

@@ -6,8 +6,8 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from commonplace.files.roots import is_ignored
-from commonplace.files.stats import is_link, stamp_of
+from commonplace.files.stats import stamp_of
+from commonplace.watching.places import is_entered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ __all__ = ["Poller", "look"]
 Snapshot = dict[str, int]
 """A number for each file, which is another one when the file's stamp is."""
 
-_CPU_SHARE = 0.01  # of a core
+_CPU_SHARE = 0.008  # of a core, so that with its waiting it stays below a hundredth
 _WALL_SHARE = 0.2  # a slow disk has others to serve
 
 
@@ -96,20 +96,17 @@ def _take_folder(folder: str, suffix: str, found: Snapshot, scandir: Scandir) ->
     try:
         with scandir(folder) as entries:
             for entry in entries:
+                name = entry.name
                 try:
-                    _take_entry(entry, suffix, found, inner)
+                    if name.endswith(suffix):
+                        status = entry.stat(follow_symlinks=False)
+                        if stat.S_ISREG(status.st_mode):
+                            found[entry.path] = hash(stamp_of(status))
+                            continue
+                    if is_entered(entry):
+                        inner.append(entry.path)
                 except FileNotFoundError:
                     continue  # deleted since it was listed
     except OSError:
         return inner
     return inner
-
-
-def _take_entry(entry: os.DirEntry[str], suffix: str, found: Snapshot, inner: list[str]) -> None:
-    if entry.is_dir(follow_symlinks=False):
-        if not is_ignored(entry.name) and not is_link(entry.stat(follow_symlinks=False)):
-            inner.append(entry.path)
-    elif entry.name.endswith(suffix):
-        status = entry.stat(follow_symlinks=False)
-        if stat.S_ISREG(status.st_mode):
-            found[entry.path] = hash(stamp_of(status))

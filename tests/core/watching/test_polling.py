@@ -83,7 +83,7 @@ def test_a_folder_that_cannot_be_listed_holds_nothing_and_the_others_are_looked_
 
 
 @pytest.mark.parametrize(
-    ("cpu", "wall", "pause"), [(0.001, 0.001, 2.0), (0.25, 0.3, 25.0), (0.01, 8.0, 40.0)]
+    ("cpu", "wall", "pause"), [(0.001, 0.001, 2.0), (0.24, 0.3, 30.0), (0.01, 8.0, 40.0)]
 )
 def test_looking_takes_a_hundredth_of_a_core_and_a_fifth_of_the_time_at_most(
     tmp_path: Path, cpu: float, wall: float, pause: float

@@ -283,6 +283,63 @@ def test_a_search_lets_a_conversation_grow_and_a_sync_takes_it(
     assert memory.status().deferred == 0
 
 
+def test_lines_are_those_of_the_file_however_often_it_grew(opener: Opener, original: Path) -> None:
+    memory = opener()
+    memory.sync()
+    path = original / "agents/main/sessions/one.jsonl"
+    for turn in range(4):
+        with path.open("ab") as file:
+            for number in range(60):
+                text = f"Day {turn}{number:02}: " + "the zoo was quiet. " * 30
+                said = {"type": "message", "message": {"role": "user", "content": text}}
+                file.write(b"\n" + json.dumps(said).encode() + b"\n")
+        assert memory.sync().updated == 1
+    lines = path.read_text(encoding="utf-8").split("\n")
+    for word in ("000", "059", "130", "359"):
+        (hit, *_) = memory.search(f'"Day {word}"').hits
+        assert any(f"Day {word}:" in line for line in lines[hit.start_line - 1 : hit.end_line])
+        assert hit.end_line - hit.start_line < 8
+
+
+def test_what_was_deleted_in_the_original_is_kept_there_and_found(
+    opener: Opener, original: Path
+) -> None:
+    folder = original / "agents/main/sessions"
+    memory = opener()
+    memory.sync()
+    archive = folder / "one.jsonl.deleted.2026-02-03T04-05-06.789Z"
+    (folder / "one.jsonl").rename(archive)
+    report = memory.sync()
+    assert (report.added, report.removed) == (1, 1)
+    assert places(memory, "walruses") == [f"sessions/{archive.name}"]
+
+
+def test_nothing_is_written_where_the_original_lives(opener: Opener, original: Path) -> None:
+    def contents() -> dict[Path, object]:
+        found = ((path, path.lstat()) for path in [original, *original.rglob("*")])
+        return {
+            path: (
+                facts.st_mode,
+                facts.st_ino,
+                facts.st_mtime_ns,
+                path.is_file() and path.read_bytes(),
+            )
+            for path, facts in found
+        }
+
+    before = contents()
+    for agent in ("main", "work", "idle"):
+        memory = opener(agent=agent, one_shot=False)
+        memory.search("walruses")
+        memory.sync()
+        memory.sync(force=True)
+        memory.status(deep=True)
+        with pytest.raises(PathNotAllowedError):
+            memory.get("sessions/one.jsonl")
+        memory.close()
+    assert contents() == before
+
+
 def test_a_search_does_not_wait_for_a_long_session(opener: Opener, original: Path) -> None:
     memory = opener()
     assert places(memory, "walruses") == ["sessions/one.jsonl"]

@@ -221,3 +221,10 @@ def test_an_engine_made_while_its_chain_was_closed_is_closed_too(chains: Chains)
 def test_a_chain_has_links() -> None:
     with pytest.raises(ValueError, match="at least one link"):
         FallbackMemoryManager([])
+
+
+def test_every_link_hears_that_nobody_asked(chains: Chains) -> None:
+    chain = chains(2, standby="warm")
+    chain.manager.maintain(deadline=NEVER, eager=False)
+    assert [engine.maintained[0]["eager"] for engine in chain.engines] == [False, False]
+    chain.close()

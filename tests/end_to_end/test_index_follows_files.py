@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pytest
-from hypothesis import note, settings
+from hypothesis import Phase, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -174,9 +174,11 @@ class History(RuleBasedStateMachine):
         with self.tools.rights_hold():
             report = self.memory.sync(force=force)
             again = self.memory.sync()
-        assert report.remaining == 0
+        assert again.remaining == 0
         if not self.files.closed:
             assert report.unreadable == ()
+            # What is away just now keeps the old index, and a rebuild is not shown then.
+            assert report.remaining == 0 or report.hidden
             assert not again.changed
 
     @rule(most=st.sampled_from((0, 1, 3)), seconds=st.sampled_from((0.0, 0.003, 60.0)))
@@ -263,7 +265,7 @@ class History(RuleBasedStateMachine):
         assert all(stands_in(hit, texts[hit.path]) for hit in hits)
         if self.search.get("ranking", {}).get("profile") != "compat":
             wanted = {path for path, text in texts.items() if any(word in text for word in words)}
-            assert {hit.path for hit in hits} == wanted
+            assert {hit.path for hit in hits} == wanted, (len(found.hits), found.notes)
 
     @precondition(lambda self: not self.files.closed)
     @rule()
@@ -277,7 +279,8 @@ class History(RuleBasedStateMachine):
         with self.open_memory(scratch) as other:
             other.sync()
             if self.backend == "builtin":
-                assert not self.rows_in(self.state).unlike(self.rows_in(scratch))
+                unlike = self.rows_in(self.state).unlike(self.rows_in(scratch))
+                assert not unlike, unlike
             else:
                 assert said_by(self.memory) == said_by(other)
         shutil.rmtree(scratch, ignore_errors=True)  # a backend may keep nothing
@@ -350,7 +353,7 @@ def tools(
 @pytest.mark.parametrize(("backend", "examples"), [("builtin", 40), ("inmemory", 15)])
 def test_an_index_follows_its_files(tools: Tools, backend: str, examples: int) -> None:
     machine = cast("type[History]", partial(History, tools, backend))
-    run_state_machine_as_test(
-        machine,
-        settings=settings(max_examples=EXAMPLES or examples, stateful_step_count=STEPS),
-    )
+    history = settings(max_examples=EXAMPLES or examples, stateful_step_count=STEPS)
+    if EXAMPLES:  # a soak tells what it found at once: making it shorter takes minutes
+        history = settings(history, phases=(Phase.reuse, Phase.generate))
+    run_state_machine_as_test(machine, settings=history)

@@ -240,7 +240,8 @@ def goes_on(yard: Yard, scenario: Scenario) -> None:
             assert report.embedding is not None
             assert report.embedding.missing == 0
         assert not memory.sync().changed
-    assert not yard.rows().unlike(course.rows)
+    unlike = yard.rows().unlike(course.rows)
+    assert not unlike, unlike
     assert yard.files() == course.files
     assert yard.sandbox.notes() == yard.notes
 

@@ -52,7 +52,7 @@ class ChangingFiles:
     def append(self, path: str, line: str) -> None:
         if self._is_there(path):
             with (self.workspace / path).open("a", encoding="utf-8") as file:
-                file.write(f"{line}\n")
+                file.write(f"\n{line}")
             self._learn(path)
 
     def exchange(self, path: str, words: Sequence[str], word: str, *, keep_time: bool) -> None:

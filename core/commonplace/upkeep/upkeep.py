@@ -183,10 +183,11 @@ class Upkeep:
             watcher = self._watcher
         if watcher is not None:
             watcher.stop()
+        patience = Deadline.after(_PATIENCE)
         for background in (self._background, self._embedding):
-            if (left := background.close(_PATIENCE)) is not None:
+            if (left := background.close(patience.remaining())) is not None:
                 self._lost(left)
-        self._queue.settle(_PATIENCE)
+        self._queue.settle(patience.remaining())
 
     def _last(self) -> SyncOutcome | None:
         """How the last sync ended; that texts could not be embedded stands until they can."""

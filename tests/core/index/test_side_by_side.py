@@ -1,0 +1,115 @@
+"""Threads that index, embed and search with one engine."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from math import inf
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace.deadline import NEVER, Deadline
+from commonplace.errors import IndexBusyError
+from commonplace.index.freshness import freshen
+from commonplace.index.manager import IndexedMemoryManager
+from commonplace.model.documents import Document, DocumentRef, ScanReport
+from commonplace.text.analyse import make_analyser
+from commonplace_chunkers.lines import LinesChunker
+from commonplace_inmemory.store import InMemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PATIENCE = 60.0
+
+
+class Notes:
+    """A source of which a note can be held while it is read."""
+
+    id = "memory"
+    version = "1"
+
+    def __init__(self) -> None:
+        self.paths = ["a.md"]
+        self.held = ""
+        self.reading = threading.Event()
+        self.release = threading.Event()
+
+    def scan(self) -> ScanReport:
+        return ScanReport(tuple(map(self._ref, self.paths)), ("",))
+
+    def read(self, ref: DocumentRef) -> Document | None:
+        if ref.path == self.held:
+            self.reading.set()
+            assert self.release.wait(PATIENCE)
+        return Document(ref, "A walrus.", hashlib.sha256(ref.path.encode()).hexdigest())
+
+    def _ref(self, path: str) -> DocumentRef:
+        return DocumentRef("memory", path, path, (9, 1_000_000_001, 1_000_000_001, 7))
+
+
+@pytest.fixture
+def notes() -> Iterator[Notes]:
+    notes = Notes()
+    yield notes
+    notes.release.set()
+
+
+def engine(notes: Notes, embedding: Callable[[], None] = lambda: None) -> IndexedMemoryManager:
+    return IndexedMemoryManager(
+        store=InMemoryStore(),
+        sources=[notes],
+        chunker=LinesChunker(1600, 100),
+        analyser=make_analyser(),
+        embedding=embedding,
+    )
+
+
+def test_a_search_does_not_wait_for_the_sync_of_another_thread(notes: Notes) -> None:
+    manager = engine(notes)
+    manager.maintain(deadline=NEVER)
+    notes.paths += ["b.md", "c.md"]
+    notes.held = "b.md"
+    syncing = threading.Thread(target=lambda: manager.maintain(deadline=NEVER))
+    syncing.start()
+    assert notes.reading.wait(PATIENCE)
+    fresh = freshen(manager)
+    assert fresh.stale == 2
+    assert any("another thread of this process is writing" in note for note in fresh.notes)
+    notes.release.set()
+    syncing.join(PATIENCE)
+    assert freshen(manager).stale == 0
+
+
+def test_a_search_waits_where_there_is_nothing_yet_to_answer_from(notes: Notes) -> None:
+    manager = engine(notes)
+    notes.held = "a.md"
+    syncing = threading.Thread(target=lambda: manager.maintain(deadline=NEVER))
+    syncing.start()
+    assert notes.reading.wait(PATIENCE)
+    threading.Timer(0.3, notes.release.set).start()  # after the time a search has for indexing
+    assert freshen(manager).stale == 0
+    syncing.join(PATIENCE)
+    assert manager.health().store is not None
+
+
+def test_notes_are_indexed_while_texts_are_embedded(notes: Notes) -> None:
+    embedding, release = threading.Event(), threading.Event()
+
+    def embed() -> None:
+        embedding.set()
+        assert release.wait(PATIENCE)
+
+    manager = engine(notes, embed)
+    filling = threading.Thread(target=lambda: manager.maintain(deadline=NEVER))
+    filling.start()
+    assert embedding.wait(PATIENCE)
+    notes.paths.append("b.md")
+    assert freshen(manager).stale == 0
+    with pytest.raises(IndexBusyError):
+        manager.maintain(deadline=Deadline.after(0))
+    with pytest.raises(IndexBusyError):
+        manager.maintain(deadline=Deadline(inf, cancelled=lambda: True))
+    release.set()
+    filling.join(PATIENCE)

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Following"]
 
-_LOOK = 5.0  # seconds between looks for what nobody tells: a folder far above was moved or mounted
+# Seconds between looks for what nobody tells: a folder far above was moved or mounted, or so much
+# happened at once that some of it was lost.
+_LOOK = 5.0
 _BREATH = 0.5  # seconds between looks whether there is anything to do but wait
 
 
@@ -79,4 +81,6 @@ class Following:
         if not self._over and (self._system.in_doubt or self._clock() >= self._look_at):
             self._look_at = self._clock() + _LOOK
             self._over = not self._system.stands() or self._are_others()
+            if not self._over:
+                self._system.check()
         return self._over

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["SystemWatch"]
 
 _ATTEMPTS = 10
+_CHECK_RESTS = 100  # times as long as looking for folders took, before that is done again
 _RESTS = 20  # times as long as it took to watch other folders, before that is done again
 
 
@@ -50,6 +51,8 @@ class SystemWatch:
         self._stale = False
         self._gone = False
         self._rested = clock()
+        self._heard = False
+        self._check_at = clock()
         self.everything = frozenset(place.location for place in places)
         self.folders: frozenset[str] = frozenset()
         self._native = self._open()
@@ -65,6 +68,7 @@ class SystemWatch:
         events = self._native.wait(pulse)
         if events is None:
             return None
+        self._heard = True
         found = self._judge(events)
         if self._stale and self._clock() >= self._rested:
             return self.renew() | found
@@ -73,6 +77,20 @@ class SystemWatch:
     def is_due(self) -> bool:
         """Whether folders that came or went in a time of rest wait for :meth:`renew`."""
         return self._stale and self._clock() >= self._rested
+
+    def check(self) -> None:
+        """Look, where something has changed, whether folders came of which nobody told.
+
+        The system's queue forgets what is too much for it, and the library does not tell that.
+        """
+        began = self._clock()
+        if self._heard and began >= self._check_at:
+            self._heard = False
+            try:
+                self._stale = self._stale or folders_of(self._places) != self.folders
+            except OSError as error:
+                raise _unlisted(error) from error
+            self._check_at = self._clock() + _CHECK_RESTS * (self._clock() - began)
 
     def stands(self) -> bool:
         """Look whether the places are still where and what they were."""
@@ -112,7 +130,7 @@ class SystemWatch:
                 if native is not None:
                     native.close()
         except OSError as error:
-            raise UnavailableError(f"folders cannot be listed: {words_of(error)}") from error
+            raise _unlisted(error) from error
         raise UnavailableError("folders come and go faster than they can be watched")
 
     def _tried(self, folders: frozenset[str]) -> Native | None:
@@ -142,3 +160,7 @@ class SystemWatch:
             return stat.S_ISDIR(os.lstat(path).st_mode)
         except (OSError, ValueError):
             return False
+
+
+def _unlisted(error: OSError) -> UnavailableError:
+    return UnavailableError(f"folders cannot be listed: {words_of(error)}")

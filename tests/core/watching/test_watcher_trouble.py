@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.model.documents import WatchedPath
-from commonplace.watching.native import Native
+from commonplace.watching.native import Events, Native, Pulse
 from commonplace.watching.rounds import Means
 
 rust = pytest.importorskip("watchfiles._rust_notify")
@@ -268,6 +268,31 @@ def test_a_folder_around_everything_that_is_replaced_is_noticed(
     memory.mkdir(parents=True)
     told.hears(lambda: later.forward(10), str(memory))
     told.hears(lambda: (memory / "a.md").write_text("the ant"), str(memory / "a.md"))
+
+
+def test_folders_that_came_while_the_system_was_overrun_are_found(
+    tmp_path: Path, watch: Callable[..., Any], later: Later
+) -> None:
+    """Of what is too much at once, the system forgets some, and the library does not tell."""
+
+    class Forgetful(Native):
+        def wait(self, pulse: Pulse) -> Events | None:
+            events = super().wait(pulse)
+            return events and {event for event in events if "lost" not in event[1]}
+
+        def rest(self) -> Events:
+            return set()
+
+    told = watch(
+        WatchedPath(str(tmp_path)),
+        means=Means(open_native=Forgetful, clock=later, wait=later.wait),
+    )
+    lost, file = tmp_path / "lost", tmp_path / "a.md"
+    lost.mkdir()
+    told.hears(lambda: file.write_text("the ant"), str(file))
+    assert told.state().folders == 1
+    told.hears(lambda: later.forward(10), str(lost), str(tmp_path))
+    assert told.state().folders == 2
 
 
 def soon(wanted: Callable[[], bool]) -> None:

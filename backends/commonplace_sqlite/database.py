@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from commonplace.dirs import make_private_folder
 from commonplace.errors import (
     IndexCorruptError,
     IndexNewerError,
@@ -18,7 +19,6 @@ from commonplace.errors import (
 from commonplace.lease import Lease
 from commonplace_sqlite import schema
 from commonplace_sqlite.connection import UnfitError, limit_time, roll_back, transaction
-from commonplace_sqlite.files import make_folder
 from commonplace_sqlite.reader import Reader
 from commonplace_sqlite.translation import DAMAGE, closed, is_forbidden, reason_of, translate
 from commonplace_sqlite.writer import Writer
@@ -138,7 +138,7 @@ class Database:
             if not self.in_memory:
                 try:
                     if outermost:
-                        make_folder(os.path.dirname(self.path))
+                        make_private_folder(os.path.dirname(self.path))
                         stack.enter_context(self._lease.processes(give_up - time.monotonic()))
                     self._writable()
                     self._well_again()

@@ -9,7 +9,6 @@ __all__ = [
     "bytes_on_disk",
     "log_size",
     "make_file",
-    "make_folder",
     "make_private",
     "open_to_others",
     "size_of",
@@ -17,15 +16,6 @@ __all__ = [
 ]
 
 _SUFFIXES = ("", "-wal", "-shm", "-journal", ".lock", ".lock.pid")
-
-
-def make_folder(folder: str) -> None:
-    """Make a folder, and those above it that are missing, for their owner. Raises ``OSError``."""
-    if not os.path.isdir(folder):
-        make_folder(os.path.dirname(folder))
-        with suppress(FileExistsError):
-            os.mkdir(folder, 0o700)
-            os.chmod(folder, 0o700)  # the umask may have taken away too much
 
 
 def make_file(path: str) -> None:

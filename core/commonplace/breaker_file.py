@@ -7,6 +7,7 @@ import os
 from math import isfinite
 
 from commonplace.breaker import BreakerRecord
+from commonplace.dirs import make_private_folder
 
 __all__ = ["BreakerFile", "recorded"]
 
@@ -45,7 +46,7 @@ class BreakerFile:
             if record is None:
                 os.unlink(self.path)
                 return
-            os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
+            make_private_folder(os.path.dirname(self.path))
             beside = f"{self.path}.{os.getpid()}"
             times = f"{record.since!r} {record.retry_at!r} {record.at!r}"
             reason = " ".join(record.reason.split())[:_WORDS]

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["expand_user", "user_cache_dir", "user_config_dir", "user_state_dir"]
+__all__ = [
+    "expand_user",
+    "make_private_folder",
+    "user_cache_dir",
+    "user_config_dir",
+    "user_state_dir",
+]
 
 _APP = "commonplace"
 
@@ -31,6 +37,26 @@ def user_state_dir(env: Mapping[str, str]) -> str:
 def user_cache_dir(env: Mapping[str, str]) -> str:
     """Where things live that can be made anew at any time; it need not exist."""
     return _folder(env, "cache", "XDG_CACHE_HOME", "~/.cache")
+
+
+def make_private_folder(folder: str) -> None:
+    """Make ``folder``, and those above it that are missing, for their owner alone.
+
+    Raises ``OSError``. ``os.makedirs`` gives its mode to the last folder only, and others may look
+    into the rest.
+    """
+    if not folder or os.path.isdir(folder):
+        return
+    above = os.path.dirname(folder)
+    if above != folder:
+        make_private_folder(above)
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        if not os.path.isdir(folder):  # else somebody was faster
+            raise
+    else:
+        os.chmod(folder, 0o700)  # the umask may have taken away too much
 
 
 def expand_user(path: str, env: Mapping[str, str]) -> str:

@@ -9,6 +9,7 @@ import time
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from commonplace.dirs import make_private_folder
 from commonplace.errors import CallerError, IndexBusyError, IndexReadOnlyError
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Lease:
             if outermost and self._path is not None:
                 folder = os.path.dirname(os.path.abspath(self._path))
                 try:
-                    os.makedirs(folder, mode=0o700, exist_ok=True)
+                    make_private_folder(folder)
                     stack.enter_context(self.processes(give_up - self._clock()))
                 except OSError as error:
                     raise IndexReadOnlyError(

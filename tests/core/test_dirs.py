@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
+from typing import TYPE_CHECKING
 
 import platformdirs
 import pytest
 
-from commonplace.dirs import expand_user, user_cache_dir, user_config_dir, user_state_dir
+from commonplace.dirs import (
+    expand_user,
+    make_private_folder,
+    user_cache_dir,
+    user_config_dir,
+    user_state_dir,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ENVIRONMENTS = [
     {},
@@ -55,3 +66,21 @@ def test_other_platforms_ask_platformdirs(monkeypatch: pytest.MonkeyPatch) -> No
 )
 def test_a_home_is_the_environments(path: str, expanded: str) -> None:
     assert expand_user(path, {"HOME": "/home/ana"}) == expanded
+
+
+def test_every_folder_that_is_made_is_private(tmp_path: Path) -> None:
+    before = os.umask(0o277)
+    try:
+        make_private_folder(str(tmp_path / "a" / "b" / "c"))
+        make_private_folder(str(tmp_path / "a" / "b" / "c"))
+        make_private_folder("")
+    finally:
+        os.umask(before)
+    if os.name == "posix":
+        made = [tmp_path / "a", tmp_path / "a/b", tmp_path / "a/b/c"]
+        assert [stat.S_IMODE(path.stat().st_mode) for path in made] == [0o700] * 3
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(OSError, match="file"):
+        make_private_folder(str(tmp_path / "file"))
+    with pytest.raises(OSError, match="file"):
+        make_private_folder(str(tmp_path / "file" / "below"))

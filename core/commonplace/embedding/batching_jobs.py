@@ -8,6 +8,7 @@ import os
 import secrets
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from commonplace.dirs import make_private_folder
 from commonplace.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class JobStore:
 
     def _make(self) -> None:
         try:
-            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            make_private_folder(self.folder)
         except OSError as error:
             raise _unusable(self.folder, error) from error
 

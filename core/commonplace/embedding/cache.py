@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
+from commonplace.dirs import make_private_folder
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
@@ -189,7 +191,7 @@ class EmbeddingCache:
 
 def _open(path: str) -> apsw.Connection:
     if path != ":memory:":
-        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        make_private_folder(os.path.dirname(path))
         with contextlib.suppress(OSError):  # made first, so that nobody else may ever read it
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
     try:

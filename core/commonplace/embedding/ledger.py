@@ -6,6 +6,8 @@ import contextlib
 import os
 from typing import TYPE_CHECKING, Any
 
+from commonplace.dirs import make_private_folder
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -80,7 +82,7 @@ class SpaceLedger:
             return
         beside = f"{self.path}.{os.getpid()}"
         with contextlib.suppress(OSError):
-            os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
+            make_private_folder(os.path.dirname(self.path))
             handle = os.open(beside, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump({**makers, fingerprint: dict(maker)}, file)

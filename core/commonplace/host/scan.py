@@ -6,6 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from commonplace.dirs import make_private_folder
 from commonplace.host.entrypoints import FIELD, KINDS, EntryPoint, is_id
 from commonplace.spec import GROUP
 
@@ -60,7 +61,7 @@ def remember(
     text = "\n".join([key, *records, "end"])
     draft = f"{file}.{os.getpid()}-{time.monotonic_ns()}"
     try:
-        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+        make_private_folder(os.path.dirname(file))
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
             stream.write(text.encode())
         os.replace(draft, file)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.end_to_end.embedding.conftest import World
 
@@ -90,3 +92,15 @@ def test_an_index_that_is_deleted_under_an_open_memory_is_made_again(world: Worl
     assert (report.embedding.cached, report.embedding.missing) == (3, 0)
     assert world.asked() <= asked + 1, "the query's"
     assert memory.status(deep=True).problems == ()
+
+
+@pytest.mark.parametrize("backend", ["builtin", "lancedb"])
+def test_nothing_that_a_memory_makes_is_open_to_others(world: World, backend: str) -> None:
+    if backend == "lancedb":
+        pytest.importorskip("lancedb")
+    memory = world.open(backend=backend)
+    memory.sync()
+    memory.search("walrus")
+    found = look(memory)
+    assert found["folder"].state == "ok", found["folder"].value
+    assert {finding.state for finding in found.values()} == {"ok"}

@@ -133,7 +133,9 @@ class EmbeddingService:
             former = self._older(primary, spaces, covered)
             if former is not None:
                 chunks = former[1].chunks
-                words = f"{covered} of {chunks} chunks are embedded with {primary.model} yet"
+                same = former[0].model == primary.model
+                way = "as the settings say now" if same else f"with {primary.model}"
+                words = f"{covered} of {chunks} chunks are embedded {way} yet"
                 yield primary, None, NoVector(words, primary.id, self._since)
                 yield (*former, None)
             if covered:

@@ -261,9 +261,13 @@ class Machine(RuleBasedStateMachine):
         allowed = breaker.allow()
         if not stays:
             since = None if self.failed_at is None else self.time.passed - self.failed_at
-            if since is None or since > LONGEST + COOLDOWN:
+            if since is None or (since > LONGEST + COOLDOWN and not self.set_since):
                 assert allowed, "left alone for too long"
-            elif since < COOLDOWN and not self.set_since and self.kept.held is not None:
+            elif not allowed:
+                # A clock that was set back unseen makes the wait longer, but never by more.
+                assert self.allowed_in(LONGEST), "left alone for too long"
+            known = self.kept.held is not None and not self.set_since
+            if known and since is not None and since < COOLDOWN:
                 assert not allowed, "asked again too soon"
         if not allowed:
             return
@@ -273,6 +277,13 @@ class Machine(RuleBasedStateMachine):
         else:
             breaker.failed("why")
             self.failed_at, self.set_since = self.time.passed, False
+
+    def allowed_in(self, seconds: float) -> bool:
+        """Whether a process that comes so much later may ask."""
+        later, kept = Time(), Kept()
+        later.passed, later.skew = self.time.passed + seconds, self.time.skew
+        kept.held = self.kept.held
+        return process(later, kept).allow()
 
     @invariant()
     def who_comes_next_knows_why(self) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from commonplace.memory import Memory
     from commonplace.model.reports import NoteText, Status, SyncReport
     from commonplace.model.search import Hit, SearchResult
+    from commonplace.model.upkeep import SyncEvent, UpkeepState
 
 __all__ = [
     "AsyncMemory",
@@ -44,8 +45,10 @@ __all__ = [
     "PathNotAllowedError",
     "SearchResult",
     "Status",
+    "SyncEvent",
     "SyncReport",
     "UnavailableError",
+    "UpkeepState",
     "WorkspaceError",
     "__version__",
 ]
@@ -58,6 +61,8 @@ _HOME = {
     "SyncReport": "model.reports",
     "Hit": "model.search",
     "SearchResult": "model.search",
+    "SyncEvent": "model.upkeep",
+    "UpkeepState": "model.upkeep",
 }
 
 

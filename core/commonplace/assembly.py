@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "analyser_of",
+    "embeds",
     "make_chain",
     "make_sources",
     "mounts_of",
@@ -158,6 +159,19 @@ def watched_paths(
             logger().exception("source %s cannot say what to watch", source.id)
     found += (WatchedPath(mount.location) for mount in mounts_of(host, settings, sources))
     return tuple(found)
+
+
+def embeds(
+    host: PluginHost, settings: Settings, embedding: Callable[[], EmbeddingService | None]
+) -> bool:
+    """Whether anything may be embedded, by a provider or by an engine that sees to it itself."""
+    for backend in settings.backends:
+        try:
+            if host.backend(backend).kind == "manager":
+                return True
+        except PluginUnavailableError:
+            continue  # told by the link, which cannot serve
+    return embedding() is not None
 
 
 def _registrations(host: PluginHost, settings: Settings) -> Iterator[tuple[str, Registration[Any]]]:

@@ -45,7 +45,7 @@ class Deadline:
 
     def remaining(self) -> float:
         """Seconds left, never below 0; infinite for :data:`NEVER`, and 0 once cancelled."""
-        if self._cancelled is not None and self._cancelled():
+        if self.cancelled:
             return 0.0
         return max(0.0, self._at - self._clock()) if self._at != inf else inf
 
@@ -53,6 +53,11 @@ class Deadline:
     def expired(self) -> bool:
         """Whether no time is left."""
         return self.remaining() <= 0
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether somebody has ended the work: then it is nobody's fault that it is not done."""
+        return self._cancelled is not None and self._cancelled()
 
     @property
     def cancellable(self) -> bool:

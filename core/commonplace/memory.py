@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from commonplace.assembly import (
     analyser_of,
+    embeds,
     make_chain,
     make_sources,
     mounts_of,
@@ -154,11 +155,10 @@ class Memory:
         """
         from commonplace.watching.watcher import Watcher
 
-        sources = [source for source in self._sources if not hasattr(source, "watched")]
         watched = partial(watched_paths, self.host, self.settings, self._sources)
         self._keeping().watch(
             lambda changed: Watcher(watched, changed, force_polling=poll),
-            unwatched=bool(sources),
+            unwatched=not all(hasattr(source, "watched") for source in self._sources),
         )
 
     def session_started(self, session_key: str) -> None:
@@ -296,7 +296,7 @@ class Memory:
                 self._upkeep = Upkeep(
                     self.settings.search.sync,
                     self._maintain,
-                    embeds=lambda: self._embedding.service() is not None,
+                    embeds=partial(embeds, self.host, self.settings, self._embedding.service),
                     listener=self._on_sync,
                     clock=self._clock,
                 )

@@ -150,6 +150,7 @@ def test_a_folder_that_is_moved_is_followed(opener: Opener, workspace: Path) -> 
     until(lambda: watched.finds("seal", "memory/done/seal.md"))
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
 def test_closing_leaves_no_thread_and_no_descriptor(opener: Opener, workspace: Path) -> None:
     opener().memory.close()  # whatever is opened once for a process
     before = threads(), descriptors()

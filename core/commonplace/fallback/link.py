@@ -96,7 +96,8 @@ class Link:
         try:
             answer = self.look(ask, deadline)
         except UnavailableError as error:
-            if isinstance(error, DeadlineExceededError) and given < _FAIR_SECONDS:
+            hasty = given < _FAIR_SECONDS or deadline.cancelled
+            if isinstance(error, DeadlineExceededError) and hasty:
                 self._abandoned(work)
             else:
                 self._failed(work, error)

@@ -195,8 +195,8 @@ class Upkeep:
         return embedded if embedded is not None and embedded.error else self._history.last
 
     def _ask(self, request: SyncRequest) -> None:
-        if not self._background.ask(request):
-            self._lost(request)
+        if not self._background.ask(request) and not self._stopping.is_set():
+            logger().warning("no thread could be started to bring the index up to the files")
 
     def _check_open(self) -> None:
         if self._stopping.is_set():

@@ -1,0 +1,47 @@
+"""Work that was ended from outside says nothing against who did it."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+from commonplace.deadline import Deadline
+from commonplace.errors import DeadlineExceededError, UnavailableError
+from commonplace.fallback.link import Link
+
+if TYPE_CHECKING:
+    from commonplace.spec import MemoryManager
+
+
+class Idle:
+    """An engine that is never asked for anything."""
+
+
+def make() -> MemoryManager:
+    return Idle()  # type: ignore[return-value]  # what is asked of it is the test's own
+
+
+@pytest.mark.parametrize(
+    ("error", "cancelled", "blamed"),
+    [
+        (DeadlineExceededError("too long"), True, False),
+        (DeadlineExceededError("too long"), False, True),
+        (UnavailableError("broken"), True, True),
+    ],
+)
+def test_who_is_to_blame(error: UnavailableError, cancelled: bool, blamed: bool) -> None:
+    link = Link("engine", make)
+    ended: list[bool] = []
+
+    def ask(_: MemoryManager) -> NoReturn:
+        ended.append(cancelled)
+        raise error
+
+    deadline = Deadline(inf, cancelled=lambda: ended == [True])
+    for _ in range(5):
+        ended.clear()
+        with pytest.raises(UnavailableError):
+            link.call("upkeep", ask, deadline)
+    assert (link.trouble("upkeep") is not None) == blamed

@@ -182,6 +182,15 @@ def test_index_speaks_of_links_it_did_not_follow(run: Callable[..., Run], worksp
     assert "note: 1 symbolic link not followed" in ran.err
 
 
+def test_status_tells_of_a_sync_of_its_own(run: Callable[..., Run], workspace: str) -> None:
+    ran = run("status", "--workspace", workspace, "--index")
+    (line,) = [line for line in ran.out.splitlines() if "Last sync" in line]
+    assert line.endswith("(demand): 11 added, 0 updated, 0 removed")
+    upkeep = run("status", "--workspace", workspace, "--index", "--json").json["upkeep"]
+    assert (upkeep["watching"], upkeep["last"]["reasons"]) == ("off", ["demand"])
+    assert run("status", "--workspace", workspace, "--json").json["upkeep"] is None
+
+
 def test_status_before_and_after(run: Callable[..., Run], workspace: str) -> None:
     before = run("status", "--workspace", workspace, "--json").json
     assert (before["files"], before["stale"], before["dirty"]) == (0, 11, True)

@@ -368,3 +368,27 @@ def test_the_doctor_names_the_folder_that_is_not_there(
     assert "is missing" not in sandbox.run(*arguments, "main").out
     found = sandbox.run(*arguments, "idle").out
     assert f"{original}/agents/idle/sessions is missing" in " ".join(found.split())
+
+
+def test_the_status_counts_what_waits_to_grow_apart(
+    sandbox: Sandbox, tmp_path: Path, original: Path, narwhals: bytes
+) -> None:
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"memory": {"search": ON}}), encoding="utf-8")
+    sandbox.env["OPENCLAW_STATE_DIR"] = str(original)
+    with_config = ("--config", str(config))
+    sandbox.run("index", *with_config).went_well()
+    assert "Grown since" not in sandbox.run("status", *with_config).went_well()
+    with (original / "agents/main/sessions/one.jsonl").open("ab") as file:
+        file.write(narwhals)
+    told = json.loads(sandbox.run("status", "--json", *with_config).went_well())
+    assert (told["stale"], told["dirty"], told["deferred"]) == (0, False, 1)
+    shown = sandbox.run("status", *with_config).went_well()
+    (line,) = [line for line in shown.splitlines() if "Grown since" in line]
+    assert line.split(maxsplit=2)[2] == "1 conversation, by too little to be indexed unasked"
+    found = json.loads(sandbox.run("search", "narwhals", "--json", *with_config).went_well())
+    assert found["results"] == []
+    sandbox.run("index", *with_config).went_well()
+    assert "Grown since" not in sandbox.run("status", *with_config).went_well()
+    found = json.loads(sandbox.run("search", "narwhals", "--json", *with_config).went_well())
+    assert len(found["results"]) == 1

@@ -264,8 +264,8 @@ class Machine(RuleBasedStateMachine):
             if since is None or (since > LONGEST + COOLDOWN and not self.set_since):
                 assert allowed, "left alone for too long"
             elif not allowed:
-                # A clock that was set back unseen makes the wait longer, but never by more.
-                assert self.allowed_in(LONGEST), "left alone for too long"
+                # A clock that was set back unseen may make that longer, but from now on no more.
+                assert self.allowed_in(LONGEST + COOLDOWN), "left alone for too long"
             known = self.kept.held is not None and not self.set_since
             if known and since is not None and since < COOLDOWN:
                 assert not allowed, "asked again too soon"

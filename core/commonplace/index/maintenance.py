@@ -105,6 +105,7 @@ class Maintenance:
         *,
         force: bool,
         at_most: int | None,
+        eager: bool,
         deadline: Deadline,
         progress: ProgressCallback | None,
         wait: float,
@@ -123,6 +124,7 @@ class Maintenance:
                 scans,
                 force=force,
                 at_most=at_most,
+                eager=eager,
                 deadline=deadline,
                 progress=progress,
             )
@@ -159,6 +161,7 @@ class Maintenance:
         *,
         force: bool,
         at_most: int | None,
+        eager: bool,
         deadline: Deadline,
         progress: ProgressCallback | None,
     ) -> SyncReport:
@@ -175,6 +178,10 @@ class Maintenance:
         )
         # Planned again under the lease: another process may have done the work meanwhile.
         whole = self._plan(target.build, scans)
+        if whole.gone or target.beside:
+            # It may also have indexed what came after the scan: that is neither gone nor left out.
+            scans = self.scan(eager=eager)
+            whole = self._plan(target.build, scans)
         plan = _part(whole, target, at_most)
         if plan is None:
             return _looked(whole)

@@ -153,6 +153,7 @@ class IndexedMemoryManager:
                 scans,
                 force=force,
                 at_most=at_most,
+                eager=eager or force,
                 deadline=deadline,
                 progress=progress,
                 wait=wait,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
@@ -13,8 +14,6 @@ import pytest
 from commonplace import Memory
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.end_to_end.conftest import Sandbox
 
 NOTES = 120
@@ -58,8 +57,9 @@ def test_searches_go_on_while_it_is_made_anew_behind_them(filled: Sandbox) -> No
     ) as memory:
         first = memory.search("walrus", max_results=200)
         assert len(first.hits) > NOTES / 2
-        assert first.stale == NOTES + 3 - 20
-        assert f"the index is being made anew: 20 of {NOTES + 3} notes are done" in first.notes[0]
+        # How many are done in the time that a search has is this machine's affair.
+        assert 0 < first.stale <= NOTES + 3
+        assert first.notes[0].startswith("the index is being made anew: ")
         assert done.wait(60)
         last = memory.search("walrus", max_results=200)
         assert [hit.citation for hit in last.hits] == [hit.citation for hit in first.hits]
@@ -81,3 +81,31 @@ def test_mending_that_is_killed_is_gone_on_with(filled: Sandbox) -> None:
     assert filled.run("search", "walrus").went_well() == answer
     assert filled.notes() == before
     assert filled.derived() == ["index", "index.lock"]
+
+
+def test_a_file_of_an_older_schema_is_brought_up_whenever_that_is_killed(filled: Sandbox) -> None:
+    answer = filled.run("search", "walrus").went_well()
+    tamper(
+        filled.index,
+        "ALTER TABLE document_1 DROP COLUMN resume; DROP INDEX chunk_document_1; "
+        "CREATE INDEX chunk_document_1 ON chunk_1 (document); PRAGMA user_version = 4",
+    )
+    index = filled.index
+    older = index.read_bytes()
+    counts = filled.root / "counts.json"
+    killable = str(Path(__file__).parent.parent / "faults" / "killable.py")
+    for moment in (1, 2, 3, 5, 8, 13, 10_000):
+        for suffix in ("-wal", "-shm"):
+            Path(f"{index}{suffix}").unlink(missing_ok=True)
+        index.write_bytes(older)
+        program = (killable, "write", str(moment), str(counts))
+        ran = filled.run("search", "walrus", program=program)
+        assert ran.code in (0, -signal.SIGKILL), ran.err
+        assert filled.run("search", "walrus").went_well() == answer
+        deep = json.loads(filled.run("status", "--deep", "--json").went_well())
+        assert (deep["problems"], deep["files"]) == ([], NOTES + 3)
+        assert not list(index.parent.glob("*.damaged-*"))
+        if ran.code == 0:
+            break
+    assert ran.code == 0, "never done"
+    assert moment > 3, "it was never killed"

@@ -123,6 +123,11 @@ class House:
         return len(arm.found)
 
 
+@pytest.fixture(autouse=True)
+def _slow_machines_have_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("commonplace.index.freshness._INLINE_SECONDS", 3_600)
+
+
 @pytest.fixture
 def house() -> House:
     return House()

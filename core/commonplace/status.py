@@ -72,6 +72,12 @@ def status_of(
                 pending = chain.pending_of(survey.serving)
         except CommonplaceError as error:
             words.append(f"the notes could not be compared with the index: {error}")
+    if pending.anew is not None:
+        made, size = pending.anew
+        words.append(
+            f"the index is being made anew: {made} of {size} notes are done; "
+            "`commonplace index` finishes it"
+        )
     words += [f"{absent.root}: {absent.reason}" for absent in pending.absent_roots]
     if store is not None:
         words += store.notices

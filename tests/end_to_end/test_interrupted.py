@@ -185,6 +185,7 @@ def test_killed_while_an_index_of_an_older_make_is_made_anew(sandbox: Sandbox) -
     meanwhile = sandbox.run("search", "walrus")
     assert meanwhile.went_well() == before
     assert "the index is being made anew: " in meanwhile.err
+    assert "the index is being made anew: " in sandbox.run("status").went_well()
     report = json.loads(sandbox.run("index", "--json").went_well())
     assert report["rebuilt"] is True
     assert 0 < report["opened"] < NOTES / 2, "begun again"

@@ -150,3 +150,59 @@ def test_a_damaged_index_that_cannot_be_moved_is_left(index: str, folder: Path) 
     assert (documents, written, health) == ("[]", "made", "True () 1")
     with open(index, "rb") as file:
         assert file.read() == b"# no database\n" * 100
+
+
+RECOVERING = """
+import importlib, os, pkgutil, sys
+import filelock
+import commonplace_sqlite
+from commonplace.errors import IndexReadOnlyError
+from commonplace.testing import make_put, publish, write
+for module in pkgutil.walk_packages(commonplace_sqlite.__path__, "commonplace_sqlite."):
+    importlib.import_module(module.name)
+from commonplace_sqlite.store import SqliteStore
+path, user = sys.argv[1], int(sys.argv[2])
+if os.getuid() == 0:
+    os.setgid(user)
+    os.setuid(user)
+store = SqliteStore(path)
+for name in ("one.md", "two.md", "three.md"):
+    try:
+        write(store, make_put(name, "ant"))
+        said = "written"
+    except IndexReadOnlyError:
+        said = "read-only"
+    health = store.health()
+    found = sorted(document.path for document in store.documents())
+    print(said, health.writable, len(health.notices), ",".join(found), flush=True)
+    sys.stdin.readline()
+store.close()
+"""
+
+
+def test_what_was_read_only_is_written_again_by_the_same_process(index: str, folder: Path) -> None:
+    protect(folder)
+    process = subprocess.Popen(
+        [sys.executable, "-c", RECOVERING, index, str(NOBODY)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd="/",
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    told = [process.stdout.readline().split()]
+    folder.chmod(0o777)
+    for file in folder.iterdir():
+        file.chmod(0o666)
+    for _ in range(2):
+        process.stdin.write("\n")
+        process.stdin.flush()
+        told.append(process.stdout.readline().split())
+    process.communicate("\n")
+    assert process.returncode == 0
+    assert told == [
+        ["read-only", "False", "1", "a.md"],
+        ["written", "True", "0", "a.md,two.md"],
+        ["written", "True", "0", "a.md,three.md,two.md"],
+    ]

@@ -42,14 +42,16 @@ _MOST_SECONDS = 20.0
 _BEST = 10
 _RECALL = 0.995
 _MARGIN = 1.5
-"""Times more are looked at than were needed: some queries lie further off than those asked here."""
+_SHARE = 100
+"""Times more are looked at than were needed, and at least one in a hundred: there are few queries
+among those asked here, or none, that lie as far off as some do."""
 
 _LOOKED_AT = 4_096
 """The best ten of all are taken to be among so many by signs."""
 
 _STEP = 64
 
-_SAMPLE = "SELECT e FROM vector WHERE id >= ? AND space = ? LIMIT 1"
+_SAMPLE = "SELECT e FROM vector WHERE id >= ? AND +space = ? ORDER BY id LIMIT 1"
 _LAST = "SELECT max(id) FROM vector"
 _VECTORS = "SELECT id, e FROM vector WHERE id IN (SELECT value FROM json_each(?))"
 _STORED = "SELECT size, rescored, recall FROM calibration WHERE space = ?"
@@ -136,14 +138,14 @@ def calibrate(
         # What lies between two vectors is as far from all that is stored as queries are, or
         # further; vectors themselves would be too easy to find.
         place = asked * _STRIDE % _ASKED
-        places = (last * place // _ASKED, last * (place + _ASKED // 2) // _ASKED % last)
+        places = (last * place // _ASKED, last * (place + _ASKED // 3) // _ASKED % last)
         rows: Any = [connection.execute(_SAMPLE, (place, space.id)).fetchone() for place in places]
         if None not in rows:
             between = list(map(add, *(numbers(e) for (e,) in rows)))
             ranks += _ranks(connection, build, space, between, deadline)
     ranks.sort()
     needed = ranks[int(len(ranks) * _RECALL)] if ranks else 0
-    rescored = _STEP * max(1, ceil(needed * _MARGIN / _STEP))
+    rescored = _STEP * ceil(max(needed * _MARGIN, size / _SHARE, 1) / _STEP)
     recall = bisect_right(ranks, rescored / _MARGIN) / max(1, len(ranks))
     connection.execute(_STORE, (space.id, size, rescored, recall))
     return Calibration(size, rescored, recall)

@@ -20,6 +20,7 @@ from commonplace.testing import live_build, make_chunk, make_put, publish
 from commonplace.testing.driving import EVERYWHERE, WAIT
 from commonplace.testing.strategies import SOURCES
 from commonplace_sqlite.store import SqliteStore
+from commonplace_sqlite.vectors import signs
 from commonplace_sqlite.vectors.codes import (
     HEAD,
     _encode_by_numpy,
@@ -243,6 +244,30 @@ def test_how_many_to_rescore_is_measured(
             assert connection is not None
             ((measured, _),) = connection.execute(rows)
         assert measured == (900 if size > 450 else 200)
+
+
+def test_what_is_measured_is_asked_from_everywhere(
+    store: SqliteStore,
+    plain_search: Callable[[], VectorSearch],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    put = make_put("a.md", *map(str, range(300)))
+    build = publish(store, put)
+    asked: list[tuple[float, ...]] = []
+
+    def note(*given: Any) -> list[int]:
+        asked.append(tuple(given[3]))
+        return [1]
+
+    monkeypatch.setattr(signs, "_ranks", note)
+    store._search = plain_search()
+    dice = Random(7)
+    vectors = {c.digest: packed([dice.gauss() for _ in range(8)]) for c in put.chunks}
+    held = {digest: normalised(vector, 8) for digest, vector in vectors.items()}
+    with store.writer(wait=WAIT):
+        store.put_vectors(build, "space", 8, held)
+    assert len(asked) == 64
+    assert len(set(asked)) > 48
 
 
 @given(data=st.data(), dims=st.sampled_from((1, 3, 64, 5_000)))

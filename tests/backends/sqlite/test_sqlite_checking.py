@@ -61,6 +61,17 @@ def test_the_keyword_index_is_checked_against_itself(filled: SqliteStore, path: 
     again.close()
 
 
+def test_a_check_after_writing_goes_by_what_is_written_now(store: SqliteStore) -> None:
+    paths = [f"n{number}.md" for number in range(150)]
+    publish(store, *(make_put(path, "walrus narwhal " * 40) for path in paths))
+    (build,) = store.builds()
+    for round_ in range(30):
+        assert store.health(deep=True).problems == (), round_
+        with store.writer(wait=WAIT):
+            changed = [make_put(paths[5 * round_ + i], f"seal {i} " * 200) for i in range(5)]
+            store.put_documents(build, changed)
+
+
 def test_a_build_that_fills_is_checked_too(filled: SqliteStore, path: str) -> None:
     again = type(filled)(path)
     with again.writer(wait=WAIT):

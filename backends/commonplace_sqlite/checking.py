@@ -133,7 +133,8 @@ def _faults(connection: apsw.Connection) -> Iterator[Fault]:
     # FTS5 takes part in this: it checks its segments against each other. It would do so by what
     # this connection last knew of them, and only a query lets it look whether that still holds.
     with suppress(*DAMAGE):  # which is found, and named, right below
-        for (build,) in connection.execute("SELECT id FROM build").fetchall():
+        builds: Any = connection.execute("SELECT id FROM build").fetchall()
+        for (build,) in builds:
             connection.execute(of_build(_ANY_WORD, build)).fetchall()
     for (line,) in connection.execute(f"PRAGMA integrity_check({_MOST_PROBLEMS})"):
         if line != "ok":

@@ -306,5 +306,6 @@ def _make_manager(
         analyser=analyser,
         workspace=os.path.realpath(settings.workspace),
         embedding=embedding,
+        named=settings.search.provider not in ("auto", "none", ""),
         hybrid=settings.search.query.hybrid.enabled,
     )

@@ -44,7 +44,8 @@ _PATIENCE_SECONDS = 30.0
 class IndexedMemoryManager:
     """A :class:`~commonplace.spec.MemoryManager` over any :class:`~commonplace.spec.Store`.
 
-    ``sources`` are all that shall be searched; what the index holds of others is forgotten.
+    ``sources`` are all that shall be searched; what the index holds of others is forgotten. With
+    ``named`` somebody counts on embeddings, and is told where there are none.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class IndexedMemoryManager:
         analyser: Analyser,
         workspace: str = "",
         embedding: Callable[[], EmbeddingService | None] = lambda: None,
+        named: bool = False,
         hybrid: bool = True,
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
@@ -75,6 +77,7 @@ class IndexedMemoryManager:
             clock_ns=clock_ns,
         )
         self._embedding = embedding
+        self._named = named
         self._hybrid = hybrid
         self._clock_ns = clock_ns
         self._syncing = threading.Lock()
@@ -105,7 +108,9 @@ class IndexedMemoryManager:
             # First, for it is quick, and whoever embeds may take all the time there is.
             arms.append(self._keyword(query, where, limit, deadline))
         vectors = self._vectors()
-        if vectors is not None and any(info.covered for info in vectors.spaces()):
+        if vectors is not None and (
+            self._named or any(info.covered for info in vectors.spaces())
+        ):
             service = self._embedding()  # chosen only now: a keyword search need not know who
             if service is not None:
                 from commonplace.index.vector import vector_arm

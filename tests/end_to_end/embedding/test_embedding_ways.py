@@ -217,7 +217,11 @@ def test_a_bad_setting_is_one_line_with_its_mend(
     assert status.fallback is not None
     assert (status.provider, status.fallback.part) == (None, search["provider"])
     assert status.search_mode == "keyword"
-    assert memory.search("walrus").hits
+    result = memory.search("walrus")
+    assert result.hits
+    assert result.fallback == status.fallback
+    (note,) = result.notes
+    assert note == f"searched by keywords alone: {provider.reason}"
 
 
 def vectors_of(memory: Memory) -> list[int]:

@@ -83,6 +83,15 @@ def test_its_options_import_no_more_than_they_need(sandbox: Sandbox, more: tuple
     assert {module.partition(".")[0] for module in found} == allowed
 
 
+def test_nothing_is_left_to_a_background_that_would_end_with_the_process(sandbox: Sandbox) -> None:
+    sandbox.run("index").went_well()
+    for number in range(30):
+        sandbox.write(f"memory/n{number}.md", "A seal.\n")
+    ran = search(sandbox, "--session-key", "agent:main:new")
+    assert "30 changed notes are not in this answer yet: run `commonplace index`" in ran.err
+    assert among(listed(ran, "MODULES"), "commonplace.upkeep commonplace.watching") == set()
+
+
 def test_the_list_can_find_something(sandbox: Sandbox) -> None:
     ran = search(sandbox)  # which makes the index, under its lease
     modules = listed(ran, "MODULES")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
-from commonplace_sqlite.encoding import digest_out, heading_out, text_out, unpacked
+from commonplace_sqlite.encoding import digest_out, text_out
 from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -15,13 +15,7 @@ if TYPE_CHECKING:
 
 _LIVE = "SELECT id, tokenizer, chunks FROM build WHERE state = 'live'"
 _DOCUMENTS = "SELECT source, path, digest, recipe, day, trust, chunks FROM document_{n}"
-_PLACE = (
-    "d.source, d.path, c.ordinal FROM chunk_{n} AS c JOIN document_{n} AS d ON d.id = c.document"
-)
-_CHUNKS = f"""
-SELECT c.id, c.start_line, c.end_line, c.heading, c.digest, t.text, t.body, {_PLACE}
-JOIN text_{{n}} AS t ON t.id = c.id
-"""
+_ORDER = "SELECT id, ordinal, digest FROM chunk_{n}"
 _WORDS = "SELECT doc, col, offset, term FROM temp.words"
 _VECTORS = """
 SELECT s.name, s.dims, v.digest, v.e FROM vector AS v JOIN space AS s ON s.id = v.space
@@ -63,10 +57,14 @@ def _listed(what: str, rows: Iterable[object]) -> list[str]:
 def index_rows(index: Path) -> IndexRows:
     """What the file ``index`` holds; nobody may be writing it."""
     connection = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READWRITE)
+    store = SqliteStore(str(index))
     try:
         (live,) = _all(connection, _LIVE)
         number, *build = live
-        places = {row[0]: tuple(map(_value, row[-3:])) for row in _all(connection, _CHUNKS, number)}
+        order = {
+            id_: (ordinal, digest) for id_, ordinal, digest in _all(connection, _ORDER, number)
+        }
+        chunks = {chunk.id: chunk for chunk in store.fetch(list(order))}
         connection.execute(
             f"CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, fts_{number}, instance)"
         )
@@ -77,39 +75,22 @@ def index_rows(index: Path) -> IndexRows:
                 for source, path, digest, *rest in _all(connection, _DOCUMENTS, number)
             ),
             chunks=_unique(
-                (
-                    *places[id_],
-                    start,
-                    end,
-                    heading_out(heading),
-                    digest_out(digest),
-                    text_out(text),
-                    unpacked(body, text_out(text)),
-                )
-                for id_, start, end, heading, digest, text, body, *_ in _all(
-                    connection, _CHUNKS, number
-                )
+                (ordinal, digest_out(digest), *chunks[id_][1:])
+                for id_, (ordinal, digest) in order.items()
             ),
             words=_unique(
-                (*places.get(id_, ("no chunk", id_)), column, offset, term)
+                (chunks[id_].source, chunks[id_].path, order[id_][0], column, offset, term)
                 for id_, column, offset, term in _all(connection, _WORDS)
             ),
             vectors=_unique(
                 (name, dims, digest_out(digest), vector)
                 for name, dims, digest, vector in _all(connection, _VECTORS, number)
             ),
-            problems=_problems(index),
+            problems=store.health(deep=True).problems,
         )
     finally:
-        connection.close()
-
-
-def _problems(index: Path) -> tuple[str, ...]:
-    store = SqliteStore(str(index))
-    try:
-        return store.health(deep=True).problems
-    finally:
         store.close()
+        connection.close()
 
 
 def _all(connection: apsw.Connection, sql: str, build: int = 0) -> list[Any]:

@@ -46,6 +46,6 @@ def commonplace_register_stores(registry: Registry) -> None:
             summary="chunks, keyword index and vectors in one SQLite file",
             factory=make_store,
             priority=10,
-            capabilities=frozenset({"keyword", "phrases", "vectors", "persistent"}),
+            capabilities=frozenset({"keyword", "phrases", "vectors", "append", "persistent"}),
         )
     )

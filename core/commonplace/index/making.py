@@ -45,6 +45,33 @@ class _Racy(NamedTuple):
     place: str
 
 
+class _Job(NamedTuple):
+    """A document to be made. ``now_ns`` is a time at which nothing of it had been looked at."""
+
+    ref: DocumentRef
+    old: StoredDocument | None
+    recipe: str
+    put: Put
+    deadline: Deadline
+    now_ns: int
+
+    def is_done_by(self, document: Document) -> bool:
+        """Whether the index has it as it is."""
+        old = self.old
+        return old is not None and old.digest == document.digest and old.recipe == self.recipe
+
+    def touch(self, stamp: Stamp) -> Outcome:
+        """Renew its stamp."""
+        if self.old is not None and stamp != self.old.stamp:
+            self.put(TouchDocument(self.ref.source, self.ref.path, stamp))
+        return Outcome("unchanged")
+
+    def made(self, change: Change) -> Outcome:
+        """Put the last of its changes."""
+        self.put(change)
+        return Outcome("added" if self.old is None else "updated")
+
+
 class Maker:
     """Reads, cuts and analyses documents.
 
@@ -85,20 +112,21 @@ class Maker:
         bytes that has to be made from its beginning is left alone.
         """
         growing = _growing(self._sources[ref.source])
+        job = _Job(ref, old, recipe, put, deadline, self._clock_ns())
         try:
             if growing is None:
-                return self._whole(ref, old, recipe, put)
+                return self._whole(job)
             resume = resume_of(old.resume) if old is not None and old.recipe == recipe else Resume()
             if resume.place:
                 with growing.segments(ref, resume.place) as segments:
                     if segments is not None:
-                        return self._follow(segments, ref, old, recipe, resume, put, deadline)
+                        return self._follow(job, segments, resume)
             if largest is not None and ref.stamp[0] > largest:
                 return Outcome("unfinished")  # it was thought to have grown, and has not
             with growing.segments(ref) as segments:
                 if segments is None:
                     return Outcome("vanished")
-                return self._follow(segments, ref, old, recipe, Resume(), put, deadline)
+                return self._follow(job, segments, Resume())
         except OSError as error:
             return Outcome("unreadable", error.strerror or str(error))
 
@@ -124,40 +152,25 @@ class Maker:
         """Whether there is anything to settle."""
         return bool(self._racy)
 
-    def _whole(
-        self, ref: DocumentRef, old: StoredDocument | None, recipe: str, put: Put
-    ) -> Outcome:
-        now_ns = self._clock_ns()
-        document = self._sources[ref.source].read(ref)
+    def _whole(self, job: _Job) -> Outcome:
+        document = self._sources[job.ref.source].read(job.ref)
         if document is None:
             return Outcome("vanished")
-        stamp = self._stamp(document, now_ns, "")
-        if old is not None and old.digest == document.digest and old.recipe == recipe:
-            return _touched(old, stamp, put)
-        put(
-            analyse_document(
-                document,
-                chunker=self._chunker,
-                analyser=self._analyser,
-                recipe=recipe,
-                stamp=stamp,
-            )
+        stamp = self._stamp(document, job.now_ns, "")
+        if job.is_done_by(document):
+            return job.touch(stamp)
+        put = analyse_document(
+            document,
+            chunker=self._chunker,
+            analyser=self._analyser,
+            recipe=job.recipe,
+            stamp=stamp,
         )
-        return Outcome("added" if old is None else "updated")
+        return job.made(put)
 
-    def _follow(
-        self,
-        segments: Iterable[Segment],
-        ref: DocumentRef,
-        old: StoredDocument | None,
-        recipe: str,
-        resume: Resume,
-        put: Put,
-        deadline: Deadline,
-    ) -> Outcome:
-        now_ns = self._clock_ns()
+    def _follow(self, job: _Job, segments: Iterable[Segment], resume: Resume) -> Outcome:
         analyse = partial(analyse_chunks, chunker=self._chunker, analyser=self._analyser)
-        growing = GrowingDocument(ref, recipe, resume, analyse)
+        growing = GrowingDocument(job.ref, job.recipe, resume, analyse)
         held: list[Segment] = []
         size = 0
         written = False
@@ -165,21 +178,15 @@ class Maker:
             held.append(segment)
             size += len(segment.document.text)
             if segment.place and self._appends and size >= _AT_ONCE:
-                put(growing.change(held, segment.document.ref.stamp, resumable=True))
+                job.put(growing.change(held, segment.document.ref.stamp, resumable=True))
                 held, size, written = [], 0, True
-                if deadline.expired:
+                if job.deadline.expired:
                     return Outcome("unfinished")
         document = held[-1].document
-        stamp = self._stamp(document, now_ns, resume.place)
-        if (
-            not written
-            and old is not None
-            and old.digest == document.digest
-            and old.recipe == recipe
-        ):
-            return _touched(old, stamp, put)
-        put(growing.change(held, stamp, resumable=self._appends))
-        return Outcome("added" if old is None else "updated")
+        stamp = self._stamp(document, job.now_ns, resume.place)
+        if not written and job.is_done_by(document):
+            return job.touch(stamp)
+        return job.made(growing.change(held, stamp, resumable=self._appends))
 
     def _stamp(self, document: Document, now_ns: int, place: str) -> Stamp:
         stamp = settled_stamp(document.ref.stamp, now_ns)
@@ -201,9 +208,3 @@ class Maker:
 
 def _growing(source: Source) -> GrowingSource | None:
     return cast("GrowingSource", source) if hasattr(source, "segments") else None
-
-
-def _touched(old: StoredDocument, stamp: Stamp, put: Put) -> Outcome:
-    if stamp != old.stamp:
-        put(TouchDocument(old.source, old.path, stamp))
-    return Outcome("unchanged")

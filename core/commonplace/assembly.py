@@ -277,7 +277,7 @@ def _make_manager(
         return manager
 
     from commonplace.index.changes import MissingSource
-    from commonplace.index.manager import IndexedMemoryManager
+    from commonplace.index.manager import Arms, IndexedMemoryManager
 
     chunking = settings.search.chunking
     chunker = host.chunker(chunking.strategy).factory(
@@ -306,6 +306,9 @@ def _make_manager(
         analyser=analyser,
         workspace=os.path.realpath(settings.workspace),
         embedding=embedding,
-        named=settings.search.provider not in ("auto", "none", ""),
-        hybrid=settings.search.query.hybrid.enabled,
+        arms=Arms(
+            keyword=settings.search.query.hybrid.enabled,
+            # Who named a provider counts on it, and is told where nothing is embedded.
+            vector=settings.search.provider not in {"auto", "none", ""},
+        ),
     )

@@ -26,6 +26,7 @@ from commonplace.spec import ManagerHealth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import NamedTuple
 
     from commonplace.deadline import Deadline
     from commonplace.embedding.service import EmbeddingService
@@ -35,17 +36,32 @@ if TYPE_CHECKING:
     from commonplace.model.store import StoreHealth
     from commonplace.spec import Chunker, Source, Store, VectorStore
     from commonplace.text.analyse import Analyser
+else:
+    from commonplace.model.tuples import NamedTuple
 
-__all__ = ["IndexedMemoryManager"]
+__all__ = ["Arms", "IndexedMemoryManager"]
 
 _PATIENCE_SECONDS = 30.0
+
+
+class Arms(NamedTuple):
+    """Which arms a search has whenever it can.
+
+    Without ``keyword``, that one stands in for vectors only; without ``vector``, nobody is asked to
+    embed a query before anything has been embedded, nor is it said that nothing is.
+    """
+
+    keyword: bool = True
+    vector: bool = False
+
+
+_USUAL_ARMS = Arms()
 
 
 class IndexedMemoryManager:
     """A :class:`~commonplace.spec.MemoryManager` over any :class:`~commonplace.spec.Store`.
 
-    ``sources`` are all that shall be searched; what the index holds of others is forgotten. With
-    ``named`` somebody counts on embeddings, and is told where there are none.
+    ``sources`` are all that shall be searched; what the index holds of others is forgotten.
     """
 
     def __init__(
@@ -57,8 +73,7 @@ class IndexedMemoryManager:
         analyser: Analyser,
         workspace: str = "",
         embedding: Callable[[], EmbeddingService | None] = lambda: None,
-        named: bool = False,
-        hybrid: bool = True,
+        arms: Arms = _USUAL_ARMS,
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self._store = store
@@ -77,8 +92,7 @@ class IndexedMemoryManager:
             clock_ns=clock_ns,
         )
         self._embedding = embedding
-        self._named = named
-        self._hybrid = hybrid
+        self._wanted = arms
         self._clock_ns = clock_ns
         self._syncing = threading.Lock()
         self._filling = threading.Lock()
@@ -104,12 +118,12 @@ class IndexedMemoryManager:
 
     def _arms(self, query: Query, where: Where, limit: int, deadline: Deadline) -> tuple[Arm, ...]:
         arms: list[Arm] = []
-        if self._hybrid:
+        if self._wanted.keyword:
             # First, for it is quick, and whoever embeds may take all the time there is.
             arms.append(self._keyword(query, where, limit, deadline))
         vectors = self._vectors()
         if vectors is not None and (
-            self._named or any(info.covered for info in vectors.spaces())
+            self._wanted.vector or any(info.covered for info in vectors.spaces())
         ):
             service = self._embedding()  # chosen only now: a keyword search need not know who
             if service is not None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from commonplace.model.documents import DocumentRef
     from commonplace.spec import Source
 
-__all__ = ["Exported", "Exporter"]
+__all__ = ["Exported", "Exporter", "Pending"]
 
 _RECORD = ".commonplace.json"
 _DAY = 86_400
@@ -31,6 +31,13 @@ class Exported(NamedTuple):
     unchanged: int = 0
     removed: int = 0
     unreadable: tuple[tuple[str, str], ...] = ()
+
+
+class Pending(NamedTuple):
+    """How many transcripts are to be exported or removed, and how many are left to grow more."""
+
+    due: int
+    deferred: int = 0
 
 
 class _Entry(NamedTuple):
@@ -64,20 +71,26 @@ class Exporter:
         self._retention_days = retention_days
         self._clock = clock
 
-    def pending(self) -> int:
-        """How many transcripts have to be exported or removed; nothing is written."""
+    def pending(self) -> Pending:
+        """What :meth:`export` would find to do; nothing is written."""
         scan = self._source.scan()
         record = _load(self._folder)
         wanted = self._wanted(scan.documents)
-        due = sum(
-            self._is_due(name, ref, record.get(name))
-            and not self._is_foreign(name, record.get(name))
+        changed = [
+            (ref, record.get(name))
             for name, ref in wanted.items()
-        )
-        return due + (0 if scan.failed_roots else len(record.keys() - wanted.keys()))
+            if self._is_due(name, ref, record.get(name))
+            and not self._is_foreign(name, record.get(name))
+        ]
+        deferred = sum(self._can_wait(ref, entry) for ref, entry in changed)
+        gone = 0 if scan.failed_roots else len(record.keys() - wanted.keys())
+        return Pending(len(changed) - deferred + gone, deferred)
 
-    def export(self) -> Exported:
-        """Write what has changed; raises ``OSError`` where the folder cannot be written."""
+    def export(self, *, eager: bool = True) -> Exported:
+        """Write what has changed; raises ``OSError`` where the folder cannot be written.
+
+        Unless it is ``eager``, transcripts that have grown by little are left as they are.
+        """
         make_private_folder(self._folder)
         record = _load(self._folder)
         before = dict(record)
@@ -87,7 +100,7 @@ class Exporter:
         unreadable: list[tuple[str, str]] = []
         for name, ref in wanted.items():
             entry = record.get(name)
-            if not self._is_due(name, ref, entry):
+            if not self._is_due(name, ref, entry) or (not eager and self._can_wait(ref, entry)):
                 continue
             if self._is_foreign(name, entry):
                 reason = f"{name} in {self._folder} was not written by us, and stays"
@@ -121,6 +134,18 @@ class Exporter:
         if entry is None or entry.made_by != self._made_by(ref):
             return True
         return bool(entry.digest) and not os.path.lexists(os.path.join(self._folder, name))
+
+    def _can_wait(self, ref: DocumentRef, entry: _Entry | None) -> bool:
+        """Whether it has only grown since it was exported, and by too little."""
+        due = getattr(self._source, "due", None)
+        if due is None or entry is None or not entry.digest or entry.made_by == self._made_by(ref):
+            return False
+        version, *numbers = entry.made_by.rsplit(" ", 4)
+        try:
+            size, modified, changed, inode = map(int, numbers)
+        except ValueError:
+            return False
+        return version == self._source.version and not due(ref, (size, modified, changed, inode))
 
     def _is_foreign(self, name: str, entry: _Entry | None) -> bool:
         path = os.path.join(self._folder, name)

@@ -27,7 +27,8 @@ class Look(NamedTuple):
     and of which nothing is known. ``added``, ``changed`` and ``removed`` count files; ``hidden``
     are known ones of collections that cannot be seen to their end just now, and ``known`` all that
     the last update found. ``exports`` are transcripts that are not exported as they are now,
-    and ``refused`` (path, reason) of files that QMD cannot keep.
+    ``deferred`` such as have grown by too little for that, and ``refused`` (path, reason) of files
+    that QMD cannot keep.
     """
 
     listings: Mapping[str, Listing]
@@ -41,6 +42,7 @@ class Look(NamedTuple):
     known: int
     exports: int = 0
     refused: tuple[tuple[str, str], ...] = ()
+    deferred: int = 0
 
     @property
     def size(self) -> int:
@@ -57,6 +59,7 @@ class Look(NamedTuple):
             failed_roots=self.failures,
             absent_roots=self.absent,
             unreadable=self.refused,
+            deferred=self.deferred,
             skipped_symlinks=sum(listing.links for listing in self.listings.values()),
         )
 

@@ -118,10 +118,9 @@ class QmdManager:
         """Update, and embed if the way to search needs vectors.
 
         With ``at_most``, as before a search, QMD updates beside it: an update takes seconds, and
-        is waited for until ``deadline`` only. Whether one is due, the section ``update`` says,
-        whoever asks: ``eager`` changes nothing.
+        is waited for until ``deadline`` only, and transcripts may be left to grow more. Whether
+        one is due, the section ``update`` says.
         """
-        del eager
         self._check_open()
         if at_most is None:
             self._booted = True
@@ -133,6 +132,7 @@ class QmdManager:
             return self._upkeep.run(
                 vectors="asked" if embed else "no",
                 force=force,
+                eager=eager,
                 deadline=deadline,
                 wait=wait,
                 progress=progress,
@@ -242,4 +242,4 @@ class QmdManager:
         found = self._upkeep.look()
         if not (found.size or is_due(self._config, self._upkeep.state(), self._clock())):
             return found.report()
-        return self._upkeep.run(vectors="due", deadline=NEVER, wait=0.0)
+        return self._upkeep.run(vectors="due", eager=False, deadline=NEVER, wait=0.0)

@@ -75,11 +75,12 @@ class Upkeep:
         self._kept_out: frozenset[str] = frozenset()
 
     def look(self) -> Look:
-        """What there is to do; nothing is opened but our own list, and nothing written."""
+        """What there is to do; nothing is written, and only what grows may be opened."""
         found = self._look(load_manifest(self._home))
         if self._exporter is None:
             return found
-        return found._replace(exports=self._exporter.pending())
+        pending = self._exporter.pending()
+        return found._replace(exports=pending.due, deferred=pending.deferred)
 
     def kept_out(self) -> frozenset[str]:
         """The collections that could not be seen when they were last looked at.
@@ -101,11 +102,14 @@ class Upkeep:
         *,
         vectors: Vectors,
         force: bool = False,
+        eager: bool = True,
         deadline: Deadline,
         wait: float,
         progress: ProgressCallback | None = None,
     ) -> SyncReport:
         """Update, and embed as ``vectors`` says. ``force`` replaces an index that QMD cannot use.
+
+        Unless it is ``eager``, transcripts that have grown by little are not exported again.
 
         Without ``force`` such an index stays, for it may hold vectors that took hours to make.
 
@@ -117,7 +121,7 @@ class Upkeep:
         try:
             make_home(self._home, self._env)
             with waited_for(self._lease.held, wait=wait, progress=progress):
-                report = self._run(vectors, deadline, progress, force=force)
+                report = self._run(vectors, deadline, progress, force=force, eager=eager)
         except OSError as error:
             raise IndexReadOnlyError(
                 f"QMD's home {self._home.root} cannot be written: {error.strerror or error}",
@@ -147,8 +151,10 @@ class Upkeep:
         progress: ProgressCallback | None,
         *,
         force: bool,
+        eager: bool,
     ) -> SyncReport:
-        exported = self._exporter.export() if self._exporter is not None else None
+        exporter = self._exporter
+        exported = exporter.export(eager=eager or force) if exporter is not None else None
         manifest, state = load_manifest(self._home), load_state(self._home)
         now_ns = time.time_ns()
         found = self._look(manifest)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from attrs import frozen
 
 from commonplace.cli.words import count
-from commonplace.errors import CommonplaceError
+from commonplace.errors import CommonplaceError, ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -118,6 +118,7 @@ def _extras() -> Iterator[Check]:
 
 
 def _configuration(context: Context) -> Generator[Check, None, Settings | None]:
+    from commonplace.cli.extra import plugin_host
     from commonplace.config import check, load_settings
 
     asked: dict[str, Any] = {
@@ -127,16 +128,19 @@ def _configuration(context: Context) -> Generator[Check, None, Settings | None]:
         "env": context.env,
         "sections": context.section_classes(),
     }
-    report = check(**asked)
+    report = check(**asked, absence=plugin_host(context.env).absence)
     for fault in report.faults:
         yield Check("configuration", "failed", str(fault), report.mend or _CHECK)
     for warning in report.warnings:
         yield Check("configuration", "warning", warning)
-    if report.faults:
+    try:
+        settings = load_settings(**asked)
+    except ConfigError:
         return None
-    files = ", ".join(report.files) or "no file, defaults alone"
-    yield Check("configuration", "ok", files)
-    settings = load_settings(**asked)
+    # What is merely not offered by any plugin is a fault, and memory works as well as it can.
+    if not report.faults:
+        files = ", ".join(report.files) or "no file, defaults alone"
+        yield Check("configuration", "ok", files)
     if not settings.search.enabled or settings.slot == "none":
         yield Check("memory", "warning", "memory search is switched off", _SWITCH_ON)
         return None

@@ -266,6 +266,22 @@ def test_doctor_shows_every_fault_of_a_configuration(
     assert "bad.json5:2" in faults[1]["message"]
 
 
+def test_doctor_names_what_no_plugin_offers_and_looks_on(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "unknown.json5"
+    search = '{ sources: ["memory", "diary"] }'
+    config.write_text(
+        "{ agents: { defaults: { memorySearch: " + search + " } } }", encoding="utf-8"
+    )
+    ran = run("doctor", "--workspace", workspace, "--config", str(config), "--json")
+    assert ran.code == 1
+    faults = [check for check in ran.json["checks"] if check["state"] == "failed"]
+    assert [check["name"] for check in faults] == ["configuration"]
+    assert "diary" in faults[0]["message"]
+    assert "notes" in [check["name"] for check in ran.json["checks"]]
+
+
 def test_doctor_warns_of_each_thing_once(
     run: Callable[..., Run], workspace: str, tmp_path: Path
 ) -> None:

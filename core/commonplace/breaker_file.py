@@ -7,7 +7,6 @@ import os
 from math import isfinite
 
 from commonplace.breaker import BreakerRecord
-from commonplace.dirs import make_private_folder
 
 __all__ = ["BreakerFile", "recorded"]
 
@@ -46,15 +45,12 @@ class BreakerFile:
             if record is None:
                 os.unlink(self.path)
                 return
-            make_private_folder(os.path.dirname(self.path))
-            beside = f"{self.path}.{os.getpid()}"
+            from commonplace.whole_file import write_whole  # a search that fails nowhere needs none
+
             times = f"{record.since!r} {record.retry_at!r} {record.at!r}"
             reason = " ".join(record.reason.split())[:_WORDS]
             text = f"{_HEAD}\n{self._mark}\n{times} {record.failures} {record.trips}\n{reason}\n"
-            handle = os.open(beside, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-                file.write(text)
-            os.replace(beside, self.path)
+            write_whole(self.path, text)
 
 
 def recorded(path: str) -> BreakerRecord | None:

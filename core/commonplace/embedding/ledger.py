@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from typing import TYPE_CHECKING, Any
 
-from commonplace.dirs import make_private_folder
+from commonplace.whole_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,10 +79,5 @@ class SpaceLedger:
         maker = {**known, **maker}
         if known == maker:
             return
-        beside = f"{self.path}.{os.getpid()}"
         with contextlib.suppress(OSError):
-            make_private_folder(os.path.dirname(self.path))
-            handle = os.open(beside, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({**makers, fingerprint: dict(maker)}, file)
-            os.replace(beside, self.path)
+            write_whole(self.path, json.dumps({**makers, fingerprint: dict(maker)}))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace.dirs import make_private_folder
+from commonplace.whole_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,13 +47,10 @@ class RefusedTexts:
         own = held.get(self._index)
         own = {**(own if isinstance(own, dict) else {}), fingerprint: texts}
         held[self._index] = {name: found for name, found in own.items() if found}
-        beside = f"{self.path}.{os.getpid()}"
         with contextlib.suppress(OSError):
-            make_private_folder(os.path.dirname(self.path))
-            handle = os.open(beside, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({name: found for name, found in held.items() if found}, file)
-            os.replace(beside, self.path)
+            write_whole(
+                self.path, json.dumps({name: found for name, found in held.items() if found})
+            )
 
     def _held(self) -> dict[str, Any]:
         try:

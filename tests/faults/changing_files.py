@@ -28,6 +28,8 @@ class ChangingFiles:
         self.closed: dict[Path, int] = {}
         self._said = 0
         (self.workspace / "memory").mkdir(parents=True)
+        # Where transcripts are is found out when a memory is opened.
+        (self.openclaw / "agents/main/sessions").mkdir(parents=True)
 
     def put(self, path: str, text: str) -> None:
         """Make a file, or write it anew."""
@@ -114,7 +116,6 @@ class ChangingFiles:
         """Add a message to the transcript of a session."""
         self._said += 1
         transcript = self.openclaw / "agents/main/sessions/one.jsonl"
-        transcript.parent.mkdir(parents=True, exist_ok=True)
         said = {"role": "user", "content": f"{text} {self._said}"}
         with transcript.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"type": "message", "message": said}) + "\n")

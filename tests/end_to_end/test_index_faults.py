@@ -99,7 +99,13 @@ def test_a_disk_that_fails_at_any_write(
     is_whole()
 
 
-@pytest.mark.parametrize("force", [False, True], ids=["changes", "rebuild"])
+@pytest.mark.parametrize(
+    "force",
+    [
+        pytest.param(False, id="changes"),
+        pytest.param(True, id="rebuild", marks=pytest.mark.slow),
+    ],
+)
 def test_a_disk_that_fails_for_good_at_any_write(
     sandbox: Sandbox,
     opener: Opener,

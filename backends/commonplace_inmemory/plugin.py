@@ -38,6 +38,6 @@ def commonplace_register_stores(registry: Registry) -> None:
             id="inmemory",
             summary="chunks, keyword index and vectors in memory, gone when the process ends",
             factory=make_store,
-            capabilities=frozenset({"keyword", "phrases", "vectors"}),
+            capabilities=frozenset({"keyword", "phrases", "vectors", "append"}),
         )
     )

@@ -210,7 +210,13 @@ class SqliteStore:
             from commonplace_sqlite.findings import findings as look
 
             findings = tuple(look(self._database, faults, documents, chunks))
-        kept = [f"a damaged index is kept at {old}" for old in set_aside_before(path)]
+        told = self._database.notices
+        kept = [
+            f"a damaged index is kept at {old}"
+            for old in set_aside_before(path)
+            # A finding tells of all of them, and who set one aside has said so.
+            if not findings and not any(line.endswith(old) for line in told)
+        ]
         return StoreHealth(
             location="" if self._database.in_memory else path,
             documents=documents,
@@ -220,7 +226,7 @@ class SqliteStore:
             documents_by_source=tuple((source, documents) for source, documents, _ in counts),
             chunks_by_source=tuple((source, chunks) for source, _, chunks in counts),
             notices=(
-                *self._database.notices,
+                *told,
                 *kept,
                 *(self._database.writing_elsewhere() if deep else ()),
                 *self._vector_search().notices(used=bool(spaces)),

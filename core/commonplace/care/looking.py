@@ -97,7 +97,8 @@ def _rights(folder: str) -> Finding:
         for path in open_:
             with suppress(FileNotFoundError):  # a log goes with its last connection
                 os.chmod(path, 0o700 if os.path.isdir(path) else 0o600)
-        return f"took the rights of others from {len(open_)} files and folders"
+        places = "1 place" if len(open_) == 1 else f"{len(open_)} places"
+        return f"took the rights of others from {places}"
 
     remedy = Remedy("take the rights of others from the folder of state", run)
     return Finding("folder", value, "warning", remedy)

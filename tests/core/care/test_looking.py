@@ -131,7 +131,7 @@ def test_what_others_may_is_taken_from_them(tmp_path: Path) -> None:
     (memory / "mine.txt").chmod(0o644)
     finding = look(tmp_path)["folder"]
     assert finding.state == "warning"
-    assert run(finding) == "took the rights of others from 2 files and folders"
+    assert run(finding) == "took the rights of others from 2 places"
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (memory, *memory.iterdir())}
     assert modes == {"memory": 0o700, "spaces.json": 0o600, "mine.txt": 0o644}
     assert look(tmp_path)["folder"].state == "ok"

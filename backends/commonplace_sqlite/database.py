@@ -19,6 +19,7 @@ from commonplace.errors import (
 from commonplace.lease import Lease
 from commonplace_sqlite import schema
 from commonplace_sqlite.connection import UnfitError, limit_time, roll_back, transaction
+from commonplace_sqlite.files import barred_folder
 from commonplace_sqlite.reader import Reader
 from commonplace_sqlite.translation import DAMAGE, closed, is_forbidden, reason_of, translate
 from commonplace_sqlite.writer import Writer
@@ -76,6 +77,8 @@ class Database:
         elif not self.writable:
             reason = self._unwritable or f"{self.path} is read-only"
             notices.append(f"the index cannot be kept up to date: {reason}")
+        elif not os.path.exists(self.path) and (barred := barred_folder(self.path)):
+            notices.append(f"the index cannot be made: {barred} cannot be written")
         return tuple(notices)
 
     def holder(self) -> Holder | None:

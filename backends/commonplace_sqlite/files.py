@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 
 __all__ = [
+    "barred_folder",
     "bytes_on_disk",
     "log_size",
     "make_file",
@@ -16,6 +17,14 @@ __all__ = [
 ]
 
 _SUFFIXES = ("", "-wal", "-shm", "-journal", ".lock", ".lock.pid")
+
+
+def barred_folder(path: str) -> str:
+    """What forbids this process to make ``path``: a folder above, or ``""`` where nothing does."""
+    above = os.path.dirname(path)
+    while not os.path.lexists(above) and os.path.dirname(above) != above:
+        above = os.path.dirname(above)
+    return "" if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK) else above
 
 
 def make_file(path: str) -> None:

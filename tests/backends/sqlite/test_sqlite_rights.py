@@ -206,3 +206,17 @@ def test_what_was_read_only_is_written_again_by_the_same_process(index: str, fol
         ["written", "True", "0", "a.md,two.md"],
         ["written", "True", "0", "a.md,three.md,two.md"],
     ]
+
+
+def test_a_folder_where_no_index_can_be_made_is_named(
+    folder: Path, open_store: Callable[..., SqliteStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert open_store(str(folder / "deeper/index.sqlite")).health().notices == ()
+    in_the_way = folder / "file"
+    in_the_way.write_text("no folder")
+    store = open_store(str(in_the_way / "deeper/index.sqlite"))
+    assert store.health().notices == (f"the index cannot be made: {in_the_way} cannot be written",)
+    # The superuser may write everywhere.
+    monkeypatch.setattr(os, "access", lambda path, _mode: os.fspath(path) != str(folder))
+    store = open_store(str(folder / "deeper/index.sqlite"))
+    assert store.health().notices == (f"the index cannot be made: {folder} cannot be written",)

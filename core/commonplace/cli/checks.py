@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import frozen
 
-from commonplace.cli.words import count
+from commonplace.cli.words import count, size
 from commonplace.errors import CommonplaceError, ConfigError
 
 if TYPE_CHECKING:
@@ -29,7 +29,10 @@ _EXTRAS = (
     ("numpy", "vectors", "fast scans of embeddings"),
     ("simsimd", "vectors", "faster scans of large sets of embeddings"),
     ("sqlite_vec", "vectors", "searching embeddings inside SQLite"),
+    ("watchfiles", "watch", "changed notes told by the system, instead of looking for them"),
 )
+
+_ROOM = 20_000_000  # bytes; a disk with less has no room for the index of a few hundred notes
 
 _CHECK = "commonplace config check shows all faults with their lines"
 _SWITCH_ON = "set memorySearch.enabled to true and plugins.slots.memory to memory-core"
@@ -148,11 +151,17 @@ def _configuration(context: Context) -> Generator[Check, None, Settings | None]:
 
 
 def _state_folder(settings: Settings) -> Check:
+    import shutil
+
     folder = os.path.dirname(settings.index_path)
     existing = folder
     while not os.path.exists(existing) and os.path.dirname(existing) != existing:
         existing = os.path.dirname(existing)
     if os.path.isdir(existing) and os.access(existing, os.W_OK | os.X_OK):
+        free = shutil.disk_usage(existing).free
+        if free < _ROOM:
+            value = f"{folder} is on a disk with only {size(free)} left"
+            return Check("index folder", "warning", value, "free some space")
         return Check("index folder", "ok", f"{folder} can be written")
     return Check(
         "index folder",
@@ -292,7 +301,8 @@ def _index(status: Status, memory: Memory) -> Iterator[Check]:
         changed = f"; {count(status.stale, 'change')} not indexed yet" if status.stale > 0 else ""
         empty = status.stale > 0 and not status.files
         remedy = _indexing(memory) if empty else None
-        yield Check("index", "ok", f"{where}: {chunks}{changed}", remedy=remedy)
+        mend = "commonplace index" if changed else ""
+        yield Check("index", "ok", f"{where}: {chunks}{changed}", mend, remedy)
 
 
 def _found(finding: Finding) -> Check:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -232,6 +233,29 @@ def test_doctor_finds_nothing_wrong(run: Callable[..., Run], workspace: str) -> 
     assert text.code == 0
     assert "ok       notes: 11 notes in" in text.out
     assert run("doctor", "--workspace", workspace, "--quiet").out == ""
+
+
+def test_doctor_says_what_indexes_the_changed_notes(
+    run: Callable[..., Run], workspace: str
+) -> None:
+    run("index", "--workspace", workspace)
+    with open(os.path.join(workspace, "memory", "new.md"), "w", encoding="utf-8") as file:
+        file.write("A narwhal.\n")
+    ran = run("doctor", "--workspace", workspace)
+    assert ran.code == 0
+    assert "; 1 change not indexed yet\n         mend: commonplace index\n" in ran.out
+
+
+def test_doctor_warns_of_a_disk_that_is_nearly_full(
+    run: Callable[..., Run], workspace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(workspace)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=19_000_000))
+    ran = run("doctor", "--workspace", workspace)
+    assert ran.code == 0
+    assert "is on a disk with only 19.0 MB left\n         mend: free some space\n" in ran.out
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=20_000_000))
+    assert "can be written\n" in run("doctor", "--workspace", workspace).out
 
 
 def test_doctor_warns_of_a_workspace_without_notes(run: Callable[..., Run], tmp_path: Path) -> None:

@@ -260,6 +260,7 @@ def test_a_search_lets_a_conversation_grow_and_a_sync_takes_it(
     opener: Opener, original: Path, narwhals: bytes
 ) -> None:
     memory = opener({**ON, "sync": {"sessions": {"deltaMessages": 3}}})
+    memory.sync()  # which waits until nothing is so new that it would be looked at twice
     assert places(memory, "narwhals") == []
     path = original / "agents/main/sessions/one.jsonl"
     for _ in range(2):

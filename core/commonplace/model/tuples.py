@@ -1,8 +1,10 @@
 """Named tuples that are quick to define.
 
-Every process pays for defining each class that it imports, and ``typing.NamedTuple`` compiles every
-annotation only to throw the result away. This takes half as long. Type checkers shall see
-``typing.NamedTuple``, and thereby check what is not checked here::
+Every process pays for defining each class that it imports: ``typing.NamedTuple`` compiles every
+annotation only to throw the result away, and ``collections.namedtuple`` a constructor for each
+class, made or not. Here a constructor is compiled when it is first called, and the other methods
+are the same for all. Type checkers shall see ``typing.NamedTuple``, and thereby check what is not
+checked here::
 
     if TYPE_CHECKING:
         from typing import NamedTuple
@@ -12,8 +14,19 @@ annotation only to throw the result away. This takes half as long. Type checkers
 
 from __future__ import annotations
 
-from collections import namedtuple
-from typing import Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+try:
+    from _collections import _tuplegetter as _field  # type: ignore[import-not-found]  # CPython's
+except ImportError:  # another Python than CPython
+
+    def _field(index: int, doc: str) -> Any:
+        return property(itemgetter(index), doc=doc)
+
 
 __all__ = ["NamedTuple"]
 
@@ -24,17 +37,69 @@ class _Maker(type):
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
         if not bases:
             return super().__new__(cls, name, bases, namespace)
-        fields = namespace.get("__annotations__", {})
-        defaults = [namespace[field] for field in fields if field in namespace]
-        module = namespace["__module__"]
-        # What mypy and ruff miss here, literal names and types, is what this does without.
-        made: type = namedtuple(  # type: ignore[misc]  # noqa: PYI024
-            name, fields, defaults=[*defaults], module=module
-        )
-        for key, value in namespace.items():
-            if key not in fields and key not in _NOT_COPIED:
-                setattr(made, key, value)
-        return made
+        fields = tuple(namespace.get("__annotations__", ()))
+        kept = {key: value for key, value in namespace.items() if key not in _NOT_COPIED}
+        places = enumerate(fields)
+        made = {
+            **_METHODS,
+            **kept,
+            **{field: _field(at, f"Alias for field number {at}") for at, field in places},
+            "__module__": namespace["__module__"],
+            "__slots__": (),
+            "__match_args__": fields,
+            "_fields": fields,
+            "_field_defaults": {field: namespace[field] for field in fields if field in namespace},
+        }
+        return type(name, (tuple,), made)
+
+
+def _new(cls: Any, /, *values: Any, **named: Any) -> Any:
+    """Compile the constructor, and let it take the place of this one."""
+    owner = next(base for base in cls.__mro__ if "_fields" in vars(base))
+    made = _constructor(owner._fields, tuple(owner._field_defaults.values()))
+    owner.__new__ = staticmethod(made)
+    return made(cls, *values, **named)
+
+
+def _constructor(fields: tuple[str, ...], defaults: tuple[Any, ...]) -> Callable[..., Any]:
+    names = ", ".join(fields)
+    values = f"({names},)" if fields else "()"
+    space = {"_new": tuple.__new__, "__builtins__": {}, "__name__": "namedtuple"}
+    # As collections.namedtuple does it: nothing else is as quick to call. Names are identifiers.
+    made: Any = eval(f"lambda _cls, {names}: _new(_cls, {values})", space)  # noqa: S307
+    made.__name__ = "__new__"
+    made.__defaults__ = defaults
+    return made  # type: ignore[no-any-return]  # a lambda, whatever eval promises
+
+
+def _make(cls: Any, values: Iterable[Any]) -> Any:
+    made = tuple.__new__(cls, values)
+    if len(made) != len(cls._fields):
+        raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
+    return made
+
+
+def _replace(self: Any, /, **changes: Any) -> Any:
+    made = self._make(map(changes.pop, self._fields, self))
+    if changes:
+        raise ValueError(f"Got unexpected field names: {list(changes)!r}")
+    return made
+
+
+def _repr(self: Any) -> str:
+    shown = ", ".join([f"{field}={value!r}" for field, value in zip(self._fields, self)])  # noqa: B905
+    return f"{type(self).__name__}({shown})"
+
+
+_METHODS = {
+    "__new__": staticmethod(_new),
+    "_make": classmethod(_make),
+    "_replace": _replace,
+    "__replace__": _replace,
+    "_asdict": lambda self: dict(zip(self._fields, self)),  # noqa: B905 - as long by construction
+    "__repr__": _repr,
+    "__getnewargs__": lambda self: (*self,),
+}
 
 
 class NamedTuple(metaclass=_Maker):

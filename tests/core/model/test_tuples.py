@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import typing
 
@@ -48,6 +49,32 @@ def test_defaults_methods_and_properties_are_kept() -> None:
         report.added = 3  # type: ignore[misc]  # that it cannot be set is what is tested
     with pytest.raises(TypeError):
         search.Where(nonsense=1)  # type: ignore[call-arg]  # as above
+
+
+def test_a_constructor_is_as_the_usual_ones() -> None:
+    maker: typing.Any = type(Quick)
+    made = maker("Point", (Quick,), {"__module__": __name__, "y": 2} | FIELDS)
+
+    class Named(made):  # type: ignore[valid-type,misc]  # made here, for each test anew
+        pass
+
+    first = Named(1)  # before anything of the class it derives from
+    assert type(first) is Named
+    assert (first, made(1), made(x=1, y=3), made._make([1, 3])) == ((1, 2), (1, 2), (1, 3), (1, 3))
+    assert copy.copy(made(5)) == made(5)._replace(y=2) == (5, 2)
+    assert made(1)._asdict() == {"x": 1, "y": 2}
+    for wrong in (
+        made,
+        lambda: made(1, 2, 3),
+        lambda: made(1, z=1),
+        lambda: made(x=1, q=1),
+    ):
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(TypeError, match="Expected 2 arguments, got 1"):
+        made._make([1])
+    with pytest.raises(ValueError, match="unexpected field names"):
+        made(1)._replace(z=1)
 
 
 def test_what_derives_from_the_base_is_a_plain_named_tuple() -> None:

@@ -85,9 +85,10 @@ class Changes:
         from commonplace.cli.terminal import printable
 
         moment = time.strftime("%H:%M:%S", time.localtime(event.at))
-        paths = [printable(self._shown(path)) for path in event.paths[:_PATHS]]
-        if len(event.paths) > _PATHS:
-            paths.append(f"{len(event.paths) - _PATHS} more")
+        telling = _telling(event.paths)
+        paths = [printable(self._shown(path)) for path in telling[:_PATHS]]
+        if len(telling) > _PATHS:
+            paths.append(f"{len(telling) - _PATHS} more")
         where = ", ".join(paths) or f"({', '.join(event.reasons)})"
         style = self._context.style
         self._context.line(f"{style.faint(moment)}  {words}  {style.place(where)}")
@@ -98,6 +99,17 @@ class Changes:
             if path.startswith(folder):
                 return path[len(folder) :].replace(os.sep, "/")
         return path
+
+
+def _telling(paths: tuple[str, ...]) -> list[str]:
+    """Those of ``paths`` that are no folder of another one, which tells more."""
+    above = set()
+    for path in paths:
+        folder = os.path.dirname(path)
+        while folder not in above and os.path.dirname(folder) != folder:
+            above.add(folder)
+            folder = os.path.dirname(folder)
+    return [path for path in paths if path not in above]
 
 
 def _done(report: SyncReport) -> str:

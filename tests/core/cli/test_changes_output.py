@@ -52,6 +52,17 @@ def test_what_was_done_is_a_line_with_the_paths() -> None:
     assert screen.notes() == []
 
 
+def test_folders_give_way_to_what_is_in_them() -> None:
+    screen = Screen()
+    paths = ("/notes/MEMORY.md", "/notes/memory", "/notes/memory.md", "/notes/memory/a/b.md")
+    screen.tell(SyncReport(added=1), paths=paths)
+    screen.tell(SyncReport(removed=3), paths=("/notes/memory", "/notes/memory/a", "/notes/mem"))
+    assert screen.lines() == [
+        "1 added  MEMORY.md, memory.md, memory/a/b.md",
+        "3 removed  memory/a, mem",
+    ]
+
+
 def test_nothing_is_said_of_nothing() -> None:
     screen = Screen()
     screen.tell(NOTHING, paths=("/notes/memory/a.md",))

@@ -65,13 +65,13 @@ class FakeQmd:
         self.updates += 1
         self.on_update()
         self._fail("update")
-        before = dict(self.documents)
+        before = self.documents
         self.collections = self._configured()
+        # Put in place at once: as with QMD, a search meanwhile finds what has not changed.
+        made = {key: text for key, text in before.items() if key[0] not in self.collections}
         for name, (folder, pattern) in self.collections.items():
-            for key in [key for key in self.documents if key[0] == name]:
-                del self.documents[key]
-            for path, text in _files(folder, pattern):
-                self.documents[name, path] = text
+            made |= {(name, path): text for path, text in _files(folder, pattern)}
+        self.documents = made
         make_private_folder(os.path.dirname(self.home.index_path))
         Path(self.home.index_path).touch()
         now = self.documents

@@ -32,10 +32,26 @@ _LARGE_SHARE = 4
 _MERGE_PAGES = 500
 _MERGE = "INSERT INTO fts_<n> (fts_<n>, rank) VALUES ('merge', ?)"
 
-_FREE_SHARE = 512
-_FREE_PAGES = 4
+_ROOM_SHARE = 48
+"""A file has room for this share more than it holds. Documents that are replaced leave pages a
+little less full than they were; with free ones to take, the file neither grows for that nor is cut
+and lengthened again by every sync."""
+
+_SHRUNK_SHARE = 8
+"""The room is measured anew once the file holds this share less than it has room for."""
+
 _FREED_AT_ONCE = 256
-"""Pages are given back once so many are free, and so large a share; fewer are for the next."""
+
+_ROOM = "SELECT next FROM counter WHERE name = 'room'"
+_NOTE_ROOM = """
+INSERT INTO counter (name, next) VALUES ('room', ?)
+ON CONFLICT (name) DO UPDATE SET next = excluded.next
+"""
+_TAKE_ROOM = """
+CREATE TABLE room (pages BLOB);
+INSERT INTO room VALUES (zeroblob(?));
+DROP TABLE room;
+"""
 
 
 def tidy(
@@ -65,7 +81,7 @@ def tidy(
                 _merge(connection, live.id, written, left)
                 much_is_new = True
             repack(connection, live)
-        _give_back(connection, left, all_of_it=much_is_new)
+        _fit(connection, left, lengthen=much_is_new)
         if written >= _MUCH:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
@@ -86,13 +102,21 @@ def _merge(
         pages = _MERGE_PAGES
 
 
-def _give_back(connection: apsw.Connection, left: Callable[[], float], *, all_of_it: bool) -> None:
-    free = connection.pragma("freelist_count")
-    few = max(_FREE_PAGES, connection.pragma("page_count") / _FREE_SHARE)
-    if not (all_of_it or free > few):
-        return
-    while free > 0:
-        connection.pragma("incremental_vacuum", min(free, _FREED_AT_ONCE))
-        before, free = free, connection.pragma("freelist_count")
-        if free >= before or left() <= 0:
+def _fit(connection: apsw.Connection, left: Callable[[], float], *, lengthen: bool) -> None:
+    """Give back the free pages that the file has no room for, or ``lengthen`` it to its room."""
+    size = connection.pragma("page_count")
+    used = size - connection.pragma("freelist_count")
+    room: int = connection.execute(_ROOM).get or 0
+    if not used <= room <= used + used // _SHRUNK_SHARE:
+        room = used + used // _ROOM_SHARE
+        with transaction(connection):
+            connection.execute(_NOTE_ROOM, (room,))
+    if lengthen and size < room and left() > 0:
+        with transaction(connection):
+            length = (room - size) * connection.pragma("page_size")
+            connection.execute(_TAKE_ROOM, (length,))
+    while size > room:
+        connection.pragma("incremental_vacuum", min(size - room, _FREED_AT_ONCE))
+        before, size = size, connection.pragma("page_count")
+        if size == before or left() <= 0:
             break

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from commonplace_sqlite.store import SqliteStore
 
 
-def documents(number: int, first: int = 0) -> list[PutDocument]:
+def documents(number: int, first: int = 0, mark: str = "") -> list[PutDocument]:
     """Documents of 20 chunks; every chunk has `often`, one in twenty has `seldom`."""
     filling = " ".join(f"w{word}" for word in range(20))
     return [
-        make_put(f"{at}.md", *[f"often n{at} {filling}"] * 19, f"often seldom n{at}")
+        make_put(f"{at}.md", *[f"often n{at} {filling} {mark}"] * 19, f"often seldom n{at}")
         for at in range(first, first + number)
     ]
 
@@ -219,6 +219,42 @@ def test_room_is_given_back_a_piece_at_a_time_where_there_is_no_time(
     assert free == sorted(free, reverse=True)
     assert 0 < free[0] - free[1] <= 256
     store.close()
+
+
+def test_a_few_documents_that_are_replaced_do_not_make_the_file_grow(
+    store: SqliteStore, path: str
+) -> None:
+    publish(store, *documents(400, mark="r0"))
+    store.close()
+    full = os.stat(path).st_size
+    again = type(store)(path)
+    for number in (30, 200, 310):
+        write(again, *documents(1, first=number, mark="r1"))
+    again.close()
+    assert os.stat(path).st_size <= full
+
+
+def test_a_file_has_room_for_a_little_more_than_it_holds(store: SqliteStore, path: str) -> None:
+    publish(store, *documents(400))
+    store.close()
+    connection = apsw.Connection(path)
+    size, free = connection.pragma("page_count"), connection.pragma("freelist_count")
+    connection.close()
+    used = size - free
+    assert used // 48 <= free < used // 24
+    again = type(store)(path)
+    with again.writer(wait=WAIT):
+        again.drop(again.builds()[0])
+    again.close()
+    assert os.stat(path).st_size < full_size(size, path) / 2
+
+
+def full_size(pages: int, path: str) -> int:
+    connection = apsw.Connection(path)
+    try:
+        return pages * int(connection.pragma("page_size"))
+    finally:
+        connection.close()
 
 
 def test_a_short_session_on_a_large_index_looks_for_no_common_terms(

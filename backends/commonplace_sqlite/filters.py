@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from commonplace.model.globs import glob_regex
 from commonplace_sqlite.encoding import ids_in, text_in, text_out
 from commonplace_sqlite.schema import of_build
 
@@ -75,6 +74,8 @@ def _matching(
     leaves out the paths that do not begin as a pattern does. Paths that are no valid text are
     stored as bytes, and looked at in any case.
     """
+    from commonplace.model.globs import glob_regex  # few searches name a path
+
     matches = re.compile("|".join(map(glob_regex, patterns))).fullmatch
     condition, values = others
     conditions = [condition] if condition else []

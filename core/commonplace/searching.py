@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from commonplace.deadline import Deadline
 from commonplace.model.search import ArmFacts, Query, SearchResult
@@ -13,12 +13,15 @@ from commonplace.text.query import parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
+    from typing import NamedTuple
 
     from commonplace.config import SearchSettings
     from commonplace.fallback.turn import Turn
     from commonplace.model.search import Arm, Hit, Where
     from commonplace.spec import Ranker
     from commonplace.text.analyse import Analyser
+else:
+    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["Found", "Searcher"]
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from commonplace.files.globs import matcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import NamedTuple
 
     from commonplace.spec import ConfiguredPath
+else:
+    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["IGNORED_FOLDERS", "SUFFIX", "ExtraRoot", "Root", "Roots", "is_ignored"]
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import NamedTuple
+else:
+    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["EVENT_HOOKS", "FIELD", "KINDS", "EntryPoint", "Kind", "installed", "is_id"]
 

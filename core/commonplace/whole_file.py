@@ -24,9 +24,14 @@ def write_whole(path: str, text: str) -> None:
     make_private_folder(folder)
     draft = f"{path}.{os.getpid()}"
     handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-        file.write(text)
-    os.replace(draft, path)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(text)
+        os.replace(draft, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
+        raise
     for other in os.listdir(folder):
         process = other.removeprefix(f"{name}.")
         if process != other and process.isdecimal():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from commonplace.dirs import make_private_folder
 from commonplace.host.entrypoints import FIELD, KINDS, EntryPoint, is_id
 from commonplace.spec import GROUP
 
@@ -59,21 +59,12 @@ def remember(
     ):
         return
     text = "\n".join([key, *records, "end"])
-    draft = f"{file}.{os.getpid()}-{time.monotonic_ns()}"
-    try:
-        make_private_folder(os.path.dirname(file))
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
-            stream.write(text.encode())
-        os.replace(draft, file)
-    except (OSError, ValueError):
-        _discard(draft)
+    from commonplace.whole_file import write_whole  # once an installation
 
-
-def _discard(draft: str) -> None:
-    try:
-        os.unlink(draft)
-    except (OSError, ValueError):
-        return
+    # What is no valid UTF-8 would be another name when it is read again.
+    with suppress(OSError, ValueError):
+        text.encode()
+        write_whole(file, text)
 
 
 def _distributions(folder: str) -> Iterator[tuple[str, str]]:

@@ -174,8 +174,9 @@ class Yard:
     def files(self) -> list[str]:
         """The names of all files beside the index, and of what is no whole cache."""
         left = [path for path in self.sandbox.state.rglob("*") if path.is_file()]
-        # Which plugins there are is remembered by where a program looks for them.
-        left += [path for path in self.cache.iterdir() if path.suffix != ".txt"]
+        # Which plugins there are is remembered by where a program looks for them: a draft of that
+        # goes when a program that looks in the same places writes it again, which we are not.
+        left += [path for path in self.cache.iterdir() if ".txt" not in path.suffixes]
         return sorted(path.name for path in left)
 
 

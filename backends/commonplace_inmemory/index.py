@@ -7,17 +7,27 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
-from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument, TouchDocument
-from commonplace.model.globs import glob_regex
+from commonplace.plugin import (
+    AppendDocument,
+    DeleteDocument,
+    PutDocument,
+    TouchDocument,
+    glob_regex,
+)
 from commonplace_inmemory.bm25 import idf, term_score, weighted_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.model.chunks import AnalysedChunk, Change
-    from commonplace.model.documents import Stamp
-    from commonplace.model.search import KeywordQuery, Phrase, Where
+    from commonplace.plugin import (
+        AnalysedChunk,
+        Change,
+        Deadline,
+        KeywordQuery,
+        Phrase,
+        Stamp,
+        Where,
+    )
 
 __all__ = ["EMPTY", "Entry", "Index", "Row", "apply", "filtered", "search"]
 

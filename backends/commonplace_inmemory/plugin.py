@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.errors import PluginUnavailableError
-from commonplace.model.plugins import Registration
-from commonplace.spec import hookimpl
+from commonplace.plugin import PluginUnavailableError, Registration, hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.spec import Registry, Store, StoreContext
+    from commonplace.plugin import Registry, Store, StoreContext
 
 __all__ = ["commonplace_register_stores", "make_store"]
 

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from commonplace.errors import IndexUnavailableError
-from commonplace.lease import Lease
-from commonplace.model.chunks import embedding_text
-from commonplace.model.search import Nearest, StoredChunk
-from commonplace.model.store import Build, StoredDocument, StoreHealth
+from commonplace.plugin import (
+    Build,
+    IndexUnavailableError,
+    Lease,
+    Nearest,
+    StoredChunk,
+    StoredDocument,
+    StoreHealth,
+    embedding_text,
+)
 from commonplace_inmemory.index import EMPTY, Index, apply, search
 from commonplace_inmemory.vectors import NOTHING, Vectors
 
@@ -21,10 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from commonplace.deadline import Deadline
-    from commonplace.model.chunks import Change
-    from commonplace.model.search import ChunkId, KeywordQuery, Where
-    from commonplace.model.store import SpaceInfo
+    from commonplace.plugin import Change, ChunkId, Deadline, KeywordQuery, SpaceInfo, Where
     from commonplace_inmemory.index import Row
 
 __all__ = ["InMemoryStore"]

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from commonplace.embedding.vectors import check_units
-from commonplace.model.store import SpaceInfo
+from commonplace.plugin import SpaceInfo, check_units
 from commonplace_inmemory.index import filtered
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from commonplace.deadline import Deadline
-    from commonplace.model.search import Where
+    from commonplace.plugin import Deadline, Where
     from commonplace_inmemory.index import Index
 
 __all__ = ["NOTHING", "Vectors"]

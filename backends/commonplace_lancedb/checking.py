@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from commonplace.model.store import StoreHealth
+from commonplace.plugin import StoreHealth
 from commonplace_lancedb.encoding import text_out
 from commonplace_lancedb.schema import epoch_column
 

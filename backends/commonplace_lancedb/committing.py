@@ -12,7 +12,7 @@ import random
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from commonplace.errors import IndexBusyError
+from commonplace.plugin import IndexBusyError
 from commonplace_lancedb.head import Head, head_id
 from commonplace_lancedb.translation import ConflictError, translated
 

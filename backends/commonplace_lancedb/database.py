@@ -7,14 +7,14 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from commonplace.errors import IndexCorruptError
+from commonplace.plugin import IndexCorruptError
 from commonplace_lancedb.snapshot import Snapshot
 from commonplace_lancedb.translation import closed, is_missing_table, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.deadline import Deadline
+    from commonplace.plugin import Deadline
     from commonplace_lancedb.place import Place
 
 __all__ = ["Database"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from commonplace.model.documents import Stamp
+    from commonplace.plugin import Stamp
 
 __all__ = [
     "heading_in",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from commonplace.model.globs import glob_regex
+from commonplace.plugin import glob_regex
 from commonplace_lancedb.encoding import literal, literals, text_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.model.search import Where
+    from commonplace.plugin import Where
     from commonplace_lancedb.head import BuildState
     from commonplace_lancedb.snapshot import Snapshot
 

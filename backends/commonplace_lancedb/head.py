@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from attrs import evolve, field, frozen
 
-from commonplace.model.store import Build
+from commonplace.plugin import Build
 
 __all__ = ["BuildState", "Counts", "Head", "Space", "head_id"]
 

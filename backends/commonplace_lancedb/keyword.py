@@ -17,8 +17,7 @@ from commonplace_lancedb.schema import ID_BITS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.model.search import KeywordQuery, Phrase, Where
+    from commonplace.plugin import Deadline, KeywordQuery, Phrase, Where
     from commonplace_lancedb.bm25 import Padded
     from commonplace_lancedb.head import BuildState, Counts
     from commonplace_lancedb.snapshot import Snapshot

@@ -7,12 +7,12 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
-from commonplace.errors import IndexBusyError, IndexCorruptError, IndexReadOnlyError
+from commonplace.plugin import IndexBusyError, IndexCorruptError, IndexReadOnlyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from commonplace.lease import Lease
+    from commonplace.plugin import Lease
     from commonplace_lancedb.database import Database
     from commonplace_lancedb.place import Place
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.model.search import Nearest
+from commonplace.plugin import Nearest
 from commonplace_lancedb.encoding import text_out
 from commonplace_lancedb.filters import condition_of
 from commonplace_lancedb.schema import epoch_column, vector_column
 
 if TYPE_CHECKING:
-    from commonplace.deadline import Deadline
-    from commonplace.model.search import Where
+    from commonplace.plugin import Deadline, Where
     from commonplace_lancedb.head import BuildState
     from commonplace_lancedb.snapshot import Snapshot
 

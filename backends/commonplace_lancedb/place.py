@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
-from commonplace.errors import UnavailableError
+from commonplace.plugin import UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from commonplace.config.secret import Secret
+    from commonplace.plugin import Secret
     from commonplace_lancedb.settings import LanceSettings
 
 __all__ = ["Place", "place_of"]

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.errors import PluginUnavailableError
-from commonplace.model.plugins import Probe, Registration
-from commonplace.spec import hookimpl
+from commonplace.plugin import PluginUnavailableError, Probe, Registration, hookimpl
 from commonplace_lancedb.settings import LanceSettings
 
 if TYPE_CHECKING:
-    from commonplace.spec import Registry, Store, StoreContext
+    from commonplace.plugin import Registry, Store, StoreContext
 
 __all__ = ["commonplace_register_stores", "make_store"]
 

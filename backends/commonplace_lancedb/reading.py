@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.model.search import StoredChunk
-from commonplace.model.store import StoredDocument
+from commonplace.plugin import StoredChunk, StoredDocument
 from commonplace_lancedb.encoding import (
     heading_out,
     literals,
@@ -18,7 +17,7 @@ from commonplace_lancedb.schema import epoch_column, vector_column
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from commonplace.model.search import ChunkId
+    from commonplace.plugin import ChunkId
     from commonplace_lancedb.head import BuildState, Space
     from commonplace_lancedb.snapshot import Snapshot
 
@@ -61,7 +60,7 @@ def fetch(snapshot: Snapshot, build: BuildState, ids: Sequence[ChunkId]) -> list
 
 def missing(snapshot: Snapshot, build: BuildState, space: Space | None) -> list[tuple[str, str]]:
     """(digest, text to embed) of what has no vector in ``space``, each digest once."""
-    from commonplace.model.chunks import Chunk, embedding_text
+    from commonplace.plugin import Chunk, embedding_text
 
     also = ""
     if space is not None:

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
-from commonplace.config import WrongValueError, described
-from commonplace.config.secret import Secret  # noqa: TC001 - as above
+from commonplace.plugin import (
+    Secret,
+    WrongValueError,
+    described,
+)
 
 if TYPE_CHECKING:
-    from commonplace.config import Reading
+    from commonplace.plugin import Reading
 
 __all__ = ["LanceSettings"]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from commonplace.deadline import Deadline
+    from commonplace.plugin import Deadline
     from commonplace_lancedb.head import BuildState
     from commonplace_lancedb.place import Place
 

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from commonplace.errors import IndexUnavailableError
-from commonplace.lease import Lease
-from commonplace.model.store import SpaceInfo
+from commonplace.plugin import IndexUnavailableError, Lease, SpaceInfo
 from commonplace_lancedb.committing import Committer
 from commonplace_lancedb.database import Database
 from commonplace_lancedb.head import BuildState
@@ -21,10 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from commonplace.deadline import Deadline
-    from commonplace.model.chunks import Change
-    from commonplace.model.search import ChunkId, KeywordQuery, Nearest, StoredChunk, Where
-    from commonplace.model.store import Build, StoredDocument, StoreHealth
+    from commonplace.plugin import (
+        Build,
+        Change,
+        ChunkId,
+        Deadline,
+        KeywordQuery,
+        Nearest,
+        StoredChunk,
+        StoredDocument,
+        StoreHealth,
+        Where,
+    )
     from commonplace_lancedb.head import Head
     from commonplace_lancedb.place import Place
     from commonplace_lancedb.snapshot import Snapshot
@@ -188,7 +194,7 @@ class LanceStore:
         self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
     ) -> None:
         """Attach all of ``vectors`` or none, in one commit."""
-        from commonplace.embedding.vectors import check_units
+        from commonplace.plugin import check_units
         from commonplace_lancedb import vectors as parts
 
         self._lease.check()
@@ -219,7 +225,7 @@ class LanceStore:
         self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
     ) -> Nearest:
         """The nearest chunks of the live build."""
-        from commonplace.model.search import Nearest
+        from commonplace.plugin import Nearest
         from commonplace_lancedb import vectors as parts
         from commonplace_lancedb.nearest import nearest
 

@@ -6,19 +6,19 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from commonplace.embedding.redact import redacted
-from commonplace.errors import (
+from commonplace.plugin import (
     CommonplaceError,
     DeadlineExceededError,
     IndexCorruptError,
     IndexReadOnlyError,
     IndexUnavailableError,
+    redacted,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from commonplace.deadline import Deadline
+    from commonplace.plugin import Deadline
     from commonplace_lancedb.place import Place
 
 __all__ = ["ConflictError", "closed", "is_missing_table", "translated"]

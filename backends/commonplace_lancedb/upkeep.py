@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from commonplace.errors import IndexUnavailableError
+from commonplace.plugin import IndexUnavailableError
 from commonplace_lancedb.encoding import literal, literals
 from commonplace_lancedb.schema import SCALAR_INDEXES, is_vector_column
 from commonplace_lancedb.translation import ConflictError, translated

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
+from commonplace.plugin import DeleteDocument, PutDocument, TouchDocument
 from commonplace_lancedb.encoding import (
     heading_in,
     literals,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from commonplace.model.chunks import Change
+    from commonplace.plugin import Change
     from commonplace_lancedb.head import BuildState, Head
     from commonplace_lancedb.snapshot import Snapshot
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.errors import DeclinedError
+from commonplace.plugin import DeclinedError
 from commonplace_qmd.engine import QmdError
 from commonplace_qmd.mapping import by_turns, chunks_of
 from commonplace_qmd.querying import lines_of
@@ -12,9 +12,7 @@ from commonplace_qmd.querying import lines_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.model.search import KeywordQuery, Query, StoredChunk, Where
-    from commonplace.text.analyse import Analyser
+    from commonplace.plugin import Analyser, Deadline, KeywordQuery, Query, StoredChunk, Where
     from commonplace_qmd.collections import Collection
     from commonplace_qmd.engine import Line, Mode, Qmd, Row
     from commonplace_qmd.settings import QmdSettings
@@ -59,7 +57,7 @@ class Asking:
         :class:`~commonplace.errors.DeclinedError` where QMD cannot tell whether there is nothing,
         and what the engine raises.
         """
-        from commonplace.text.query import parse_query
+        from commonplace.plugin import parse_query
 
         wanted = self._analyser.query(parse_query(query.text))
         if not query.keyword.must:

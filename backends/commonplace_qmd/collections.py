@@ -6,14 +6,13 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.files.roots import ExtraRoot, Root, Roots
+from commonplace.plugin import ExtraRoot, Root, Roots
 from commonplace_qmd.globs import literal, wanted_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from commonplace.model.documents import Trust
-    from commonplace.spec import ConfiguredPath, ManagerContext
+    from commonplace.plugin import ConfiguredPath, ManagerContext, Trust
     from commonplace_qmd.settings import QmdSettings
 
 __all__ = ["PREFIX", "Collection", "collections_of"]

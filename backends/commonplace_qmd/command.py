@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import UsageError
+from commonplace.plugin import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from commonplace.cli.context import Context
-    from commonplace.config import Settings
+    from commonplace.plugin import Context, Settings
     from commonplace_qmd.settings import QmdSettings
 
 __all__ = ["QmdCommand"]

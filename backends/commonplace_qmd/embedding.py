@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.errors import UnavailableError
-from commonplace.model.reports import Embedding
+from commonplace.plugin import Embedding, UnavailableError
 
 if TYPE_CHECKING:
-    from commonplace.deadline import Deadline
+    from commonplace.plugin import Deadline
     from commonplace_qmd.engine import Qmd
     from commonplace_qmd.settings import QmdSettings
     from commonplace_qmd.state import State

@@ -15,8 +15,7 @@ from commonplace_qmd.files import make_private_folder, read_json, write_whole
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from commonplace.model.documents import DocumentRef
-    from commonplace.spec import Source
+    from commonplace.plugin import DocumentRef, Source
 
 __all__ = ["Exported", "Exporter", "Pending"]
 

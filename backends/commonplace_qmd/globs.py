@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from commonplace.files.globs import matcher
+from commonplace.plugin import matcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,9 +6,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from commonplace.errors import CommonplaceError, reason_of
-from commonplace.model.store import StoreHealth
-from commonplace.spec import ManagerHealth
+from commonplace.plugin import CommonplaceError, ManagerHealth, StoreHealth, reason_of
 from commonplace_qmd.embedding import needs_vectors
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ def health_of(
     asked: QmdStatus | None = None
     problems: tuple[str, ...] = ()
     if deep and state.last_update:
-        from commonplace.deadline import Deadline
+        from commonplace.plugin import Deadline
 
         try:
             asked = qmd.status(deadline=Deadline.after(config.update.command_timeout_ms / 1000))

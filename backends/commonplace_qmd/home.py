@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.dirs import expand_user
+from commonplace.plugin import expand_user
 from commonplace_qmd.engine import QmdHome
 from commonplace_qmd.files import make_private_folder
 

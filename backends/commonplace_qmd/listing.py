@@ -6,12 +6,11 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.files.findings import is_storable, words_of
-from commonplace.files.stats import stamp_of
+from commonplace.plugin import is_storable, stamp_of, words_of
 from commonplace_qmd.globs import NEVER_INDEXED, OURS_IGNORED
 
 if TYPE_CHECKING:
-    from commonplace.model.documents import Stamp
+    from commonplace.plugin import Stamp
     from commonplace_qmd.collections import Collection
 
 __all__ = ["Listing", "list_files"]

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.files.findings import words_of
-from commonplace.model.documents import RootFailure
-from commonplace.model.reports import SyncReport
+from commonplace.plugin import RootFailure, SyncReport, words_of
 from commonplace_qmd.listing import list_files
 
 if TYPE_CHECKING:

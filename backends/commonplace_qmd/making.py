@@ -6,8 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.errors import PluginUnavailableError, UnavailableError
-from commonplace.model.plugins import Mount
+from commonplace.plugin import Mount, PluginUnavailableError, UnavailableError
 from commonplace_qmd.collections import PREFIX, collections_of
 from commonplace_qmd.home import home_of
 from commonplace_qmd.settings import QmdSettings
@@ -15,7 +14,7 @@ from commonplace_qmd.settings import QmdSettings
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from commonplace.spec import ManagerContext, Source
+    from commonplace.plugin import ManagerContext, Source
     from commonplace_qmd.asking import Asking
     from commonplace_qmd.collections import Collection
     from commonplace_qmd.engine import Qmd
@@ -75,7 +74,7 @@ def make_manager(
     )
 
     def asking() -> Asking:
-        from commonplace.text.analyse import make_analyser
+        from commonplace.plugin import make_analyser
         from commonplace_qmd.asking import Asking
 
         return Asking(qmd, config, make_analyser())

@@ -8,9 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from commonplace.errors import CommonplaceError, UnavailableError
-from commonplace.model.search import Arm, Found
-from commonplace.spec import ManagerHealth
+from commonplace.plugin import Arm, CommonplaceError, Found, ManagerHealth, UnavailableError
 from commonplace_qmd.engine import UnknownCollectionError
 from commonplace_qmd.mapping import within
 from commonplace_qmd.rounds import Rounds
@@ -18,9 +16,7 @@ from commonplace_qmd.rounds import Rounds
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.model.reports import ProgressCallback, SyncReport
-    from commonplace.model.search import Query, Where
+    from commonplace.plugin import Deadline, ProgressCallback, Query, SyncReport, Where
     from commonplace_qmd.asking import Answer, Asking
     from commonplace_qmd.collections import Collection
     from commonplace_qmd.engine import Qmd
@@ -236,7 +232,7 @@ class QmdManager:
         return found.size <= at_most or since >= update.interval
 
     def _round(self) -> SyncReport:
-        from commonplace.deadline import NEVER
+        from commonplace.plugin import NEVER
         from commonplace_qmd.embedding import is_due
 
         found = self._upkeep.look()

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.errors import PathNotAllowedError
-from commonplace.files.days import day_of
-from commonplace.files.findings import is_storable
-from commonplace.files.reading import decode, read_bytes
-from commonplace.model.globs import glob_regex
-from commonplace.model.search import StoredChunk
+from commonplace.plugin import (
+    PathNotAllowedError,
+    StoredChunk,
+    day_of,
+    decode,
+    glob_regex,
+    is_storable,
+    read_bytes,
+)
 from commonplace_qmd.passages import best_passage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from commonplace.model.search import KeywordQuery, Where
-    from commonplace.text.analyse import Analyser
+    from commonplace.plugin import Analyser, KeywordQuery, Where
     from commonplace_qmd.collections import Collection
     from commonplace_qmd.engine import Row
 

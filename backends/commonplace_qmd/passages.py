@@ -12,13 +12,12 @@ from itertools import accumulate
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.present.snippet import make_snippet
+from commonplace.plugin import make_snippet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from commonplace.model.search import KeywordQuery, Phrase
-    from commonplace.text.analyse import Analyser
+    from commonplace.plugin import Analyser, KeywordQuery, Phrase
 
 __all__ = ["Passage", "best_passage"]
 

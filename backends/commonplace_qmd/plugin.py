@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.model.plugins import Registration
-from commonplace.spec import hookimpl
+from commonplace.plugin import Registration, hookimpl
 from commonplace_qmd.settings import QmdSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.cli.command import Command
-    from commonplace.model.plugins import Mount
-    from commonplace.model.search import Query
-    from commonplace.spec import ManagerContext, MemoryManager, Registry
+    from commonplace.plugin import Command, ManagerContext, MemoryManager, Mount, Query, Registry
 
 __all__ = ["CAPABILITIES", "commonplace_register_commands", "commonplace_register_managers"]
 

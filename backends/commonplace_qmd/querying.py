@@ -15,15 +15,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
-from commonplace.errors import DeclinedError
-from commonplace.text.query import parse_query
-from commonplace.text.stopwords import STOP_WORDS
+from commonplace.plugin import STOP_WORDS, DeclinedError, parse_query
 from commonplace_qmd.engine import Line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from commonplace.model.search import Query
+    from commonplace.plugin import Query
 
 __all__ = ["Lines", "lines_of"]
 

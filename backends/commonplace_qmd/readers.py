@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import field, frozen
 
-from commonplace.config import WrongValueError, described
-from commonplace.config.description import Setting
-from commonplace.config.values import convert, kind_of
-from commonplace.dirs import expand_user
+from commonplace.plugin import Setting, WrongValueError, convert, described, expand_user, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.config import Reading
+    from commonplace.plugin import Reading
 
 __all__ = [
     "ALLOW_DIRECT",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from commonplace.errors import CommonplaceError
+from commonplace.plugin import CommonplaceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.model.reports import SyncReport
+    from commonplace.plugin import SyncReport
 
 __all__ = ["Rounds"]
 

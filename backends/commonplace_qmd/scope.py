@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.errors import ScopeDeniedError
+from commonplace.plugin import ScopeDeniedError
 
 if TYPE_CHECKING:
-    from commonplace.model.search import Query
+    from commonplace.plugin import Query
     from commonplace_qmd.readers import Scope, ScopeRule
     from commonplace_qmd.settings import QmdSettings
 

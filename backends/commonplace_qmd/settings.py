@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-from commonplace.config import described
+from commonplace.plugin import described
 from commonplace_qmd.readers import (
     ALLOW_DIRECT,
     Scope,

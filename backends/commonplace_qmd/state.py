@@ -11,7 +11,7 @@ from commonplace_qmd.files import read_json, write_whole
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from commonplace.model.documents import Stamp
+    from commonplace.plugin import Stamp
     from commonplace_qmd.home import Home
 
 __all__ = ["Manifest", "State", "load_manifest", "load_state", "save_manifest", "save_state"]

@@ -7,10 +7,14 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
-from commonplace.errors import IndexReadOnlyError
-from commonplace.index.changes import settled_stamp
-from commonplace.lease import Lease, waited_for
-from commonplace.model.reports import Progress, SyncReport
+from commonplace.plugin import (
+    IndexReadOnlyError,
+    Lease,
+    Progress,
+    SyncReport,
+    settled_stamp,
+    waited_for,
+)
 from commonplace_qmd.embedding import embed, is_due, needs_vectors
 from commonplace_qmd.engine import QmdError
 from commonplace_qmd.home import make_home
@@ -26,9 +30,7 @@ from commonplace_qmd.state import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.model.documents import Stamp
-    from commonplace.model.reports import Embedding, ProgressCallback
+    from commonplace.plugin import Deadline, Embedding, ProgressCallback, Stamp
     from commonplace_qmd.collections import Collection
     from commonplace_qmd.engine import Qmd, UpdateCounts
     from commonplace_qmd.exporting import Exporter

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.errors import IndexUnavailableError
-from commonplace.model.store import Build
+from commonplace.plugin import Build, IndexUnavailableError
 from commonplace_sqlite.schema import create_build, drop_build
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import apsw
 
-from commonplace.errors import IndexNewerError
+from commonplace.plugin import IndexNewerError
 from commonplace_sqlite import schema
 from commonplace_sqlite.files import log_size, size_of
 from commonplace_sqlite.translation import DAMAGE
@@ -16,7 +16,7 @@ from commonplace_sqlite.translation import DAMAGE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from commonplace.deadline import Deadline
+    from commonplace.plugin import Deadline
 
 __all__ = [
     "Access",

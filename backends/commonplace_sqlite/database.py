@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from commonplace.dirs import make_private_folder
-from commonplace.errors import (
+from commonplace.plugin import (
     IndexCorruptError,
     IndexNewerError,
     IndexReadOnlyError,
     IndexUnavailableError,
+    Lease,
+    make_private_folder,
 )
-from commonplace.lease import Lease
 from commonplace_sqlite import schema
 from commonplace_sqlite.connection import UnfitError, limit_time, roll_back, transaction
 from commonplace_sqlite.files import barred_folder
@@ -27,8 +27,7 @@ from commonplace_sqlite.writer import Writer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from commonplace.deadline import Deadline
-    from commonplace.lease import Holder
+    from commonplace.plugin import Deadline, Holder
 
 __all__ = ["Database"]
 

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from attrs import evolve
 
-from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument, TouchDocument
+from commonplace.plugin import AppendDocument, DeleteDocument, PutDocument, TouchDocument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from commonplace.model.chunks import Change
-    from commonplace.model.documents import Stamp
+    from commonplace.plugin import Change, Stamp
 
 __all__ = ["Effect", "Key", "net_effects"]
 

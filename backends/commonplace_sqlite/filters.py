@@ -11,7 +11,7 @@ from commonplace_sqlite.schema import of_build
 if TYPE_CHECKING:
     import apsw
 
-    from commonplace.model.search import Where
+    from commonplace.plugin import Where
     from commonplace_sqlite.ranking import Clause
 
 __all__ = ["clause_of", "documents_passing"]
@@ -74,7 +74,7 @@ def _matching(
     leaves out the paths that do not begin as a pattern does. Paths that are no valid text are
     stored as bytes, and looked at in any case.
     """
-    from commonplace.model.globs import glob_regex  # few searches name a path
+    from commonplace.plugin import glob_regex  # few searches name a path
 
     matches = re.compile("|".join(map(glob_regex, patterns))).fullmatch
     condition, values = others

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.model.care import Finding, Remedy
+from commonplace.plugin import Finding, Remedy
 from commonplace_sqlite.files import make_private, open_to_others, size_of
 from commonplace_sqlite.repair import prune, set_aside_before
 

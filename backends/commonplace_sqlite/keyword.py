@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.errors import DeclinedError
+from commonplace.plugin import DeclinedError
 from commonplace_sqlite.encoding import indexable
 from commonplace_sqlite.ranking import any_of, best, phrase
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace.model.search import KeywordQuery, Phrase, Where
+    from commonplace.plugin import KeywordQuery, Phrase, Where
     from commonplace_sqlite.builds import LiveBuild
     from commonplace_sqlite.ranking import Clause
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.model.plugins import Registration
-from commonplace.spec import hookimpl
+from commonplace.plugin import Registration, hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.spec import Registry, Store, StoreContext
+    from commonplace.plugin import Registry, Store, StoreContext
 
 __all__ = ["commonplace_register_stores", "make_store"]
 
@@ -21,7 +20,7 @@ def make_store(context: StoreContext) -> Store:
     Raises :class:`~commonplace.errors.PluginUnavailableError` for a tokenizer SQLite does not have.
     """
     if context.tokenizer not in _TOKENIZERS:
-        from commonplace.errors import PluginUnavailableError
+        from commonplace.plugin import PluginUnavailableError
 
         raise PluginUnavailableError(
             f"the builtin backend has no tokenizer {context.tokenizer!r}",

@@ -6,7 +6,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from commonplace.errors import DeadlineExceededError
+from commonplace.plugin import DeadlineExceededError
 from commonplace_sqlite.connection import UnfitError, abandon, adopt, open_readable, refuse_newer
 from commonplace_sqlite.files import stamp_of
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace.deadline import Deadline
+    from commonplace.plugin import Deadline
     from commonplace_sqlite.connection import Access
 
 __all__ = ["Reader"]

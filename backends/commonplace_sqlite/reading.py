@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.model.search import StoredChunk
-from commonplace.model.store import StoredDocument
+from commonplace.plugin import StoredChunk, StoredDocument
 from commonplace_sqlite.encoding import heading_out, ids_in, int_out, text_out, unpacked
 from commonplace_sqlite.places import placed
 from commonplace_sqlite.schema import of_build
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace.model.search import ChunkId
+    from commonplace.plugin import ChunkId
 
 __all__ = ["documents", "fetch"]
 

@@ -6,8 +6,7 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from commonplace.errors import IndexUnavailableError
-from commonplace.model.store import StoreHealth
+from commonplace.plugin import IndexUnavailableError, StoreHealth
 from commonplace_sqlite import builds, reading
 from commonplace_sqlite.database import Database
 from commonplace_sqlite.files import bytes_on_disk
@@ -15,11 +14,19 @@ from commonplace_sqlite.files import bytes_on_disk
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.model.care import Finding
-    from commonplace.model.chunks import Change
-    from commonplace.model.search import ChunkId, KeywordQuery, Nearest, StoredChunk, Where
-    from commonplace.model.store import Build, SpaceInfo, StoredDocument
+    from commonplace.plugin import (
+        Build,
+        Change,
+        ChunkId,
+        Deadline,
+        Finding,
+        KeywordQuery,
+        Nearest,
+        SpaceInfo,
+        StoredChunk,
+        StoredDocument,
+        Where,
+    )
     from commonplace_sqlite.vectors.searching import VectorSearch
 
 __all__ = ["SqliteStore"]
@@ -166,7 +173,7 @@ class SqliteStore:
         self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
     ) -> Nearest:
         """The nearest chunks of the live build, by whichever plan finds them soonest."""
-        from commonplace.model.search import Nearest
+        from commonplace.plugin import Nearest
 
         with self._database.reading(deadline) as connection:
             live = builds.live_build(connection)

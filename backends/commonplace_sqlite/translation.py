@@ -7,7 +7,7 @@ import os
 
 import apsw
 
-from commonplace.errors import (
+from commonplace.plugin import (
     DeadlineExceededError,
     IndexBusyError,
     IndexCorruptError,

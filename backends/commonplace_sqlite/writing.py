@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.model.chunks import AppendDocument
+from commonplace.plugin import AppendDocument
 from commonplace_sqlite.effects import net_effects
 from commonplace_sqlite.encoding import digest_in, heading_in, indexable, int_in, packed, text_in
 from commonplace_sqlite.places import placed
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace.model.chunks import AnalysedChunk, Change, PutDocument
-    from commonplace.model.documents import Stamp
+    from commonplace.plugin import AnalysedChunk, Change, PutDocument, Stamp
     from commonplace_sqlite.effects import Effect, Key
 
     Known = tuple[int, int]

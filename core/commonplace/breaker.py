@@ -13,11 +13,10 @@ import threading
 import time
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from commonplace.model.tuples import NamedTuple
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import NamedTuple
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["BreakerKeeper", "BreakerRecord", "BreakerState", "CircuitBreaker"]
 

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from commonplace.dirs import make_private_folder
 from commonplace.errors import CallerError, IndexBusyError, IndexReadOnlyError
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
-    from typing import NamedTuple
 
     from commonplace.model.reports import ProgressCallback
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["Holder", "Lease", "waited_for"]
 

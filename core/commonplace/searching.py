@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.deadline import Deadline
 from commonplace.model.search import ArmFacts, Query, SearchResult
+from commonplace.model.tuples import NamedTuple
 from commonplace.present.present import above, hits_of
 from commonplace.ranking.pipeline import candidates_of, rank
 from commonplace.spec import RankContext
@@ -13,15 +14,12 @@ from commonplace.text.query import parse_query
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-    from typing import NamedTuple
 
     from commonplace.config import SearchSettings
     from commonplace.fallback.turn import Turn
     from commonplace.model.search import Arm, Hit, Where
     from commonplace.spec import Ranker
     from commonplace.text.analyse import Analyser
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["Found", "Searcher"]
 

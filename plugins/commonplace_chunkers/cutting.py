@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from commonplace.text.graphemes import floor_boundary, is_boundary
+from commonplace.plugin import floor_boundary, is_boundary
 
 if TYPE_CHECKING:
     from collections.abc import Callable

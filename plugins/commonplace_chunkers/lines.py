@@ -13,8 +13,7 @@ from commonplace_chunkers.text_lines import TextLines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from commonplace.model.chunks import Chunk
-    from commonplace.model.documents import Document
+    from commonplace.plugin import Chunk, Document
 
 __all__ = ["LinesChunker", "fit_weighted", "weight"]
 

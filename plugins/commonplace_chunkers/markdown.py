@@ -9,8 +9,7 @@ from commonplace_chunkers.sizes import SMALLEST_SIZE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.model.chunks import Chunk
-    from commonplace.model.documents import Document
+    from commonplace.plugin import Chunk, Document
 
 __all__ = ["MarkdownChunker"]
 

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
-from commonplace.text.graphemes import is_boundary
+from commonplace.plugin import is_boundary
 from commonplace_chunkers.cutting import cut_inside, fit_characters
 from commonplace_chunkers.pieces import Piece
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.model.chunks import Chunk
+from commonplace.plugin import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from commonplace.model.documents import Document
+    from commonplace.plugin import Document
     from commonplace_chunkers.text_lines import TextLines
 
 __all__ = ["Piece", "to_chunks"]

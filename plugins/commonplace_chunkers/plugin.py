@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.model.plugins import Registration
-from commonplace.spec import hookimpl
+from commonplace.plugin import Registration, hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.spec import Chunker, ChunkerContext, Registry
+    from commonplace.plugin import Chunker, ChunkerContext, Registry
 
 __all__ = ["commonplace_register_chunkers"]
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.model.plugins import Registration
-from commonplace.spec import hookimpl
+from commonplace.plugin import Registration, hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.spec import Registry, Source, SourceContext
+    from commonplace.plugin import Registry, Source, SourceContext
 
 
 @hookimpl

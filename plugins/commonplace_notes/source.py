@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from commonplace.errors import PathNotAllowedError
-from commonplace.files.roots import SUFFIX, Roots
-from commonplace.files.scan import scan
-from commonplace.model.documents import Document, DocumentRef, WatchedPath
+from commonplace.plugin import (
+    SUFFIX,
+    Document,
+    DocumentRef,
+    PathNotAllowedError,
+    Roots,
+    WatchedPath,
+    scan,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from commonplace.files.roots import Root
-    from commonplace.model.documents import ScanReport
-    from commonplace.spec import ConfiguredPath
+    from commonplace.plugin import ConfiguredPath, Root, ScanReport
 
 __all__ = ["NotesSource"]
 
@@ -56,9 +59,7 @@ class NotesSource:
         """
         from hashlib import sha256
 
-        from commonplace.files.confine import resolve
-        from commonplace.files.days import day_of
-        from commonplace.files.reading import decode, read_bytes
+        from commonplace.plugin import day_of, decode, read_bytes, resolve
 
         try:
             root, relative = resolve(self.roots, ref.path)

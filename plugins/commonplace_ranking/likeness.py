@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from commonplace.model.search import Candidate
-    from commonplace.spec import RankContext
+    from commonplace.plugin import Candidate, RankContext
 
 __all__ = ["Likeness", "jaccard", "likeness_of", "original_tokens"]
 
@@ -40,7 +39,7 @@ def likeness_of(hits: Sequence[Candidate], context: RankContext) -> Likeness:
         return Likeness("words", lambda i, j: _original_jaccard(tokens[i], tokens[j]))
     known = context.vectors([hit.chunk.id for hit in hits]) if context.vectors else {}
     if known and all(hit.chunk.id in known for hit in hits):
-        from commonplace.embedding.vectors import floats
+        from commonplace.plugin import floats
 
         # Lists: their numbers are objects already, which an array makes anew each time.
         vectors = [floats(known[hit.chunk.id]).tolist() for hit in hits]

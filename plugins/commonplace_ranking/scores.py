@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from commonplace.model.search import ArmScore
+    from commonplace.plugin import ArmScore
 
 __all__ = ["BM25_HALF", "BM25_LEAST", "unit_score"]
 

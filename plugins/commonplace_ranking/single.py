@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.ranking.pipeline import with_step
+from commonplace.plugin import with_step
 from commonplace_ranking.scores import unit_score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
-    from commonplace.model.search import Candidate
-    from commonplace.spec import RankContext
+    from commonplace.plugin import Candidate, RankContext
 
 __all__ = ["Single"]
 

@@ -6,10 +6,17 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.files.findings import Findings, is_storable, words_of
-from commonplace.files.roots import is_ignored
-from commonplace.files.stats import is_link, stamp_of
-from commonplace.model.documents import DocumentRef, RootFailure, ScanReport
+from commonplace.plugin import (
+    DocumentRef,
+    Findings,
+    RootFailure,
+    ScanReport,
+    is_ignored,
+    is_link,
+    is_storable,
+    stamp_of,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

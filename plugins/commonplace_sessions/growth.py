@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from typing import NamedTuple
-else:
-    from commonplace.model.tuples import NamedTuple
+from commonplace.plugin import NamedTuple
 
 __all__ = ["Growth", "grew_by_messages"]
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from commonplace.model.plugins import Registration
-from commonplace.spec import hookimpl
+from commonplace.plugin import Registration, hookimpl
 from commonplace_sessions.settings import TranscriptSettings
 
 if TYPE_CHECKING:
-    from commonplace.spec import Registry, Source, SourceContext
+    from commonplace.plugin import Registry, Source, SourceContext
     from commonplace_sessions.folder import Folder
     from commonplace_sessions.growth import Growth
     from commonplace_sessions.messages import Reader
@@ -102,7 +101,7 @@ def _agents_own(context: SourceContext) -> Folder:
     Raises :class:`~commonplace.errors.PluginUnavailableError` for an agent whose id could lead
     into another's folder, or out of all.
     """
-    from commonplace.errors import PluginUnavailableError
+    from commonplace.plugin import PluginUnavailableError
     from commonplace_sessions.folder import Folder
 
     configured = _configured(context, deep=False)

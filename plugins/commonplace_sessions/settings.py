@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
-from commonplace.config import described
+from commonplace.plugin import described
 
 __all__ = ["TranscriptSettings"]
 

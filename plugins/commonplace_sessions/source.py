@@ -6,17 +6,22 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from commonplace.errors import PathNotAllowedError
-from commonplace.files.opening import open_below
-from commonplace.files.stats import stamp_of
-from commonplace.model.documents import Document, DocumentRef, Segment, WatchedPath
+from commonplace.plugin import (
+    Document,
+    DocumentRef,
+    PathNotAllowedError,
+    Segment,
+    WatchedPath,
+    open_below,
+    stamp_of,
+)
 from commonplace_sessions.folder import scan_folder
 from commonplace_sessions.growth import Growth, grew_by_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from commonplace.model.documents import ScanReport, Stamp
+    from commonplace.plugin import ScanReport, Stamp
     from commonplace_sessions.folder import Folder
     from commonplace_sessions.jsonl import Lines
     from commonplace_sessions.messages import Reader

@@ -6,19 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from commonplace.embedding.answers import numbers_of
-from commonplace.embedding.batching_lines import downloaded, is_same_origin, lines_of
-from commonplace.embedding.refusals import message_of
-from commonplace.errors import ProviderError
-from commonplace.spec.batches import BatchLimits, BatchLine, BatchState
+from commonplace.plugin import (
+    BatchLimits,
+    BatchLine,
+    BatchState,
+    ProviderError,
+    downloaded,
+    is_same_origin,
+    lines_of,
+    message_of,
+    numbers_of,
+)
 from commonplace_gemini.complaints import status_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Literal
 
-    from commonplace.deadline import Deadline
-    from commonplace.embedding.remote import Answer, RemoteClient
+    from commonplace.plugin import Answer, Deadline, RemoteClient
 
 __all__ = ["GeminiBatches"]
 

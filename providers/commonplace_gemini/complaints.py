@@ -6,12 +6,12 @@ import re
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from commonplace.embedding.refusals import Complaint, kind_of_status, message_of
+from commonplace.plugin import Complaint, kind_of_status, message_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from commonplace.errors import ProviderErrorKind
+    from commonplace.plugin import ProviderErrorKind
 
 __all__ = ["explain", "status_in"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonplace.errors import ProviderError
+from commonplace.plugin import ProviderError
 
 __all__ = ["DEFAULT_MODEL", "Model"]
 

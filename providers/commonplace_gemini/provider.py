@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.embedding.connection import Connection, read_vectors
-from commonplace.spec import Limits
+from commonplace.plugin import Connection, Limits, read_vectors
 from commonplace_gemini.models import Model
 from commonplace_gemini.wire import HOST, Form, endpoint_of, vectors_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.embedding.refusals import Complaint
-    from commonplace.spec import BatchJobs, ProviderContext
+    from commonplace.plugin import BatchJobs, Complaint, Deadline, ProviderContext
 
 __all__ = ["GeminiProvider"]
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.embedding.endpoint import Endpoint
-from commonplace.errors import ProviderError
+from commonplace.plugin import Endpoint, ProviderError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
-    from commonplace.spec import ProviderContext
+    from commonplace.plugin import ProviderContext
     from commonplace_gemini.models import Model
 
 __all__ = ["HOST", "Form", "endpoint_of", "vectors_of"]
@@ -84,7 +83,7 @@ def endpoint_of(base_url: str | None) -> Endpoint:
 
 def vectors_of(body: Any, *, single: bool) -> list[Sequence[float]]:
     """The vectors of an answer, in order. Raises ``ValueError``, saying what is wrong with it."""
-    from commonplace.embedding.answers import numbers_of
+    from commonplace.plugin import numbers_of
 
     held = body if isinstance(body, dict) else {}
     embeddings = [held.get("embedding")] if single else held.get("embeddings")

@@ -14,7 +14,7 @@ from commonplace_local.faults import fault
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.deadline import Deadline
+    from commonplace.plugin import Deadline
     from commonplace_local.cached import CacheFolder
     from commonplace_local.hub import Hub, RemoteFile
     from commonplace_local.references import HubModel

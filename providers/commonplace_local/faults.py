@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.errors import ProviderError
+from commonplace.plugin import ProviderError
 
 if TYPE_CHECKING:
-    from commonplace.errors import ProviderErrorKind
+    from commonplace.plugin import ProviderErrorKind
 
 __all__ = ["fault"]
 
@@ -29,7 +29,7 @@ def fault(
     """
     words = " ".join(message.split())
     if secrets is not None:
-        from commonplace.embedding.redact import redacted
+        from commonplace.plugin import redacted
 
         words = redacted(words, secrets)
     words = words[:_WORDS]

@@ -10,7 +10,7 @@ from commonplace_local.faults import fault
 from commonplace_local.gguf import BrokenFileError, read_metadata
 
 if TYPE_CHECKING:
-    from commonplace.errors import ProviderError
+    from commonplace.plugin import ProviderError
 
 __all__ = ["identity", "told_names"]
 

@@ -15,8 +15,7 @@ from commonplace_local.faults import fault
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from commonplace.deadline import Deadline
-    from commonplace.errors import ProviderError, ProviderErrorKind
+    from commonplace.plugin import Deadline, ProviderError, ProviderErrorKind
     from commonplace_local.references import HubModel
 
 __all__ = ["Hub", "RemoteFile"]

@@ -12,8 +12,7 @@ from commonplace_local.worker import GoneError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from commonplace.deadline import Deadline
-    from commonplace.errors import ProviderError
+    from commonplace.plugin import Deadline, ProviderError
 
 __all__ = ["Child", "Keeper"]
 

@@ -13,8 +13,7 @@ from commonplace_local.references import DEFAULT_MODEL, HubModel, is_remote, par
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from commonplace.deadline import Deadline
-    from commonplace.spec import ProviderContext
+    from commonplace.plugin import Deadline, ProviderContext
     from commonplace_local.families import Family
 
 __all__ = ["Model", "configured_model"]

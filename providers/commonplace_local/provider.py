@@ -9,7 +9,7 @@ from array import array
 from binascii import a2b_base64
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.spec import Limits
+from commonplace.plugin import Limits
 from commonplace_local.faults import fault
 from commonplace_local.installed import ENGINES
 from commonplace_local.models import configured_model
@@ -17,8 +17,7 @@ from commonplace_local.models import configured_model
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.spec import ProviderContext
+    from commonplace.plugin import Deadline, ProviderContext
     from commonplace_local.keeper import Keeper
 
 __all__ = ["LocalProvider"]

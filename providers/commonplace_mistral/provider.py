@@ -5,17 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.embedding.connection import Connection, read_vectors
-from commonplace.embedding.endpoint import Endpoint
-from commonplace.errors import ProviderError
-from commonplace.spec import Limits
+from commonplace.plugin import Connection, Endpoint, Limits, ProviderError, read_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.embedding.refusals import Complaint
-    from commonplace.spec import ProviderContext
+    from commonplace.plugin import Complaint, Deadline, ProviderContext
 
 __all__ = ["MistralProvider"]
 
@@ -75,7 +70,7 @@ class MistralProvider:
         deadline: Deadline,
     ) -> Sequence[Sequence[float]]:
         """One request."""
-        from commonplace.embedding.answers import vectors_of
+        from commonplace.plugin import vectors_of
 
         client = self.client()
         answer = client.post("embeddings", self.body(texts, purpose), deadline=deadline)
@@ -116,7 +111,7 @@ class MistralProvider:
 
 
 def _explain(status: int, _headers: Mapping[str, str], body: Any) -> Complaint:
-    from commonplace.embedding.refusals import Complaint, kind_of_status, message_of
+    from commonplace.plugin import Complaint, kind_of_status, message_of
 
     message = message_of(body)
     if status in (400, 413, 422) and _TOO_LARGE.search(message):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.model.plugins import Credentials, Registration
-from commonplace.spec import hookimpl
+from commonplace.plugin import Credentials, Registration, hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.spec import EmbeddingProvider, ProviderContext, Registry
+    from commonplace.plugin import EmbeddingProvider, ProviderContext, Registry
 
 
 @hookimpl

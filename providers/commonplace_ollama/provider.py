@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.embedding.connection import Connection, read_vectors
-from commonplace.embedding.endpoint import Endpoint
-from commonplace.spec import Limits
+from commonplace.plugin import Connection, Endpoint, Limits, read_vectors
 from commonplace_ollama.prompts import prompts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.embedding.refusals import Complaint
-    from commonplace.spec import ProviderContext
+    from commonplace.plugin import Complaint, Deadline, ProviderContext
 
 __all__ = ["OllamaProvider"]
 
@@ -70,7 +66,7 @@ class OllamaProvider:
         deadline: Deadline,
     ) -> Sequence[Sequence[float]]:
         """One request."""
-        from commonplace.embedding.answers import numbers_of
+        from commonplace.plugin import numbers_of
 
         client = self.client()
         answer = client.post("api/embed", self.body(texts, purpose), deadline=deadline)
@@ -109,7 +105,7 @@ class OllamaProvider:
         self.client.close()
 
     def _explain(self, status: int, _headers: Mapping[str, str], body: Any) -> Complaint:
-        from commonplace.embedding.refusals import Complaint, kind_of_status, message_of
+        from commonplace.plugin import Complaint, kind_of_status, message_of
 
         message = message_of(body)
         words = message.lower()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.embedding.batching_files import FileBatches
+from commonplace.plugin import FileBatches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from commonplace.embedding.remote import RemoteClient
-    from commonplace.spec import BatchJobs
+    from commonplace.plugin import BatchJobs, RemoteClient
 
 __all__ = ["openai_batches"]
 

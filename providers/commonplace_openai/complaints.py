@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from commonplace.embedding.refusals import message_of
-from commonplace.embedding.remote import Complaint, kind_of_status
+from commonplace.plugin import Complaint, kind_of_status, message_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from commonplace.errors import ProviderErrorKind
+    from commonplace.plugin import ProviderErrorKind
 
 __all__ = ["explain", "hides_error", "is_of_count", "is_of_encoding"]
 

@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import evolve
 
-from commonplace.embedding.connection import Connection, read_vectors
-from commonplace.embedding.endpoint import Endpoint
-from commonplace.errors import ProviderError
-from commonplace.spec import Limits
+from commonplace.plugin import Connection, Endpoint, Limits, ProviderError, read_vectors
 from commonplace_openai.growing import GrowingLimit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.embedding.refusals import Complaint
-    from commonplace.embedding.remote import Answer, RemoteClient
-    from commonplace.spec import BatchJobs, ProviderContext
+    from commonplace.plugin import (
+        Answer,
+        BatchJobs,
+        Complaint,
+        Deadline,
+        ProviderContext,
+        RemoteClient,
+    )
 
 __all__ = ["OpenAIProvider"]
 
@@ -151,7 +152,7 @@ class OpenAIProvider:
         self.client.close()
 
     def _read(self, client: RemoteClient, answer: Answer, count: int) -> list[Sequence[float]]:
-        from commonplace.embedding.answers import vectors_of
+        from commonplace.plugin import vectors_of
         from commonplace_openai.complaints import hides_error
 
         if hides_error(answer.body):

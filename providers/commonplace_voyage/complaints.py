@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from commonplace.embedding.refusals import Complaint, kind_of_status, message_of
+from commonplace.plugin import Complaint, kind_of_status, message_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.embedding.connection import Connection, read_vectors
-from commonplace.embedding.endpoint import Endpoint
-from commonplace.spec import Limits
+from commonplace.plugin import Connection, Endpoint, Limits, read_vectors
 from commonplace_voyage.models import Model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.embedding.refusals import Complaint
-    from commonplace.spec import BatchJobs, ProviderContext
+    from commonplace.plugin import BatchJobs, Complaint, Deadline, ProviderContext
 
 __all__ = ["VoyageProvider"]
 
@@ -69,7 +65,7 @@ class VoyageProvider:
         self, texts: Sequence[str], *, purpose: Literal["query", "document"], deadline: Deadline
     ) -> Sequence[Sequence[float]]:
         """One vector a text. Raises :class:`~commonplace.errors.ProviderError`."""
-        from commonplace.embedding.answers import vectors_of
+        from commonplace.plugin import vectors_of
         from commonplace_voyage.complaints import is_error
 
         client = self.client()

@@ -13,8 +13,7 @@ from commonplace_qmd.engine.process import Runs
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.model.plugins import Probe
+    from commonplace.plugin import Deadline, Probe
     from commonplace_qmd.engine.program import Program
     from commonplace_qmd.engine.server import Server
     from commonplace_qmd.engine.types import (
@@ -73,7 +72,7 @@ class Qmd:
 
         What :meth:`status` finds is the truth.
         """
-        from commonplace.model.plugins import Probe
+        from commonplace.plugin import Probe
 
         try:
             self._located()

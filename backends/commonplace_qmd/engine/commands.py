@@ -7,7 +7,7 @@ import re
 import signal
 from typing import TYPE_CHECKING
 
-from commonplace.errors import DeclinedError
+from commonplace.plugin import DeclinedError
 from commonplace_qmd.engine.faults import QmdError, QmdTimeoutError, UnknownCollectionError
 from commonplace_qmd.engine.process import run
 from commonplace_qmd.engine.program import LEAST_NODE, check_version
@@ -17,7 +17,7 @@ from commonplace_qmd.engine.types import QmdStatus, UpdateCounts
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from commonplace.deadline import Deadline
+    from commonplace.plugin import Deadline
     from commonplace_qmd.engine.process import Ended, Runs
     from commonplace_qmd.engine.program import Program
     from commonplace_qmd.engine.types import QmdHome, Row

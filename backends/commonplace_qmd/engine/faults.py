@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from commonplace.errors import DeadlineExceededError, UnavailableError
+from commonplace.plugin import DeadlineExceededError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ class QmdError(UnavailableError):
     """
 
     def __init__(self, message: str, *, reason: Reason, output: str = "", mend: str = "") -> None:
-        from commonplace.embedding.redact import redacted
+        from commonplace.plugin import redacted
 
         super().__init__(redacted(f"qmd: {message}"), mend=mend)
         self.reason: Reason = reason

@@ -16,7 +16,7 @@ from commonplace_qmd.engine.faults import QmdError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from commonplace.deadline import Deadline
+    from commonplace.plugin import Deadline
 
 __all__ = ["writer_lock"]
 

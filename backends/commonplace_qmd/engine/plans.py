@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.errors import DeclinedError
+from commonplace.plugin import DeclinedError, NamedTuple
 from commonplace_qmd.engine.faults import QmdError
 from commonplace_qmd.engine.index import has_vector_table, has_vectors
 from commonplace_qmd.engine.types import Line
@@ -12,11 +12,8 @@ from commonplace_qmd.engine.words import as_document, cleaned, has_words, is_fin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import NamedTuple
 
     from commonplace_qmd.engine.types import Mode, ModelKind
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["Plan", "no_models", "plan"]
 

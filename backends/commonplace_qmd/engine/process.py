@@ -10,13 +10,13 @@ from contextlib import contextmanager, suppress
 from threading import Condition
 from typing import TYPE_CHECKING
 
+from commonplace.plugin import NamedTuple
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import IO, NamedTuple
+    from typing import IO
 
-    from commonplace.deadline import Deadline
-else:
-    from commonplace.model.tuples import NamedTuple
+    from commonplace.plugin import Deadline
 
 __all__ = ["Ended", "Runs", "end_group", "run"]
 

@@ -8,13 +8,11 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from commonplace.plugin import NamedTuple
 from commonplace_qmd.engine.faults import QmdError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import NamedTuple
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["LEAST_NODE", "LEAST_VERSION", "Program", "check_version", "locate"]
 

@@ -6,14 +6,14 @@ import os
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from commonplace.breaker import CircuitBreaker
+from commonplace.plugin import CircuitBreaker
 from commonplace_qmd.engine.faults import QmdError
 from commonplace_qmd.engine.index import known_collections
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.deadline import Deadline
+    from commonplace.plugin import Deadline
     from commonplace_qmd.engine.server import Server
     from commonplace_qmd.engine.types import QmdHome
 

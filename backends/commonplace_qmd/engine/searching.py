@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from commonplace.deadline import Deadline
-from commonplace.errors import DeclinedError
+from commonplace.plugin import Deadline, DeclinedError
 from commonplace_qmd.engine.faults import QmdError, QmdTimeoutError, RefusedError
 from commonplace_qmd.engine.index import crowded
 from commonplace_qmd.engine.plans import plan

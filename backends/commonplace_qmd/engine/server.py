@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from threading import TIMEOUT_MAX, Lock, Thread
 from typing import IO, TYPE_CHECKING, Any
 
-from commonplace.deadline import NEVER
+from commonplace.plugin import NEVER
 from commonplace_qmd.engine.faults import QmdError, QmdTimeoutError, RefusedError
 from commonplace_qmd.engine.process import end_group
 from commonplace_qmd.engine.program import check_version
@@ -20,7 +20,7 @@ from commonplace_qmd.engine.program import check_version
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from commonplace.deadline import Deadline
+    from commonplace.plugin import Deadline
 
 __all__ = ["Server"]
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from typing import NamedTuple
-else:
-    from commonplace.model.tuples import NamedTuple
+from commonplace.plugin import NamedTuple
 
 __all__ = ["Line", "LineKind", "Mode", "ModelKind", "QmdHome", "QmdStatus", "Row", "UpdateCounts"]
 

@@ -13,7 +13,7 @@ from math import fsum, hypot, isfinite
 from operator import mul
 from typing import TYPE_CHECKING, TypeVar
 
-from commonplace.embedding.vectors import UNIT_SLACK, unit
+from commonplace.plugin import UNIT_SLACK, unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace.deadline import Deadline
+    from commonplace.plugin import Deadline
     from commonplace_sqlite.vectors.kernels import Kernels
 
 __all__ = ["Pair", "best_chunks"]

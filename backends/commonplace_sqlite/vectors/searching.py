@@ -19,8 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.deadline import NEVER
-from commonplace.model.search import Nearest
+from commonplace.plugin import NEVER, Nearest
 from commonplace_sqlite.filters import documents_passing
 from commonplace_sqlite.vectors.extension import Extension, installed
 from commonplace_sqlite.vectors.floats import normalised, numbers
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace.deadline import Deadline
-    from commonplace.model.search import Where
+    from commonplace.plugin import Deadline, Where
     from commonplace_sqlite.builds import LiveBuild
     from commonplace_sqlite.vectors.rescoring import Pair
     from commonplace_sqlite.vectors.resident import Resident

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace.model.store import SpaceInfo
+from commonplace.plugin import SpaceInfo
 from commonplace_sqlite.encoding import digest_out, heading_out, ids_in, text_in, text_out
 from commonplace_sqlite.places import placed
 from commonplace_sqlite.schema import of_build
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace.model.search import ChunkId
+    from commonplace.plugin import ChunkId
     from commonplace_sqlite.builds import LiveBuild
 
 __all__ = ["Space", "all_spaces", "covered", "find_space", "missing", "space_infos", "vectors_of"]
@@ -73,7 +73,7 @@ def covered(connection: apsw.Connection, build: int, space: Space) -> int:
 
 def missing(connection: apsw.Connection, build: int, name: str) -> list[tuple[str, str]]:
     """(digest, text to embed) of what has no vector, in the order in which it was put."""
-    from commonplace.model.chunks import Chunk, embedding_text
+    from commonplace.plugin import Chunk, embedding_text
 
     space = find_space(connection, name)
     rows: Any = connection.execute(of_build(_MISSING, build), (space.id if space else None,))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace.deadline import Deadline
+    from commonplace.plugin import Deadline
     from commonplace_sqlite.vectors.kernels import Kernels
     from commonplace_sqlite.vectors.rescoring import Pair
     from commonplace_sqlite.vectors.spaces import Space

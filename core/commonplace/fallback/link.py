@@ -12,17 +12,15 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import NamedTuple
 
     from commonplace.breaker import BreakerState, CircuitBreaker
     from commonplace.deadline import Deadline
     from commonplace.fallback.worker import Worker
     from commonplace.spec import MemoryManager
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["Link", "Trouble", "Work"]
 

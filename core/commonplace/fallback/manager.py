@@ -11,19 +11,17 @@ from commonplace.errors import CommonplaceError, DeclinedError, UnavailableError
 from commonplace.fallback.turn import Turn
 from commonplace.index.freshness import maintain_unasked
 from commonplace.model.reports import LinkState
+from commonplace.model.tuples import NamedTuple
 from commonplace.spec import ManagerHealth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import NamedTuple
 
     from commonplace.fallback.link import Link
     from commonplace.fallback.turn import Freshen
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Query, Where
     from commonplace.spec import MemoryManager
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["FallbackMemoryManager", "Standby", "Survey"]
 

@@ -13,10 +13,10 @@ from commonplace.errors import (
 )
 from commonplace.index.freshness import Freshness
 from commonplace.model.search import Fallback
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import NamedTuple
 
     from commonplace.deadline import Deadline
     from commonplace.fallback.link import Link
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from commonplace.spec import MemoryManager
 
     Freshen = Callable[[MemoryManager, ProgressCallback], Freshness]
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["Turn"]
 

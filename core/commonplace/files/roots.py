@@ -6,14 +6,12 @@ import os
 from typing import TYPE_CHECKING, Literal
 
 from commonplace.files.globs import matcher
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import NamedTuple
 
     from commonplace.spec import ConfiguredPath
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["IGNORED_FOLDERS", "SUFFIX", "ExtraRoot", "Root", "Roots", "is_ignored"]
 

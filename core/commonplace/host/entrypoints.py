@@ -7,11 +7,10 @@ import sys
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from commonplace.model.tuples import NamedTuple
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import NamedTuple
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["EVENT_HOOKS", "FIELD", "KINDS", "EntryPoint", "Kind", "installed", "is_id"]
 

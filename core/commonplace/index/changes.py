@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonplace.model.tuples import NamedTuple
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
-    from typing import NamedTuple
 
     from commonplace.model.documents import DocumentRef, ScanReport, Stamp
     from commonplace.model.store import StoredDocument
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = [
     "TICK_NS",

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import IndexBusyError, UnavailableError
 from commonplace.index.changes import lies_under
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from types import CodeType
-    from typing import NamedTuple
 
     from commonplace.model.documents import RootFailure
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.spec import MemoryManager
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["Freshness", "freshen", "maintain_unasked"]
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.model.chunks import AppendDocument, PutDocument
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import NamedTuple
 
     from commonplace.model.chunks import AnalysedChunk
     from commonplace.model.documents import Document, DocumentRef, Segment, Stamp
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["GrowingDocument", "Resume", "resume_of"]
 

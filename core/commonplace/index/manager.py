@@ -22,11 +22,11 @@ from commonplace.index.maintenance import Maintenance
 from commonplace.index.recipe import build_identity
 from commonplace.index.scanning import with_scans
 from commonplace.index.target import answers, live_build
+from commonplace.model.tuples import NamedTuple
 from commonplace.spec import ManagerHealth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import NamedTuple
 
     from commonplace.deadline import Deadline
     from commonplace.embedding.service import EmbeddingService
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from commonplace.model.store import StoreHealth
     from commonplace.spec import Chunker, Source, Store, VectorStore
     from commonplace.text.analyse import Analyser
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["Arms", "IndexedMemoryManager"]
 

@@ -11,14 +11,11 @@ from commonplace.index.recipe import (
     same_tokenizer,
     same_workspace,
 )
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from typing import NamedTuple
-
     from commonplace.model.store import Build
     from commonplace.spec import Store
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = [
     "Target",

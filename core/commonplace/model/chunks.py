@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-if TYPE_CHECKING:
-    from typing import NamedTuple
+from commonplace.model.tuples import NamedTuple
 
+if TYPE_CHECKING:
     from commonplace.model.documents import Stamp, Trust
     from commonplace.model.search import StoredChunk
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = [
     "AnalysedChunk",

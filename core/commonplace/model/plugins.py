@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from commonplace.model.tuples import NamedTuple
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import NamedTuple
 
     from commonplace.model.search import Query
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["Credentials", "Mount", "Probe", "Registration"]
 

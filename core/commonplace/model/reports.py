@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-if TYPE_CHECKING:
-    from typing import NamedTuple
+from commonplace.model.tuples import NamedTuple
 
+if TYPE_CHECKING:
     from commonplace.model.care import Finding
     from commonplace.model.documents import RootFailure
     from commonplace.model.provider_state import ProviderState
     from commonplace.model.search import Fallback
     from commonplace.model.store import SpaceInfo
     from commonplace.model.upkeep import UpkeepState
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = [
     "Embedding",

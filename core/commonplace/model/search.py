@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from commonplace.model.tuples import NamedTuple
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
-    from typing import NamedTuple
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = [
     "Arm",

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-if TYPE_CHECKING:
-    from typing import NamedTuple
+from commonplace.model.tuples import NamedTuple
 
+if TYPE_CHECKING:
     from commonplace.model.care import Finding
     from commonplace.model.documents import Stamp
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["Build", "SpaceInfo", "StoreHealth", "StoredDocument"]
 

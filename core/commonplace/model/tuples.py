@@ -3,13 +3,8 @@
 Every process pays for defining each class that it imports: ``typing.NamedTuple`` compiles every
 annotation only to throw the result away, and ``collections.namedtuple`` a constructor for each
 class, made or not. Here a constructor is compiled when it is first called, and the other methods
-are the same for all. Type checkers shall see ``typing.NamedTuple``, and thereby check what is not
-checked here::
-
-    if TYPE_CHECKING:
-        from typing import NamedTuple
-    else:
-        from commonplace.model.tuples import NamedTuple
+are the same for all. Type checkers see ``typing.NamedTuple`` (by ``tuples.pyi``), and so check what
+is not checked here.
 """
 
 from __future__ import annotations

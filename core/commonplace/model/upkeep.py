@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-if TYPE_CHECKING:
-    from typing import NamedTuple
+from commonplace.model.tuples import NamedTuple
 
+if TYPE_CHECKING:
     from commonplace.errors import CommonplaceError
     from commonplace.model.reports import SyncReport
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["Reason", "SyncEvent", "SyncListener", "SyncOutcome", "UpkeepState", "WatchMode"]
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from commonplace.model.tuples import NamedTuple
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
-    from typing import NamedTuple
 
     from commonplace.model.care import Finding
     from commonplace.model.search import ChunkId, Query
     from commonplace.model.store import SpaceInfo, StoreHealth
     from commonplace.spec.documents import ConfiguredPath, Source
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = [
     "ChunkerContext",

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
 
 from commonplace.model.search import Where
-
-if TYPE_CHECKING:
-    from typing import NamedTuple
-else:
-    from commonplace.model.tuples import NamedTuple
+from commonplace.model.tuples import NamedTuple
 
 __all__ = ["ParsedQuery", "parse_query"]
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from typing import NamedTuple
+from commonplace.model.tuples import NamedTuple
 
+if TYPE_CHECKING:
     from commonplace.model.upkeep import WatchMode
-else:
-    from commonplace.model.tuples import NamedTuple
 
 __all__ = ["WatchState"]
 

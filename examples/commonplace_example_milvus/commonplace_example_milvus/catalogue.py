@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import evolve, field, frozen
 
-from commonplace.model.store import Build
+from commonplace.plugin import Build
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from commonplace.model.documents import Stamp
+    from commonplace.plugin import Stamp
 
 __all__ = ["EMPTY", "Catalogue", "Commit", "Entry", "Space", "replayed"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
+from commonplace.plugin import DeleteDocument, PutDocument, TouchDocument
 from commonplace_example_milvus.catalogue import Entry
 from commonplace_example_milvus.rows import chunk_row, columns_of
 from commonplace_example_milvus.scoring import length_of
@@ -14,7 +14,7 @@ from commonplace_example_milvus.scoring import length_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.model.chunks import Change
+    from commonplace.plugin import Change
     from commonplace_example_milvus.catalogue import Key
     from commonplace_example_milvus.database import Row
 

@@ -12,8 +12,8 @@ import grpc
 from pymilvus import DataType, MilvusClient
 from pymilvus.exceptions import ConnectionConfigException, MilvusException
 
-from commonplace.deadline import NEVER
-from commonplace.errors import (
+from commonplace.plugin import (
+    NEVER,
     DeadlineExceededError,
     IndexBusyError,
     IndexUnavailableError,
@@ -23,7 +23,7 @@ from commonplace_example_milvus import lite
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from commonplace.deadline import Deadline
+    from commonplace.plugin import Deadline
 
 __all__ = ["MOST_RANKED", "Database", "Fields", "Row"]
 

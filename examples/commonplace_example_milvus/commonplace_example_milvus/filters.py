@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from commonplace.model.globs import glob_regex
+from commonplace.plugin import glob_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from commonplace.model.search import Where
+    from commonplace.plugin import Where
     from commonplace_example_milvus.catalogue import Entry
 
 __all__ = ["passing"]

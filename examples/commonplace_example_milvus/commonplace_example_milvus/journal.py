@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.errors import IndexBusyError
+from commonplace.plugin import IndexBusyError
 from commonplace_example_milvus.catalogue import EMPTY, Commit, Entry, replayed
 from commonplace_example_milvus.database import Fields
 

@@ -6,14 +6,13 @@ from hashlib import blake2b
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from commonplace.errors import ProviderError
-from commonplace.spec import Limits
+from commonplace.plugin import Limits, ProviderError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Literal
 
-    from commonplace.deadline import Deadline
+    from commonplace.plugin import Deadline
 
 __all__ = ["NGrams"]
 

@@ -7,14 +7,14 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from commonplace.lease import Lease
+from commonplace.plugin import Lease
 from commonplace_example_milvus.database import Database
 from commonplace_example_milvus.lite import is_file
 from commonplace_example_milvus.settings import MilvusSettings
 from commonplace_example_milvus.store import MilvusStore
 
 if TYPE_CHECKING:
-    from commonplace.spec import StoreContext
+    from commonplace.plugin import StoreContext
 
 __all__ = ["open_store"]
 

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
-from commonplace.config import described
-from commonplace.ranking.pipeline import with_step
+from commonplace.plugin import described, with_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
-    from commonplace.model.search import Candidate, StoredChunk
-    from commonplace.spec import RankContext
+    from commonplace.plugin import Candidate, RankContext, StoredChunk
 
 __all__ = ["Pinned", "PinnedSettings"]
 

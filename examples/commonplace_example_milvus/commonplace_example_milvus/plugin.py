@@ -5,14 +5,12 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from commonplace.errors import PluginUnavailableError
-from commonplace.model.plugins import Probe, Registration
-from commonplace.spec import hookimpl
+from commonplace.plugin import PluginUnavailableError, Probe, Registration, hookimpl
 from commonplace_example_milvus.pinned import PinnedSettings
 from commonplace_example_milvus.settings import MilvusSettings
 
 if TYPE_CHECKING:
-    from commonplace.spec import (
+    from commonplace.plugin import (
         EmbeddingProvider,
         ProviderContext,
         Ranker,

@@ -6,14 +6,14 @@ import json
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from commonplace.model.search import StoredChunk
+from commonplace.plugin import StoredChunk
 from commonplace_example_milvus.database import Fields
 from commonplace_example_milvus.scoring import Columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from commonplace.model.chunks import AnalysedChunk
+    from commonplace.plugin import AnalysedChunk
     from commonplace_example_milvus.catalogue import Catalogue, Entry
     from commonplace_example_milvus.database import Row
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from commonplace.model.search import KeywordQuery, Phrase
+    from commonplace.plugin import KeywordQuery, Phrase
 
 __all__ = ["Columns", "length_of", "matches", "scores"]
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from commonplace.deadline import NEVER
-from commonplace.errors import DeclinedError
-from commonplace.model.chunks import Chunk, embedding_text
-from commonplace.model.search import Nearest
+from commonplace.plugin import NEVER, Chunk, DeclinedError, Nearest, embedding_text
 from commonplace_example_milvus.database import MOST_RANKED
 from commonplace_example_milvus.filters import passing
 from commonplace_example_milvus.rows import (
@@ -27,9 +24,7 @@ from commonplace_example_milvus.spaces import numbers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.model.search import ChunkId, KeywordQuery, StoredChunk, Where
-    from commonplace.model.store import Build
+    from commonplace.plugin import Build, ChunkId, Deadline, KeywordQuery, StoredChunk, Where
     from commonplace_example_milvus.catalogue import Catalogue, Entry, Space
     from commonplace_example_milvus.database import Database, Row
     from commonplace_example_milvus.spaces import Spaces

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
-from commonplace.config import Secret, WrongValueError, described
-from commonplace.dirs import expand_user
+from commonplace.plugin import Secret, WrongValueError, described, expand_user
 
 if TYPE_CHECKING:
-    from commonplace.config import Reading
+    from commonplace.plugin import Reading
 
 __all__ = ["MilvusSettings"]
 

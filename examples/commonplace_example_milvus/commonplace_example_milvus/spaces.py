@@ -14,8 +14,7 @@ from commonplace_example_milvus.rows import visible
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.model.search import ChunkId
+    from commonplace.plugin import ChunkId, Deadline
     from commonplace_example_milvus.catalogue import Catalogue, Space
     from commonplace_example_milvus.database import Database, Row
 

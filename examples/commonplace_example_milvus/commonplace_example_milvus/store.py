@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 from attrs import evolve
 
-from commonplace.deadline import NEVER
-from commonplace.embedding.vectors import check_units
-from commonplace.errors import IndexBusyError, IndexUnavailableError
-from commonplace.model.store import Build, SpaceInfo, StoredDocument, StoreHealth
+from commonplace.plugin import (
+    NEVER,
+    Build,
+    IndexBusyError,
+    IndexUnavailableError,
+    SpaceInfo,
+    StoredDocument,
+    StoreHealth,
+    check_units,
+)
 from commonplace_example_milvus import searching
 from commonplace_example_milvus.catalogue import Space
 from commonplace_example_milvus.changing import planned
@@ -23,10 +29,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from commonplace.deadline import Deadline
-    from commonplace.lease import Lease
-    from commonplace.model.chunks import Change
-    from commonplace.model.search import ChunkId, KeywordQuery, Nearest, StoredChunk, Where
+    from commonplace.plugin import (
+        Change,
+        ChunkId,
+        Deadline,
+        KeywordQuery,
+        Lease,
+        Nearest,
+        StoredChunk,
+        Where,
+    )
     from commonplace_example_milvus.catalogue import Catalogue, Commit, Entry
     from commonplace_example_milvus.database import Database
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.spec import StoreContext
+from commonplace.plugin import StoreContext
 from commonplace_example_milvus.opening import open_store
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.host.host import PluginHost
+from commonplace.plugin import PluginHost
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,10 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.model.chunks import DeleteDocument
-from commonplace.testing import live_build, make_chunk, make_put, publish, search, write
-from commonplace.testing.driving import WAIT, held, places, words
-from commonplace.testing.vectors import attach, make_vector, nearest
+from commonplace.plugin import DeleteDocument
+from commonplace.testing import (
+    WAIT,
+    attach,
+    held,
+    live_build,
+    make_chunk,
+    make_put,
+    make_vector,
+    nearest,
+    places,
+    publish,
+    search,
+    words,
+    write,
+)
 from commonplace_example_milvus.database import Database
 
 if TYPE_CHECKING:

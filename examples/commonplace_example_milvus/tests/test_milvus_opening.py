@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.config import Reading, Secret, WrongValueError
-from commonplace.errors import IndexBusyError, IndexUnavailableError, PluginUnavailableError
-from commonplace.spec import StoreContext
-from commonplace.testing import make_put, publish
-from commonplace.testing.driving import held
+from commonplace.plugin import (
+    IndexBusyError,
+    IndexUnavailableError,
+    PluginUnavailableError,
+    Reading,
+    Secret,
+    StoreContext,
+    WrongValueError,
+)
+from commonplace.testing import held, make_put, publish
 from commonplace_example_milvus.opening import _shown
 from commonplace_example_milvus.plugin import make_store
 from commonplace_example_milvus.settings import MilvusSettings, _address
@@ -26,8 +31,8 @@ if TYPE_CHECKING:
 
 _OPEN = """
 import sys
-from commonplace.errors import IndexBusyError
-from commonplace.spec import StoreContext
+from commonplace.plugin import IndexBusyError
+from commonplace.plugin import StoreContext
 from commonplace_example_milvus.opening import open_store
 try:
     open_store(StoreContext(path=sys.argv[1]))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 from milvus_lite.adapter.grpc.server import start_server_in_thread
 
-from commonplace.spec import StoreContext
+from commonplace.plugin import StoreContext
 from commonplace.testing import StoreConformance
 from commonplace_example_milvus.plugin import make_store
 from commonplace_example_milvus.settings import MilvusSettings
@@ -18,7 +18,7 @@ from commonplace_example_milvus.settings import MilvusSettings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from commonplace.spec import Store
+    from commonplace.plugin import Store
 
 
 class TestMilvusStore(StoreConformance):

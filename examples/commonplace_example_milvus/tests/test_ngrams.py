@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
-from commonplace.errors import DeadlineExceededError, ProviderError
-from commonplace.spec import ProviderContext
+from commonplace.plugin import (
+    NEVER,
+    Deadline,
+    DeadlineExceededError,
+    ProviderContext,
+    ProviderError,
+)
 from commonplace.testing import EmbeddingProviderConformance
 from commonplace_example_milvus.ngrams import NGrams
 from commonplace_example_milvus.plugin import make_provider
 
 if TYPE_CHECKING:
-    from commonplace.spec import EmbeddingProvider
+    from commonplace.plugin import EmbeddingProvider
 
 
 class TestNGrams(EmbeddingProviderConformance):

@@ -6,15 +6,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.model.search import Candidate, Explanation, KeywordQuery, Query, StoredChunk
-from commonplace.ranking.pipeline import rank
-from commonplace.spec import RankContext
+from commonplace.plugin import (
+    Candidate,
+    Explanation,
+    KeywordQuery,
+    Query,
+    RankContext,
+    StoredChunk,
+    rank,
+)
 from commonplace.testing import RankerConformance
 from commonplace_example_milvus.pinned import Pinned, PinnedSettings
 from commonplace_example_milvus.plugin import make_ranker
 
 if TYPE_CHECKING:
-    from commonplace.spec import Ranker, RankerContext
+    from commonplace.plugin import Ranker, RankerContext
 
 
 class TestPinned(RankerConformance):

@@ -1,0 +1,90 @@
+"""The one import of plugin authors: hooks, protocols, the values that cross them, and helpers.
+
+Whatever a plugin needs of commonplace is here, in :mod:`commonplace` (the public face) or in
+:mod:`commonplace.testing` (the conformance tests). Every other module is private and may change
+with any release; a need that these three do not meet is a defect of theirs.
+
+Names are imported on first use: a search pays only for what it uses.
+"""
+
+from __future__ import annotations
+
+from commonplace.lazy import lazy_exports
+
+__all__, __getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "breaker": "CircuitBreaker",
+        "cli.command": "Command",
+        "cli.context": "Context",
+        "cli.parser": "UsageError",
+        "config.description": "Setting described",
+        "config.secret": "Secret",
+        "config.settings": "Settings",
+        "config.values": "Reading WrongValueError convert kind_of",
+        "deadline": "Deadline NEVER",
+        "dirs": "expand_user make_private_folder",
+        "embedding.answers": "numbers_of vectors_of",
+        "embedding.batching_files": "FileBatches",
+        "embedding.batching_lines": "downloaded is_same_origin lines_of",
+        "embedding.connection": "Connection read_vectors",
+        "embedding.endpoint": "Endpoint",
+        "embedding.redact": "redacted",
+        "embedding.refusals": "Complaint kind_of_status message_of",
+        "embedding.remote": "Answer RemoteClient",
+        "embedding.vectors": "UNIT_SLACK check_units floats unit",
+        "errors": (
+            "CallerError CommonplaceError ConfigError DeadlineExceededError DeclinedError "
+            "IndexBusyError IndexCorruptError IndexNewerError IndexReadOnlyError "
+            "IndexUnavailableError MemoryDisabledError NoteNotFoundError PathNotAllowedError "
+            "PluginConflictError PluginUnavailableError ProviderError ProviderErrorKind "
+            "ScopeDeniedError UnavailableError WorkspaceError reason_of"
+        ),
+        "files.confine": "resolve",
+        "files.days": "day_of",
+        "files.findings": "Findings is_storable words_of",
+        "files.globs": "matcher",
+        "files.opening": "open_below",
+        "files.reading": "decode read_bytes",
+        "files.roots": "ExtraRoot Root Roots SUFFIX is_ignored",
+        "files.scan": "scan",
+        "files.stats": "is_link stamp_of",
+        "host.host": "PluginHost",
+        "index.changes": "settled_stamp",
+        "lease": "Holder Lease waited_for",
+        "model.care": "Finding Remedy",
+        "model.chunks": (
+            "AnalysedChunk AppendDocument Change Chunk DeleteDocument PutDocument "
+            "TouchDocument embedding_text"
+        ),
+        "model.documents": (
+            "Document DocumentRef RootFailure ScanReport Segment Stamp Trust WatchedPath"
+        ),
+        "model.globs": "glob_regex",
+        "model.plugins": "Credentials Mount Probe Registration",
+        "model.reports": "Embedding Progress ProgressCallback SyncReport",
+        "model.search": (
+            "Arm ArmScore Candidate ChunkId Explanation Found KeywordQuery Nearest Phrase "
+            "Query StoredChunk Where"
+        ),
+        "model.store": "Build SpaceInfo StoreHealth StoredDocument",
+        "model.tuples": "NamedTuple",
+        "present.snippet": "make_snippet",
+        "ranking.pipeline": "rank with_step",
+        "spec.batches": "BatchJobs BatchLimits BatchLine BatchProvider BatchState",
+        "spec.contexts": (
+            "ChunkerContext ManagerContext ManagerHealth RankContext RankerContext "
+            "SourceContext StoreContext"
+        ),
+        "spec.documents": "Chunker ConfiguredPath GrowingSource Source WatchedSource",
+        "spec.hooks": "GROUP Hooks Registry hookimpl hookspec",
+        "spec.managers": "MemoryManager",
+        "spec.providers": "EmbeddingProvider Limits ProviderContext",
+        "spec.rankers": "Ranker",
+        "spec.stores": "Store VectorStore",
+        "text.analyse": "Analyser make_analyser",
+        "text.graphemes": "floor_boundary is_boundary",
+        "text.query": "parse_query",
+        "text.stopwords": "STOP_WORDS",
+    },
+)

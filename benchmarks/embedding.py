@@ -24,15 +24,15 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from commonplace import Memory
-from commonplace.deadline import NEVER
 from commonplace.embedding.requests import RequestRunner
-from commonplace.spec import ProviderContext
+from commonplace.protocols.providers import ProviderContext
+from commonplace.resilience.deadline import NEVER
 from commonplace_openai.provider import OpenAIProvider
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.spec import Limits
+    from commonplace.protocols.providers import Limits
 
 SEED = 7
 DIMS = 384

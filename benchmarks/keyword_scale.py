@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from commonplace.deadline import NEVER
 from commonplace.model.chunks import AnalysedChunk, Chunk, PutDocument, Terms
 from commonplace.model.search import KeywordQuery, Where
+from commonplace.resilience.deadline import NEVER
 from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:

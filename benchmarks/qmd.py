@@ -17,7 +17,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from commonplace.deadline import NEVER
+from commonplace.resilience.deadline import NEVER
 from commonplace_qmd.engine import Qmd, QmdHome, Row
 from commonplace_qmd.engine.process import Runs, run
 from commonplace_qmd.engine.program import locate

@@ -34,7 +34,7 @@ _BEGIN = """
 import sys
 for name in {missing!r}:
     sys.modules[name] = None
-from commonplace.deadline import NEVER
+from commonplace.resilience.deadline import NEVER
 from commonplace.model.search import KeywordQuery, Where
 from commonplace_sqlite.store import SqliteStore
 store = SqliteStore({path!r}, vectors={extension!r})

@@ -34,8 +34,8 @@ from vector_rivals import (
     sqlite_ways,
 )
 
-from commonplace.deadline import NEVER
 from commonplace.model.search import KeywordQuery, Where
+from commonplace.resilience.deadline import NEVER
 from commonplace_sqlite.store import SqliteStore
 from commonplace_sqlite.vectors.kernels import Kernels
 from commonplace_sqlite.vectors.searching import VectorSearch

@@ -25,7 +25,7 @@ from indexing import child_env, write_notes
 from commonplace import Memory
 
 if TYPE_CHECKING:
-    from commonplace.model.upkeep import SyncEvent
+    from commonplace.model.reports import SyncEvent
 
 SIZES = (1_000,)
 FULL_SIZES = (*SIZES, 50_000)

@@ -41,7 +41,7 @@ class _Held:
 
 
 class InMemoryStore:
-    """Keeps everything in this object; see :class:`commonplace.spec.VectorStore`.
+    """Keeps everything in this object; see :class:`~commonplace.plugin.VectorStore`.
 
     A build's contents are a value. A change makes the next value and then swaps it in, so that a
     change which fails leaves no trace, and a search goes on with the value it began with. Ids of

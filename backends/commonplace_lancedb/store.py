@@ -39,7 +39,7 @@ __all__ = ["LanceStore"]
 
 
 class LanceStore:
-    """One namespace of a LanceDB table; see :class:`commonplace.spec.VectorStore`.
+    """One namespace of a LanceDB table; see :class:`~commonplace.plugin.VectorStore`.
 
     What is valid is said by one row, the head; every change is one commit that brings a new head
     along. A read is made of one version of the table from beginning to end. To make a store imports

@@ -36,7 +36,7 @@ _WAIT_AT_END = 5.0
 
 
 class QmdManager:
-    """A :class:`~commonplace.spec.MemoryManager`; threads may share it.
+    """A :class:`~commonplace.plugin.MemoryManager`; threads may share it.
 
     ``notices`` are lines about the configuration, for :meth:`health`.
     """

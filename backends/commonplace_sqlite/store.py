@@ -33,7 +33,7 @@ __all__ = ["SqliteStore"]
 
 
 class SqliteStore:
-    """Keeps chunks, keyword index and vectors in a file; see :class:`commonplace.spec.VectorStore`.
+    """Chunks, keyword index and vectors in a file; see :class:`~commonplace.plugin.VectorStore`.
 
     ``vectors`` says whether sqlite-vec may be loaded, ``vector_extension`` from where if not from
     its package; vectors are kept and searched without it, too; ``search`` takes the place of both.

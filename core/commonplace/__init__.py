@@ -28,9 +28,8 @@ if TYPE_CHECKING:
         WorkspaceError,
     )
     from commonplace.memory import Memory
-    from commonplace.model.reports import NoteText, Status, SyncReport
+    from commonplace.model.reports import NoteText, Status, SyncEvent, SyncReport, UpkeepState
     from commonplace.model.search import Hit, SearchResult
-    from commonplace.model.upkeep import SyncEvent, UpkeepState
 
 __all__ = [
     "AsyncMemory",

@@ -13,9 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import TracebackType
 
-    from commonplace.model.reports import NoteText, ProgressCallback, Status, SyncReport
+    from commonplace.model.reports import (
+        NoteText,
+        ProgressCallback,
+        Status,
+        SyncListener,
+        SyncReport,
+    )
     from commonplace.model.search import SearchResult
-    from commonplace.model.upkeep import SyncListener
 
 __all__ = ["AsyncMemory"]
 

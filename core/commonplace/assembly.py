@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 from commonplace.errors import PluginUnavailableError, ScopeDeniedError
 from commonplace.fallback.link import Link
 from commonplace.fallback.manager import FallbackMemoryManager
-from commonplace.spec import ChunkerContext, ManagerContext, SourceContext, StoreContext
+from commonplace.protocols.contexts import (
+    ChunkerContext,
+    ManagerContext,
+    SourceContext,
+    StoreContext,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from commonplace.breaker import CircuitBreaker
     from commonplace.config import Settings
     from commonplace.embedding.service import EmbeddingService
     from commonplace.fallback.link import Work
@@ -22,7 +26,9 @@ if TYPE_CHECKING:
     from commonplace.model.documents import WatchedPath
     from commonplace.model.plugins import Mount, Registration
     from commonplace.model.search import Query
-    from commonplace.spec import MemoryManager, Source
+    from commonplace.protocols.managers import MemoryManager
+    from commonplace.protocols.sources import Source
+    from commonplace.resilience.breaker import CircuitBreaker
     from commonplace.text.analyse import Analyser
 
 __all__ = [
@@ -120,7 +126,7 @@ def make_chain(
         changed = partial(_changed, host)
         if alone:
             return Link(backend, make, changed=changed)
-        from commonplace.fallback.worker import Worker
+        from commonplace.resilience.bounded_call import Worker
 
         breakers = _breakers(settings, backend)
         return Link(backend, make, breakers=breakers, worker=Worker(backend), changed=changed)
@@ -211,8 +217,7 @@ def _breakers(settings: Settings, backend: str) -> dict[Work, CircuitBreaker]:
     """Breakers that every process of this agent shares: each search may be a process of its own."""
     from zlib import crc32
 
-    from commonplace.breaker import CircuitBreaker
-    from commonplace.breaker_file import BreakerFile
+    from commonplace.resilience.breaker import BreakerFile, CircuitBreaker
 
     works: tuple[Work, ...] = ("search", "upkeep")
     # Other settings may be what mends it.

@@ -31,15 +31,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from commonplace.config import Settings
-    from commonplace.deadline import Deadline
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.host import PluginHost
     from commonplace.index.freshness import Freshness
-    from commonplace.model.reports import NoteText, ProgressCallback, Status, SyncReport
+    from commonplace.model.reports import (
+        NoteText,
+        ProgressCallback,
+        Status,
+        SyncListener,
+        SyncReport,
+        UpkeepState,
+    )
     from commonplace.model.search import SearchResult
-    from commonplace.model.upkeep import SyncListener, UpkeepState
-    from commonplace.searching import Searcher
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
+    from commonplace.resilience.deadline import Deadline
+    from commonplace.search.search import Searcher
     from commonplace.upkeep.request import SyncRequest
     from commonplace.upkeep.upkeep import Upkeep
 
@@ -340,8 +346,8 @@ class Memory:
     def _searching(self) -> Searcher:
         with self._opening:
             if self._searcher is None:
-                from commonplace.ranking.chain import make_chain as make_rankers
-                from commonplace.searching import Searcher
+                from commonplace.search.ranking import make_chain as make_rankers
+                from commonplace.search.search import Searcher
 
                 search = self.settings.search
                 rankers = make_rankers(self.host, self.settings)

@@ -14,7 +14,6 @@ from commonplace.lazy import lazy_exports
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "breaker": "CircuitBreaker",
         "cli.command": "Command",
         "cli.context": "Context",
         "cli.parser": "UsageError",
@@ -22,7 +21,6 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "config.secret": "Secret",
         "config.settings": "Settings",
         "config.values": "Reading WrongValueError convert kind_of",
-        "deadline": "Deadline NEVER",
         "dirs": "expand_user make_private_folder",
         "embedding.answers": "numbers_of vectors_of",
         "embedding.batching_files": "FileBatches",
@@ -43,45 +41,48 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "files.confine": "resolve",
         "files.days": "day_of",
         "files.findings": "Findings is_storable words_of",
-        "files.globs": "matcher",
+        "files.globs": "glob_regex matcher",
         "files.opening": "open_below",
         "files.reading": "decode read_bytes",
         "files.roots": "ExtraRoot Root Roots SUFFIX is_ignored",
         "files.scan": "scan",
         "files.stats": "is_link stamp_of",
+        "hookspecs": "GROUP Hooks Registry hookimpl hookspec",
         "host.host": "PluginHost",
         "index.changes": "settled_stamp",
-        "lease": "Holder Lease waited_for",
-        "model.care": "Finding Remedy",
         "model.chunks": (
-            "AnalysedChunk AppendDocument Change Chunk DeleteDocument PutDocument "
-            "TouchDocument embedding_text"
+            "AnalysedChunk AppendDocument Change Chunk DeleteDocument PutDocument TouchDocument "
+            "embedding_text"
         ),
+        "model.store": "Build SpaceInfo StoreHealth StoredDocument",
         "model.documents": (
             "Document DocumentRef RootFailure ScanReport Segment Stamp Trust WatchedPath"
         ),
-        "model.globs": "glob_regex",
         "model.plugins": "Credentials Mount Probe Registration",
+        "model.findings": "Finding Remedy",
         "model.reports": "Embedding Progress ProgressCallback SyncReport",
         "model.search": (
             "Arm ArmScore Candidate ChunkId Explanation Found KeywordQuery Nearest Phrase "
             "Query StoredChunk Where"
         ),
-        "model.store": "Build SpaceInfo StoreHealth StoredDocument",
         "model.tuples": "NamedTuple",
-        "present.snippet": "make_snippet",
-        "ranking.pipeline": "rank with_step",
-        "spec.batches": "BatchJobs BatchLimits BatchLine BatchProvider BatchState",
-        "spec.contexts": (
+        "protocols.contexts": (
             "ChunkerContext ManagerContext ManagerHealth RankContext RankerContext "
             "SourceContext StoreContext"
         ),
-        "spec.documents": "Chunker ConfiguredPath GrowingSource Source WatchedSource",
-        "spec.hooks": "GROUP Hooks Registry hookimpl hookspec",
-        "spec.managers": "MemoryManager",
-        "spec.providers": "EmbeddingProvider Limits ProviderContext",
-        "spec.rankers": "Ranker",
-        "spec.stores": "Store VectorStore",
+        "protocols.managers": "MemoryManager",
+        "protocols.providers": (
+            "BatchJobs BatchLimits BatchLine BatchProvider BatchState EmbeddingProvider "
+            "Limits ProviderContext"
+        ),
+        "protocols.rankers": "Ranker",
+        "protocols.sources": "Chunker ConfiguredPath GrowingSource Source WatchedSource",
+        "protocols.stores": "Store VectorStore",
+        "resilience.breaker": "CircuitBreaker",
+        "resilience.deadline": "Deadline NEVER",
+        "resilience.lock": "Holder Lease waited_for",
+        "search.ranking": "rank with_step",
+        "search.snippets": "make_snippet",
         "text.analyse": "Analyser make_analyser",
         "text.graphemes": "floor_boundary is_boundary",
         "text.query": "parse_query",

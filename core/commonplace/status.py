@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from commonplace.embedding.service import cache_key
 from commonplace.embedding.states import Serving, refusals_of, serving, states_of
 from commonplace.errors import CommonplaceError
-from commonplace.model.care import Finding, Remedy
+from commonplace.model.findings import Finding, Remedy
 from commonplace.model.reports import Status, SyncReport
 from commonplace.model.search import Fallback
 
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from commonplace.embedding.service import EmbeddingService
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.model.plugin_info import PluginInfo
-    from commonplace.model.provider_state import ProviderState
-    from commonplace.model.reports import LinkState
+    from commonplace.model.reports import LinkState, ProviderState, UpkeepState
     from commonplace.model.store import SpaceInfo, StoreHealth
-    from commonplace.model.upkeep import UpkeepState
 
 __all__ = ["status_of"]
 

@@ -43,7 +43,7 @@ _STATES: dict[str, Literal["running", "done", "failed", "expired", "cancelled"]]
 
 
 class GeminiBatches:
-    """:class:`~commonplace.spec.batches.BatchJobs` by ``asyncBatchEmbedContent``.
+    """:class:`~commonplace.protocols.providers.BatchJobs` by ``asyncBatchEmbedContent``.
 
     A job is known by its own name and that of its input, with a space between: Google does not
     promise to tell the latter again. ``request`` is what is asked for a text; with ``is_google``

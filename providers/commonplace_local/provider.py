@@ -94,7 +94,7 @@ class LocalProvider:
     def embed(
         self, texts: Sequence[str], *, purpose: Literal["query", "document"], deadline: Deadline
     ) -> Sequence[Sequence[float]]:
-        """See :class:`~commonplace.spec.EmbeddingProvider`."""
+        """See :class:`~commonplace.plugin.EmbeddingProvider`."""
         query = purpose == "query"
         if query and self._path is None and self._model.here() is None:
             raise fault(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commonplace.model.documents import Document
-    from commonplace.spec import ChunkerContext
+    from commonplace.protocols.contexts import ChunkerContext
 
 
 class Sound(LinesChunker):

@@ -11,10 +11,10 @@ from commonplace_inmemory.store import InMemoryStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from commonplace.deadline import Deadline
     from commonplace.model.chunks import Change
     from commonplace.model.search import ChunkId, KeywordQuery, StoredChunk, Where
     from commonplace.model.store import Build
+    from commonplace.resilience.deadline import Deadline
 
 
 class Fetching(InMemoryStore):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
     from commonplace.model.documents import Document, DocumentRef, Stamp
-    from commonplace.spec import SourceContext
+    from commonplace.protocols.contexts import SourceContext
 
 SIZE = 20_000
 

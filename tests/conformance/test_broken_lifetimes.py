@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import DeadlineExceededError, DeclinedError, IndexBusyError
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.testing.store.leasing import LeaseLaws
 from commonplace.testing.store.lifetime import LifetimeLaws
 from commonplace_inmemory.store import InMemoryStore

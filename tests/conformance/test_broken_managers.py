@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from commonplace.deadline import NEVER
 from commonplace.errors import IndexBusyError, UnavailableError
 from commonplace.index.manager import IndexedMemoryManager
 from commonplace.model.documents import ScanReport
 from commonplace.model.reports import SyncReport
 from commonplace.model.search import Found
-from commonplace.spec import ManagerHealth, StoreContext
+from commonplace.protocols.contexts import ManagerHealth, StoreContext
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing import MemoryManagerConformance, make_put
 from commonplace.testing.manager.law import CAPABILITIES
 from commonplace.testing.naive import passes
@@ -27,10 +27,12 @@ from commonplace_sqlite.plugin import make_store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.deadline import Deadline
     from commonplace.model.documents import Document, DocumentRef
     from commonplace.model.search import Arm, Query, StoredChunk, Where
-    from commonplace.spec import ManagerContext, Source, Store
+    from commonplace.protocols.contexts import ManagerContext
+    from commonplace.protocols.sources import Source
+    from commonplace.protocols.stores import Store
+    from commonplace.resilience.deadline import Deadline
 
 
 class Sound(IndexedMemoryManager):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 from commonplace.errors import IndexBusyError
-from commonplace.lease import Lease
+from commonplace.resilience.lock import Lease
 from commonplace.testing import StoreConformance
 from commonplace.testing.store.crashing import CrashLaws
 from commonplace.testing.store.persisting import PersistenceLaws
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.chunks import Change
     from commonplace.model.store import Build
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
     from commonplace_inmemory.store import _Held
     from commonplace_inmemory.vectors import Vectors
 

@@ -12,14 +12,14 @@ import pytest
 from attrs import evolve
 
 from commonplace.errors import ProviderError
-from commonplace.spec import Limits
+from commonplace.protocols.providers import Limits
 from commonplace.testing import EmbeddingProviderConformance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.spec import ProviderContext
+    from commonplace.protocols.providers import ProviderContext
+    from commonplace.resilience.deadline import Deadline
 
 Purpose = Literal["query", "document"]
 Vectors = list[list[float]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from commonplace.ranking.pipeline import with_step
+from commonplace.search.ranking import with_step
 from commonplace.testing import RankerConformance
 from commonplace_ranking.scores import unit_score
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commonplace.model.search import Candidate
-    from commonplace.spec import RankContext, RankerContext
+    from commonplace.protocols.contexts import RankContext, RankerContext
 
 Stage = Literal["fuse", "adjust", "select"]
 

@@ -17,7 +17,7 @@ from commonplace_notes.source import NotesSource
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.spec import SourceContext
+    from commonplace.protocols.contexts import SourceContext
 
 
 class Sound(NotesSource):

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.deadline import NEVER
 from commonplace.embedding.vectors import floats, unit
 from commonplace.model.search import Where
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing.store.vectors import VectorLaws
 from commonplace.testing.store.vectors_nearest import NearestLaws
 from commonplace_inmemory.index import EMPTY, Index
@@ -17,11 +17,11 @@ from commonplace_inmemory.vectors import NOTHING, Vectors
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from commonplace.deadline import Deadline
     from commonplace.model.chunks import Change
     from commonplace.model.search import ChunkId, Nearest
     from commonplace.model.store import Build, SpaceInfo
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
+    from commonplace.resilience.deadline import Deadline
 
 
 class NamesEveryChunk(InMemoryStore):

@@ -19,7 +19,7 @@ MINE = """
 from hashlib import shake_128
 from commonplace.errors import ProviderError
 from commonplace.index.manager import IndexedMemoryManager
-from commonplace.spec import Limits
+from commonplace.protocols.providers import Limits
 from commonplace.text.analyse import make_analyser
 from commonplace_chunkers.lines import LinesChunker
 from commonplace_inmemory.store import InMemoryStore

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.spec import StoreContext
+from commonplace.protocols.contexts import StoreContext
 from commonplace.testing import StoreConformance
 from commonplace_inmemory.plugin import make_store
 
 if TYPE_CHECKING:
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
 
 
 class TestInMemoryStore(StoreConformance):

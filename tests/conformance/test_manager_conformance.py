@@ -3,11 +3,12 @@ from __future__ import annotations
 from hashlib import shake_128
 from typing import TYPE_CHECKING
 
-from commonplace.breaker import CircuitBreaker
 from commonplace.embedding.link import ProviderLink
 from commonplace.embedding.service import EmbeddingService
 from commonplace.index.manager import IndexedMemoryManager
-from commonplace.spec import Limits, StoreContext
+from commonplace.protocols.contexts import StoreContext
+from commonplace.protocols.providers import Limits
+from commonplace.resilience.breaker import CircuitBreaker
 from commonplace.testing import MemoryManagerConformance
 from commonplace.testing.manager.law import CAPABILITIES
 from commonplace.text.analyse import make_analyser
@@ -19,8 +20,9 @@ from commonplace_sqlite.plugin import make_store
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.spec import ManagerContext, MemoryManager
+    from commonplace.protocols.contexts import ManagerContext
+    from commonplace.protocols.managers import MemoryManager
+    from commonplace.resilience.deadline import Deadline
 
 
 class Hashing:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.spec import StoreContext
+from commonplace.protocols.contexts import StoreContext
 from commonplace.testing import publish, search
 from commonplace.testing.driving import places
 from commonplace.testing.strategies import corpora, queries, wheres
@@ -18,7 +18,7 @@ from commonplace_sqlite.plugin import make_store
 if TYPE_CHECKING:
     from commonplace.model.chunks import PutDocument
     from commonplace.model.search import KeywordQuery, Where
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
     from commonplace.testing.driving import Place
 
 

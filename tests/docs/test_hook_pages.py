@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 
-import commonplace.spec
+import commonplace.plugin
 import commonplace.testing
 from commonplace.cli.command import Command
 from commonplace.config.json5 import parse
@@ -21,7 +21,7 @@ from commonplace.host.entrypoints import EVENT_HOOKS
 from commonplace.memory import Memory
 from commonplace.model.documents import WatchedPath
 from commonplace.model.search import Hit, SearchResult
-from commonplace.spec import Hooks
+from commonplace.plugin import Hooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +87,7 @@ def test_a_page_says_what_the_hook_hands_over(hook: str, page_of: Callable[[str]
     if hook == "commonplace_register_rankers":
         contexts.append("RankContext")
     for name in contexts:
-        context = getattr(commonplace.spec, name)
+        context = getattr(commonplace.plugin, name)
         fields = (
             [field.name for field in attrs.fields(context)]
             if attrs.has(context)

@@ -25,14 +25,14 @@ from commonplace.memory import Memory
 from commonplace.model.plugins import Mount, Probe, Registration
 from commonplace.model.reports import SyncReport
 from commonplace.model.search import Arm, Found, StoredChunk
-from commonplace.spec import ManagerHealth, hookimpl
+from commonplace.plugin import ManagerHealth, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from commonplace.model.search import Query
-    from commonplace.spec import ManagerContext, Registry
+    from commonplace.plugin import ManagerContext, Registry
 
 OURS = (
     commonplace_chunkers.plugin,

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.index import making
 from commonplace.index.manager import IndexedMemoryManager
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.text.analyse import make_analyser
 from commonplace_chunkers.markdown import MarkdownChunker
 from commonplace_sessions import jsonl, transcript

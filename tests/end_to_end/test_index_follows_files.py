@@ -28,8 +28,8 @@ from hypothesis.stateful import (
 )
 
 from commonplace import Memory
-from commonplace.deadline import Deadline
 from commonplace.index.manager import IndexedMemoryManager
+from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

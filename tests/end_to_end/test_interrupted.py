@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from commonplace.deadline import NEVER
 from commonplace.model.search import KeywordQuery, Where
+from commonplace.resilience.deadline import NEVER
 from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from commonplace import Memory
-from commonplace.deadline import NEVER
+from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

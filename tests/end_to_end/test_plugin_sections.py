@@ -18,12 +18,12 @@ from commonplace.errors import UnavailableError
 from commonplace.host.host import PluginHost
 from commonplace.memory import Memory
 from commonplace.model.plugins import Registration
-from commonplace.spec import hookimpl
+from commonplace.plugin import hookimpl
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from commonplace.spec import Registry
+    from commonplace.plugin import Registry
 
 OURS = (
     commonplace_chunkers.plugin,

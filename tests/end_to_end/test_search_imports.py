@@ -32,7 +32,7 @@ FORBIDDEN = """
     string subprocess tempfile tomllib urllib uuid xllamacpp zipfile
 """
 OURS = """
-    commonplace.aio commonplace.breaker commonplace.cli.checks commonplace.cli.extra
+    commonplace.aio commonplace.resilience.breaker commonplace.cli.checks commonplace.cli.extra
     commonplace.cli.jsonify commonplace.cli.pretty commonplace.config.json5
     commonplace.config.resolve commonplace.config.schema commonplace.embedding.service
     commonplace.host.events commonplace.index.documents commonplace.index.indexer
@@ -68,7 +68,7 @@ def test_a_search_of_an_index_that_is_up_to_date_imports_little(sandbox: Sandbox
     search(sandbox)  # remembers which plugins there are
     ran = search(sandbox)
     modules = listed(ran, "MODULES")
-    assert {"apsw", "commonplace.searching", "commonplace_sqlite.keyword"} <= modules
+    assert {"apsw", "commonplace.search.search", "commonplace_sqlite.keyword"} <= modules
     assert among(modules - listed(ran, "PLUGGY"), FORBIDDEN) == set()
     assert among(modules, OURS) == set()
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.deadline import NEVER
 from commonplace.errors import IndexBusyError
 from commonplace.memory import Memory
+from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from commonplace.model.upkeep import SyncEvent
+    from commonplace.model.reports import SyncEvent
 
     Opener = Callable[..., "Watched"]
 

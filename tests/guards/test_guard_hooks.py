@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from commonplace.host.entrypoints import EVENT_HOOKS
-from commonplace.spec import Hooks
+from commonplace.plugin import Hooks
 
 if TYPE_CHECKING:
     from pathlib import Path

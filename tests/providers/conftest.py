@@ -15,14 +15,14 @@ import pytest
 from attrs import frozen
 
 from commonplace.embedding.requests import RequestRunner
-from commonplace.embedding.retry import RetryPolicy
+from commonplace.resilience.retry import RetryPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tests.providers.fakes.loopback import Loopback, Reply
 
-    from commonplace.spec import EmbeddingProvider
+    from commonplace.plugin import EmbeddingProvider
 
 __all__ = ["Fault", "Loopback", "Reply", "Runs"]
 

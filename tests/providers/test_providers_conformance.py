@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 from attrs import evolve
 
-from commonplace.spec import ProviderContext
+from commonplace.plugin import ProviderContext
 from commonplace.testing import EmbeddingProviderConformance
 from commonplace_gemini.provider import GeminiProvider
 from commonplace_local.provider import LocalProvider
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.providers.conftest import Loopback
     from tests.providers.tiny_gguf import Writes
 
-    from commonplace.spec import EmbeddingProvider
+    from commonplace.plugin import EmbeddingProvider
 
 
 class AtVendor(EmbeddingProviderConformance):

@@ -7,9 +7,9 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from commonplace.breaker_file import recorded
 from commonplace.care.leftovers import leftovers, sweep
-from commonplace.model.care import Finding, Remedy
+from commonplace.model.findings import Finding, Remedy
+from commonplace.resilience.breaker import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

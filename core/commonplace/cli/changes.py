@@ -12,8 +12,7 @@ from commonplace.errors import reason_of
 
 if TYPE_CHECKING:
     from commonplace.cli.context import Context
-    from commonplace.model.reports import SyncReport
-    from commonplace.model.upkeep import SyncEvent, UpkeepState, WatchMode
+    from commonplace.model.reports import SyncEvent, SyncReport, UpkeepState, WatchMode
 
 __all__ = ["Changes"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from commonplace.cli.context import Context
     from commonplace.config import Settings
     from commonplace.memory import Memory
-    from commonplace.model.care import Finding, Remedy
+    from commonplace.model.findings import Finding, Remedy
     from commonplace.model.reports import Status
 
 __all__ = ["Check", "State", "all_checks"]
@@ -317,7 +317,7 @@ def _found(finding: Finding) -> Check:
 
 
 def _indexing(memory: Memory) -> Remedy:
-    from commonplace.model.care import Remedy
+    from commonplace.model.findings import Remedy
 
     def run() -> str:
         report = memory.sync()

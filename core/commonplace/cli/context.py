@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from commonplace.cli.progress import ProgressLine
     from commonplace.cli.terminal import Style
     from commonplace.memory import Memory
-    from commonplace.model.upkeep import SyncListener
+    from commonplace.model.reports import SyncListener
 
 __all__ = ["Context"]
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from commonplace.cli.terminal import Style
-    from commonplace.model.care import Finding
+    from commonplace.model.findings import Finding
 
 __all__ = ["findings_json", "findings_lines"]
 

@@ -11,15 +11,15 @@ from commonplace.embedding.batching_guard import GuardedJobs
 from commonplace.embedding.batching_jobs import JobStore, Taken
 from commonplace.embedding.batching_run import BatchRun
 from commonplace.embedding.batching_work import BatchOutcome, Work
-from commonplace.embedding.retry import RetryPolicy, with_retries
 from commonplace.errors import ProviderError, UnavailableError
+from commonplace.resilience.retry import RetryPolicy, with_retries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.config.search import BatchSettings
-    from commonplace.deadline import Deadline
-    from commonplace.spec import BatchJobs
+    from commonplace.protocols.providers import BatchJobs
+    from commonplace.resilience.deadline import Deadline
 
 __all__ = ["WORTH", "BatchOutcome", "Batching", "Clocks", "Work"]
 

@@ -11,7 +11,7 @@ from commonplace.errors import ProviderError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from commonplace.spec import BatchLine
+    from commonplace.protocols.providers import BatchLine
 
 __all__ = ["Collector"]
 

@@ -8,14 +8,14 @@ from commonplace.embedding.answers import vectors_of
 from commonplace.embedding.batching_lines import downloaded, lines_of
 from commonplace.embedding.refusals import message_of
 from commonplace.errors import ProviderError
-from commonplace.spec.batches import BatchLimits, BatchLine, BatchState
+from commonplace.protocols.providers import BatchLimits, BatchLine, BatchState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Literal
 
-    from commonplace.deadline import Deadline
     from commonplace.embedding.remote import RemoteClient
+    from commonplace.resilience.deadline import Deadline
 
 __all__ = ["FileBatches"]
 
@@ -31,7 +31,7 @@ _METADATA = "commonplace"
 
 
 class FileBatches:
-    """:class:`~commonplace.spec.batches.BatchJobs` by ``/files`` and ``/batches``.
+    """:class:`~commonplace.protocols.providers.BatchJobs` by ``/files`` and ``/batches``.
 
     ``client`` gives the connection; ``line`` writes the line of a custom id and its text;
     ``wanted`` is what a job's beginning says besides file and name; ``dims`` is how long vectors

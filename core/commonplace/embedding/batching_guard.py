@@ -10,8 +10,8 @@ from commonplace.errors import CallerError, ProviderError, UnavailableError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from commonplace.deadline import Deadline
-    from commonplace.spec import BatchJobs, BatchLimits, BatchLine, BatchState
+    from commonplace.protocols.providers import BatchJobs, BatchLimits, BatchLine, BatchState
+    from commonplace.resilience.deadline import Deadline
 
 __all__ = ["GuardedJobs"]
 

@@ -12,8 +12,8 @@ import httpx
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from commonplace.deadline import Deadline
     from commonplace.embedding.remote import RemoteClient
+    from commonplace.resilience.deadline import Deadline
 
 __all__ = ["downloaded", "is_same_origin", "line_size", "lines_of"]
 

@@ -13,17 +13,17 @@ from commonplace.embedding.batching_jobs import JobRecord
 from commonplace.embedding.batching_lines import line_size
 from commonplace.embedding.batching_work import BatchOutcome
 from commonplace.embedding.packing import cut_to_fit
-from commonplace.embedding.retry import PASSING
 from commonplace.errors import ProviderError, UnavailableError
 from commonplace.model.reports import Progress
+from commonplace.resilience.retry import PASSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from commonplace.deadline import Deadline
     from commonplace.embedding.batching import Batching
     from commonplace.embedding.batching_work import Work
-    from commonplace.spec import BatchState
+    from commonplace.protocols.providers import BatchState
+    from commonplace.resilience.deadline import Deadline
 
 __all__ = ["BatchRun"]
 

@@ -9,9 +9,9 @@ from attrs import frozen
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from commonplace.deadline import Deadline
     from commonplace.model.reports import ProgressCallback
-    from commonplace.spec import Limits
+    from commonplace.protocols.providers import Limits
+    from commonplace.resilience.deadline import Deadline
 
 __all__ = ["BatchOutcome", "Work"]
 

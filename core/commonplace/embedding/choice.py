@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from commonplace.embedding.link import ProviderLink
     from commonplace.host.host import PluginHost
     from commonplace.model.plugins import Registration
-    from commonplace.spec import EmbeddingProvider
+    from commonplace.protocols.providers import EmbeddingProvider
 
 __all__ = ["Choice", "choose"]
 

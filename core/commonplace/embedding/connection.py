@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from commonplace.embedding.endpoint import Endpoint
     from commonplace.embedding.refusals import Complaint
     from commonplace.embedding.remote import Answer, RemoteClient
-    from commonplace.spec import ProviderContext
+    from commonplace.protocols.providers import ProviderContext
 
 __all__ = ["Connection", "bearer", "read_vectors"]
 

@@ -12,20 +12,20 @@ from commonplace.embedding.refused import RefusedText
 from commonplace.embedding.service import cache_key
 from commonplace.embedding.vectors import dims_of
 from commonplace.errors import UnavailableError
-from commonplace.lease import waited_for
 from commonplace.model.reports import Embedding, Progress
+from commonplace.resilience.lock import waited_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from commonplace.deadline import Deadline
     from commonplace.embedding.batching_work import BatchOutcome
     from commonplace.embedding.link import ProviderLink
     from commonplace.embedding.service import EmbeddingService
     from commonplace.model.reports import ProgressCallback
     from commonplace.model.store import Build
-    from commonplace.spec import VectorStore
+    from commonplace.protocols.stores import VectorStore
+    from commonplace.resilience.deadline import Deadline
 
 __all__ = ["fill_vectors"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from commonplace.whole_file import write_whole
+from commonplace.resilience.atomic_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from commonplace.spec import ProviderContext
+    from commonplace.protocols.providers import ProviderContext
 
 __all__ = ["SpaceLedger", "as_made", "maker_of"]
 

@@ -11,12 +11,12 @@ from commonplace.errors import ProviderError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from commonplace.breaker import BreakerState, CircuitBreaker
     from commonplace.embedding.batching import Batching
     from commonplace.embedding.requests import RequestRunner
     from commonplace.errors import CommonplaceError
     from commonplace.model.store import SpaceInfo
-    from commonplace.spec import EmbeddingProvider
+    from commonplace.protocols.providers import EmbeddingProvider
+    from commonplace.resilience.breaker import BreakerState, CircuitBreaker
 
 __all__ = ["Pace", "ProviderLink", "fingerprint_of", "space_name", "space_of", "told"]
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from commonplace.breaker import CircuitBreaker
-from commonplace.breaker_file import BreakerFile
 from commonplace.embedding.keys import find_keys, missing_key
 from commonplace.embedding.ledger import as_made, maker_of
 from commonplace.embedding.link import Pace, ProviderLink, fingerprint_of
 from commonplace.embedding.rotation import RotatingProvider
 from commonplace.errors import CommonplaceError, PluginUnavailableError, UnavailableError
-from commonplace.spec import ProviderContext
+from commonplace.protocols.providers import ProviderContext
+from commonplace.resilience.breaker import BreakerFile, CircuitBreaker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from commonplace.host.host import PluginHost
     from commonplace.model.plugins import Registration
     from commonplace.model.store import SpaceInfo
-    from commonplace.spec import EmbeddingProvider
+    from commonplace.protocols.providers import EmbeddingProvider
 
 __all__ = ["LinkMaker", "context_of"]
 
@@ -186,7 +185,7 @@ def _batching(
 ) -> Batching | None:
     from commonplace.embedding.batching import Batching
     from commonplace.embedding.batching_jobs import JobStore
-    from commonplace.spec.batches import BatchProvider
+    from commonplace.protocols.providers import BatchProvider
 
     if isinstance(provider, RotatingProvider):
         provider = provider.first

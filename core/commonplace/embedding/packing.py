@@ -10,7 +10,7 @@ from commonplace.text.graphemes import is_boundary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from commonplace.spec import Limits
+    from commonplace.protocols.providers import Limits
 
 __all__ = ["cut_to_fit", "estimate_tokens", "fits", "pack"]
 

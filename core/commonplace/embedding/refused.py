@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace.whole_file import write_whole
+from commonplace.resilience.atomic_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

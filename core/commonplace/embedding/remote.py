@@ -25,8 +25,8 @@ from commonplace.errors import ProviderError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from commonplace.deadline import Deadline
     from commonplace.errors import ProviderErrorKind
+    from commonplace.resilience.deadline import Deadline
 
 __all__ = ["Answer", "Complaint", "RemoteClient", "kind_of_status", "retry_after_of"]
 

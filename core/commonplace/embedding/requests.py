@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 from attrs import define, evolve, frozen
 
 from commonplace.embedding.packing import cut_to_fit, pack
-from commonplace.embedding.retry import RetryPolicy, with_retries
 from commonplace.embedding.vectors import checked, dims_of
 from commonplace.errors import (
     CallerError,
@@ -16,13 +15,14 @@ from commonplace.errors import (
     ProviderError,
     UnavailableError,
 )
+from commonplace.resilience.retry import RetryPolicy, with_retries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from concurrent.futures import Future
 
-    from commonplace.deadline import Deadline
-    from commonplace.spec import EmbeddingProvider
+    from commonplace.protocols.providers import EmbeddingProvider
+    from commonplace.resilience.deadline import Deadline
 
 __all__ = ["Embedded", "RequestRunner"]
 

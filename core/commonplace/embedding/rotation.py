@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from commonplace.embedding.retry import PASSING
 from commonplace.errors import ProviderError
+from commonplace.resilience.retry import PASSING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.deadline import Deadline
-    from commonplace.spec import EmbeddingProvider, Limits
+    from commonplace.protocols.providers import EmbeddingProvider, Limits
+    from commonplace.resilience.deadline import Deadline
 
 __all__ = ["RotatingProvider"]
 

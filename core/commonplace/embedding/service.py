@@ -15,12 +15,12 @@ from commonplace.model.search import Fallback
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from commonplace.deadline import Deadline
     from commonplace.embedding.cache import EmbeddingCache
     from commonplace.embedding.ledger import SpaceLedger
     from commonplace.embedding.link import ProviderLink
     from commonplace.embedding.refused import RefusedTexts
     from commonplace.model.store import SpaceInfo
+    from commonplace.resilience.deadline import Deadline
 
 __all__ = ["KEYWORDS", "EmbeddingService", "NoVector", "QueryVector", "cache_key"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from commonplace.embedding.link import space_name, space_of, told
 from commonplace.embedding.service import KEYWORDS
 from commonplace.errors import UnavailableError
-from commonplace.model.provider_state import ProviderState
+from commonplace.model.reports import ProviderState
 from commonplace.model.search import Fallback
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from commonplace.deadline import LOOK_SECONDS
+from commonplace.resilience.deadline import LOOK_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

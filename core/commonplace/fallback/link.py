@@ -17,10 +17,10 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from commonplace.breaker import BreakerState, CircuitBreaker
-    from commonplace.deadline import Deadline
-    from commonplace.fallback.worker import Worker
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
+    from commonplace.resilience.bounded_call import Worker
+    from commonplace.resilience.breaker import BreakerState, CircuitBreaker
+    from commonplace.resilience.deadline import Deadline
 
 __all__ = ["Link", "Trouble", "Work"]
 
@@ -158,7 +158,7 @@ class Link:
         reason = reason_of(error)
         breaker = self._breakers.get(work)
         if breaker is None:
-            from commonplace.breaker import CircuitBreaker
+            from commonplace.resilience.breaker import CircuitBreaker
 
             breaker = self._breakers.setdefault(work, CircuitBreaker())
         if breaker.failed(reason):

@@ -6,13 +6,13 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import CommonplaceError, DeclinedError, UnavailableError, reason_of
 from commonplace.fallback.turn import Turn
 from commonplace.index.freshness import maintain_unasked
 from commonplace.model.reports import LinkState
 from commonplace.model.tuples import NamedTuple
-from commonplace.spec import ManagerHealth
+from commonplace.protocols.contexts import ManagerHealth
+from commonplace.resilience.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from commonplace.fallback.turn import Freshen
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Query, Where
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
 
 __all__ = ["FallbackMemoryManager", "Standby", "Survey"]
 
@@ -40,7 +40,7 @@ class Survey(NamedTuple):
 
 
 class FallbackMemoryManager:
-    """A :class:`~commonplace.spec.MemoryManager` over a chain of links, best first.
+    """A :class:`~commonplace.plugin.MemoryManager` over a chain of links, best first.
 
     Search goes along the chain; maintenance does not: each link is maintained by its role. Three
     outcomes of a link are told apart. *Unavailable* counts against it, and the next is asked.

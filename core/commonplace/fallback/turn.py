@@ -18,11 +18,11 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from commonplace.deadline import Deadline
     from commonplace.fallback.link import Link
     from commonplace.model.reports import Progress, ProgressCallback
     from commonplace.model.search import Arm, Query, Where
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
+    from commonplace.resilience.deadline import Deadline
 
     Freshen = Callable[[MemoryManager, ProgressCallback], Freshness]
 

@@ -11,7 +11,7 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from commonplace.spec import ConfiguredPath
+    from commonplace.protocols.sources import ConfiguredPath
 
 __all__ = ["IGNORED_FOLDERS", "SUFFIX", "ExtraRoot", "Root", "Roots", "is_ignored"]
 

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from commonplace.host.events import EventBus
     from commonplace.model.plugin_info import PluginInfo
     from commonplace.model.plugins import Registration
-    from commonplace.spec import Chunker, EmbeddingProvider, MemoryManager, Ranker, Source, Store
+    from commonplace.protocols.managers import MemoryManager
+    from commonplace.protocols.providers import EmbeddingProvider
+    from commonplace.protocols.rankers import Ranker
+    from commonplace.protocols.sources import Chunker, Source
+    from commonplace.protocols.stores import Store
 
 __all__ = ["BackendRegistration", "PluginHost"]
 

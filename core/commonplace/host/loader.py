@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pluggy import PluginManager
 
 from commonplace.errors import PluginConflictError
-from commonplace.spec import GROUP, Hooks
+from commonplace.hookspecs import GROUP, Hooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

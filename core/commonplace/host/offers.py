@@ -122,7 +122,7 @@ class Offers:
 
     def _collect_all(self, name: str) -> dict[str, Offer]:
         if not self._loader.hooks(name):
-            raise ValueError("it answers no hook: mark them with commonplace.spec.hookimpl")
+            raise ValueError("it answers no hook: mark them with commonplace.protocols.hookimpl")
         collected: dict[str, Offer] = {}
         for kind in KINDS:
             collected.update(self._collect(kind, name, ""))

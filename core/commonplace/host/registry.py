@@ -15,7 +15,7 @@ __all__ = ["KindRegistry"]
 
 
 class KindRegistry:
-    """The :class:`~commonplace.spec.Registry` handed to one hook of one plugin.
+    """The :class:`~commonplace.plugin.Registry` handed to one hook of one plugin.
 
     ``plugin`` names it in messages. ``claimed`` gives the plugin that has an id already, or ``""``.
     """

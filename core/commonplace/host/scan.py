@@ -7,8 +7,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from commonplace.hookspecs import GROUP
 from commonplace.host.entrypoints import FIELD, KINDS, EntryPoint, is_id
-from commonplace.spec import GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -59,7 +59,7 @@ def remember(
     ):
         return
     text = "\n".join([key, *records, "end"])
-    from commonplace.whole_file import write_whole  # once an installation
+    from commonplace.resilience.atomic_file import write_whole  # once an installation
 
     # What is no valid UTF-8 would be another name when it is read again.
     with suppress(OSError, ValueError):

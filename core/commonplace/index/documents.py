@@ -10,7 +10,7 @@ from commonplace.text.analyse import title_of
 
 if TYPE_CHECKING:
     from commonplace.model.documents import Document, Stamp
-    from commonplace.spec import Chunker
+    from commonplace.protocols.sources import Chunker
     from commonplace.text.analyse import Analyser
 
 __all__ = ["analyse_chunks", "analyse_document"]

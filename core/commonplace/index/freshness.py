@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import IndexBusyError, UnavailableError
 from commonplace.index.changes import lies_under
 from commonplace.model.tuples import NamedTuple
+from commonplace.resilience.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from types import CodeType
 
     from commonplace.model.documents import RootFailure
     from commonplace.model.reports import ProgressCallback, SyncReport
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
 
 __all__ = ["Freshness", "freshen", "maintain_unasked"]
 

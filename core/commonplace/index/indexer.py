@@ -13,14 +13,15 @@ from commonplace.model.reports import Progress, SyncReport
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from commonplace.deadline import Deadline
     from commonplace.index.changes import Plan, SourceScan
     from commonplace.index.making import Outcome
     from commonplace.model.chunks import Change
     from commonplace.model.documents import DocumentRef
     from commonplace.model.reports import ProgressCallback
     from commonplace.model.store import Build
-    from commonplace.spec import Chunker, Source, Store
+    from commonplace.protocols.sources import Chunker, Source
+    from commonplace.protocols.stores import Store
+    from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 
 __all__ = ["Indexer"]

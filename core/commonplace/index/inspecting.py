@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from commonplace.errors import IndexCorruptError, UnavailableError
 from commonplace.index.recipe import anew_since, plain_identity
 from commonplace.index.target import is_of_nobody, live_build
-from commonplace.model.care import Finding, Remedy
+from commonplace.model.findings import Finding, Remedy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from commonplace.model.reports import SyncReport
     from commonplace.model.store import Build, StoreHealth
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
 
 __all__ = ["Inspection"]
 

@@ -10,9 +10,9 @@ from commonplace.model.search import Arm, Found
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from commonplace.deadline import Deadline
     from commonplace.model.search import ChunkId, KeywordQuery, Where
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
+    from commonplace.resilience.deadline import Deadline
 
 __all__ = ["fetched", "keyword_arm", "neighbour_share"]
 

@@ -9,9 +9,9 @@ from commonplace.model.chunks import embedding_text
 from commonplace.model.search import KeywordQuery, Where
 
 if TYPE_CHECKING:
-    from commonplace.deadline import Deadline
     from commonplace.model.search import StoredChunk
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
+    from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 
 __all__ = ["place_of"]

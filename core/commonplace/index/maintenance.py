@@ -17,18 +17,19 @@ from commonplace.index.target import (
     is_current,
     live_build,
 )
-from commonplace.lease import waited_for
 from commonplace.model.reports import Progress, SyncReport
+from commonplace.resilience.lock import waited_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from commonplace.deadline import Deadline
     from commonplace.index.changes import Plan, SourceScan
     from commonplace.index.target import Target
     from commonplace.model.reports import ProgressCallback
     from commonplace.model.store import Build, StoredDocument
-    from commonplace.spec import Chunker, Source, Store
+    from commonplace.protocols.sources import Chunker, Source
+    from commonplace.protocols.stores import Store
+    from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 
 __all__ = ["Maintenance"]

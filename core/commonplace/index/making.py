@@ -13,11 +13,11 @@ from commonplace.model.chunks import TouchDocument
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from commonplace.deadline import Deadline
     from commonplace.model.chunks import Change
     from commonplace.model.documents import Document, DocumentRef, Segment, Stamp
     from commonplace.model.store import StoredDocument
-    from commonplace.spec import Chunker, GrowingSource, Source
+    from commonplace.protocols.sources import Chunker, GrowingSource, Source
+    from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 
     Put = Callable[[Change], None]
@@ -75,7 +75,7 @@ class _Job(NamedTuple):
 class Maker:
     """Reads, cuts and analyses documents.
 
-    A document of a :class:`~commonplace.spec.GrowingSource` is made from where it was left, if the
+    A document of a `GrowingSource` is made from where it was left, if the
     store ``appends``; a long one in several changes, each of which leaves it as it would be if it
     ended there.
     """

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from commonplace.deadline import LOOK_SECONDS, NEVER
 from commonplace.errors import (
     IndexBusyError,
     IndexCorruptError,
@@ -23,18 +22,20 @@ from commonplace.index.recipe import build_identity
 from commonplace.index.scanning import with_scans
 from commonplace.index.target import answers, live_build
 from commonplace.model.tuples import NamedTuple
-from commonplace.spec import ManagerHealth
+from commonplace.protocols.contexts import ManagerHealth
+from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from commonplace.deadline import Deadline
     from commonplace.embedding.service import EmbeddingService
-    from commonplace.model.care import Finding
+    from commonplace.model.findings import Finding
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Query, Where
     from commonplace.model.store import StoreHealth
-    from commonplace.spec import Chunker, Source, Store, VectorStore
+    from commonplace.protocols.sources import Chunker, Source
+    from commonplace.protocols.stores import Store, VectorStore
+    from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 
 __all__ = ["Arms", "IndexedMemoryManager"]
@@ -57,7 +58,7 @@ _USUAL_ARMS = Arms()
 
 
 class IndexedMemoryManager:
-    """A :class:`~commonplace.spec.MemoryManager` over any :class:`~commonplace.spec.Store`.
+    """A :class:`~commonplace.plugin.MemoryManager` over any :class:`~commonplace.plugin.Store`.
 
     ``sources`` are all that shall be searched; what the index holds of others is forgotten.
     """

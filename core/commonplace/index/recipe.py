@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from commonplace.spec import Source
+    from commonplace.protocols.sources import Source
     from commonplace.text.analyse import Analyser
 
 __all__ = [

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from commonplace.model.documents import RootFailure, ScanReport
     from commonplace.model.reports import SyncReport
     from commonplace.model.store import StoredDocument
-    from commonplace.spec import Source
+    from commonplace.protocols.sources import Source
     from commonplace.text.analyse import Analyser
 
 __all__ = ["scan_sources", "with_scans"]

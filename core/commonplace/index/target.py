@@ -15,7 +15,7 @@ from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from commonplace.model.store import Build
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
 
 __all__ = [
     "Target",

@@ -11,10 +11,10 @@ from commonplace.index.keyword import fetched
 from commonplace.model.search import Arm, Fallback
 
 if TYPE_CHECKING:
-    from commonplace.deadline import Deadline
     from commonplace.embedding.service import EmbeddingService
     from commonplace.model.search import KeywordQuery, Phrase, Query, StoredChunk, Where
-    from commonplace.spec import VectorStore
+    from commonplace.protocols.stores import VectorStore
+    from commonplace.resilience.deadline import Deadline
 
 __all__ = ["vector_arm"]
 

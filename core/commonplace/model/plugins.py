@@ -62,21 +62,21 @@ class Mount(NamedTuple):
 class Registration(NamedTuple, Generic[T]):
     """One thing a plugin offers.
 
-    ``factory`` makes it; its arguments are those of the kind (see :mod:`commonplace.spec`).
+    ``factory`` makes it; its arguments are those of the kind (see :mod:`commonplace.plugin`).
     ``config`` is the attrs class its own section of the configuration is read into, if it has one.
     ``priority`` orders automatic choice, lowest first; ``None`` is never chosen automatically.
     ``capabilities`` are read by the host and by the conformance tests: what is declared must work.
     ``extra`` names what to install where ``probe`` finds a library missing.
 
     For providers: ``credentials`` say where keys are, and ``ready`` is asked by automatic choice,
-    with the :class:`~commonplace.spec.ProviderContext` the factory would be given, whether to take
+    with the `ProviderContext` that the factory would be given, whether to take
     this one (no network, no model load); without it, a provider is ready when it has a key. With
     a ``mend`` it says that the settings mean it to be taken, and cannot have it: people are told.
 
     For managers: ``permits`` is handed the ``config`` and the query before any part of a chain is
     asked, and raises a :class:`~commonplace.errors.CallerError` where whoever asks may not search;
     it holds for every link that answers in this one's place.
-    ``mounts`` is handed the :class:`~commonplace.spec.ManagerContext` and tells of folders beside
+    ``mounts`` is handed the :class:`~commonplace.plugin.ManagerContext`, tells of folders beside
     the workspace that hits name by a prefix.
     """
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Literal
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from commonplace.model.care import Finding
+    from commonplace.errors import CommonplaceError
     from commonplace.model.documents import RootFailure
-    from commonplace.model.provider_state import ProviderState
+    from commonplace.model.findings import Finding
     from commonplace.model.search import Fallback
     from commonplace.model.store import SpaceInfo
-    from commonplace.model.upkeep import UpkeepState
 
 __all__ = [
     "Embedding",
@@ -21,8 +20,15 @@ __all__ = [
     "NoteText",
     "Progress",
     "ProgressCallback",
+    "ProviderState",
+    "Reason",
     "Status",
+    "SyncEvent",
+    "SyncListener",
+    "SyncOutcome",
     "SyncReport",
+    "UpkeepState",
+    "WatchMode",
 ]
 
 
@@ -180,3 +186,88 @@ class NoteText(NamedTuple):
     start_line: int
     end_line: int
     total_lines: int
+
+
+Reason = Literal[
+    "demand", "start", "session-start", "search", "watch", "interval", "post-compaction"
+]
+"""Why a sync is made: somebody asked for it; watching began; a session did; a search met changed
+files; a file changed; its time had come; a session was compacted."""
+
+WatchMode = Literal["native", "polling", "off"]
+"""Who notices changed files: the operating system, somebody who looks again and again, or nobody.
+"""
+
+
+class SyncEvent(NamedTuple):
+    """A sync that ended, or could not be made.
+
+    ``report`` says what was done, or ``error`` why nothing was: one of them is there. ``paths`` are
+    the absolute paths whose change was noticed, where that is known; ``at`` is when it ended, in
+    epoch seconds.
+    """
+
+    reasons: tuple[Reason, ...]
+    at: float
+    report: SyncReport | None = None
+    error: CommonplaceError | None = None
+    paths: tuple[str, ...] = ()
+    force: bool = False
+
+
+SyncListener = Callable[[SyncEvent], None]
+
+
+class SyncOutcome(NamedTuple):
+    """How the last sync of this process ended, ``at`` epoch seconds, and why it was made.
+
+    ``error`` is what was wrong, in one line, and ``failing_since`` when that began.
+    """
+
+    at: float
+    reasons: tuple[Reason, ...]
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    error: str = ""
+    failing_since: float | None = None
+
+
+class UpkeepState(NamedTuple):
+    """Who keeps the index up to the files in this process.
+
+    ``watching`` with its ``reason``, where it is not as good as it could be, ``since`` (epoch
+    seconds) and over how many ``folders``. ``running`` are the reasons of the sync under way;
+    ``waiting`` counts the changed paths that wait for the next one, which is due in ``due_in``
+    seconds (``None``: none is).
+    """
+
+    watching: WatchMode = "off"
+    reason: str = ""
+    since: float | None = None
+    folders: int = 0
+    running: tuple[Reason, ...] = ()
+    waiting: int = 0
+    due_in: float | None = None
+    last: SyncOutcome | None = None
+
+
+class ProviderState(NamedTuple):
+    """A configured embedding provider, asked nothing.
+
+    ``role`` is ``primary`` or ``fallback``. Of ``chunks`` chunks ``covered`` have a vector in its
+    ``space`` (``""`` while it has none). ``state`` is ``ready``, ``failing``, ``probing`` (failing,
+    and tried again by the next call) or ``unusable``; ``reason`` says why, ``since`` when (epoch
+    seconds), and ``work`` at what: ``queries`` or ``documents``.
+    """
+
+    id: str
+    role: str
+    state: str
+    model: str = ""
+    space: str = ""
+    covered: int = 0
+    chunks: int = 0
+    reason: str = ""
+    since: float | None = None
+    work: str = ""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from commonplace.model.care import Finding
     from commonplace.model.documents import Stamp
+    from commonplace.model.findings import Finding
 
 __all__ = ["Build", "SpaceInfo", "StoreHealth", "StoredDocument"]
 

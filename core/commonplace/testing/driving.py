@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.deadline import NEVER
 from commonplace.errors import IndexBusyError
 from commonplace.model.search import KeywordQuery, Where
+from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import Change
     from commonplace.model.search import ChunkId
     from commonplace.model.store import Build, StoredDocument
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
 
 __all__ = [
     "ALL",

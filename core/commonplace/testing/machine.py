@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import AnalysedChunk, Change
     from commonplace.model.search import KeywordQuery, Where
     from commonplace.model.store import Build
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
     from commonplace.testing.poison import Poison
 
 __all__ = ["StoreMachine"]

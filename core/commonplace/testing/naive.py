@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from commonplace.files.globs import glob_regex
 from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument
-from commonplace.model.globs import glob_regex
 from commonplace.model.store import StoredDocument
 
 if TYPE_CHECKING:

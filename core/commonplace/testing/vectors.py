@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from hypothesis import strategies as st
 
-from commonplace.deadline import NEVER
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing.driving import ALL, EVERYWHERE, WAIT
 from commonplace.testing.naive import passes
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import PutDocument
     from commonplace.model.search import Nearest, Where
     from commonplace.model.store import Build
-    from commonplace.spec import Store, VectorStore
+    from commonplace.protocols.stores import Store, VectorStore
     from commonplace.testing.driving import Place
 
 __all__ = [

@@ -6,8 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from commonplace.errors import CommonplaceError, IndexBusyError, reason_of
-from commonplace.model.reports import SyncReport
-from commonplace.model.upkeep import SyncEvent, SyncOutcome
+from commonplace.model.reports import SyncEvent, SyncOutcome, SyncReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,15 +6,15 @@ import threading
 from math import inf
 from typing import TYPE_CHECKING
 
-from commonplace.deadline import LOOK_SECONDS, NEVER
 from commonplace.errors import CallerError, DeadlineExceededError
+from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
 from commonplace.upkeep.request import merged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.deadline import Deadline
     from commonplace.model.reports import SyncReport
+    from commonplace.resilience.deadline import Deadline
     from commonplace.upkeep.request import SyncRequest
 
 __all__ = ["SyncQueue"]

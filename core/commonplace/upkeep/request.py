@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from commonplace.model.reports import Progress, ProgressCallback
-    from commonplace.model.upkeep import Reason
+    from commonplace.model.reports import Progress, ProgressCallback, Reason
 
 __all__ = ["SyncRequest", "merged"]
 

@@ -7,10 +7,10 @@ import time
 from math import inf
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from commonplace.deadline import Deadline
 from commonplace.errors import CallerError, CommonplaceError
 from commonplace.host.log import logger
-from commonplace.model.upkeep import SyncEvent, UpkeepState
+from commonplace.model.reports import SyncEvent, UpkeepState
+from commonplace.resilience.deadline import Deadline
 from commonplace.upkeep.background import Background
 from commonplace.upkeep.history import History, undone
 from commonplace.upkeep.queue import SyncQueue
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.config import SyncSettings
-    from commonplace.model.reports import SyncReport
-    from commonplace.model.upkeep import SyncListener, SyncOutcome
+    from commonplace.model.reports import SyncListener, SyncOutcome, SyncReport
     from commonplace.watching.state import WatchState
 
     Changed = Callable[[frozenset[str]], None]

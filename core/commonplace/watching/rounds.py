@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from commonplace.model.documents import WatchedPath
-    from commonplace.model.upkeep import WatchMode
+    from commonplace.model.reports import WatchMode
 
 __all__ = ["Means", "Rounds"]
 

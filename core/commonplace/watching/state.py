@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from commonplace.model.upkeep import WatchMode
+    from commonplace.model.reports import WatchMode
 
 __all__ = ["WatchState"]
 

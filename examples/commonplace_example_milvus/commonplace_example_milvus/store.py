@@ -50,7 +50,7 @@ _TRIES = 100
 
 
 class MilvusStore:
-    """Keeps chunks and vectors in Milvus; see :class:`commonplace.spec.VectorStore`.
+    """Keeps chunks and vectors in Milvus; see :class:`~commonplace.plugin.VectorStore`.
 
     A read takes the last commit, looks, and looks at the last commit again: where that is another
     one now, what was read may be of neither, and is read again.

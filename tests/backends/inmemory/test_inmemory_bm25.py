@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.deadline import NEVER
 from commonplace.model.search import KeywordQuery, Where
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_chunk, make_put, publish, search
 from commonplace.testing.driving import words
 from commonplace.testing.strategies import chunks, phrases

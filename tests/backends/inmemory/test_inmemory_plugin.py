@@ -7,7 +7,8 @@ import pytest
 
 import commonplace_inmemory.plugin
 from commonplace.errors import PluginUnavailableError
-from commonplace.spec import GROUP, Hooks, StoreContext
+from commonplace.hookspecs import GROUP, Hooks
+from commonplace.protocols.contexts import StoreContext
 
 if TYPE_CHECKING:
     from commonplace.model.plugins import Registration

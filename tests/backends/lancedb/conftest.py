@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.config.secret import Secret
-from commonplace.spec import StoreContext
+from commonplace.protocols.contexts import StoreContext
 from commonplace_lancedb.plugin import make_store
 from commonplace_lancedb.settings import LanceSettings
 

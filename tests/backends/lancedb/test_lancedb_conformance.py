@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from commonplace.spec import StoreContext
+from commonplace.protocols.contexts import StoreContext
 from commonplace.testing import StoreConformance
 from commonplace.testing.store.documents import DocumentLaws
 from commonplace.testing.store.fetching import FetchLaws
@@ -18,7 +18,7 @@ from commonplace_lancedb import keyword
 from commonplace_lancedb.plugin import make_store
 
 if TYPE_CHECKING:
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
 
 pytestmark = pytest.mark.usefixtures("lancedb_installed")
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 
 from commonplace.config.secret import Secret
-from commonplace.deadline import Deadline
 from commonplace.errors import (
     CallerError,
     DeadlineExceededError,
@@ -19,6 +18,7 @@ from commonplace.errors import (
     IndexUnavailableError,
     UnavailableError,
 )
+from commonplace.resilience.deadline import Deadline
 from commonplace.testing import make_put, publish, search
 from commonplace.testing.driving import words
 from commonplace_lancedb.place import place_of

@@ -8,7 +8,7 @@ import pytest
 
 from commonplace.errors import PluginUnavailableError
 from commonplace.host.host import PluginHost
-from commonplace.spec import StoreContext
+from commonplace.protocols.contexts import StoreContext
 from commonplace_lancedb import plugin
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def test_what_is_installed_is_available(monkeypatch: pytest.MonkeyPatch) -> None
 def test_where_there_is_no_table_the_library_is_not_imported(tmp_path: Path) -> None:
     program = """
 import sys
-from commonplace.spec import StoreContext
+from commonplace.protocols.contexts import StoreContext
 from commonplace_lancedb.plugin import make_store
 store = make_store(StoreContext(path=sys.argv[1]))
 assert store.builds() == ()

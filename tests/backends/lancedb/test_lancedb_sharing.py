@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WRITER = """
 import json, sys
 from commonplace.config.secret import Secret
-from commonplace.spec import StoreContext
+from commonplace.protocols.contexts import StoreContext
 from commonplace.testing import live_build, make_put
 from commonplace_lancedb.plugin import make_store
 from commonplace_lancedb.settings import LanceSettings

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.deadline import NEVER
 from commonplace.errors import IndexUnavailableError
 from commonplace.model.chunks import DeleteDocument
 from commonplace.model.search import KeywordQuery, Where
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_chunk, make_put, publish, search, write
 from commonplace.testing.driving import EVERYWHERE, WAIT, held, places, words
 from commonplace.testing.vectors import attach, digests, make_vector, nearest

@@ -12,7 +12,7 @@ import pytest
 
 from commonplace.model.plugins import Probe
 from commonplace.model.search import Query, Where
-from commonplace.spec import ManagerContext
+from commonplace.protocols.contexts import ManagerContext
 from commonplace.text.analyse import make_analyser
 from commonplace.text.query import parse_query
 from commonplace_qmd.engine import Line, QmdStatus, Row, UnknownCollectionError, UpdateCounts
@@ -24,10 +24,10 @@ from commonplace_qmd.settings import QmdSettings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from commonplace.deadline import Deadline
     from commonplace.errors import CommonplaceError
     from commonplace.model.search import StoredChunk
-    from commonplace.spec import Source
+    from commonplace.protocols.sources import Source
+    from commonplace.resilience.deadline import Deadline
     from commonplace_qmd.engine import Mode, Qmd, QmdHome
     from commonplace_qmd.manager import QmdManager
 
@@ -204,7 +204,7 @@ def played() -> Callable[[ManagerContext], FakeQmd]:
 @pytest.fixture
 def ask() -> Callable[..., list[StoredChunk]]:
     """Asks a manager as the host does; the chunks of its one arm."""
-    from commonplace.deadline import Deadline
+    from commonplace.resilience.deadline import Deadline
 
     analyser = make_analyser()
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.files.roots import ExtraRoot
-from commonplace.spec import ManagerContext
+from commonplace.protocols.contexts import ManagerContext
 from commonplace_qmd.collections import collections_of
 from commonplace_qmd.globs import literal, wanted_by
 from commonplace_qmd.index_yml import index_yml

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from tests.backends.qmd.conftest import FakeQmd
 
-    from commonplace.spec import ManagerContext, MemoryManager
+    from commonplace.protocols.contexts import ManagerContext
+    from commonplace.protocols.managers import MemoryManager
     from commonplace_qmd.engine import Qmd
 
 CONFIG = QmdSettings(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.deadline import NEVER
 from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport
 from commonplace.model.search import Where
+from commonplace.resilience.deadline import NEVER
 from commonplace_qmd.exporting import Exported, Exporter
 from commonplace_qmd.settings import QmdSettings, Sessions
 

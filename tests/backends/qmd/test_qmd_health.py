@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.cli.dispatch import dispatch
-from commonplace.deadline import NEVER
 from commonplace.model.plugins import Probe
+from commonplace.resilience.deadline import NEVER
 from commonplace_qmd.engine import QmdError
 from commonplace_qmd.settings import Mcporter, QmdSettings
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import DeclinedError, UnavailableError
 from commonplace.model.documents import ScanReport
 from commonplace.model.search import KeywordQuery, Query, Where
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace_qmd.engine import QmdError
 from commonplace_qmd.settings import Limits, QmdPath, QmdSettings, Sessions
 

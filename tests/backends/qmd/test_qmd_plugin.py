@@ -9,7 +9,7 @@ import pytest
 from commonplace.errors import PluginUnavailableError, ScopeDeniedError
 from commonplace.model.plugins import Probe
 from commonplace.model.search import KeywordQuery, Query
-from commonplace.spec import ManagerContext
+from commonplace.protocols.contexts import ManagerContext
 from commonplace_qmd import plugin
 from commonplace_qmd.settings import QmdPath, QmdSettings, Sessions
 

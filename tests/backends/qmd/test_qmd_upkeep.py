@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import IndexBusyError, IndexReadOnlyError
-from commonplace.lease import Lease
 from commonplace.model.search import KeywordQuery, Query, Where
+from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.resilience.lock import Lease
 from commonplace_qmd.engine import QmdError, QmdTimeoutError
 from commonplace_qmd.settings import QmdPath, QmdSettings, Update
 

@@ -215,7 +215,7 @@ def test_nothing_is_set_aside_while_another_process_writes(
     overwrite(path, b"# Not a database\n" * 100)
     code = (
         "import sys\n"
-        "from commonplace.lease import Lease\n"
+        "from commonplace.resilience.lock import Lease\n"
         "lease = Lease(sys.argv[1] + '.lock')\n"
         "with lease.held(0):\n"
         "    print('held', flush=True)\n"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.deadline import Deadline
 from commonplace.errors import DeadlineExceededError
 from commonplace.model.chunks import DeleteDocument
 from commonplace.model.search import KeywordQuery, Where
+from commonplace.resilience.deadline import Deadline
 from commonplace.testing import make_chunk, make_put, publish, search, write
 from commonplace.testing.driving import EVERYWHERE, places, words
 from commonplace_sqlite import common, pruning, ranking

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.errors import PluginUnavailableError
-from commonplace.spec import StoreContext
+from commonplace.protocols.contexts import StoreContext
 from commonplace_sqlite import plugin
 
 if TYPE_CHECKING:

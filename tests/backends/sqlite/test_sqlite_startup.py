@@ -13,9 +13,9 @@ SCRIPT = """
 import sys
 import apsw, attrs, pluggy
 before = set(sys.modules)
-from commonplace.deadline import NEVER
+from commonplace.resilience.deadline import NEVER
 from commonplace.model.search import KeywordQuery, Where
-from commonplace.spec import StoreContext
+from commonplace.protocols.contexts import StoreContext
 from commonplace_sqlite.plugin import make_store
 store = make_store(StoreContext(path=sys.argv[1]))
 assert len(list(store.documents())) == 1

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.breaker import BreakerRecord
-from commonplace.breaker_file import BreakerFile
 from commonplace.care.looking import look_after
 from commonplace.embedding.cache import EmbeddingCache, text_digest
+from commonplace.resilience.breaker import BreakerFile, BreakerRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from commonplace.model.care import Finding
+    from commonplace.model.findings import Finding
 
 NOW = 1_800_000_000.0
 DAY = 86_400

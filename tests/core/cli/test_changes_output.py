@@ -10,8 +10,7 @@ from typing import Any
 from commonplace.cli.changes import Changes
 from commonplace.cli.context import Context
 from commonplace.errors import IndexReadOnlyError
-from commonplace.model.reports import Embedding, SyncReport
-from commonplace.model.upkeep import SyncEvent, UpkeepState
+from commonplace.model.reports import Embedding, SyncEvent, SyncReport, UpkeepState
 
 AT = 1_700_000_000.0
 NOTHING = SyncReport(unchanged=3)

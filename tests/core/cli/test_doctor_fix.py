@@ -191,7 +191,7 @@ def test_status_fails_where_nothing_can_be_searched_and_says_why_once(
 
 def test_a_remedy_that_fails_is_told_and_the_next_one_run() -> None:
     from commonplace.cli.checks import Check
-    from commonplace.model.care import Remedy
+    from commonplace.model.findings import Remedy
 
     def fail(error: Exception) -> Callable[[], str]:
         def run() -> str:

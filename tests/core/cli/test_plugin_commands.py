@@ -14,7 +14,7 @@ Run = Any
 
 PLUGIN = """
 from commonplace.model.plugins import Registration
-from commonplace.spec import hookimpl
+from commonplace.hookspecs import hookimpl
 
 
 class Hello:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commonplace.cli.commands.status import _upkeep
-from commonplace.model.upkeep import SyncOutcome, UpkeepState
+from commonplace.model.reports import SyncOutcome, UpkeepState
 
 AT = 1_700_000_000.0
 

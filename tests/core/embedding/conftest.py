@@ -8,12 +8,12 @@ import pytest
 from attrs import define, field
 
 from commonplace.config.search import BatchSettings
-from commonplace.deadline import Deadline
 from commonplace.embedding.batching import Batching, BatchOutcome, Clocks, Work
 from commonplace.embedding.batching_jobs import JobRecord, JobStore
-from commonplace.embedding.retry import RetryPolicy
 from commonplace.errors import ProviderError
-from commonplace.spec import BatchLimits, BatchLine, BatchState, Limits
+from commonplace.protocols.providers import BatchLimits, BatchLine, BatchState, Limits
+from commonplace.resilience.deadline import Deadline
+from commonplace.resilience.retry import RetryPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.embedding.batching import WORTH, BatchOutcome
 from commonplace.errors import ProviderError, ProviderErrorKind
-from commonplace.spec import BatchLimits, BatchLine, Limits
+from commonplace.protocols.providers import BatchLimits, BatchLine, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.breaker import CircuitBreaker
 from commonplace.config.search import BatchSettings
-from commonplace.deadline import NEVER, Deadline
 from commonplace.embedding.batching import Batching, Clocks
 from commonplace.embedding.batching_jobs import JobStore
 from commonplace.embedding.filling import fill_vectors
 from commonplace.embedding.link import ProviderLink
-from commonplace.embedding.retry import RetryPolicy
 from commonplace.embedding.service import EmbeddingService
 from commonplace.embedding.states import states_of
 from commonplace.errors import ProviderError, ProviderErrorKind
-from commonplace.spec import Limits
+from commonplace.protocols.providers import Limits
+from commonplace.resilience.breaker import CircuitBreaker
+from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.resilience.retry import RetryPolicy
 from commonplace.testing import live_build, make_put, publish
 from commonplace_inmemory.store import InMemoryStore
 
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from tests.core.embedding.conftest import Bench
 
-    from commonplace.model.provider_state import ProviderState
-    from commonplace.model.reports import Embedding
+    from commonplace.model.reports import Embedding, ProviderState
 
 MANY = 150
 

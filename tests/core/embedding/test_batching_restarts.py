@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.deadline import Deadline
 from commonplace.embedding.batching import WORTH, BatchOutcome, Clocks
 from commonplace.embedding.batching_jobs import JobRecord, JobStore
 from commonplace.errors import IndexBusyError
-from commonplace.spec import BatchLimits
+from commonplace.protocols.providers import BatchLimits
+from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,16 +9,17 @@ import pytest
 from commonplace.config import load_settings
 from commonplace.embedding.choice import Choice, choose
 from commonplace.embedding.rotation import RotatingProvider
+from commonplace.hookspecs import hookimpl
 from commonplace.host.host import PluginHost
 from commonplace.model.plugins import Credentials, Probe, Registration
-from commonplace.spec import Limits, ProviderContext, hookimpl
+from commonplace.protocols.providers import Limits, ProviderContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from commonplace.config import Settings
-    from commonplace.deadline import Deadline
+    from commonplace.resilience.deadline import Deadline
 
     Choosing = Callable[..., Choice]
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from commonplace.deadline import NEVER
 from commonplace.embedding.connection import Connection, read_vectors
 from commonplace.embedding.endpoint import Endpoint
 from commonplace.embedding.remote import Answer
 from commonplace.errors import ProviderError
-from commonplace.spec import ProviderContext
+from commonplace.protocols.providers import ProviderContext
+from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

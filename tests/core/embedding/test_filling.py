@@ -9,8 +9,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from commonplace.breaker import CircuitBreaker
-from commonplace.deadline import NEVER, Deadline
 from commonplace.embedding.cache import EmbeddingCache
 from commonplace.embedding.filling import fill_vectors
 from commonplace.embedding.link import ProviderLink, fingerprint_of
@@ -18,7 +16,9 @@ from commonplace.embedding.service import EmbeddingService, QueryVector
 from commonplace.embedding.vectors import floats
 from commonplace.errors import IndexBusyError, ProviderError
 from commonplace.model.search import Fallback
-from commonplace.spec import Limits
+from commonplace.protocols.providers import Limits
+from commonplace.resilience.breaker import CircuitBreaker
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.testing import live_build, make_put, publish, write
 from commonplace_inmemory.store import InMemoryStore
 

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from commonplace.breaker import CircuitBreaker
-from commonplace.deadline import NEVER, Deadline
 from commonplace.embedding.cache import EmbeddingCache
 from commonplace.embedding.filling import fill_vectors
 from commonplace.embedding.ledger import SpaceLedger
@@ -16,7 +14,9 @@ from commonplace.embedding.refused import RefusedTexts
 from commonplace.embedding.service import EmbeddingService, NoVector, QueryVector
 from commonplace.embedding.states import refusals_of
 from commonplace.errors import ProviderError
-from commonplace.spec import Limits
+from commonplace.protocols.providers import Limits
+from commonplace.resilience.breaker import CircuitBreaker
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.testing import live_build, make_put, publish, write
 from commonplace_inmemory.store import InMemoryStore
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.embedding.ledger import SpaceLedger, as_made, maker_of
-from commonplace.spec import ProviderContext
+from commonplace.protocols.providers import ProviderContext
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.breaker import CircuitBreaker
 from commonplace.embedding.link import ProviderLink, fingerprint_of, space_name, space_of
 from commonplace.errors import IndexBusyError, ProviderError, UnavailableError
 from commonplace.model.store import SpaceInfo
-from commonplace.spec import Limits
+from commonplace.protocols.providers import Limits
+from commonplace.resilience.breaker import CircuitBreaker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.deadline import Deadline
+    from commonplace.resilience.deadline import Deadline
 
 
 class Provider:

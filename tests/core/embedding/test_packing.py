@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.embedding.packing import cut_to_fit, estimate_tokens, fits, pack
-from commonplace.spec import Limits
+from commonplace.protocols.providers import Limits
 
 texts = st.lists(st.text(max_size=30), max_size=30)
 limits = st.builds(

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.deadline import NEVER
 from commonplace.embedding.redact import redacted
 from commonplace.embedding.remote import Complaint, RemoteClient
 from commonplace.errors import ProviderError
+from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

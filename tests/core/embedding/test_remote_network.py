@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.embedding.remote import RemoteClient
 from commonplace.embedding.waiting import TookTooLongError, waited
 from commonplace.errors import ProviderError
+from commonplace.resilience.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,9 +10,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.embedding.requests import RequestRunner
-from commonplace.embedding.retry import RetryPolicy
 from commonplace.embedding.vectors import floats
 from commonplace.errors import (
     DeadlineExceededError,
@@ -21,7 +19,9 @@ from commonplace.errors import (
     ProviderErrorKind,
     UnavailableError,
 )
-from commonplace.spec import Limits
+from commonplace.protocols.providers import Limits
+from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.resilience.retry import RetryPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.deadline import NEVER, Deadline
-from commonplace.embedding.retry import PASSING
 from commonplace.embedding.rotation import RotatingProvider
 from commonplace.errors import ProviderError, ProviderErrorKind
-from commonplace.spec import EmbeddingProvider, Limits
+from commonplace.protocols.providers import EmbeddingProvider, Limits
+from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.resilience.retry import PASSING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

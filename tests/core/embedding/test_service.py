@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.breaker import CircuitBreaker
-from commonplace.deadline import NEVER, Deadline
 from commonplace.embedding.cache import EmbeddingCache
 from commonplace.embedding.link import ProviderLink, fingerprint_of, space_name
 from commonplace.embedding.refused import RefusedText, RefusedTexts
@@ -19,7 +17,9 @@ from commonplace.embedding.vectors import floats
 from commonplace.errors import ProviderError
 from commonplace.model.search import Fallback
 from commonplace.model.store import SpaceInfo
-from commonplace.spec import Limits
+from commonplace.protocols.providers import Limits
+from commonplace.resilience.breaker import CircuitBreaker
+from commonplace.resilience.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

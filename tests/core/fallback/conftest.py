@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import pytest
 
-from commonplace.breaker import CircuitBreaker
-from commonplace.deadline import Deadline
 from commonplace.errors import (
     CallerError,
     DeclinedError,
@@ -17,10 +15,12 @@ from commonplace.errors import (
 )
 from commonplace.fallback.link import Link, Work
 from commonplace.fallback.manager import FallbackMemoryManager
-from commonplace.fallback.worker import Worker
 from commonplace.model.reports import SyncReport
 from commonplace.model.search import Arm, Found, KeywordQuery, Query, StoredChunk
-from commonplace.spec import ManagerHealth
+from commonplace.protocols.contexts import ManagerHealth
+from commonplace.resilience.bounded_call import Worker
+from commonplace.resilience.breaker import CircuitBreaker
+from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.core.fallback.conftest import Chain, Engine
 
     from commonplace.fallback.turn import Turn
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
 
 QUERY = Query("tea", KeywordQuery(("tea",)))
 ABLE = ("answers", "finds nothing")

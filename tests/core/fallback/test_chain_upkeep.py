@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.deadline import NEVER
 from commonplace.errors import CallerError, UnavailableError
 from commonplace.fallback.link import Link
 from commonplace.fallback.manager import FallbackMemoryManager
 from commonplace.model.reports import LinkState
 from commonplace.model.search import Query, Where
 from commonplace.model.store import StoreHealth
+from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from commonplace.deadline import Deadline
 from commonplace.errors import DeadlineExceededError, UnavailableError
 from commonplace.fallback.link import Link
+from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
 
 
 class Idle:

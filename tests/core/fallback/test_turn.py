@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.core.fallback.conftest import Chain, Mode
 
     from commonplace.fallback.turn import Turn
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
 
     Chains = Callable[..., Chain]
 

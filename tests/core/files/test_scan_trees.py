@@ -115,7 +115,7 @@ def audit(event, args):
         opened.append(str(args[0]))
 sys.addaudithook(audit)
 from commonplace_notes import plugin
-from commonplace.spec import SourceContext
+from commonplace.protocols.contexts import SourceContext
 source = plugin._notes(SourceContext(sys.argv[1], "main", ("docs", "../missing")))
 source.scan()
 watching = True

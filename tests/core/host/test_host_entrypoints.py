@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.hookspecs import Hooks
 from commonplace.host import entrypoints
 from commonplace.host.entrypoints import EVENT_HOOKS, KINDS, EntryPoint, installed
 from commonplace.host.scan import canonical, remember, scan
-from commonplace.spec import Hooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -350,7 +350,7 @@ def test_a_warm_start_imports_neither_scanner_nor_json_nor_metadata(
         "warm_tiny",
         """
         from commonplace.model.plugins import Registration
-        from commonplace.spec import hookimpl
+        from commonplace.hookspecs import hookimpl
 
         @hookimpl
         def commonplace_register_rankers(registry):
@@ -381,7 +381,6 @@ def test_a_warm_start_imports_neither_scanner_nor_json_nor_metadata(
         "commonplace.host.advice",
         "commonplace.host.events",
         "commonplace.host.listing",
-        "commonplace.model.plugin_info",
         "json",
         "importlib.metadata",
         "pathlib",

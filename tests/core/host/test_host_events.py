@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace.hookspecs import hookimpl
 from commonplace.host.entrypoints import EntryPoint
 from commonplace.host.events import EventBus
 from commonplace.host.host import PluginHost
 from commonplace.model.reports import SyncReport
 from commonplace.model.search import SearchResult
-from commonplace.spec import hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -97,7 +97,7 @@ def test_a_module_behind_an_entry_point_is_loaded_by_the_first_event(
     add_module(
         "he_listener",
         """
-        from commonplace.spec import hookimpl
+        from commonplace.hookspecs import hookimpl
 
         heard = []
 
@@ -122,7 +122,7 @@ def test_failures_are_counted_for_each_plugin_and_hurt_no_other(
         "he_faulty",
         """
         import sys
-        from commonplace.spec import hookimpl
+        from commonplace.hookspecs import hookimpl
 
         @hookimpl
         def commonplace_searched(query):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HEAD = """
 from commonplace.model.plugins import Registration
-from commonplace.spec import hookimpl
+from commonplace.hookspecs import hookimpl
 
 def reg(id):
     return Registration(id=id, summary=f"the {id}", factory=dict, capabilities=frozenset({"c"}))

@@ -14,10 +14,10 @@ from commonplace.errors import (
     PluginConflictError,
     PluginUnavailableError,
 )
+from commonplace.hookspecs import Registry, hookimpl
 from commonplace.host.entrypoints import EntryPoint
 from commonplace.host.host import PluginHost
 from commonplace.model.plugins import Registration
-from commonplace.spec import Registry, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 HEAD = """
 from commonplace.model.plugins import Registration
-from commonplace.spec import hookimpl
+from commonplace.hookspecs import hookimpl
 
 calls = []
 

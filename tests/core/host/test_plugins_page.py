@@ -14,7 +14,7 @@ from commonplace.host.entrypoints import KINDS, installed
 from commonplace.host.host import TRACE, PluginHost
 from commonplace.model.plugins import Registration
 from commonplace.model.search import Candidate, Explanation, KeywordQuery, Query, StoredChunk
-from commonplace.spec import RankContext, RankerContext
+from commonplace.protocols.contexts import RankContext, RankerContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.deadline import NEVER
 from commonplace.errors import IndexBusyError
 from commonplace.index.keyword import keyword_arm
 from commonplace.model.search import KeywordQuery, Where
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_put, publish
 from commonplace_inmemory.store import InMemoryStore
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.deadline import NEVER
 from commonplace.index.manager import IndexedMemoryManager
 from commonplace.model.documents import Document, DocumentRef, ScanReport
 from commonplace.model.search import Query, Where
+from commonplace.resilience.deadline import NEVER
 from commonplace.text.analyse import make_analyser
 from commonplace.text.query import parse_query
 from commonplace_chunkers.lines import LinesChunker

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from commonplace.deadline import NEVER
 from commonplace.index.freshness import maintain_unasked
 from commonplace.model.reports import SyncReport
+from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
-    from commonplace.deadline import Deadline
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
+    from commonplace.resilience.deadline import Deadline
 
 
 class Knows:

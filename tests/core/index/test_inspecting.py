@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.index.manager import IndexedMemoryManager
 from commonplace.model.documents import Document, DocumentRef, ScanReport
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.text.analyse import make_analyser
 from commonplace_chunkers.lines import LinesChunker
 from commonplace_inmemory.store import InMemoryStore
@@ -19,8 +19,8 @@ from commonplace_sqlite.store import SqliteStore
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from commonplace.model.care import Finding
-    from commonplace.spec import Store
+    from commonplace.model.findings import Finding
+    from commonplace.protocols.stores import Store
 
 NOW = 1_800_000_000
 DAY = 86_400

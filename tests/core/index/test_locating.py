@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.deadline import NEVER
 from commonplace.errors import DeclinedError
 from commonplace.index.locating import place_of
 from commonplace.model.chunks import embedding_text
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_put, publish
 from commonplace.testing.builders import make_chunk
 from commonplace.text.analyse import make_analyser

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import IndexBusyError, IndexUnavailableError
 from commonplace.index.documents import analyse_document
 from commonplace.index.freshness import freshen
@@ -22,6 +21,7 @@ from commonplace.index.recipe import (
 )
 from commonplace.model.documents import Document, DocumentRef, ScanReport
 from commonplace.model.search import Query, Where
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.text.analyse import make_analyser
 from commonplace.text.query import parse_query
 from commonplace_chunkers.lines import LinesChunker

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.deadline import NEVER
 from commonplace.index.changes import is_unsettled
 from commonplace.index.making import Maker
 from commonplace.model.chunks import AppendDocument, PutDocument, TouchDocument
 from commonplace.model.documents import Document, DocumentRef, ScanReport, Segment, Stamp
 from commonplace.model.store import StoredDocument
+from commonplace.resilience.deadline import NEVER
 from commonplace.text.analyse import make_analyser
 from commonplace_chunkers.lines import LinesChunker
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import IndexBusyError
 from commonplace.index.freshness import freshen
 from commonplace.index.manager import IndexedMemoryManager
 from commonplace.model.documents import Document, DocumentRef, ScanReport
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.text.analyse import make_analyser
 from commonplace_chunkers.lines import LinesChunker
 from commonplace_inmemory.store import InMemoryStore

@@ -10,7 +10,7 @@ import pytest
 
 from commonplace.model import documents, reports, search, store
 from commonplace.model.tuples import NamedTuple as Quick
-from commonplace.spec import contexts
+from commonplace.protocols import contexts
 
 KINDS = [
     kind

@@ -19,9 +19,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from commonplace.deadline import Deadline
 from commonplace.errors import CallerError, DeadlineExceededError, IndexBusyError
 from commonplace.model.reports import Progress, SyncReport
+from commonplace.resilience.deadline import Deadline
 from commonplace.upkeep.queue import SyncQueue
 from commonplace.upkeep.request import SyncRequest, merged
 

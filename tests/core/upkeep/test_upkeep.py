@@ -19,8 +19,8 @@ from commonplace.watching.state import WatchState
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from commonplace.deadline import Deadline
-    from commonplace.model.upkeep import SyncEvent
+    from commonplace.model.reports import SyncEvent
+    from commonplace.resilience.deadline import Deadline
 
     Making = Callable[..., "House"]
 

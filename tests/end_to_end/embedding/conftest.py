@@ -14,9 +14,9 @@ import pytest
 from attrs import define, field
 
 from commonplace import Memory
-from commonplace.breaker import CircuitBreaker
-from commonplace.embedding.retry import RetryPolicy
 from commonplace.host.host import PluginHost
+from commonplace.resilience.breaker import CircuitBreaker
+from commonplace.resilience.retry import RetryPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -175,7 +175,7 @@ def world(
 def second(world: World, start_vendor: Callable[..., Loopback]) -> Loopback:
     """A second vendor, whose provider ``second`` can be a fallback."""
     from commonplace.model.plugins import Registration
-    from commonplace.spec import ProviderContext, hookimpl
+    from commonplace.plugin import ProviderContext, hookimpl
     from commonplace_openai.provider import OpenAIProvider
 
     vendor = start_vendor("openai")

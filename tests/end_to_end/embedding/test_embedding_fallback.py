@@ -259,7 +259,7 @@ def test_a_former_address_is_never_asked(world: World, start_vendor: Any) -> Non
 def test_plugins_are_told_when_a_provider_degrades_and_recovers(
     world: World, second: Loopback, reply: type[Reply]
 ) -> None:
-    from commonplace.spec import hookimpl
+    from commonplace.plugin import hookimpl
 
     heard: list[tuple[str, ...]] = []
     enough = threading.Event()

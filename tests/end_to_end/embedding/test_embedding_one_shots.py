@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.embedding.cache import EmbeddingCache
 from commonplace.embedding.waiting import TookTooLongError
-from commonplace.spec import Limits
+from commonplace.plugin import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from commonplace_chunkers.lines import LinesChunker
 from commonplace_chunkers.markdown import MarkdownChunker
 
 if TYPE_CHECKING:
-    from commonplace.spec import Chunker, ChunkerContext
+    from commonplace.plugin import Chunker, ChunkerContext
 
 
 class TestMarkdown(ChunkerConformance):

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.spec import ChunkerContext
+from commonplace.plugin import ChunkerContext
 from commonplace_chunkers import plugin
 
 if TYPE_CHECKING:
     from commonplace.model.plugins import Registration
-    from commonplace.spec import Chunker
+    from commonplace.plugin import Chunker
 
 
 class _Registry:

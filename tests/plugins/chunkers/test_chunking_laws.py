@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.chunks import Chunk
     from commonplace.model.documents import Document
-    from commonplace.spec import Chunker
+    from commonplace.plugin import Chunker
 
     Chunking = tuple[type[MarkdownChunker | LinesChunker], Callable[[str], int]]
 

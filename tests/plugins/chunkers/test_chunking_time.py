@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.model.documents import Document
-    from commonplace.spec import Chunker
+    from commonplace.plugin import Chunker
 
     Make = Callable[[str], Document]
 

@@ -6,7 +6,7 @@ from commonplace.testing import SourceConformance
 from commonplace_notes.source import NotesSource
 
 if TYPE_CHECKING:
-    from commonplace.spec import Source, SourceContext
+    from commonplace.plugin import Source, SourceContext
 
 
 class TestNotes(SourceConformance):

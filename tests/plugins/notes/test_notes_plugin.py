@@ -5,7 +5,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from commonplace.files.roots import ExtraRoot
-from commonplace.spec import SourceContext
+from commonplace.plugin import SourceContext
 from commonplace_notes import plugin
 
 if TYPE_CHECKING:

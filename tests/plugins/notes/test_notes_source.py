@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from commonplace.model.documents import Document, DocumentRef
-    from commonplace.spec import Source
+    from commonplace.plugin import Source
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from commonplace.model.search import (
     Query,
     StoredChunk,
 )
-from commonplace.spec import RankContext
+from commonplace.plugin import RankContext
 from commonplace_ranking.lexical_boost import LexicalBoost
 from commonplace_ranking.rrf import ReciprocalRank
 from commonplace_ranking.temporal_decay import TemporalDecay, decay_factor

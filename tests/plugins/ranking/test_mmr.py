@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from commonplace.model.search import Candidate, ChunkId, Explanation, KeywordQuery, Query
 from commonplace.model.search import StoredChunk as Chunk
-from commonplace.spec import RankContext
+from commonplace.plugin import RankContext
 from commonplace_ranking.likeness import jaccard, likeness_of, original_tokens
 from commonplace_ranking.mmr import Mmr
 

@@ -11,7 +11,7 @@ from commonplace_ranking.temporal_decay import TemporalDecay
 from commonplace_ranking.weighted import Weighted
 
 if TYPE_CHECKING:
-    from commonplace.spec import Ranker, RankerContext
+    from commonplace.plugin import Ranker, RankerContext
 
 
 class TestSingle(RankerConformance):

@@ -15,7 +15,7 @@ from commonplace.model.search import (
     Query,
     StoredChunk,
 )
-from commonplace.spec import RankContext
+from commonplace.plugin import RankContext
 from commonplace_ranking.lexical_boost import LexicalBoost, boosted
 from commonplace_ranking.scores import unit_score
 from commonplace_ranking.single import Single

@@ -7,7 +7,7 @@ from commonplace.testing import SourceConformance
 from commonplace_sessions.plugin import _sessions
 
 if TYPE_CHECKING:
-    from commonplace.spec import Source, SourceContext
+    from commonplace.plugin import Source, SourceContext
 
 
 class TestSessions(SourceConformance):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.errors import PluginUnavailableError
-from commonplace.spec import Source, SourceContext
+from commonplace.plugin import Source, SourceContext
 from commonplace_sessions import plugin
 from commonplace_sessions.settings import TranscriptSettings
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from commonplace.deadline import Deadline
 from commonplace.errors import ProviderError
-from commonplace.spec import ProviderContext
+from commonplace.plugin import ProviderContext
+from commonplace.resilience.deadline import Deadline
 from commonplace_gemini.provider import GeminiProvider
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.deadline import Deadline
 from commonplace.embedding.vectors import floats
-from commonplace.spec import ProviderContext
+from commonplace.plugin import ProviderContext
+from commonplace.resilience.deadline import Deadline
 from commonplace_gemini.provider import GeminiProvider
 
 if TYPE_CHECKING:

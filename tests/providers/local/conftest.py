@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from attrs import define, field
 
-from commonplace.spec import ProviderContext
+from commonplace.plugin import ProviderContext
 from commonplace_local.installed import engine
 from commonplace_local.provider import LocalProvider
 

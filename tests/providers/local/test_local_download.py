@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import ProviderError
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace_local.cached import CacheFolder, cache_folder
 from commonplace_local.download import Downloader
 from commonplace_local.hub import Hub

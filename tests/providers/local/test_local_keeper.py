@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import ProviderError
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace_local.keeper import Keeper
 from commonplace_local.worker import GoneError
 

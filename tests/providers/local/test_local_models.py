@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import ProviderError
+from commonplace.resilience.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ def _dot(left: Sequence[float], right: Sequence[float]) -> float:
 @pytest.fixture(scope="module")
 def running(tiny_gguf: Path) -> Any:
     """One provider with its child, for the tests that only ask."""
-    from commonplace.spec import ProviderContext
+    from commonplace.plugin import ProviderContext
     from commonplace_local.provider import LocalProvider
 
     context = ProviderContext(options={"model_path": str(tiny_gguf), "threads": 1})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from commonplace.deadline import NEVER
+from commonplace.resilience.deadline import NEVER
 from commonplace_local.worker import Worker
 
 if TYPE_CHECKING:

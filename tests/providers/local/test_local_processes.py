@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import ProviderError
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace_local.worker import GoneError, Worker, child_environment
 
 if TYPE_CHECKING:
@@ -180,8 +180,8 @@ def test_a_request_that_takes_too_long_is_a_timeout_and_its_answer_is_not_lost_f
 def test_a_killed_parent_leaves_no_child(tiny_gguf: Path) -> None:
     code = (
         "import os, sys\n"
-        "from commonplace.deadline import NEVER\n"
-        "from commonplace.spec import ProviderContext\n"
+        "from commonplace.resilience.deadline import NEVER\n"
+        "from commonplace.plugin import ProviderContext\n"
         "from commonplace_local.provider import LocalProvider\n"
         "context = ProviderContext(options={'model_path': sys.argv[1], 'threads': 1})\n"
         "provider = LocalProvider(context, env=os.environ)\n"

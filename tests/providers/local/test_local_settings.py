@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.deadline import NEVER
 from commonplace.errors import ProviderError
-from commonplace.spec import ProviderContext
+from commonplace.plugin import ProviderContext
+from commonplace.resilience.deadline import NEVER
 from commonplace_local import plugin
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ def test_a_terminal_sees_the_share(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_making_it_and_its_fingerprint_import_nothing_heavy(tiny_gguf: Path) -> None:
     code = (
         "import sys\n"
-        "from commonplace.spec import ProviderContext\n"
+        "from commonplace.plugin import ProviderContext\n"
         "from commonplace_local.provider import LocalProvider\n"
         "for path in (sys.argv[1], ''):\n"
         "    LocalProvider(ProviderContext(options={'model_path': path}), env={}).fingerprint()\n"

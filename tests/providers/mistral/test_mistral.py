@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.deadline import Deadline
 from commonplace.errors import ProviderError
 from commonplace.host.host import PluginHost
-from commonplace.spec import ProviderContext
+from commonplace.plugin import ProviderContext
+from commonplace.resilience.deadline import Deadline
 from commonplace_mistral.provider import MistralProvider
 
 if TYPE_CHECKING:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.deadline import Deadline
 from commonplace.embedding.vectors import checked
 from commonplace.errors import ProviderError
-from commonplace.spec import BatchProvider, ProviderContext
+from commonplace.plugin import BatchProvider, ProviderContext
+from commonplace.resilience.deadline import Deadline
 from commonplace_openai.provider import OpenAIProvider
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from commonplace.spec import BatchJobs, BatchLine
+    from commonplace.plugin import BatchJobs, BatchLine
 
 LINES = {"c-1": "first chunk", "c-2": "zweites Stück\u2028mit Umbruch", "c-3": "第三"}
 

@@ -11,7 +11,7 @@ import pytest
 
 from commonplace.errors import ProviderError
 from commonplace.host.host import PluginHost
-from commonplace.spec import ProviderContext
+from commonplace.plugin import ProviderContext
 from commonplace_openai.growing import GrowingLimit
 from commonplace_openai.provider import OpenAIProvider
 
@@ -140,7 +140,7 @@ def test_it_is_offered_with_where_its_key_is() -> None:
 def test_making_one_loads_nothing_heavy() -> None:
     code = (
         "import sys\n"
-        "from commonplace.spec import ProviderContext\n"
+        "from commonplace.plugin import ProviderContext\n"
         "from commonplace_openai import plugin\n"
         "assert 'commonplace_openai.provider' not in sys.modules\n"
         "plugin._openai(ProviderContext(api_key='k', base_url='http://h/v1')).fingerprint()\n"

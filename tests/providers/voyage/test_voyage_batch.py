@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.deadline import Deadline
 from commonplace.embedding.vectors import checked
 from commonplace.errors import ProviderError
-from commonplace.spec import ProviderContext
+from commonplace.plugin import ProviderContext
+from commonplace.resilience.deadline import Deadline
 from commonplace_voyage.provider import VoyageProvider
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from commonplace.spec import BatchJobs, BatchLine
+    from commonplace.plugin import BatchJobs, BatchLine
 
 LINES = {"c-1": "chunk one", "c-2": "chunk two", "c-3": "第三"}
 

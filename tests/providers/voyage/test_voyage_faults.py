@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from commonplace.deadline import Deadline
 from commonplace.errors import ProviderError
-from commonplace.spec import ProviderContext
+from commonplace.plugin import ProviderContext
+from commonplace.resilience.deadline import Deadline
 from commonplace_voyage.provider import VoyageProvider
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.deadline import Deadline
 from commonplace.errors import ProviderError
-from commonplace.spec import ProviderContext
+from commonplace.plugin import ProviderContext
+from commonplace.resilience.deadline import Deadline
 from commonplace_voyage.provider import VoyageProvider
 
 if TYPE_CHECKING:

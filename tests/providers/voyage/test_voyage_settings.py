@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commonplace.errors import ProviderError
-from commonplace.spec import ProviderContext
+from commonplace.plugin import ProviderContext
 from commonplace_voyage import plugin
 from commonplace_voyage.provider import VoyageProvider
 
@@ -172,7 +172,7 @@ class Registry:
 registry = Registry()
 plugin.commonplace_register_providers(registry)
 assert "commonplace_voyage.provider" not in sys.modules
-from commonplace.spec import ProviderContext
+from commonplace.plugin import ProviderContext
 provider = registry.registration.factory(ProviderContext(base_url="https://h.example/v1"))
 provider.fingerprint(), provider.limits
 heavy = {"httpx", "json", "re", "urllib.parse", "base64", "ssl", "pathlib", "logging"}

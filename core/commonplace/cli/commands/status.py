@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from commonplace.cli.context import Context
-    from commonplace.model.reports import Status
-    from commonplace.model.upkeep import UpkeepState
+    from commonplace.model.reports import Status, UpkeepState
 
 __all__ = ["create"]
 

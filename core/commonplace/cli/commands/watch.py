@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from commonplace.cli.changes import Changes
     from commonplace.cli.context import Context
     from commonplace.memory import Memory
-    from commonplace.model.upkeep import SyncEvent
+    from commonplace.model.reports import SyncEvent
 
 __all__ = ["create"]
 

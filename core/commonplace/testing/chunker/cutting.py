@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from commonplace.spec import ChunkerContext
+from commonplace.protocols.contexts import ChunkerContext
 from commonplace.testing.chunker.law import (
     NASTY,
     USUAL,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from commonplace.model.chunks import Chunk
-    from commonplace.spec import Chunker
+    from commonplace.protocols.sources import Chunker
 
 __all__ = ["CuttingLaws"]
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from hypothesis import strategies as st
 
 from commonplace.model.documents import Document, DocumentRef
-from commonplace.spec import ChunkerContext
+from commonplace.protocols.contexts import ChunkerContext
 from commonplace.testing.law import Laws, law
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from commonplace.spec import Chunker
+    from commonplace.protocols.sources import Chunker
 
 __all__ = ["NASTY", "USUAL", "ChunkerLaws", "document", "law", "lines_of", "texts"]
 

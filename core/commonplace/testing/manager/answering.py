@@ -19,7 +19,7 @@ from commonplace.testing.strategies import HOSTILE_TOKENS
 
 if TYPE_CHECKING:
     from commonplace.model.search import Arm
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
 
 __all__ = ["AnswerLaws"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.deadline import NEVER
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing.driving import EVERYWHERE
 from commonplace.testing.manager.law import question
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.reports import SyncReport
     from commonplace.model.search import Arm, Found, Where
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
 
 __all__ = ["LIMIT", "WORDS", "ask", "finds", "found", "maintain", "paths", "said"]
 

@@ -15,7 +15,7 @@ from commonplace.testing.manager.law import ManagerLaws, law
 from commonplace.testing.naive import passes
 
 if TYPE_CHECKING:
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
 
 __all__ = ["FilterLaws"]
 

@@ -12,7 +12,7 @@ from commonplace.testing.manager.law import ManagerLaws, law
 from commonplace.testing.strategies import HOSTILE_PATHS, HOSTILE_TEXTS
 
 if TYPE_CHECKING:
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
 
 __all__ = ["FindingLaws"]
 

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from commonplace.model.search import Query
-from commonplace.spec import ManagerContext
+from commonplace.protocols.contexts import ManagerContext
 from commonplace.testing.driving import EVERYWHERE
 from commonplace.testing.law import Laws, law
 from commonplace.testing.workspace import PlainSource, Workspace
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from commonplace.model.search import Where
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
 
 __all__ = ["CAPABILITIES", "ManagerLaws", "law", "question"]
 

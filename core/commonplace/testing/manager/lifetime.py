@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.deadline import Deadline
 from commonplace.errors import CommonplaceError, UnavailableError
+from commonplace.resilience.deadline import Deadline
 from commonplace.testing.driving import EVERYWHERE
 from commonplace.testing.manager.asking import ask, maintain, paths, said
 from commonplace.testing.manager.law import ManagerLaws, law, question
@@ -16,7 +16,7 @@ from commonplace.testing.manager.law import ManagerLaws, law, question
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
 
 __all__ = ["LifetimeLaws"]
 

@@ -6,14 +6,14 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import UnavailableError
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.testing.manager.asking import ask, finds, found, maintain, paths
 from commonplace.testing.manager.law import ManagerLaws, law
 
 if TYPE_CHECKING:
     from commonplace.model.reports import Progress
-    from commonplace.spec import MemoryManager
+    from commonplace.protocols.managers import MemoryManager
 
 __all__ = ["MaintenanceLaws"]
 

@@ -13,7 +13,7 @@ from commonplace.errors import ProviderError
 from commonplace.testing.provider.law import TEXTS, ProviderLaws, alike, embedded, law
 
 if TYPE_CHECKING:
-    from commonplace.spec import EmbeddingProvider
+    from commonplace.protocols.providers import EmbeddingProvider
 
 __all__ = ["EmbeddingLaws"]
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import pytest
 
-from commonplace.deadline import Deadline
 from commonplace.errors import DeadlineExceededError, ProviderError, ProviderErrorKind
+from commonplace.resilience.deadline import Deadline
 from commonplace.testing.provider.law import TEXTS, ProviderLaws, law, soon, watched_network
 
 if TYPE_CHECKING:
-    from commonplace.spec import EmbeddingProvider, ProviderContext
+    from commonplace.protocols.providers import EmbeddingProvider, ProviderContext
 
 __all__ = ["FailureLaws"]
 

@@ -18,7 +18,7 @@ from commonplace.testing.provider.law import (
 )
 
 if TYPE_CHECKING:
-    from commonplace.spec import EmbeddingProvider
+    from commonplace.protocols.providers import EmbeddingProvider
 
 __all__ = ["IdentityLaws"]
 

@@ -11,15 +11,15 @@ from unittest.mock import patch
 from attrs import evolve
 from hypothesis import settings as hypothesis_settings
 
-from commonplace.deadline import Deadline
 from commonplace.embedding.vectors import checked, floats
-from commonplace.spec import ProviderContext
+from commonplace.protocols.providers import ProviderContext
+from commonplace.resilience.deadline import Deadline
 from commonplace.testing.law import Laws, law
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from commonplace.spec import EmbeddingProvider
+    from commonplace.protocols.providers import EmbeddingProvider
 
 __all__ = [
     "KEY",

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from commonplace.model.documents import Trust
 from commonplace.model.search import Arm, ArmKind, Found, StoredChunk
-from commonplace.ranking.pipeline import candidates_of, with_step
-from commonplace.spec import RankContext, RankerContext
+from commonplace.protocols.contexts import RankContext, RankerContext
+from commonplace.search.ranking import candidates_of, with_step
 from commonplace.testing.manager.law import question
 from commonplace.testing.strategies import HOSTILE_PATHS, HOSTILE_TEXTS, PATHS, SOURCES, WORDS
 from commonplace.testing.vectors import make_vector
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from commonplace.model.search import Candidate, ChunkId
-    from commonplace.spec import Ranker
+    from commonplace.protocols.rankers import Ranker
 
 __all__ = ["NOW", "Case", "cases", "contexts", "make_arm"]
 

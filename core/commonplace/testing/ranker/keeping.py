@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from commonplace.model.search import Step
-from commonplace.spec import RankerContext
+from commonplace.protocols.contexts import RankerContext
 from commonplace.testing.ranker.cases import Case, cases, contexts, make_arm
 from commonplace.testing.ranker.law import RankerLaws, law, ranked
 
 if TYPE_CHECKING:
-    from commonplace.spec import Ranker
+    from commonplace.protocols.rankers import Ranker
 
 __all__ = ["KeepingLaws"]
 

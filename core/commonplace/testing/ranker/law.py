@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from commonplace.spec import RankerContext
+from commonplace.protocols.contexts import RankerContext
 from commonplace.testing.law import Laws, law
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from commonplace.model.search import Candidate
-    from commonplace.spec import Ranker
+    from commonplace.protocols.rankers import Ranker
     from commonplace.testing.ranker.cases import Case
 
 __all__ = ["RankerLaws", "law", "ranked"]

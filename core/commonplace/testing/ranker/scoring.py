@@ -14,7 +14,7 @@ from commonplace.testing.strategies import HOSTILE_PATHS, HOSTILE_TEXTS, HOSTILE
 
 if TYPE_CHECKING:
     from commonplace.model.search import ArmKind
-    from commonplace.spec import Ranker
+    from commonplace.protocols.rankers import Ranker
 
 __all__ = ["ScoreLaws"]
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, cast
 
 from hypothesis import strategies as st
 
-from commonplace.spec import SourceContext
+from commonplace.protocols.contexts import SourceContext
 from commonplace.testing.source.law import SourceLaws, law
 
 if TYPE_CHECKING:
     from commonplace.model.documents import DocumentRef, Segment
-    from commonplace.spec import GrowingSource, Source
+    from commonplace.protocols.sources import GrowingSource, Source
 
 __all__ = ["GrowthLaws"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from commonplace.index.changes import SourceScan, plan_changes
 from commonplace.model.store import StoredDocument
-from commonplace.spec import SourceContext
+from commonplace.protocols.contexts import SourceContext
 from commonplace.testing.law import Laws, law
 from commonplace.testing.workspace import Workspace
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from commonplace.index.changes import Plan
     from commonplace.model.documents import Document, DocumentRef, ScanReport
-    from commonplace.spec import Source
+    from commonplace.protocols.sources import Source
 
 __all__ = ["SourceLaws", "found", "law", "planned"]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.model.documents import Document, DocumentRef
-    from commonplace.spec import Source
+    from commonplace.protocols.sources import Source
 
 __all__ = ["ReadLaws"]
 

@@ -12,7 +12,7 @@ from commonplace.testing.strategies import HOSTILE_PATHS
 from commonplace.watching.relevance import Relevance
 
 if TYPE_CHECKING:
-    from commonplace.spec import Source, WatchedSource
+    from commonplace.protocols.sources import Source, WatchedSource
 
 __all__ = ["ScanLaws"]
 

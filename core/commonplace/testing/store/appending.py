@@ -20,7 +20,7 @@ from commonplace.testing.vectors import attach, digests, make_vector, vector_sto
 if TYPE_CHECKING:
     from commonplace.model.chunks import AppendDocument, Change
     from commonplace.model.documents import Stamp
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
 
 __all__ = ["AppendLaws"]
 

@@ -23,7 +23,7 @@ from commonplace.testing.strategies import corpora
 
 if TYPE_CHECKING:
     from commonplace.model.chunks import PutDocument
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
 
 __all__ = ["BuildLaws"]
 

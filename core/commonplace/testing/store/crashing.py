@@ -15,7 +15,7 @@ from commonplace.testing.strategies import batches, corpora
 
 if TYPE_CHECKING:
     from commonplace.model.chunks import Change, PutDocument
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
 
 __all__ = ["CrashLaws"]
 

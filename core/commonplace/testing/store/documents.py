@@ -20,7 +20,7 @@ from commonplace.testing.strategies import HOSTILE_PATHS, batches, corpora, puts
 if TYPE_CHECKING:
     from commonplace.model.chunks import Change, PutDocument
     from commonplace.model.documents import Stamp
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
     from commonplace.testing.poison import Poison
 
 __all__ = ["DocumentLaws"]

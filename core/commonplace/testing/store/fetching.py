@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.chunks import PutDocument
     from commonplace.model.search import ChunkId
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
 
 __all__ = ["FetchLaws"]
 

@@ -12,7 +12,7 @@ from commonplace.testing.law import Laws, law
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
 
 __all__ = ["StoreLaws", "law"]
 

@@ -13,7 +13,7 @@ from commonplace.testing.driving import WAIT, busy, held, publish, search, words
 from commonplace.testing.store.law import StoreLaws, law
 
 if TYPE_CHECKING:
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
 
 __all__ = ["LeaseLaws"]
 

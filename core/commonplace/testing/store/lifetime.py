@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import CommonplaceError, DeadlineExceededError, DeclinedError
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.testing.builders import make_put
 from commonplace.testing.driving import ALL, EVERYWHERE, publish, search, words
 from commonplace.testing.store.law import StoreLaws, law
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.model.chunks import PutDocument
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
 
 __all__ = ["LifetimeLaws"]
 

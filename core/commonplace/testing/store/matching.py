@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from commonplace.model.chunks import PutDocument
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
 
 __all__ = ["MatchLaws"]
 

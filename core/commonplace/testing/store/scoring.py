@@ -16,7 +16,7 @@ from commonplace.testing.strategies import PATHS, SOURCES, WORDS, corpora, queri
 if TYPE_CHECKING:
     from commonplace.model.chunks import AnalysedChunk, PutDocument
     from commonplace.model.search import ChunkId, KeywordQuery
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
 
 __all__ = ["ScoreLaws"]
 

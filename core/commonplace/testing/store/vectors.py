@@ -26,7 +26,7 @@ from commonplace.testing.vectors import (
 
 if TYPE_CHECKING:
     from commonplace.model.chunks import PutDocument
-    from commonplace.spec import Store, VectorStore
+    from commonplace.protocols.stores import Store, VectorStore
 
 __all__ = ["VectorLaws"]
 

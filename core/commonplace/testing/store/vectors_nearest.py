@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import strategies as st
 
-from commonplace.deadline import Deadline
 from commonplace.errors import DeadlineExceededError
 from commonplace.model.search import Where
+from commonplace.resilience.deadline import Deadline
 from commonplace.testing.builders import make_chunk, make_put
 from commonplace.testing.driving import ALL, EVERYWHERE, WAIT, live_build, places, publish
 from commonplace.testing.store.law import StoreLaws, law
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.chunks import PutDocument
     from commonplace.model.search import Nearest
-    from commonplace.spec import Store
+    from commonplace.protocols.stores import Store
     from commonplace.testing.driving import Place
 
 __all__ = ["NearestLaws"]

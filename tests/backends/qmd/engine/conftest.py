@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.deadline import Deadline
+from commonplace.resilience.deadline import Deadline
 from commonplace_qmd.engine import Qmd, QmdHome
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import DeadlineExceededError, UnavailableError
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace_qmd.engine import (
     Qmd,
     QmdError,
@@ -335,7 +335,7 @@ def test_a_killed_ones_update_keeps_others_from_writing(
     house.behave(update={"do": "hang"})
     program = """
 import os, sys
-from commonplace.deadline import NEVER
+from commonplace.resilience.deadline import NEVER
 from commonplace_qmd.engine import Qmd, QmdHome
 Qmd(sys.argv[1], QmdHome(*sys.argv[2:]), env=os.environ).update(deadline=NEVER)
 """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace_qmd.engine.process import Ended, Runs, run
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import DeclinedError
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace_qmd.engine import (
     Line,
     Qmd,
@@ -328,7 +328,7 @@ def test_the_server_ends_when_we_are_killed(
 ) -> None:
     program = """
 import os, sys
-from commonplace.deadline import NEVER
+from commonplace.resilience.deadline import NEVER
 from commonplace_qmd.engine import Qmd, QmdHome
 qmd = Qmd(sys.argv[1], QmdHome(*sys.argv[2:]), env=os.environ)
 assert qmd.warm(deadline=NEVER)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.deadline import NEVER, Deadline
 from commonplace.errors import DeclinedError
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace_qmd.engine import Line, Qmd, QmdError, QmdTimeoutError, Row
 
 if TYPE_CHECKING:

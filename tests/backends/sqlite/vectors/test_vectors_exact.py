@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from commonplace.deadline import NEVER
 from commonplace.model.search import Where
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing import live_build, make_chunk, make_put, publish
 from commonplace.testing.driving import EVERYWHERE, WAIT
 from commonplace.testing.strategies import SOURCES

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import apsw
 import pytest
 
-from commonplace.deadline import Deadline
 from commonplace.errors import DeadlineExceededError
-from commonplace.spec import StoreContext
+from commonplace.protocols.contexts import StoreContext
+from commonplace.resilience.deadline import Deadline
 from commonplace.testing import live_build, make_put, publish
 from commonplace.testing.driving import EVERYWHERE, WAIT
 from commonplace.testing.vectors import attach, make_vector, nearest
@@ -61,7 +61,7 @@ def test_a_first_search_imports_no_numpy(
     filled.close()
     code = (
         "import sys\n"
-        "from commonplace.deadline import NEVER\n"
+        "from commonplace.resilience.deadline import NEVER\n"
         "from commonplace.model.search import KeywordQuery, Where\n"
         "from commonplace_sqlite.store import SqliteStore\n"
         f"store = SqliteStore({path!r}); v = {EAST!r}\n"

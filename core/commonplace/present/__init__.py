@@ -1,1 +1,0 @@
-"""From ranked candidates to what a person or an agent reads."""

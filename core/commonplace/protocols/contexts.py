@@ -1,0 +1,137 @@
+"""What factories and rankers are handed, and what managers say of themselves.
+
+Apart from the protocols, and as named tuples, because every search pays for defining them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from commonplace.model.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from commonplace.model.findings import Finding
+    from commonplace.model.search import ChunkId, Query
+    from commonplace.model.store import SpaceInfo, StoreHealth
+    from commonplace.protocols.sources import ConfiguredPath, Source
+
+__all__ = [
+    "ChunkerContext",
+    "ManagerContext",
+    "ManagerHealth",
+    "RankContext",
+    "RankerContext",
+    "SourceContext",
+    "StoreContext",
+]
+
+
+class StoreContext(NamedTuple):
+    """What a store's factory is given.
+
+    ``path`` is where the configuration wants the index, for stores that live in a file.
+    ``tokenizer`` is ``None`` where the terms are already analysed (tokens joined by single
+    spaces), else the name of a tokenizer (``unicode61``, ``trigram``) that the store shall apply
+    itself to raw text.
+    ``vectors`` says whether a native vector extension may be loaded, ``vector_extension`` from
+    where (``None``: wherever it is installed); what is found must not depend on either.
+    ``config`` is the plugin's own section, read into its registered config class.
+    """
+
+    path: str
+    agent: str = "main"
+    tokenizer: str | None = None
+    config: Any = None
+    vectors: bool = True
+    vector_extension: str | None = None
+
+
+class ManagerContext(NamedTuple):
+    """What the factory of a whole engine is given.
+
+    ``workspace`` is absolute. ``state_dir`` is a folder of this agent's own for derived files; it
+    may not exist yet. ``config`` is the plugin's section, read into its registered config class.
+    ``sources`` are those configured, ``make_source`` makes any other by its id and raises
+    :class:`~commonplace.errors.PluginUnavailableError` where nobody offers it. ``extra_paths`` are
+    as configured.
+    """
+
+    workspace: str
+    agent: str
+    state_dir: str
+    sources: tuple[Source, ...]
+    config: Any = None
+    extra_paths: tuple[str | ConfiguredPath, ...] = ()
+    make_source: Callable[[str], Source] | None = None
+
+
+class ManagerHealth(NamedTuple):
+    """What a manager says of itself.
+
+    ``store`` and ``spaces`` are of managers that keep a store of ours; ``spaces`` is ``None``
+    where it keeps no vectors. ``findings`` are what a deep look found, the store's among them.
+    ``notices`` are of what is not as it should be, ``information`` of what is. ``drop_space``
+    forgets the vectors of a space, where any are kept.
+    """
+
+    available: bool
+    reason: str = ""
+    store: StoreHealth | None = None
+    notices: tuple[str, ...] = ()
+    spaces: tuple[SpaceInfo, ...] | None = None
+    findings: tuple[Finding, ...] = ()
+    information: tuple[str, ...] = ()
+    drop_space: Callable[[str], None] | None = None
+
+
+class SourceContext(NamedTuple):
+    """What a source's factory is given. ``workspace`` is absolute; ``extra_paths`` as configured.
+
+    ``state_dirs`` are folders of an original installation that may be read, never written.
+    ``delta_bytes`` and ``delta_messages`` are what a growing document has to grow by before it is
+    due (see :class:`~commonplace.plugin.GrowingSource`); with 0, any growth is enough.
+    """
+
+    workspace: str
+    agent: str
+    extra_paths: tuple[str | ConfiguredPath, ...] = ()
+    state_dirs: tuple[str, ...] = ()
+    config: Any = None
+    delta_bytes: int = 0
+    delta_messages: int = 0
+
+
+class ChunkerContext(NamedTuple):
+    """What a chunker's factory is given, in characters: ``size`` per chunk and ``overlap``."""
+
+    size: int
+    overlap: int
+    config: Any = None
+
+
+class RankerContext(NamedTuple):
+    """What a ranker's factory is given: the keys of ``query.hybrid``, and its own section."""
+
+    vector_weight: float = 0.7
+    text_weight: float = 0.3
+    half_life_days: float = 30.0
+    mmr_lambda: float = 0.7
+    config: Any = None
+
+
+class RankContext(NamedTuple):
+    """What a ranker may know besides the hits.
+
+    ``now`` is epoch seconds. ``profile`` is ``default`` or ``compat``. ``arms`` are the names of
+    the arms that answered. ``vectors`` maps chunk ids to unit vectors as bytes, or is
+    ``None`` where there are none.
+    """
+
+    query: Query
+    now: float
+    limit: int
+    profile: str = "default"
+    arms: tuple[str, ...] = ()
+    vectors: Callable[[Collection[ChunkId]], Mapping[ChunkId, Any]] | None = None

@@ -1,0 +1,208 @@
+"""The seam of embedding providers: texts in, vectors out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
+
+from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from commonplace.resilience.deadline import Deadline
+
+__all__ = [
+    "BatchJobs",
+    "BatchLimits",
+    "BatchLine",
+    "BatchProvider",
+    "BatchState",
+    "EmbeddingProvider",
+    "Limits",
+    "ProviderContext",
+]
+
+
+@frozen
+class ProviderContext:
+    """What a provider's factory is given.
+
+    ``model`` is the one asked for (``""``: the provider's default), ``dims`` the length of vectors
+    asked for (``None``: the model's own). ``base_url``, ``api_key`` and ``headers`` are of the
+    configuration's ``remote`` section, ``api_key`` found wherever keys are looked for; ``options``
+    are the rest of that section and of ``local``, as read. ``state_dir`` may keep derived files.
+    ``transport`` replaces the network in tests (an ``httpx.BaseTransport``).
+    """
+
+    model: str = ""
+    dims: int | None = None
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(factory=dict, repr=False)
+    query_prefix: str | None = None
+    document_prefix: str | None = None
+    options: Mapping[str, Any] = field(factory=dict, repr=False)
+    state_dir: str = ""
+    cache_dir: str = ""
+    transport: Any = None
+    config: Any = field(default=None, repr=False)
+
+    def prefixes(self, query: str = "", document: str = "") -> dict[str, str]:
+        """By purpose what stands before texts: the configuration's, or else the model's own."""
+        return {
+            "query": query if self.query_prefix is None else self.query_prefix,
+            "document": document if self.document_prefix is None else self.document_prefix,
+        }
+
+
+@frozen
+class Limits:
+    """The most one request may hold; ``None`` is no limit known.
+
+    ``tokens`` counts a whole request, ``item_tokens`` one text; both are compared with an estimate
+    (see :func:`commonplace.embedding.packing.estimate_tokens`). ``bytes`` is of UTF-8 text.
+    ``query_seconds`` and ``request_seconds`` are how long a query, and one request for documents,
+    may take; somebody waits for a query, so all of its attempts together.
+    """
+
+    items: int | None = None
+    tokens: int | None = None
+    bytes: int | None = None
+    item_tokens: int | None = None
+    query_seconds: float = 10.0
+    request_seconds: float = 120.0
+
+
+class EmbeddingProvider(Protocol):
+    """Turns texts into vectors.
+
+    Splitting, packing, caching, retries, deadlines, normalising and checking are the host's: an
+    author makes one request and tells what went wrong with a
+    :class:`~commonplace.errors.ProviderError` of the right ``kind``. ``embed`` may be called from
+    several threads at once, unless ``concurrency`` is 1.
+    """
+
+    @property
+    def model(self) -> str:
+        """The model that answers, as it is shown."""
+        ...
+
+    @property
+    def limits(self) -> Limits:
+        """The most one call of ``embed`` may hold."""
+        ...
+
+    @property
+    def concurrency(self) -> int:
+        """How many calls may run at once, at the most."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Everything that decides a vector, without a network call and without a secret.
+
+        Provider family, endpoint's origin, model or series, dims, prompt forms. Two providers with
+        equal fingerprints may share vectors; whatever changes vectors must change it.
+        """
+        ...
+
+    def embed(
+        self, texts: Sequence[str], *, purpose: Literal["query", "document"], deadline: Deadline
+    ) -> Sequence[Sequence[float]]:
+        """One vector a text, in the order of ``texts``; need not be normalised.
+
+        ``texts`` is never empty, and holds no blank text. Any sequences of floats will do (lists,
+        ``array('f')``, rows of numpy).
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of connections and children; closing twice is fine."""
+        ...
+
+
+class BatchLimits(NamedTuple):
+    """The most one batch job may hold.
+
+    ``bytes`` is of the file that the lines are written to. ``kept_seconds`` after its beginning
+    nothing is left of a job: it is forgotten then.
+    """
+
+    lines: int = 50_000
+    bytes: int = 100_000_000
+    kept_seconds: float = 7 * 86400.0
+
+
+class BatchState(NamedTuple):
+    """A batch job at one moment: ``done`` of ``total`` lines, 0 where that is not told.
+
+    Jobs that are ``expired`` or ``cancelled`` may still hold what was finished by then; one that
+    is ``failed`` holds nothing. ``reason`` says why, in the vendor's words and without secrets.
+    """
+
+    state: Literal["running", "done", "failed", "expired", "cancelled"]
+    reason: str = ""
+    done: int = 0
+    total: int = 0
+
+
+class BatchLine(NamedTuple):
+    """What became of one text of a batch job: its vector, or the words of an ``error``.
+
+    The words are on one line, and hold no secret.
+    """
+
+    custom_id: str
+    vector: Sequence[float] | None = None
+    error: str = ""
+
+
+class BatchJobs(Protocol):
+    """Embedding documents by jobs that a vendor works off within hours, for less money.
+
+    Each method makes the requests it must and raises
+    :class:`~commonplace.errors.ProviderError`; trying again, waiting, and keeping jobs across
+    restarts are the host's.
+    """
+
+    @property
+    def limits(self) -> BatchLimits:
+        """The most one job may hold."""
+        ...
+
+    def submit(self, name: str, lines: Mapping[str, str], *, deadline: Deadline) -> str:
+        """Begin a job for ``lines`` (custom id -> text) and return what it is known by.
+
+        ``name`` is put where :meth:`find` sees it; called again with the same name, what was
+        uploaded by then is used again. Status 404, 405 or 501 in the error says that the endpoint
+        has no batch jobs.
+        """
+        ...
+
+    def find(self, name: str, *, deadline: Deadline) -> str | None:
+        """The job submitted as ``name``, where its beginning was not answered; ``None`` if none."""
+        ...
+
+    def poll(self, job: str, *, deadline: Deadline) -> BatchState:
+        """How it stands."""
+        ...
+
+    def collect(self, job: str, *, deadline: Deadline) -> Iterator[BatchLine]:
+        """What is finished, in any order; ids may be missing."""
+        ...
+
+    def cancel(self, job: str, *, deadline: Deadline) -> None:
+        """Stop it."""
+        ...
+
+    def clean(self, job: str, *, deadline: Deadline) -> None:
+        """Delete the files that it left with the vendor; ones that are gone are no error."""
+        ...
+
+
+@runtime_checkable
+class BatchProvider(Protocol):
+    """What an :class:`EmbeddingProvider` also is if it can work by batch jobs."""
+
+    def batches(self) -> BatchJobs:
+        """Its jobs, always the same object; costs no network."""
+        ...

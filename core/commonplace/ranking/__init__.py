@@ -1,1 +1,0 @@
-"""The ranking pipeline that runs after any engine."""

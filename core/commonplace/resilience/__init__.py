@@ -1,0 +1,1 @@
+"""Parts that fail, wait or are shared: deadlines, breakers, retries, locks, atomic files."""

@@ -1,0 +1,1 @@
+"""One query: parse, ask, rank, present."""

@@ -1,0 +1,127 @@
+"""Which rankers run: the chain of a profile, or the one the configuration names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.model.search import ArmScore, Candidate, Explanation, Step
+from commonplace.protocols.contexts import RankerContext
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonplace.config import SearchSettings, Settings
+    from commonplace.host.host import PluginHost
+    from commonplace.model.search import Arm, ChunkId
+    from commonplace.protocols.contexts import RankContext
+    from commonplace.protocols.rankers import Ranker
+
+__all__ = [
+    "candidates_of",
+    "chain_of",
+    "make_chain",
+    "rank",
+    "with_step",
+]
+
+
+_PROFILES: dict[str, tuple[str, ...]] = {
+    "default": ("weighted",),
+    "compat": ("weighted", "lexical_boost"),
+}
+
+
+def chain_of(settings: SearchSettings) -> tuple[str, ...]:
+    """The ids of the rankers that run.
+
+    ``ranking.chain`` as it stands, if it is set. Otherwise the profile's (``default`` is ours,
+    ``compat`` gives the original's numbers), with the rankers that ``query.hybrid`` switches on.
+    """
+    if settings.ranking.chain is not None:
+        return settings.ranking.chain
+    chain = _PROFILES[settings.ranking.profile]
+    hybrid = settings.query.hybrid
+    if hybrid.temporal_decay.enabled:
+        chain = (*chain, "temporal_decay")
+    if hybrid.mmr.enabled:
+        chain = (*chain, "mmr")
+    return chain
+
+
+def make_chain(host: PluginHost, settings: Settings) -> list[Ranker]:
+    """The rankers of :func:`chain_of`, each with its own section of the configuration.
+
+    Raises :class:`~commonplace.errors.PluginUnavailableError` for an id nobody offers.
+    """
+    hybrid = settings.search.query.hybrid
+    context = RankerContext(
+        vector_weight=hybrid.vector_weight,
+        text_weight=hybrid.text_weight,
+        half_life_days=hybrid.temporal_decay.half_life_days,
+        mmr_lambda=hybrid.mmr.lambda_,
+    )
+    return [
+        host.ranker(id_).factory(context._replace(config=settings.plugin_config(id_)))
+        for id_ in chain_of(settings.search)
+    ]
+
+
+_STAGES = ("fuse", "adjust", "select")
+
+
+def candidates_of(arms: Sequence[Arm]) -> list[Candidate]:
+    """The union of the arms' hits by chunk, each with what every arm said of it.
+
+    In order of first appearance, arm by arm; scores are 0 until a ``fuse`` ranker has run.
+    """
+    found: dict[ChunkId, Candidate] = {}
+    for arm in arms:
+        for rank_, item in enumerate(arm.found, 1):
+            said = ArmScore(arm.name, arm.kind, item.score, rank_)
+            known = found.get(item.chunk.id)
+            if known is None:
+                found[item.chunk.id] = Candidate(item.chunk, 0.0, Explanation(arms=(said,)))
+            else:
+                explain = known.explain._replace(arms=(*known.explain.arms, said))
+                found[item.chunk.id] = known._replace(explain=explain)
+    return list(found.values())
+
+
+def rank(
+    hits: Sequence[Candidate], rankers: Sequence[Ranker], context: RankContext
+) -> list[Candidate]:
+    """Run ``rankers`` in the order of their stages, and within a stage as they are given.
+
+    A ranker whose need is not met is skipped, and each hit says so. Before ``select`` the hits are
+    sorted by score; equal ones by source, path and line, so that the order is always the same.
+    """
+    ranked = list(hits)
+    for stage in _STAGES:
+        if stage == "select":
+            ranked.sort(key=_by_score)
+        for ranker in rankers:
+            if ranker.stage != stage:
+                continue
+            missing = _missing(ranker, context)
+            if missing:
+                note = f"skipped: needs {', '.join(missing)}"
+                ranked = [with_step(hit, ranker.id, hit.score, note) for hit in ranked]
+            else:
+                ranked = list(ranker.rank(ranked, context))
+    return ranked
+
+
+def with_step(hit: Candidate, ranker: str, score: float, note: str = "") -> Candidate:
+    """``hit`` with a new score, and the step that gave it."""
+    step = Step(ranker, hit.score, score, note)
+    explain = hit.explain._replace(steps=(*hit.explain.steps, step))
+    return hit._replace(score=score, explain=explain)
+
+
+def _missing(ranker: Ranker, context: RankContext) -> list[str]:
+    has = {"dates": True, "vectors": context.vectors is not None}
+    return sorted(need for need in ranker.needs if not has.get(need, False))
+
+
+def _by_score(hit: Candidate) -> tuple[float, str, str, int]:
+    return (-hit.score, hit.chunk.source, hit.chunk.path, hit.chunk.start_line)

@@ -1,0 +1,53 @@
+"""Calls that are given up when their time is over."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from commonplace.errors import DeadlineExceededError, UnavailableError
+from commonplace.resilience.bounded_call import Worker
+from commonplace.resilience.deadline import NEVER, Deadline
+
+
+def test_what_comes_back_in_time_is_handed_on() -> None:
+    assert Worker("w").run(lambda: 42, Deadline.after(30)) == 42
+
+
+def test_what_is_raised_is_raised_here() -> None:
+    def fail() -> None:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        Worker("w").run(fail, Deadline.after(30))
+
+
+def test_without_a_deadline_there_is_no_thread() -> None:
+    assert Worker("w").run(threading.current_thread, NEVER) is threading.current_thread()
+    assert Worker("w").run(threading.current_thread, Deadline.after(30)).daemon
+
+
+def test_a_late_answer_is_dropped_and_its_place_given_back() -> None:
+    release, back = threading.Event(), threading.Event()
+
+    def hang() -> str:
+        release.wait(30)
+        return "late"
+
+    def given_up(event: threading.Event, _seconds: float) -> bool:
+        if not release.is_set():
+            return False
+        return event.wait(30)
+
+    worker = Worker("w", at_most=1, wait=given_up)
+    with pytest.raises(DeadlineExceededError, match=r"w did not answer within 3 s"):
+        worker.run(hang, Deadline(3, lambda: 0.0))
+    with pytest.raises(UnavailableError, match="w: 1 calls have not come back"):
+        worker.run(back.set, Deadline.after(30))
+    assert not back.is_set(), "refused before it began"
+    release.set()
+    for thread in threading.enumerate():
+        if thread.name == "commonplace-w":
+            thread.join(30)
+    assert worker.run(lambda: "next", Deadline.after(30)) == "next"

@@ -1,0 +1,64 @@
+"""Deadlines that come by the clock, and those that somebody brings about."""
+
+from __future__ import annotations
+
+import threading
+from math import inf
+
+import pytest
+
+from commonplace.embedding.waiting import TookTooLongError, waited
+from commonplace.errors import DeadlineExceededError, IndexBusyError
+from commonplace.resilience.deadline import LOOK_SECONDS, NEVER, Deadline
+
+
+def test_what_is_cancelled_has_no_time_left_and_neither_has_what_was_made_of_it() -> None:
+    over = threading.Event()
+    deadline = Deadline(inf, lambda: 5.0, cancelled=over.is_set)
+    made = [deadline, deadline.sooner(3.0), deadline.at_least(7.0).sooner(1e9)]
+    assert [each.remaining() for each in made] == [inf, 3.0, 1e9]
+    assert all(each.cancellable for each in made)
+    assert not any(each.expired for each in made)
+    over.set()
+    assert [each.remaining() for each in made] == [0.0, 0.0, 0.0]
+    with pytest.raises(DeadlineExceededError, match="the work took longer"):
+        made[1].check("the work")
+    assert not NEVER.cancellable
+    assert not NEVER.sooner(1.0).cancellable
+
+
+def test_a_pause_ends_when_it_is_cancelled() -> None:
+    slept: list[float] = []
+    NEVER.pause(7.0, slept.append)
+    assert slept == [7.0]
+    slept.clear()
+    Deadline(inf, cancelled=lambda: len(slept) == 3).pause(7.0, slept.append)
+    assert slept == [LOOK_SECONDS] * 3
+    slept.clear()
+    Deadline(inf, cancelled=lambda: False).pause(0.25, slept.append)
+    assert sum(slept) == pytest.approx(0.25)
+
+
+def test_an_answer_that_nobody_wants_any_more_is_not_waited_for() -> None:
+    release = threading.Event()
+    try:
+        with pytest.raises(TookTooLongError):
+            waited(lambda: release.wait(60), 60.0, given_up=lambda: True)
+    finally:
+        release.set()
+    assert waited(lambda: "in time", 60.0, given_up=lambda: False) == "in time"
+    with pytest.raises(IndexBusyError):
+        waited(lambda: _raise(IndexBusyError("now")), 60.0, given_up=lambda: False)
+
+
+def test_an_answer_that_is_late_is_late_also_where_somebody_might_give_up() -> None:
+    release = threading.Event()
+    try:
+        with pytest.raises(TookTooLongError):
+            waited(lambda: release.wait(60), 0.01, given_up=lambda: False)
+    finally:
+        release.set()
+
+
+def _raise(error: Exception) -> None:
+    raise error

@@ -1,0 +1,132 @@
+"""Snippets show the match, keep within their limit, and break nothing."""
+
+from __future__ import annotations
+
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.model.search import (
+    ArmScore,
+    Candidate,
+    Explanation,
+    Hit,
+    KeywordQuery,
+    StoredChunk,
+)
+from commonplace.search.snippets import LIMIT, above, hits_of, make_snippet
+from commonplace.text.analyse import make_analyser
+from commonplace.text.query import parse_query
+
+ANALYSER = make_analyser("standard")
+
+
+def snippet_for(text: str, query: str, limit: int = LIMIT) -> tuple[str, list[str]]:
+    terms = ANALYSER.query(parse_query(query)).should
+    snippet, marks = make_snippet(text, terms, ANALYSER, limit=limit)
+    return snippet, [snippet[start:end] for start, end in marks]
+
+
+def test_a_short_text_is_shown_whole_with_its_matches() -> None:
+    assert snippet_for("The red fox jumped.", "jumping foxes") == (
+        "The red fox jumped.",
+        ["fox", "jumped"],
+    )
+
+
+@pytest.mark.parametrize("before", [0, 50, 400, 699, 700, 701, 5000])
+def test_the_match_is_shown_wherever_it_stands(before: int) -> None:
+    filler = "lorem ipsum dolor " * 400
+    text = filler[:before] + " the walrus sings " + filler
+    snippet, marks = snippet_for(text, "walrus")
+    assert marks == ["walrus"]
+    assert len(snippet) <= LIMIT
+
+
+def test_of_several_places_the_one_with_most_words_is_shown() -> None:
+    text = "walrus " + "x " * 800 + "walrus sings loudly " + "y " * 800
+    snippet, _ = snippet_for(text, "walrus sings loudly")
+    assert "walrus sings loudly" in snippet
+
+
+def test_a_chinese_match_far_behind_is_shown() -> None:
+    snippet, marks = snippet_for(
+        "天气很好。" * 300 + "会议改到周三下午" + "然后回家。" * 300, "会议周三"
+    )
+    assert "会议改到周三下午" in snippet
+    assert any("会议" in mark for mark in marks)
+
+
+def test_it_begins_at_a_word_and_ends_at_one() -> None:
+    words = [f"word{number}" for number in range(600)]
+    snippet, _ = snippet_for(" ".join(words), "word300")
+    assert snippet.split()[0] in words
+    assert snippet.split()[-1] in words
+
+
+texts = st.one_of(
+    st.text(max_size=300),
+    st.lists(
+        st.sampled_from(["walrus", "👩‍👩‍👧", "é", "เก้าอี้", "会议", "\n", "a b"]), max_size=120
+    ).map(" ".join),
+)
+
+
+@given(texts, st.sampled_from(["walrus", "会议", "เก้าอี้ é", "zzz"]), st.integers(40, 200))
+def test_any_text_gives_a_piece_of_itself_cut_between_graphemes(
+    text: str, query: str, limit: int
+) -> None:
+    terms = ANALYSER.query(parse_query(query)).should
+    snippet, marks = make_snippet(text, terms, ANALYSER, limit=limit)
+    assert snippet in text
+    assert len(snippet) <= limit
+    assert snippet == snippet.strip()
+    assert all(0 <= start < end <= len(snippet) for start, end in marks)
+    assert list(marks) == sorted(marks)
+    longest = max((len(cluster) for cluster in regex.findall(r"\X", text)), default=0)
+    if longest < 30:
+        borders = {0}
+        for cluster in regex.findall(r"\X", text):
+            borders.add(max(borders) + len(cluster))
+        places = [i for i in range(len(text)) if text.startswith(snippet, i)] or [0]
+        assert any({place, place + len(snippet)} <= borders for place in places)
+
+
+def candidate(score: float, *kinds: str) -> Candidate:
+    arms = tuple(
+        ArmScore(kind, "cosine" if kind == "cosine" else "bm25", score, 1) for kind in kinds
+    )
+    chunk = StoredChunk(1, "memory", "memory/a.md", 2, 3, "The walrus sings.", ("Sea",), None)
+    return Candidate(chunk, score, Explanation(arms=arms))
+
+
+def test_the_configured_threshold_never_hides_what_keywords_alone_found() -> None:
+    weak = candidate(0.1, "bm25")
+    assert above([weak], configured=0.35, asked=None) == [weak]
+    assert above([candidate(0.1, "cosine")], configured=0.35, asked=None) == []
+
+
+def test_a_threshold_that_is_asked_for_holds_for_all() -> None:
+    assert above([candidate(0.3, "bm25")], configured=0.0, asked=0.5) == []
+
+
+def test_compat_relaxes_as_the_original_does() -> None:
+    strong, keyword, vector = (
+        candidate(0.6, "cosine"),
+        candidate(0.3, "bm25"),
+        candidate(0.2, "cosine"),
+    )
+    options = {"configured": 0.35, "asked": None, "compat": True}
+    assert above([strong, keyword], **options) == [strong]  # type: ignore[arg-type]  # spread
+    assert above([keyword, vector], **options) == [keyword]  # type: ignore[arg-type]  # spread
+    assert above([keyword], **options) == [keyword]  # type: ignore[arg-type]  # spread
+
+
+def test_a_hit_is_cited_by_its_lines() -> None:
+    query = KeywordQuery(should=("walrus",))
+    (hit,) = hits_of([candidate(0.5, "bm25")], query, ANALYSER, limit=3)
+    assert hit.citation == "memory/a.md#L2-L3"
+    assert hit.heading == ("Sea",)
+    assert [hit.snippet[start:end] for start, end in hit.highlights] == ["walrus"]
+    assert Hit("a.md", 4, 4, 0.1, "", "memory").citation == "a.md#L4"

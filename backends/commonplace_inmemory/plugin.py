@@ -21,7 +21,7 @@ def make_store(context: StoreContext) -> Store:
     if context.tokenizer is not None:
         raise PluginUnavailableError(
             f"the in-memory store has no tokenizer {context.tokenizer!r}: it takes analysed terms",
-            mend="leave the tokenizer unset, or use the builtin backend",
+            hint="leave the tokenizer unset, or use the builtin backend",
         )
     from commonplace_inmemory.store import InMemoryStore
 

@@ -223,7 +223,7 @@ class InMemoryStore:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise IndexUnavailableError("the store is closed", mend="open it again")
+            raise IndexUnavailableError("the store is closed", hint="open it again")
 
     def _live(self) -> Index:
         for held in self._snapshot().values():
@@ -235,7 +235,7 @@ class InMemoryStore:
         held = self._snapshot().get(build.id)
         if held is None:
             raise IndexUnavailableError(
-                f"there is no build {build.id} ({build.identity})", mend="open a build again"
+                f"there is no build {build.id} ({build.identity})", hint="open a build again"
             )
         return held
 

@@ -67,7 +67,7 @@ class Committer:
                 continue
         raise IndexBusyError(
             f"others write to {self._database.place.shown} all the time",
-            mend="try again in a moment",
+            hint="try again in a moment",
         )
 
     def commit(self, before: Head, after: Head, rows: pa.Table | None = None) -> None:

@@ -87,7 +87,7 @@ class Place:
         if not key or self.host_override is not None:
             # A key found in the environment goes to its vendor only.
             raise UnavailableError(
-                f"there is no key for {self.shown}", mend="set memory.lancedb.apiKey"
+                f"there is no key for {self.shown}", hint="set memory.lancedb.apiKey"
             )
         return key
 

@@ -24,7 +24,7 @@ def make_store(context: StoreContext) -> Store:
     if context.tokenizer is not None:
         raise PluginUnavailableError(
             f"the LanceDB backend has no tokenizer {context.tokenizer!r}: it takes analysed terms",
-            mend="leave the tokenizer unset, or use the builtin backend",
+            hint="leave the tokenizer unset, or use the builtin backend",
         )
     from commonplace_lancedb.place import place_of
     from commonplace_lancedb.store import LanceStore
@@ -62,5 +62,5 @@ def _probe() -> Probe:
     return Probe(
         available=False,
         reason=f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed",
-        mend="pip install 'commonplace[lancedb]'",
+        hint="pip install 'commonplace[lancedb]'",
     )

@@ -307,6 +307,6 @@ def _need(head: Head, build: Build) -> BuildState:
     state = head.find(build)
     if state is None:
         raise IndexUnavailableError(
-            f"there is no build {build.id} ({build.identity})", mend="open a build again"
+            f"there is no build {build.id} ({build.identity})", hint="open a build again"
         )
     return state

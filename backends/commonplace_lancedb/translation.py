@@ -112,15 +112,15 @@ def translated(place: Place, deadline: Deadline | None = None) -> Iterator[None]
 
 
 def _error_of(words: str, place: Place) -> IndexUnavailableError:
-    for pattern, kind, saying, mend in _KINDS:
+    for pattern, kind, saying, hint in _KINDS:
         if re.search(f"(?i){pattern}", words):
-            return kind(f"the LanceDB at {place.shown} {saying}", mend=mend)
+            return kind(f"the LanceDB at {place.shown} {saying}", hint=hint)
     line = redacted(words.splitlines()[0] if words else "no reason given", place.secrets())
     if len(line) > _LONGEST:
         line = f"{line[:_LONGEST]}..."
     return IndexUnavailableError(
         f"the LanceDB at {place.shown} cannot be used: {line}",
-        mend="check memory.lancedb and what it names",
+        hint="check memory.lancedb and what it names",
     )
 
 
@@ -131,4 +131,4 @@ def is_missing_table(error: Exception, table: str) -> bool:
 
 def closed(place: Place) -> IndexUnavailableError:
     """What to raise where a store is used after its end."""
-    return IndexUnavailableError(f"the LanceDB at {place.shown} is closed", mend="open it again")
+    return IndexUnavailableError(f"the LanceDB at {place.shown} is closed", hint="open it again")

@@ -90,7 +90,7 @@ class Asking:
             return Answer(chunks, f"{plan}; {len(rows)} rows with all words", whole)
         raise DeclinedError(
             "QMD filters after searching: none of its best hits passes, and it looks no deeper",
-            mend="ask for rarer words, or narrow the query less",
+            hint="ask for rarer words, or narrow the query less",
         )
 
     def _rows(
@@ -115,7 +115,7 @@ class Asking:
                 raise
             raise DeclinedError(
                 "QMD has no vectors yet, and would answer by an empty list",
-                mend="run `commonplace index`, which embeds, or set memory.qmd.searchMode to "
+                hint="run `commonplace index`, which embeds, or set memory.qmd.searchMode to "
                 "search",
             ) from error
         chunks = read.chunks(rows)
@@ -123,7 +123,7 @@ class Asking:
             return Answer(chunks, f"{mode}: {len(rows)} rows", whole=len(rows) < asked)
         raise DeclinedError(
             f"QMD filters after searching: none of its best {len(rows)} hits passes",
-            mend="narrow the query less",
+            hint="narrow the query less",
         )
 
 

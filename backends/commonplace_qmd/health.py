@@ -36,7 +36,7 @@ def health_of(
     try:
         probe = qmd.probe()
         if not probe.available:
-            reason = f"{probe.reason} ({probe.mend})" if probe.mend else probe.reason
+            reason = f"{probe.reason} ({probe.hint})" if probe.hint else probe.reason
             return ManagerHealth(available=False, reason=reason, notices=tuple(notices))
         state, found = upkeep.state(), upkeep.look()
     except CommonplaceError as error:

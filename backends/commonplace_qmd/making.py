@@ -47,7 +47,7 @@ def make_manager(
         qmd = Engine(config.command, home.qmd, env=env)
     probe = qmd.probe()
     if not probe.available:
-        raise PluginUnavailableError(probe.reason, mend=probe.mend)
+        raise PluginUnavailableError(probe.reason, hint=probe.hint)
     notices = []
     if config.mcporter.enabled or config.search_tool:
         notices.append(

@@ -72,12 +72,12 @@ def lines_of(query: Query) -> Lines:
     if _UNKNOWN.search(" ".join((*required, *plain))):
         raise DeclinedError(
             "QMD's keyword search does not know the words of Thai, Lao, Khmer and Burmese",
-            mend=_INSTEAD,
+            hint=_INSTEAD,
         )
     phrases = tuple(dict.fromkeys(filter(None, map(_phrase, required))))
     words = _words(plain)
     if not (phrases or words):
-        raise DeclinedError("nothing in this query is a word to QMD", mend=_INSTEAD)
+        raise DeclinedError("nothing in this query is a word to QMD", hint=_INSTEAD)
     return Lines(tuple(Line("lex", " ".join((*phrases, *line))) for line in _ways(words)))
 
 

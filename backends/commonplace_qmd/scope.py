@@ -44,7 +44,7 @@ def permits(config: QmdSettings | None, query: Query) -> None:
     kind = chat_of(query.session_key).kind or "unknown"
     raise ScopeDeniedError(
         f"memory.qmd.scope lets no {kind} chat such as this one search this memory",
-        mend="allow it by a rule in memory.qmd.scope, or search from another chat",
+        hint="allow it by a rule in memory.qmd.scope, or search from another chat",
     )
 
 

@@ -127,7 +127,7 @@ class Upkeep:
         except OSError as error:
             raise IndexReadOnlyError(
                 f"QMD's home {self._home.root} cannot be written: {error.strerror or error}",
-                mend="see that its disk has room, and that this user may write there",
+                hint="see that its disk has room, and that this user may write there",
             ) from error
         return report._replace(seconds=time.monotonic() - started)
 

@@ -50,7 +50,7 @@ def need(connection: apsw.Connection | None, build: Build) -> None:
     sql = "SELECT 1 FROM build WHERE id = ? AND identity = ?"
     if connection is None or not connection.execute(sql, (build.id, build.identity)).fetchone():
         raise IndexUnavailableError(
-            f"there is no build {build.id} ({build.identity})", mend="open a build again"
+            f"there is no build {build.id} ({build.identity})", hint="open a build again"
         )
 
 

@@ -151,7 +151,7 @@ def refuse_newer(condition: Condition, path: str) -> None:
     if condition == "newer":
         raise IndexNewerError(
             f"a newer version of commonplace wrote the index {path}",
-            mend="update commonplace, or configure another path for the index",
+            hint="update commonplace, or configure another path for the index",
         )
 
 

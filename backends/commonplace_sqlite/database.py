@@ -269,7 +269,7 @@ class Database:
             self._unwritable = f"{self.path} cannot be written ({reason_of(error)})"
             if there:
                 raise IndexReadOnlyError(
-                    f"the index {self._unwritable}", mend="make the file and its folder writable"
+                    f"the index {self._unwritable}", hint="make the file and its folder writable"
                 ) from error
             self._reader.abandon()
             self._memory = apsw.Connection(":memory:")
@@ -278,7 +278,7 @@ class Database:
     def _hopeless(self, unfit: UnfitError) -> IndexCorruptError:
         return IndexCorruptError(
             f"the index {self.path} is {unfit}, and so is the one made in its place",
-            mend="check the disk, and that nothing else writes to this file",
+            hint="check the disk, and that nothing else writes to this file",
         )
 
     def _check_open(self) -> None:

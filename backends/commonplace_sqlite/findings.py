@@ -1,4 +1,4 @@
-"""What a deep check of an index file looked at, each with its value and what would mend it."""
+"""What a deep check of an index file looked at, each with its value and what would fix it."""
 
 from __future__ import annotations
 

@@ -76,5 +76,5 @@ def _decline_invisible(phrases: Sequence[Sequence[str]]) -> None:
         if not any(character.isalnum() for token in tokens for character in token):
             raise DeclinedError(
                 f"the index has no words made of signs alone: {' '.join(tokens)!r}",
-                mend="search without it",
+                hint="search without it",
             )

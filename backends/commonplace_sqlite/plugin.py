@@ -24,7 +24,7 @@ def make_store(context: StoreContext) -> Store:
 
         raise PluginUnavailableError(
             f"the builtin backend has no tokenizer {context.tokenizer!r}",
-            mend="use unicode61 or trigram, or leave the tokenizer unset",
+            hint="use unicode61 or trigram, or leave the tokenizer unset",
         )
     from commonplace_sqlite.store import SqliteStore
 

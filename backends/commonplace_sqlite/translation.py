@@ -71,13 +71,13 @@ def translate(
     """What to raise in place of ``error``, which came of the index at ``path``."""
     if isinstance(error, OSError) and error.errno in _FULL:
         error = apsw.FullError()
-    kind, words, mend = next(entry[1:] for entry in _WORDS if isinstance(error, entry[0]))
-    return kind(f"the index {path} {words.format(reason_of(error))}", mend=mend)
+    kind, words, hint = next(entry[1:] for entry in _WORDS if isinstance(error, entry[0]))
+    return kind(f"the index {path} {words.format(reason_of(error))}", hint=hint)
 
 
 def closed(path: str) -> IndexUnavailableError:
     """What to raise where a store is used after its end."""
-    return IndexUnavailableError(f"the index {path} is closed", mend="open it again")
+    return IndexUnavailableError(f"the index {path} is closed", hint="open it again")
 
 
 def is_forbidden(error: apsw.Error | OSError, path: str) -> bool:

@@ -209,7 +209,7 @@ def _refuse(section: str, reason: str, query: Query) -> None:
     if query.session_key.strip():
         raise ScopeDeniedError(
             f"which chats may search is not known: {section} cannot be read, for {reason}",
-            mend=f"mend that plugin (commonplace plugins --load), or remove {section}",
+            hint=f"fix that plugin (commonplace plugins --load), or remove {section}",
         )
 
 
@@ -274,7 +274,7 @@ def _make_manager(
     registration = offered.registration
     probe = registration.probe()
     if not probe.available:
-        raise PluginUnavailableError(probe.reason, mend=probe.mend)
+        raise PluginUnavailableError(probe.reason, hint=probe.hint)
     config = settings.section_values.get(f"memory.{backend}")
     if offered.kind == "manager":
         context = _manager_context(host, settings, backend, sources)

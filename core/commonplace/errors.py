@@ -62,18 +62,18 @@ __all__ = [
 class CommonplaceError(Exception):
     """Root of all errors that commonplace raises on purpose.
 
-    ``str(error)`` is one line for a person: what is wrong. ``mend`` is one line on how to put it
+    ``str(error)`` is one line for a person: what is wrong. ``hint`` is one line on how to put it
     right, or ``""`` where there is nothing to be done.
     """
 
-    def __init__(self, message: str, *, mend: str = "") -> None:
+    def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
-        self.mend = mend
+        self.hint = hint
 
 
 def reason_of(error: CommonplaceError) -> str:
-    """The error in one line, with how to mend it where it says so."""
-    return f"{error} ({error.mend})" if error.mend else str(error)
+    """The error in one line, with how to fix it where it says so."""
+    return f"{error} ({error.hint})" if error.hint else str(error)
 
 
 class UnavailableError(CommonplaceError):
@@ -95,8 +95,8 @@ class IndexBusyError(IndexUnavailableError):
     it is ``""`` where that is not known.
     """
 
-    def __init__(self, message: str, *, holder: str = "", mend: str = "") -> None:
-        super().__init__(message, mend=mend)
+    def __init__(self, message: str, *, holder: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
         self.holder = holder
 
 
@@ -150,9 +150,9 @@ class ProviderError(UnavailableError):
         retry_after: float | None = None,
         request_id: str | None = None,
         retry: bool | None = None,
-        mend: str = "",
+        hint: str = "",
     ) -> None:
-        super().__init__(message, mend=mend)
+        super().__init__(message, hint=hint)
         self.provider = provider
         self.kind: ProviderErrorKind = kind
         self.status = status
@@ -175,8 +175,8 @@ class ConfigError(CallerError):
     ``faults`` holds all of them, not the first: each with file, line, key path and message.
     """
 
-    def __init__(self, message: str, *, faults: Sequence[Fault] = (), mend: str = "") -> None:
-        super().__init__(message, mend=mend)
+    def __init__(self, message: str, *, faults: Sequence[Fault] = (), hint: str = "") -> None:
+        super().__init__(message, hint=hint)
         self.faults = tuple(faults)
 
 
@@ -186,7 +186,7 @@ class PathNotAllowedError(CallerError):
     def __init__(self) -> None:
         super().__init__(
             "path not allowed: memory reads MEMORY.md, memory/**/*.md and configured extra paths",
-            mend="pass the path of a note as a search result has it, such as memory/2026-01-31.md;"
+            hint="pass the path of a note as a search result has it, such as memory/2026-01-31.md;"
             " of conversations, only what the search result shows can be read",
         )
 

@@ -126,7 +126,7 @@ class Memory:
         if not settings.search.enabled or settings.slot == "none":
             raise MemoryDisabledError(
                 "memory search is switched off by the configuration",
-                mend="set memorySearch.enabled to true and plugins.slots.memory to memory-core",
+                hint="set memorySearch.enabled to true and plugins.slots.memory to memory-core",
             )
         check_workspace(settings.workspace)
         memory = cls(settings, host, env=env, one_shot=one_shot, on_sync=on_sync)
@@ -295,7 +295,7 @@ class Memory:
     def _keeping(self) -> Upkeep:
         with self._opening:
             if self._closed:
-                raise CallerError("this memory is closed", mend="open another one")
+                raise CallerError("this memory is closed", hint="open another one")
             if self._upkeep is None:
                 from commonplace.upkeep.upkeep import Upkeep
 
@@ -331,7 +331,7 @@ class Memory:
     def _chain(self) -> FallbackMemoryManager:
         with self._opening:
             if self._closed:
-                raise CallerError("this memory is closed", mend="open another one")
+                raise CallerError("this memory is closed", hint="open another one")
             if self._serving is None:
                 self._serving = make_chain(
                     self.host,

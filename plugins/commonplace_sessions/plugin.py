@@ -113,7 +113,7 @@ def _agents_own(context: SourceContext) -> Folder:
     if agent in ("", ".", "..") or any(mark in agent for mark in "/\\:\0"):
         raise PluginUnavailableError(
             f"the agent's id {agent!r} is no name of a folder",
-            mend="name the folder by plugins.entries.sessions.config.root",
+            hint="name the folder by plugins.entries.sessions.config.root",
         )
     return Folder(context.state_dirs[0], ("agents", agent, "sessions"))
 

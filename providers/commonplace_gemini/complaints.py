@@ -50,11 +50,11 @@ def explain(status: int, _headers: Mapping[str, str], body: Any) -> Complaint | 
         return Complaint(
             "quota",
             message,
-            mend="the day's quota is used up: wait until tomorrow, or choose another provider",
+            hint="the day's quota is used up: wait until tomorrow, or choose another provider",
         )
     if error.get("status") == "FAILED_PRECONDITION":
         return Complaint(
-            kind, message, mend="check that Gemini is offered in your region, and the billing"
+            kind, message, hint="check that Gemini is offered in your region, and the billing"
         )
     return Complaint(kind, message, _delay(details))
 

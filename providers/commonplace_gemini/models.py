@@ -31,7 +31,7 @@ class Model:
                 f"gemini: {written!r} is no model's name",
                 provider="gemini",
                 kind="not_found",
-                mend=f"set memorySearch.model to {DEFAULT_MODEL} or gemini-embedding-2",
+                hint=f"set memorySearch.model to {DEFAULT_MODEL} or gemini-embedding-2",
             )
         second = self.name.startswith("gemini-embedding-2")
         self.task_in_text = second
@@ -46,7 +46,7 @@ class Model:
             f"gemini: {self.name} has no vectors of {dims} dimensions",
             provider="gemini",
             kind="bad_request",
-            mend=f"set outputDimensionality to 768, 1536 or {_LONGEST}, or remove it",
+            hint=f"set outputDimensionality to 768, 1536 or {_LONGEST}, or remove it",
         )
 
 

@@ -82,7 +82,7 @@ class GeminiProvider:
             answer,
             lambda body: vectors_of(body, single=single),
             dims=self._context.dims,
-            mend="remove outputDimensionality, or check that remote.baseUrl serves this model",
+            hint="remove outputDimensionality, or check that remote.baseUrl serves this model",
         )
 
     def batches(self) -> BatchJobs:

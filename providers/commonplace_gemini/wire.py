@@ -74,7 +74,7 @@ def endpoint_of(base_url: str | None) -> Endpoint:
             "gemini: the base URL holds a key, which would end up in logs",
             provider="gemini",
             kind="auth",
-            mend="take it out of remote.baseUrl and set remote.apiKey or GEMINI_API_KEY",
+            hint="take it out of remote.baseUrl and set remote.apiKey or GEMINI_API_KEY",
         )
     return Endpoint(
         "gemini", url, drop=("/openai/embeddings", "/openai", "/models"), root="/v1beta"

@@ -54,7 +54,7 @@ class Downloader:
             raise fault(
                 "unavailable",
                 f"the model cannot be written below {self._folder.base}: {error.strerror or error}",
-                mend="make room or give rights there, or set local.modelCacheDir",
+                hint="make room or give rights there, or set local.modelCacheDir",
             ) from error
         return self._folder.place(model.parts()[0], told.commit)
 
@@ -137,7 +137,7 @@ class Downloader:
             raise fault(
                 "protocol",
                 "what was downloaded is not the file that the hub describes",
-                mend="try again; if it stays so, a proxy may be changing downloads",
+                hint="try again; if it stays so, a proxy may be changing downloads",
             )
 
     def _name(self, path: str, told: RemoteFile) -> None:
@@ -166,7 +166,7 @@ class Downloader:
         return fault(
             "timeout" if late else "unavailable",
             f"downloading the model stopped: {why}; {share} is here",
-            mend="run the same again: it goes on from there",
+            hint="run the same again: it goes on from there",
         )
 
 

@@ -18,7 +18,7 @@ def fault(
     kind: ProviderErrorKind,
     message: str,
     *,
-    mend: str = "",
+    hint: str = "",
     status: int | None = None,
     retry_after: float | None = None,
     secrets: tuple[str, ...] | None = None,
@@ -39,5 +39,5 @@ def fault(
         kind=kind,
         status=status,
         retry_after=retry_after,
-        mend=mend,
+        hint=hint,
     )

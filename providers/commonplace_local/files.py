@@ -27,13 +27,13 @@ def told_names(path: str) -> tuple[str, ...]:
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
-            raise fault("not_found", f"{path} is a folder, not a model", mend=_MEND)
+            raise fault("not_found", f"{path} is a folder, not a model", hint=_MEND)
         if not stat.S_ISREG(mode):
-            raise fault("not_found", f"{path} is no regular file", mend=_MEND)
+            raise fault("not_found", f"{path} is no regular file", hint=_MEND)
         told = read_metadata(path, whole=False)
     except BrokenFileError as error:
-        mend = "download it again: " + _MEND if "cut short" in str(error) else _MEND
-        raise fault("not_found", f"{path} cannot be loaded: {error}", mend=mend) from None
+        hint = "download it again: " + _MEND if "cut short" in str(error) else _MEND
+        raise fault("not_found", f"{path} cannot be loaded: {error}", hint=hint) from None
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from None
     names = (told.get(f"general.{key}") for key in ("name", "basename", "architecture"))
@@ -63,6 +63,6 @@ def identity(path: str) -> str:
 
 def _unreadable(path: str, error: OSError | ValueError) -> ProviderError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return fault("not_found", f"there is no file {path}", mend=_MEND)
+        return fault("not_found", f"there is no file {path}", hint=_MEND)
     words = getattr(error, "strerror", None) or str(error)
-    return fault("not_found", f"{path} cannot be read: {words}", mend=_MEND)
+    return fault("not_found", f"{path} cannot be read: {words}", hint=_MEND)

@@ -45,7 +45,7 @@ class Hub:
     ) -> None:
         self._token = env.get("HF_TOKEN", "").strip()
         if not (self._token.isascii() and self._token.isprintable()):
-            raise fault("auth", "HF_TOKEN holds a character that no token has", mend="copy it anew")
+            raise fault("auth", "HF_TOKEN holds a character that no token has", hint="copy it anew")
         self.endpoint = (env.get("HF_ENDPOINT") or _ENDPOINT).strip().rstrip("/")
         try:
             self._origin = _origin(httpx.URL(self.endpoint))
@@ -55,7 +55,7 @@ class Hub:
             raise fault(
                 "bad_request",
                 "HF_ENDPOINT is not an http(s) address",
-                mend=f"unset it, or set it to {_ENDPOINT}",
+                hint=f"unset it, or set it to {_ENDPOINT}",
             )
         host = self._origin[1]
         here = host == "localhost" or host.startswith("127.") or host == "::1"
@@ -73,7 +73,7 @@ class Hub:
             raise fault(
                 "unavailable",
                 f"the environment's proxy or certificates cannot be used: {error}",
-                mend="check HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR",
+                hint="check HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR",
                 secrets=(),
             ) from None
 
@@ -96,7 +96,7 @@ class Hub:
             raise fault(
                 "protocol",
                 f"{self._origin[1]} does not answer as a model hub does",
-                mend="check HF_ENDPOINT",
+                hint="check HF_ENDPOINT",
             )
         return RemoteFile(commit, etag, int(size) if size and size.isdecimal() else None)
 
@@ -121,7 +121,7 @@ class Hub:
         raise fault(
             "not_found",
             f"{model} should mean one GGUF file; found: {found}",
-            mend=f"set local.modelPath to hf:{model.repository}/<file>.gguf",
+            hint=f"set local.modelPath to hf:{model.repository}/<file>.gguf",
         )
 
     @contextmanager
@@ -206,7 +206,7 @@ def _broken(error: httpx.HTTPError) -> ProviderError:
         "unavailable",
         f"fetching the model: {words}",
         secrets=(),
-        mend="check the network; or download the file by hand and name it in local.modelPath",
+        hint="check the network; or download the file by hand and name it in local.modelPath",
     )
 
 
@@ -216,13 +216,13 @@ def _refused(response: httpx.Response, token: str) -> ProviderError:
     message = f"the hub refuses the model: {words}" + (f" ({code})" if code else "")
     secrets = (token,)
     if code == "GatedRepo":
-        mend = "accept the model's terms on the hub, then set HF_TOKEN to a token of that account"
-        return fault("auth", message, mend=mend, status=status, secrets=secrets)
+        hint = "accept the model's terms on the hub, then set HF_TOKEN to a token of that account"
+        return fault("auth", message, hint=hint, status=status, secrets=secrets)
     if status == 404 or code in ("RepoNotFound", "EntryNotFound", "RevisionNotFound"):
-        mend = "check the owner, repository, file and revision in local.modelPath"
-        return fault("not_found", message, mend=mend, status=status, secrets=secrets)
+        hint = "check the owner, repository, file and revision in local.modelPath"
+        return fault("not_found", message, hint=hint, status=status, secrets=secrets)
     if status in (401, 403):
-        return fault("auth", message, mend="check HF_TOKEN", status=status, secrets=secrets)
+        return fault("auth", message, hint="check HF_TOKEN", status=status, secrets=secrets)
     after = response.headers.get("retry-after", "")
     delay = float(after) if after.isdecimal() else None
     if status == 429:

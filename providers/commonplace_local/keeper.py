@@ -212,7 +212,7 @@ class Keeper:
             "unavailable",
             words,
             retry_after=wait or None,
-            mend="try another model or engine: this one may be broken, or memory too small"
+            hint="try another model or engine: this one may be broken, or memory too small"
             if many
             else "",
         )
@@ -236,5 +236,5 @@ def _unloadable(path: str, error: Mapping[str, Any], words: str) -> ProviderErro
     return fault(
         _KINDS.get(error.get("kind", ""), "protocol"),
         f"{path} cannot be loaded: {message}",
-        mend="delete and download it again, or set local.modelPath to another GGUF model",
+        hint="delete and download it again, or set local.modelPath to another GGUF model",
     )

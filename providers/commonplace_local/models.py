@@ -63,7 +63,7 @@ def configured_model(context: ProviderContext, env: Mapping[str, str]) -> Model:
         raise fault(
             "not_found",
             f"local.modelPath {reference!r}: {error}",
-            mend=f"write it as in {DEFAULT_MODEL}, or name a file",
+            hint=f"write it as in {DEFAULT_MODEL}, or name a file",
         ) from None
     root = cache_folder(context.options.get("model_cache_dir"), env)
     return _HubModel(hub, CacheFolder(root, hub), env, context)
@@ -130,7 +130,7 @@ class _HubModel:
             raise fault(
                 "not_found",
                 f"{self._model} is not on this machine, and HF_HUB_OFFLINE forbids to fetch it",
-                mend="unset HF_HUB_OFFLINE once, or name a file in local.modelPath",
+                hint="unset HF_HUB_OFFLINE once, or name a file in local.modelPath",
             )
         from commonplace_local.announcing import Announcer
         from commonplace_local.download import Downloader

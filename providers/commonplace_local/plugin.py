@@ -42,7 +42,7 @@ def _probe() -> Probe:
     return Probe(
         available=False,
         reason="neither xllamacpp nor llama-cpp-python is installed",
-        mend="pip install commonplace[local]",
+        hint="pip install commonplace[local]",
     )
 
 
@@ -57,9 +57,9 @@ def _ready(context: ProviderContext) -> Probe:
         return Probe(available=False, reason="local.modelPath is not set")
     if is_remote(path):
         reason = "automatic choice downloads nothing"
-        return Probe(available=False, reason=reason, mend='set provider to "local"')
+        return Probe(available=False, reason=reason, hint='set provider to "local"')
     there = os.path.expanduser(path)
     if not os.path.isfile(there):
         reason = f"{path} is a folder, not a model" if os.path.isdir(there) else f"no file {path}"
-        return Probe(available=False, reason=reason, mend="set local.modelPath to a GGUF file")
+        return Probe(available=False, reason=reason, hint="set local.modelPath to a GGUF file")
     return _probe()

@@ -100,7 +100,7 @@ class LocalProvider:
             raise fault(
                 "not_found",
                 f"the model {self._model.name} is not downloaded yet",
-                mend="index once (commonplace index): that downloads it",
+                hint="index once (commonplace index): that downloads it",
             )
         keeper = self._ready(deadline)
         prefix = self._prompts[purpose]
@@ -143,7 +143,7 @@ class LocalProvider:
             raise fault(
                 "not_found",
                 "neither xllamacpp nor llama-cpp-python is installed",
-                mend="pip install commonplace[local]",
+                hint="pip install commonplace[local]",
             )
         path, self._path = self._path, None
         assert path is not None
@@ -169,7 +169,7 @@ class LocalProvider:
             raise fault(
                 "bad_request",
                 f"{self.model} makes vectors of {len(vector)} dimensions, not of {self._dims}",
-                mend=f"remove outputDimensionality, or set it to {len(vector)} or less",
+                hint=f"remove outputDimensionality, or set it to {len(vector)} or less",
             )
         return vector[: self._dims]
 
@@ -181,7 +181,7 @@ def _dims(asked: int | None, name: str, lengths: tuple[int, ...]) -> int | None:
     raise fault(
         "bad_request",
         f"models of the family {name} make vectors of {allowed} dimensions, not of {asked}",
-        mend="remove outputDimensionality, or set it to one of these",
+        hint="remove outputDimensionality, or set it to one of these",
     )
 
 
@@ -192,6 +192,6 @@ def _threads(asked: object) -> int | None:
         raise fault(
             "bad_request",
             f"local.threads must be a whole number from 1 to {_MOST_THREADS}, not {asked!r}",
-            mend="remove it: a number that suits this machine is chosen",
+            hint="remove it: a number that suits this machine is chosen",
         )
     return asked

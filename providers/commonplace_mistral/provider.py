@@ -82,7 +82,7 @@ class MistralProvider:
             answer,
             lambda body: vectors_of(body, len(texts)),
             dims=self._context.dims,
-            mend="remove outputDimensionality: this model cannot shorten vectors",
+            hint="remove outputDimensionality: this model cannot shorten vectors",
         )
 
     def body(self, texts: Sequence[str], purpose: Literal["query", "document"]) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class MistralProvider:
             f"mistral: {self.model} {has} dimensions, and {dims} were asked for",
             provider="mistral",
             kind="bad_request",
-            mend="remove outputDimensionality, or choose codestral-embed with up to 3072",
+            hint="remove outputDimensionality, or choose codestral-embed with up to 3072",
         )
 
 

@@ -78,14 +78,14 @@ class OllamaProvider:
             raise client.error(
                 "protocol",
                 "the answer holds no embeddings",
-                mend="check that remote.baseUrl is Ollama's; for other servers use `openai`",
+                hint="check that remote.baseUrl is Ollama's; for other servers use `openai`",
             )
         return read_vectors(
             client,
             answer,
             lambda _: [numbers_of(embedding) for embedding in embeddings],
             dims=self._context.dims,
-            mend="remove outputDimensionality, or update Ollama",
+            hint="remove outputDimensionality, or update Ollama",
         )
 
     def body(self, texts: Sequence[str], purpose: Literal["query", "document"]) -> dict[str, Any]:
@@ -112,10 +112,10 @@ class OllamaProvider:
         if status < 500 and ("context length" in words or "too long" in words):
             return Complaint("too_large", message)
         if "not found" in words and "model" in words:
-            return Complaint("not_found", message, mend=f"ollama pull {self.model}")
+            return Complaint("not_found", message, hint=f"ollama pull {self.model}")
         if "does not support embed" in words:
-            mend = "choose an embedding model, such as nomic-embed-text"
-            return Complaint("bad_request", message, mend=mend)
+            hint = "choose an embedding model, such as nomic-embed-text"
+            return Complaint("bad_request", message, hint=hint)
         return Complaint(kind_of_status(status), message)
 
 

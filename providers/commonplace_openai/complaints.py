@@ -43,7 +43,7 @@ def explain(status: int, _headers: Mapping[str, str], body: Any) -> Complaint:
     message = message_of(body)
     words = _words(body)
     kind = _kind(_hidden_status(body, words) if status < 300 else status, words, message)
-    return Complaint(kind, message, mend=_mend(kind, status, message))
+    return Complaint(kind, message, hint=_mend(kind, status, message))
 
 
 def hides_error(body: Any) -> bool:

@@ -161,14 +161,14 @@ class OpenAIProvider:
             raise client.error(
                 "protocol",
                 "it answered in llama.cpp's own form",
-                mend="add /v1 to remote.baseUrl",
+                hint="add /v1 to remote.baseUrl",
             )
         return read_vectors(
             client,
             answer,
             lambda body: vectors_of(body, count),
             dims=self._context.dims,
-            mend="remove outputDimensionality: this server or model cannot shorten vectors",
+            hint="remove outputDimensionality: this server or model cannot shorten vectors",
         )
 
     def _check_dims(self) -> None:
@@ -182,7 +182,7 @@ class OpenAIProvider:
                 f"openai: {self.model} {what}, and {dims} were asked for",
                 provider="openai",
                 kind="bad_request",
-                mend="remove outputDimensionality, or choose another model",
+                hint="remove outputDimensionality, or choose another model",
             )
 
 

@@ -35,7 +35,7 @@ def explain(status: int, headers: Mapping[str, str], body: Any) -> Complaint | N
         return Complaint("too_large", message)
     if status == 403:
         return Complaint(
-            "auth", message, mend="check that the key may be used from this network address"
+            "auth", message, hint="check that the key may be used from this network address"
         )
     if status == 429 and _UNPAID.search(message):
         pause = None if "retry-after" in headers else _UNPAID_PAUSE

@@ -43,7 +43,7 @@ class Model:
                 f"voyage: {name} has no vectors of {dims} dimensions",
                 provider="voyage",
                 kind="bad_request",
-                mend=f"set outputDimensionality to one of {', '.join(map(str, offered))},"
+                hint=f"set outputDimensionality to one of {', '.join(map(str, offered))},"
                 " or remove it",
             )
         self.name = name

@@ -81,7 +81,7 @@ class VoyageProvider:
             answer,
             lambda body: vectors_of(body, len(texts)),
             dims=self._model.sent,
-            mend="remove outputDimensionality, or check that remote.baseUrl serves this model",
+            hint="remove outputDimensionality, or check that remote.baseUrl serves this model",
         )
 
     def parameters(self, purpose: Literal["query", "document"]) -> dict[str, Any]:

@@ -31,12 +31,12 @@ class Ran(NamedTuple):
     err: str
 
     def failed_well(self, code: int = 1) -> str:
-        """What it says, after seeing that it is one line and its mend, and no traceback."""
+        """What it says, after seeing that it is one line and its hint, and no traceback."""
         assert self.code == code, self
         lines = self.err.splitlines()
         assert len(lines) == 2, self.err
         assert lines[0].startswith("commonplace: "), self.err
-        assert lines[1].startswith("  mend: "), self.err
+        assert lines[1].startswith("  fix: "), self.err
         assert "mistake in commonplace" not in self.err
         return self.err
 

@@ -165,7 +165,7 @@ def test_the_first_link_answers(place: Place) -> None:
 def test_the_switch_is_visible_in_results_status_and_events(place: Place) -> None:
     memory = place.open()
     memory.search("walrus")
-    place.shaky.failure = UnavailableError("it fell over", mend="pick it up")
+    place.shaky.failure = UnavailableError("it fell over", hint="pick it up")
     for _ in range(3):
         result = memory.search("walrus")
         assert result.backend == "inmemory"
@@ -245,7 +245,7 @@ def test_no_chat_searches_where_a_section_that_may_restrict_it_cannot_be_read(
     for chat in ("agent:main:telegram:group:7", "agent:main:telegram:direct:7"):
         with pytest.raises(ScopeDeniedError, match=r"memory\.unheard_of cannot be read") as caught:
             memory.search("walrus", session_key=chat)
-        assert "remove memory.unheard_of" in caught.value.mend
+        assert "remove memory.unheard_of" in caught.value.hint
     assert memory.search("walrus").backend == "inmemory", "its owner names no chat"
 
 

@@ -212,7 +212,7 @@ def test_a_memory_on_a_failing_disk_raises_and_goes_on_when_it_is_well(
         for action in (memory.sync, lambda: memory.search("walrus")):
             with pytest.raises(IndexUnavailableError, match="disk is full") as caught:
                 action()
-            assert caught.value.mend
+            assert caught.value.hint
         assert memory.get("MEMORY.md").total_lines == 3
         assert faulty_vfs.heal()
         expected = memory.search("walrus")

@@ -1,4 +1,4 @@
-"""What a new user gets wrong: each is told in a line, with its mend, and nothing is lost."""
+"""What a new user gets wrong: each is told in a line, with its hint, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_the_python_face_raises_the_same(sandbox: Sandbox) -> None:
     ):
         with pytest.raises(kind) as caught:
             Memory.open(workspace=workspace, env=sandbox.env)
-        assert caught.value.mend
+        assert caught.value.hint
         assert "\n" not in str(caught.value)
 
 
@@ -232,9 +232,9 @@ USAGE = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "mend"), USAGE.values(), ids=USAGE)
+@pytest.mark.parametrize(("arguments", "hint"), USAGE.values(), ids=USAGE)
 def test_a_command_line_that_cannot_be_understood(
-    sandbox: Sandbox, arguments: tuple[str, ...], mend: str
+    sandbox: Sandbox, arguments: tuple[str, ...], hint: str
 ) -> None:
     # --workspace is put after the arguments, where an option without a value would take it.
     program = ("-m", "commonplace", *arguments) if arguments[-1] in {"-n", "--wat"} else None
@@ -243,10 +243,10 @@ def test_a_command_line_that_cannot_be_understood(
             [sys.executable, *program], env=sandbox.env, capture_output=True, text=True, check=False
         )
         assert process.returncode == 2
-        assert mend in process.stderr
+        assert hint in process.stderr
         assert "Traceback" not in process.stderr
     else:
-        assert mend in sandbox.run(*arguments).failed_well(2)
+        assert hint in sandbox.run(*arguments).failed_well(2)
     assert not sandbox.state.exists()
 
 

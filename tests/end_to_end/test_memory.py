@@ -299,7 +299,7 @@ def test_notes_written_into_an_empty_workspace_are_all_found(
     assert memory.search("walrus").stale == 0
 
 
-def test_a_typo_in_the_configuration_is_told_with_its_mend(opener: Opener) -> None:
+def test_a_typo_in_the_configuration_is_told_with_its_hint(opener: Opener) -> None:
     with pytest.raises(ConfigError) as caught:
         opener(config={"agents": {"defaults": {"memorySearch": {"chunkng": {}}}}})
     assert "chunking" in str(caught.value) + str(caught.value.faults)

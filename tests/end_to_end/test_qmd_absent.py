@@ -57,11 +57,11 @@ def test_builtin_stands_in_and_the_answer_says_for_whom(without: Without) -> Non
     assert [hit.path for hit in result.hits] == ["memory/2026-10-03.md"]
 
 
-def test_with_nobody_behind_it_there_is_an_error_with_its_mend(without: Without) -> None:
+def test_with_nobody_behind_it_there_is_an_error_with_its_hint(without: Without) -> None:
     with pytest.raises(UnavailableError) as caught:
         without.open(["qmd"]).search("walrus")
     assert isinstance(caught.value, PluginUnavailableError)
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize("backend", ["qmd", ["qmd"], ["builtin", "qmd"]])

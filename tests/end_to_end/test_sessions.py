@@ -132,7 +132,7 @@ def test_an_agent_finds_nothing_of_another(opener: Opener) -> None:
 def test_a_transcript_itself_is_not_handed_out(opener: Opener) -> None:
     with pytest.raises(PathNotAllowedError) as caught:
         opener().get("sessions/one.jsonl")
-    assert "of conversations, only what the search result shows" in caught.value.mend
+    assert "of conversations, only what the search result shows" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_it_does_not_wait_for_ever(sandbox: Sandbox) -> None:
             memory._chain().maintain(deadline=NEVER, wait=A_LITTLE)
         assert str(process.pid) in str(caught.value)
         assert "has been writing the index for 1 s" in str(caught.value)
-        assert caught.value.mend
+        assert caught.value.hint
     new.unlink()
 
 

@@ -77,7 +77,7 @@ class Qmd:
         try:
             self._located()
         except QmdError as error:
-            return Probe(available=False, reason=str(error), mend=error.mend)
+            return Probe(available=False, reason=str(error), hint=error.hint)
         return Probe(available=True)
 
     def models(self) -> frozenset[ModelKind]:

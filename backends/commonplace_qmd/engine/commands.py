@@ -188,14 +188,14 @@ def _judge(command: str, code: int, why: str, words: str) -> None:
             "its index is damaged",
             reason="crash",
             output=words,
-            mend="`commonplace index --force` sets it aside and makes it anew",
+            hint="`commonplace index --force` sets it aside and makes it anew",
         )
     if code in _SEGMENTATION_FAULT:
         raise QmdError(
             f"{command} crashed at once, as it does on a Node older than {LEAST_NODE}",
             reason="wrong_runtime",
             output=words,
-            mend=f"install Node {LEAST_NODE} or newer, first in the PATH",
+            hint=f"install Node {LEAST_NODE} or newer, first in the PATH",
         )
     manner = f"by signal {-code}" if code < 0 else f"with status {code}"
     said = f": {_short(words)}" if words.strip() else ""

@@ -42,10 +42,10 @@ class QmdError(UnavailableError):
     looks like a key is shown nowhere: QMD may quote what it was given.
     """
 
-    def __init__(self, message: str, *, reason: Reason, output: str = "", mend: str = "") -> None:
+    def __init__(self, message: str, *, reason: Reason, output: str = "", hint: str = "") -> None:
         from commonplace.plugin import redacted
 
-        super().__init__(redacted(f"qmd: {message}"), mend=mend)
+        super().__init__(redacted(f"qmd: {message}"), hint=hint)
         self.reason: Reason = reason
         self.output = redacted(output)
 
@@ -53,8 +53,8 @@ class QmdError(UnavailableError):
 class QmdTimeoutError(QmdError, DeadlineExceededError):
     """QMD took longer than it was given, and was ended."""
 
-    def __init__(self, message: str, *, output: str = "", mend: str = "") -> None:
-        super().__init__(message, reason="timeout", output=output, mend=mend)
+    def __init__(self, message: str, *, output: str = "", hint: str = "") -> None:
+        super().__init__(message, reason="timeout", output=output, hint=hint)
 
 
 class RefusedError(QmdError):

@@ -47,7 +47,7 @@ def writer_lock(
                 raise QmdError(
                     "another process writes its index",
                     reason="locked",
-                    mend="try again when it is done",
+                    hint="try again when it is done",
                 )
             time.sleep(min(_POLL, deadline.remaining()))
         try:

@@ -72,7 +72,7 @@ def no_models(kind: ModelKind) -> QmdError:
     return QmdError(
         f"its model to {_USES[kind]} is not on this machine",
         reason="no_models",
-        mend='run "qmd pull", or set memory.qmd.searchMode to "search", which needs no model',
+        hint='run "qmd pull", or set memory.qmd.searchMode to "search", which needs no model',
     )
 
 
@@ -88,7 +88,7 @@ def _check_vectors(lines: Sequence[Line], index_path: str, models: frozenset[Mod
         raise QmdError(
             "nothing is embedded yet",
             reason="no_vectors",
-            mend='run an update with embeddings, or set memory.qmd.searchMode to "search"',
+            hint='run an update with embeddings, or set memory.qmd.searchMode to "search"',
         )
     if "embed" not in models and has_vector_table(index_path):
         raise no_models("embed")

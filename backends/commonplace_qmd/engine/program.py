@@ -52,10 +52,10 @@ def locate(command: str, env: Mapping[str, str]) -> Program:
         raise QmdError(
             f"{command} is a file that cannot be run",
             reason="not_installed",
-            mend=f"chmod +x {command}, or set memory.qmd.command to the program",
+            hint=f"chmod +x {command}, or set memory.qmd.command to the program",
         )
     if found is None:
-        raise QmdError(f"{command} was not found", reason="not_installed", mend=_INSTALL)
+        raise QmdError(f"{command} was not found", reason="not_installed", hint=_INSTALL)
     found = os.path.abspath(found)
     package = _package(os.path.realpath(found))
     if package is None:
@@ -77,7 +77,7 @@ def check_version(version: str) -> None:
     raise QmdError(
         f"version {match[0]} is too old, {wanted} is the oldest that is understood",
         reason="wrong_version",
-        mend=f"npm install -g {_NAME}@latest",
+        hint=f"npm install -g {_NAME}@latest",
     )
 
 
@@ -116,9 +116,9 @@ def _node(beside: str, env: Mapping[str, str]) -> str:
         old = old or f"{node} is version {major}" if major is not None else old
     if old:
         raise QmdError(
-            f"needs Node {LEAST_NODE}, and {old}", reason="wrong_runtime", mend=_NEWER_NODE
+            f"needs Node {LEAST_NODE}, and {old}", reason="wrong_runtime", hint=_NEWER_NODE
         )
-    raise QmdError("Node was not found", reason="wrong_runtime", mend=_NEWER_NODE)
+    raise QmdError("Node was not found", reason="wrong_runtime", hint=_NEWER_NODE)
 
 
 def _nodes(beside: str, env: Mapping[str, str]) -> Iterator[str]:

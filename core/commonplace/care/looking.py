@@ -26,7 +26,7 @@ _STALE_SECONDS = 7 * 86_400
 def look_after(
     state_dir: str, cache_dir: str, *, cache: EmbeddingCache | None, now: float
 ) -> Iterator[Finding]:
-    """What is in the folder of state, and what would mend it; ``now`` is in epoch seconds."""
+    """What is in the folder of state, and what would fix it; ``now`` is in epoch seconds."""
     memory = os.path.join(state_dir, "memory")
     if cache is not None:
         yield _cache(cache)

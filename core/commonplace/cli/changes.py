@@ -133,5 +133,5 @@ def _json(event: SyncEvent, warnings: list[str]) -> dict[str, object]:
     if event.error is not None:
         error = event.error
         kind = type(error).__name__
-        return {**facts, "error": {"type": kind, "message": str(error), "mend": error.mend}}
+        return {**facts, "error": {"type": kind, "message": str(error), "hint": error.hint}}
     return {**facts, "report": event.report, "warnings": warnings}

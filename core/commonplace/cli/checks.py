@@ -40,7 +40,7 @@ _SWITCH_ON = "set memorySearch.enabled to true and plugins.slots.memory to memor
 
 @frozen
 class Check:
-    """One thing that was looked at. ``mend`` is one line, empty where nothing need be done.
+    """One thing that was looked at. ``hint`` is one line, empty where nothing need be done.
 
     ``remedy`` mends it, while the memory is open: until the next check is asked for.
     """
@@ -48,7 +48,7 @@ class Check:
     name: str
     state: State
     message: str
-    mend: str = ""
+    hint: str = ""
     remedy: Remedy | None = None
 
 
@@ -75,7 +75,7 @@ def _checks(context: Context) -> Iterator[Check]:
     try:
         memory = context.open_memory()
     except CommonplaceError as error:
-        yield Check("workspace", "failed", str(error), error.mend)
+        yield Check("workspace", "failed", str(error), error.hint)
         return
     with memory:
         yield from _notes(memory)
@@ -133,7 +133,7 @@ def _configuration(context: Context) -> Generator[Check, None, Settings | None]:
     }
     report = check(**asked, absence=plugin_host(context.env).absence)
     for fault in report.faults:
-        yield Check("configuration", "failed", str(fault), report.mend or _CHECK)
+        yield Check("configuration", "failed", str(fault), report.hint or _CHECK)
     for warning in report.warnings:
         yield Check("configuration", "warning", warning)
     try:
@@ -220,7 +220,7 @@ def _plugins(memory: Memory) -> Iterator[Check]:
             "plugins",
             "warning",
             info.failure,
-            info.mend or f"do without it: COMMONPLACE_DISABLE_PLUGINS={info.name}",
+            info.hint or f"do without it: COMMONPLACE_DISABLE_PLUGINS={info.name}",
         )
     if not failed:
         yield Check("plugins", "ok", f"{count(len(infos), 'plugin')}, all of them load")
@@ -233,7 +233,7 @@ def _fallback(status: Status) -> Iterator[Check]:
             "warning",
             f"{status.backend} answers in place of {status.fallback.part}: "
             f"{status.fallback.reason}",
-            f"mend what is said of {status.fallback.part}, or set memory.backend to "
+            f"fix what is said of {status.fallback.part}, or set memory.backend to "
             f"{status.backend}",
         )
 
@@ -301,19 +301,19 @@ def _index(status: Status, memory: Memory) -> Iterator[Check]:
         changed = f"; {count(status.stale, 'change')} not indexed yet" if status.stale > 0 else ""
         empty = status.stale > 0 and not status.files
         remedy = _indexing(memory) if empty else None
-        mend = "commonplace index" if changed else ""
-        yield Check("index", "ok", f"{where}: {chunks}{changed}", mend, remedy)
+        hint = "commonplace index" if changed else ""
+        yield Check("index", "ok", f"{where}: {chunks}{changed}", hint, remedy)
 
 
 def _found(finding: Finding) -> Check:
     states: dict[str, State] = {"ok": "ok", "warning": "warning", "problem": "failed"}
     remedy = finding.remedy
-    mend = ""
+    hint = ""
     if remedy is not None:
         command = "--fix --drop-unused" if remedy.asked else "--fix"
-        mend = f"commonplace doctor {command}: {remedy.says}"
+        hint = f"commonplace doctor {command}: {remedy.says}"
     name = "index" if finding.name == "check" else finding.name
-    return Check(name, states[finding.state], finding.value, mend, remedy)
+    return Check(name, states[finding.state], finding.value, hint, remedy)
 
 
 def _indexing(memory: Memory) -> Remedy:

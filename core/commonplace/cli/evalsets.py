@@ -60,7 +60,7 @@ def find_sets(path: str) -> list[EvalSet]:
         name, rest = (top, []) if parts == ["."] else (parts[0], parts[1:])
         sets.append(_read_set(os.path.join(folder, _FILE), name, "/".join(rest)))
     if not sets:
-        raise CallerError(f"{path}: no queries.jsonl there or below", mend=_LAYOUT)
+        raise CallerError(f"{path}: no queries.jsonl there or below", hint=_LAYOUT)
     return sets
 
 
@@ -75,7 +75,7 @@ def _folders(path: str) -> Iterator[str]:
 def _read_set(path: str, name: str, part: str) -> EvalSet:
     workspace = os.path.join(os.path.dirname(os.path.abspath(path)), "workspace")
     if not os.path.isdir(workspace):
-        raise CallerError(f"{path}: there is no workspace/ beside it", mend=_LAYOUT)
+        raise CallerError(f"{path}: there is no workspace/ beside it", hint=_LAYOUT)
     queries = []
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
@@ -85,10 +85,10 @@ def _read_set(path: str, name: str, part: str) -> EvalSet:
                 except (ValueError, KeyError, TypeError) as error:
                     raise CallerError(
                         f"{path}:{number}: not a query: {type(error).__name__}: {error}",
-                        mend="a line is {id, query, relevant: [{path, startLine, endLine}], ...}",
+                        hint="a line is {id, query, relevant: [{path, startLine, endLine}], ...}",
                     ) from error
     if not queries:
-        raise CallerError(f"{path}: there are no queries in it", mend=_LAYOUT)
+        raise CallerError(f"{path}: there are no queries in it", hint=_LAYOUT)
     return EvalSet(name, part, workspace, tuple(queries))
 
 

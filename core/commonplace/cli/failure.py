@@ -24,15 +24,15 @@ def wants_json(argv: Sequence[str]) -> bool:
 
 
 def report(error: Exception, argv: Sequence[str]) -> int:
-    """Say what went wrong and how to mend it; the exit code is returned."""
-    kind, message, mend = _explain(error)
-    if not (wants_json(argv) and _said_as_json(error, kind, message, mend)):
+    """Say what went wrong and how to fix it; the exit code is returned."""
+    kind, message, hint = _explain(error)
+    if not (wants_json(argv) and _said_as_json(error, kind, message, hint)):
         lines = [f"{PROGRAM}: {message}"]
         lines += [f"  {note}" for note in getattr(error, "__notes__", ())]
         if isinstance(error, ConfigError):
             lines += [f"  {fault}" for fault in error.faults if str(fault) not in message]
-        if mend:
-            lines.append(f"  mend: {mend}")
+        if hint:
+            lines.append(f"  fix: {hint}")
         with suppress(OSError):  # the exit code is all that is left to tell it by
             sys.stderr.write("\n".join(lines) + "\n")
     return 2 if isinstance(error, UsageError) else 1
@@ -48,11 +48,11 @@ def report_interrupt(argv: Sequence[str]) -> int:
     return 130
 
 
-def _said_as_json(error: BaseException, kind: str, message: str, mend: str) -> bool:
+def _said_as_json(error: BaseException, kind: str, message: str, hint: str) -> bool:
     """Whether the standard output took it: that it takes nothing may be what went wrong."""
     from commonplace.cli.jsonify import dumps
 
-    facts: dict[str, object] = {"type": kind, "message": message, "mend": mend}
+    facts: dict[str, object] = {"type": kind, "message": message, "hint": hint}
     if isinstance(error, ConfigError):
         facts["faults"] = error.faults
     if notes := getattr(error, "__notes__", ()):
@@ -68,7 +68,7 @@ def _said_as_json(error: BaseException, kind: str, message: str, mend: str) -> b
 def _explain(error: Exception) -> tuple[str, str, str]:
     kind = type(error).__name__
     if isinstance(error, CommonplaceError):
-        return kind, str(error), error.mend
+        return kind, str(error), error.hint
     if isinstance(error, UsageError):
         return kind, str(error), error.hint
     if isinstance(error, OSError):

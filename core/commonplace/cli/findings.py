@@ -14,13 +14,13 @@ __all__ = ["findings_json", "findings_lines"]
 
 
 def findings_json(findings: Sequence[Finding]) -> list[dict[str, str]]:
-    """Each with what would mend it (``""``: nothing need be done)."""
+    """Each with what would fix it (``""``: nothing need be done)."""
     return [
         {
             "name": finding.name,
             "value": finding.value,
             "state": finding.state,
-            "mend": finding.remedy.says if finding.remedy else "",
+            "hint": finding.remedy.says if finding.remedy else "",
         }
         for finding in findings
     ]

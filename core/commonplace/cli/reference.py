@@ -27,7 +27,7 @@ _HEAD = f"""\
 - Exit codes: `0` done, `1` failed, `2` the command line cannot be understood, `130` interrupted.
 - On a terminal the output is laid out and coloured (not if `NO_COLOR` is set); in a pipe it is
   plain. A bar on standard error shows long work, on a terminal only.
-- With `--json` a failure is an object too: `{{"error": {{"type", "message", "mend"}}}}`.
+- With `--json` a failure is an object too: `{{"error": {{"type", "message", "hint"}}}}`.
 - Where the configuration switches memory off, the answer is `Memory search disabled.` (in JSON
   `{{"disabled": true, "results": []}}`) and the exit code `0`.
 - `COMMONPLACE_DEBUG=1` shows the traceback of any failure.

@@ -40,7 +40,7 @@ class CheckReport(Group):
     files: tuple[str, ...] = setting("The files that were read.", default=())
     faults: tuple[Fault, ...] = setting("All that is wrong.", default=())
     warnings: tuple[str, ...] = setting("What has no effect, or is probably a slip.", default=())
-    mend: str = setting("One line of advice, or nothing.", default="")
+    hint: str = setting("One line of advice, or nothing.", default="")
 
 
 def check(
@@ -61,10 +61,10 @@ def check(
     resolution = resolve(
         workspace=workspace, agent=agent, config=config, env=env, sections=sections
     )
-    faults, mend = list(resolution.faults), ""
+    faults, hint = list(resolution.faults), ""
     if resolution.error is not None:
         faults.append(Fault(file="configuration", line=0, key="", message=str(resolution.error)))
-        mend = resolution.error.mend
+        hint = resolution.error.hint
     doubled = [words for layer in resolution.layers for words in _doubled(layer)]
     warnings = resolution.warnings
     unheard: list[str] = []
@@ -80,7 +80,7 @@ def check(
         files=tuple(resolution.files),
         faults=tuple(faults),
         warnings=tuple(dict.fromkeys((*warnings, *unheard, *doubled))),
-        mend=mend,
+        hint=hint,
     )
 
 

@@ -130,7 +130,7 @@ def checked_agent(agent: str) -> str:
     if not (plain.isascii() and plain.isalnum() and id_[0] not in "-_" and len(id_) <= 64):
         raise ConfigError(
             f"{agent!r} cannot be the id of an agent",
-            mend="use up to 64 letters, digits, - and _, beginning with a letter or digit",
+            hint="use up to 64 letters, digits, - and _, beginning with a letter or digit",
         )
     return id_
 
@@ -148,7 +148,7 @@ def default_workspace(env: Mapping[str, str], folders: tuple[str, ...], cwd: str
         return cwd
     raise ConfigError(
         "no workspace is configured, and the current folder holds neither MEMORY.md nor memory/",
-        mend="pass a workspace, set COMMONPLACE_WORKSPACE, or set agents.defaults.workspace in "
+        hint="pass a workspace, set COMMONPLACE_WORKSPACE, or set agents.defaults.workspace in "
         + user_file(env),
     )
 
@@ -159,7 +159,7 @@ def absolute(path: str, env: Mapping[str, str]) -> str:
     Raises :class:`~commonplace.errors.ConfigError` for what no file can be called.
     """
     if "\0" in path:
-        raise ConfigError(f"{path!r} is no path", mend="pass one without a NUL")
+        raise ConfigError(f"{path!r} is no path", hint="pass one without a NUL")
     return os.path.abspath(expand_user(path, env))
 
 

@@ -30,7 +30,7 @@ _NAMED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0":
 
 
 class MisplacedError(Exception):
-    """Where a text stops being JSON5: 1-based ``line`` and ``column``, and how to mend it."""
+    """Where a text stops being JSON5: 1-based ``line`` and ``column``, and how to fix it."""
 
     def __init__(self, line: int, column: int, message: str) -> None:
         super().__init__(message)

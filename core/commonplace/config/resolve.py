@@ -57,7 +57,7 @@ class Resolution:
         first, *others = self.faults
         more = f" (and {len(others)} more)" if others else ""
         raise ConfigError(
-            f"{first}{more}", faults=self.faults, mend="commonplace config check tells all of them"
+            f"{first}{more}", faults=self.faults, hint="commonplace config check tells all of them"
         )
 
 

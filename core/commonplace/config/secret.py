@@ -62,7 +62,7 @@ class Secret:
             return _variable(str(self._raw.get("id")), env)
         raise UnavailableError(
             "a secret is kept in a store of the original that commonplace cannot ask",
-            mend="give it as an environment variable: ${NAME}",
+            hint="give it as an environment variable: ${NAME}",
         )
 
     def __eq__(self, other: object) -> bool:
@@ -127,6 +127,6 @@ def _variable(name: str, env: Mapping[str, str]) -> str:
     value = env.get(name, "")
     if not value:
         raise UnavailableError(
-            f"the environment variable {name} is not set", mend=f"set it: export {name}=..."
+            f"the environment variable {name} is not set", hint=f"set it: export {name}=..."
         )
     return value

@@ -64,7 +64,7 @@ def find_agent(agent: str | None, env: Mapping[str, str], agents: Agents) -> tup
         meant = f"did you mean {close[0]!r}? " if close else ""
         raise ConfigError(
             f"no agent {id_!r} is configured",
-            mend=f"{meant}the agents are {', '.join(agents.ids)}",
+            hint=f"{meant}the agents are {', '.join(agents.ids)}",
         )
     return id_, "argument" if agent else "environment variable COMMONPLACE_AGENT"
 

@@ -72,7 +72,7 @@ class GuardedJobs:
             raise
         except UnavailableError as error:
             raise ProviderError(
-                str(error), provider=self._provider, kind="unavailable", mend=error.mend
+                str(error), provider=self._provider, kind="unavailable", hint=error.hint
             ) from error
         except Exception as error:
             # Its words are left out: nobody has looked through them for keys.

@@ -123,5 +123,5 @@ def _read(path: str) -> JobRecord | None:
 def _unusable(folder: str, error: OSError) -> UnavailableError:
     return UnavailableError(
         f"batch jobs cannot be kept in {folder}: {error.strerror or error}",
-        mend="make the folder writable, or set remote.batch.enabled to false",
+        hint="make the folder writable, or set remote.batch.enabled to false",
     )

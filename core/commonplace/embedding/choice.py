@@ -114,8 +114,8 @@ def _automatic(
             ready = registration.ready(context)
         if ready.available:
             return [id_]
-        if ready.mend:  # somebody means it to be taken
-            notices.append(f"{id_}: {ready.reason}. To mend it: {ready.mend}")
+        if ready.hint:  # somebody means it to be taken
+            notices.append(f"{id_}: {ready.reason}. Fix: {ready.hint}")
     return []
 
 

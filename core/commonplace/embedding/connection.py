@@ -29,7 +29,7 @@ class Connection:
     ``explain`` is for :class:`~commonplace.embedding.remote.RemoteClient`, ``credentials`` puts the
     key of ``context`` into headers. Without a key there are none at all, since some servers refuse
     empty ones; nor where one of the user's own headers is among ``instead`` (lower-case names), for
-    then the key has no business there. Where ``wanted`` says how to mend it, a missing key is an
+    then the key has no business there. Where ``wanted`` says how to fix it, a missing key is an
     error.
     """
 
@@ -80,7 +80,7 @@ class Connection:
                 f"{self._provider}: no API key found",
                 provider=self._provider,
                 kind="auth",
-                mend=self._wanted,
+                hint=self._wanted,
             )
         return RemoteClient(
             self._provider,
@@ -99,12 +99,12 @@ def read_vectors(
     read: Callable[[Any], list[Sequence[float]]],
     *,
     dims: int | None,
-    mend: str,
+    hint: str,
 ) -> list[Sequence[float]]:
     """The vectors that ``read`` finds in an answer's body, all as long as was asked for, if it was.
 
     Raises an error of kind ``protocol`` where ``read`` raises ``ValueError``, in its words; with
-    ``mend`` where the length is another.
+    ``hint`` where the length is another.
     """
     try:
         vectors = read(answer.body)
@@ -113,5 +113,5 @@ def read_vectors(
     odd = next((len(vector) for vector in vectors if dims and len(vector) != dims), None)
     if odd is not None:
         words = f"{dims} dimensions were asked for, and {odd} came back"
-        raise client.error("protocol", words, 200, answer.headers, mend=mend)
+        raise client.error("protocol", words, 200, answer.headers, hint=hint)
     return vectors

@@ -41,7 +41,7 @@ class Endpoint:
                 f"{provider}: the base URL {shown!r} is not an http(s) URL",
                 provider=provider,
                 kind="not_found",
-                mend="set remote.baseUrl to something like https://api.example.com/v1",
+                hint="set remote.baseUrl to something like https://api.example.com/v1",
             )
         path = _trimmed(f"/{path}".rstrip("/"), drop) or root
         shown_host = f"[{host}]" if ":" in host else host

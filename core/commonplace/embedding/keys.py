@@ -49,7 +49,7 @@ def find_keys(
 
 
 def missing_key(provider: str, credentials: Credentials) -> tuple[str, str]:
-    """What is wrong without a key, and how to mend it."""
+    """What is wrong without a key, and how to fix it."""
     names = " or ".join(credentials.env)
     note = f" ({credentials.note})" if credentials.note else ""
     return (
@@ -66,7 +66,7 @@ def _configured(key: str, credentials: Credentials, env: Mapping[str, str]) -> t
         return (key,) if key else ()
     if not env.get(key, "").strip():
         raise UnavailableError(
-            f"the environment variable {key} is not set", mend=f"set it: export {key}=..."
+            f"the environment variable {key} is not set", hint=f"set it: export {key}=..."
         )
     return (env[key].strip(),)
 
@@ -108,6 +108,6 @@ def _of_keyring(name: str) -> str | None:
         return None  # a headless machine has none that answers
     except Exception as error:  # backends raise what their libraries raise
         raise UnavailableError(
-            f"the system's keyring failed: {error}", mend="set the key in the environment"
+            f"the system's keyring failed: {error}", hint="set the key in the environment"
         ) from error
     return password

@@ -195,8 +195,8 @@ class ProviderLink:
 
 
 def told(error: CommonplaceError) -> str:
-    """The error and how to mend it, on one line and without keys."""
+    """The error and how to fix it, on one line and without keys."""
     from commonplace.embedding.redact import redacted
 
-    words = f"{error}. To mend it: {error.mend}" if error.mend else str(error)
+    words = f"{error}. Fix: {error.hint}" if error.hint else str(error)
     return redacted(words)  # it may be kept in a file

@@ -53,7 +53,7 @@ class LinkMaker:
         registration = self._host.provider(id_)
         probe = registration.probe()
         if not probe.available:
-            raise PluginUnavailableError(f"{id_}: {probe.reason}", mend=probe.mend)
+            raise PluginUnavailableError(f"{id_}: {probe.reason}", hint=probe.hint)
         context = context_of(self._settings, self._env, registration, primary=primary)
         credentials = registration.credentials
         if (
@@ -62,8 +62,8 @@ class LinkMaker:
             and not context.api_key
             and not context.base_url
         ):
-            message, mend = missing_key(id_, credentials)
-            raise UnavailableError(message, mend=mend)
+            message, hint = missing_key(id_, credentials)
+            raise UnavailableError(message, hint=hint)
         return self._linked(id_, registration, context, primary=primary)
 
     def former(

@@ -31,14 +31,14 @@ _FAR = 366 * 86400.0
 class Complaint:
     """What an error answer means, in a vendor's own terms.
 
-    ``retry_after`` are seconds; without it the headers decide. ``mend`` is one line for people;
+    ``retry_after`` are seconds; without it the headers decide. ``hint`` is one line for people;
     without it the kind decides.
     """
 
     kind: ProviderErrorKind
     message: str
     retry_after: float | None = None
-    mend: str = ""
+    hint: str = ""
 
 
 _MENDS: dict[ProviderErrorKind, str] = {
@@ -70,7 +70,7 @@ def complaint_of_proxy(status: int) -> Complaint | None:
     if status != 407:
         return None
     words = "the proxy wants a user and a password, or others"
-    return Complaint("auth", words, mend="check them in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY")
+    return Complaint("auth", words, hint="check them in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY")
 
 
 def mend_of(kind: ProviderErrorKind) -> str:

@@ -99,7 +99,7 @@ class RemoteClient:
             raise self.error(
                 "unavailable",
                 f"the environment's proxy or certificates cannot be used: {error}",
-                mend="check HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR",
+                hint="check HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR",
             ) from None
 
     @property
@@ -201,7 +201,7 @@ class RemoteClient:
         headers: Mapping[str, str] | None = None,
         *,
         retry_after: float | None = None,
-        mend: str = "",
+        hint: str = "",
     ) -> ProviderError:
         """An error of this provider, on one line and without secrets; raise it.
 
@@ -220,7 +220,7 @@ class RemoteClient:
             retry_after=retry_after,
             request_id=redacted(request_id, self._secrets) if request_id else None,
             retry=retry_of(headers),
-            mend=mend or mend_of(kind),
+            hint=hint or mend_of(kind),
         )
 
     def refused(self, status: int, headers: Mapping[str, str], body: Any) -> ProviderError:
@@ -240,7 +240,7 @@ class RemoteClient:
             status,
             headers,
             retry_after=complaint.retry_after,
-            mend=complaint.mend,
+            hint=complaint.hint,
         )
 
     def _read(self, response: httpx.Response, deadline: Deadline, into: BinaryIO | None) -> bytes:
@@ -266,7 +266,7 @@ class RemoteClient:
                 f"it redirects to {_host_of(headers.get('location', ''))}, which is not followed",
                 status,
                 headers,
-                mend="set remote.baseUrl to where the server itself is",
+                hint="set remote.baseUrl to where the server itself is",
             )
         body: Any
         try:
@@ -286,7 +286,7 @@ class RemoteClient:
         raise self.error(
             "not_found",
             f"the base URL {shown!r} is not an http(s) URL",
-            mend="set remote.baseUrl to something like https://api.example.com/v1",
+            hint="set remote.baseUrl to something like https://api.example.com/v1",
         )
 
     def _check(self, headers: Mapping[str, str]) -> None:
@@ -297,7 +297,7 @@ class RemoteClient:
                     "auth",
                     f"the header {name.encode('ascii', 'replace').decode()} or the key in it holds"
                     " a character that no header may hold",
-                    mend="copy the key again, without line breaks, quotes or other signs around it",
+                    hint="copy the key again, without line breaks, quotes or other signs around it",
                 )
 
 

@@ -253,7 +253,7 @@ class RequestRunner:
             raise
         except UnavailableError as error:
             raise ProviderError(
-                str(error), provider=self.name, kind="unavailable", mend=error.mend
+                str(error), provider=self.name, kind="unavailable", hint=error.hint
             ) from error
         except Exception as error:
             # Its words are left out: nobody has looked through them for keys.

@@ -159,7 +159,7 @@ class Turn:
         self._doubts[link.id] = (
             error
             if isinstance(error, UnavailableError)
-            else UnavailableError(str(error), mend=error.mend)
+            else UnavailableError(str(error), hint=error.hint)
         )
         note = f"the index of {link.id} could not be brought up to the files: {reason_of(error)}"
         return Freshness(stale=-1, notes=(note,))

@@ -53,15 +53,15 @@ def _read(roots: Roots, path: str, start: int | None, lines: int | None, prefix:
     except FileNotFoundError:
         if not prefix and not os.path.isdir(roots.workspace):
             raise WorkspaceError(
-                "the workspace is missing or not a folder", mend=f"make {roots.workspace}"
+                "the workspace is missing or not a folder", hint=f"make {roots.workspace}"
             ) from None
         raise NoteNotFoundError(
-            f"there is no note {stored}", mend="search for it: search results name their notes"
+            f"there is no note {stored}", hint="search for it: search results name their notes"
         ) from None
     except OSError as error:
         raise UnavailableError(
             f"{stored} cannot be read: {error.strerror or error}",
-            mend="see that this user may read the file, and that its disk is well",
+            hint="see that this user may read the file, and that its disk is well",
         ) from error
     return cut_lines(stored, decode(data), start, lines)
 

@@ -16,16 +16,16 @@ def check_workspace(workspace: str) -> None:
     except NotADirectoryError as error:
         raise WorkspaceError(
             f"the workspace {workspace} is not a folder",
-            mend="pass the folder that holds MEMORY.md and memory/ with --workspace",
+            hint="pass the folder that holds MEMORY.md and memory/ with --workspace",
         ) from error
     except FileNotFoundError as error:
         raise WorkspaceError(
             f"the workspace {workspace} does not exist",
-            mend=f"create it (mkdir -p {workspace}/memory) or pass another one with --workspace",
+            hint=f"create it (mkdir -p {workspace}/memory) or pass another one with --workspace",
         ) from error
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
         raise WorkspaceError(
             f"the workspace {workspace} cannot be read: {reason}",
-            mend="see that this user may read it, or pass another one with --workspace",
+            hint="see that this user may read it, or pass another one with --workspace",
         ) from error

@@ -37,17 +37,17 @@ def mend_switch(variable: str, name: str) -> str:
 def error_of(entry: EntryPoint, failure: Failure) -> PluginUnavailableError | PluginConflictError:
     """What to raise when something is asked of a plugin that failed."""
     if isinstance(failure.cause, PluginConflictError):
-        return PluginConflictError(str(failure.cause), mend=failure.cause.mend)
+        return PluginConflictError(str(failure.cause), hint=failure.cause.hint)
     return PluginUnavailableError(
         f"{entry.kind} {entry.id!r} of {entry.origin} failed to load: {failure.error}",
-        mend=mend_failure(entry, failure.cause),
+        hint=mend_failure(entry, failure.cause),
     )
 
 
 def mend_failure(entry: EntryPoint, cause: BaseException | None) -> str:
     """How to get a plugin to load that failed by ``cause``."""
     if isinstance(cause, PluginConflictError):
-        return cause.mend
+        return cause.hint
     if isinstance(cause, ImportError) and cause.name:
         library = cause.name.partition(".")[0]
         if library != entry.module.partition(".")[0]:

@@ -82,10 +82,10 @@ class Catalogue:
                 variable = self.switched_off(entry)
                 raise PluginUnavailableError(
                     f"{kind} {id_!r} is switched off by {variable}",
-                    mend=mend_switch(variable, name),
+                    hint=mend_switch(variable, name),
                 )
         raise PluginUnavailableError(
-            f"there is no {kind} {id_!r}", mend=suggest(kind, id_, {*self.ids(kind), *others})
+            f"there is no {kind} {id_!r}", hint=suggest(kind, id_, {*self.ids(kind), *others})
         )
 
 
@@ -97,7 +97,7 @@ def conflict(name: str, rivals: Sequence[EntryPoint]) -> PluginConflictError:
     unwanted = (strangers or rivals)[-1].distribution
     return PluginConflictError(
         f"{name} is offered by {origins}",
-        mend=f"uninstall one of them, or switch it off: {DISABLE}={unwanted}",
+        hint=f"uninstall one of them, or switch it off: {DISABLE}={unwanted}",
     )
 
 

@@ -262,7 +262,7 @@ def _in_process(offers: Offers, kind: str) -> list[str]:
 def _check_kind(kind: str) -> None:
     if not KINDS.get(kind):
         offered = ", ".join(kind for kind, roles in KINDS.items() if roles)
-        raise CallerError(f"there is no kind of plugin named {kind!r}", mend=f"there is {offered}")
+        raise CallerError(f"there is no kind of plugin named {kind!r}", hint=f"there is {offered}")
 
 
 def _to_stderr(line: str) -> None:

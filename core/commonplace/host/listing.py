@@ -54,12 +54,12 @@ def _of_entry(
         return evolve(info, state="failed", error=entry.fault)
     variable = catalogue.switched_off(entry)
     if variable:
-        mend = mend_switch(variable, entry.name)
-        return evolve(info, state="disabled", notices=(f"switched off by {variable}",), mend=mend)
+        hint = mend_switch(variable, entry.name)
+        return evolve(info, state="disabled", notices=(f"switched off by {variable}",), hint=hint)
     rivals = catalogue.rivals(entry.name)
     if len(rivals) > 1:
         error = conflict(entry.name, rivals)
-        return evolve(info, state="failed", error=str(error), mend=error.mend)
+        return evolve(info, state="failed", error=str(error), hint=error.hint)
     if not offers.tried(entry):
         return info
     outcome = offers.load(entry)
@@ -69,7 +69,7 @@ def _of_entry(
             state="failed",
             error=outcome.error,
             traceback=outcome.traceback,
-            mend=mend_failure(entry, outcome.cause),
+            hint=mend_failure(entry, outcome.cause),
         )
     notices = tuple(
         f"{entry.module} offers {entry.kind} {id_!r}, too, but no entry point is named"
@@ -100,10 +100,10 @@ def _probed(info: PluginInfo, offers: Offers) -> PluginInfo:
         return evolve(info, notices=(*info.notices, f"its probe failed: {lacking.error}"))
     if lacking is None:
         return info
-    reason, mend = lacking
+    reason, hint = lacking
     notices = (*info.notices, f"cannot work here: {reason}")
-    return evolve(info, notices=notices, mend=info.mend or mend)
+    return evolve(info, notices=notices, hint=info.hint or hint)
 
 
 def _lacking(probe: Probe) -> tuple[str, str] | None:
-    return None if probe.available else (probe.reason, probe.mend)
+    return None if probe.available else (probe.reason, probe.hint)

@@ -40,7 +40,7 @@ class KindRegistry:
         if other:
             raise PluginConflictError(
                 f"{self._kind} {id_!r} is offered by {other} and by {self._plugin}",
-                mend="switch one of them off with COMMONPLACE_DISABLE_PLUGINS",
+                hint="switch one of them off with COMMONPLACE_DISABLE_PLUGINS",
             )
         self.offered[id_] = registration
 

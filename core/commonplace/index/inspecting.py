@@ -79,7 +79,7 @@ class Inspection:
         if last is None:
             raise IndexCorruptError(
                 f"the index made anew has problems, too: {after.problems[0]}",
-                mend="check the disk, or delete the index: notes are not touched",
+                hint="check the disk, or delete the index: notes are not touched",
             )
         said = last.run()
         report = self._maintain()

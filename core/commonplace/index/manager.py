@@ -104,7 +104,7 @@ class IndexedMemoryManager:
         if live is not None and not answers(live, self._identity):
             raise IndexUnavailableError(
                 "the index was made for another workspace or tokenizer",
-                mend="run `commonplace index`",
+                hint="run `commonplace index`",
             )
         served = frozenset(self._sources)
         if where.sources is not None:

@@ -1,4 +1,4 @@
-"""What a close look at the parts of a memory finds, and what would mend it."""
+"""What a close look at the parts of a memory finds, and what would fix it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Finding", "Remedy"]
 
 
 class Remedy(NamedTuple):
-    """What would mend a finding: ``says`` what, in the imperative; ``run`` does it.
+    """What would fix a finding: ``says`` what, in the imperative; ``run`` does it.
 
     ``run`` returns a line on what was done; it may be called while the part is open that found it,
     and raises a :class:`~commonplace.errors.CommonplaceError` or ``OSError`` where it cannot. No

@@ -12,7 +12,7 @@ class PluginInfo:
     """An entry point, and what became of it.
 
     ``name`` is ``kind.id``. ``state`` is ``available`` (not loaded: nobody asked), ``loaded``,
-    ``disabled`` or ``failed``; ``error`` and ``traceback`` say why it failed, ``mend`` how to put
+    ``disabled`` or ``failed``; ``error`` and ``traceback`` say why it failed, ``hint`` how to put
     it right. ``summary``, ``capabilities`` and ``hooks`` (all that its module answers) are known of
     loaded plugins only. ``notices`` are one line each, on what hurts nobody but should be known,
     such as a library that is missing for it to work.
@@ -26,7 +26,7 @@ class PluginInfo:
     summary: str = ""
     error: str = ""
     traceback: str = field(default="", repr=False)
-    mend: str = ""
+    hint: str = ""
     capabilities: frozenset[str] = frozenset()
     hooks: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()

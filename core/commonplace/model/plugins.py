@@ -19,12 +19,12 @@ T = TypeVar("T")
 class Probe(NamedTuple):
     """Whether a part could work here, asked without a network call and without loading a model.
 
-    ``reason`` and ``mend`` are one line each, for people; both empty when available.
+    ``reason`` and ``hint`` are one line each, for people; both empty when available.
     """
 
     available: bool
     reason: str = ""
-    mend: str = ""
+    hint: str = ""
 
 
 def _available() -> Probe:
@@ -71,7 +71,7 @@ class Registration(NamedTuple, Generic[T]):
     For providers: ``credentials`` say where keys are, and ``ready`` is asked by automatic choice,
     with the `ProviderContext` that the factory would be given, whether to take
     this one (no network, no model load); without it, a provider is ready when it has a key. With
-    a ``mend`` it says that the settings mean it to be taken, and cannot have it: people are told.
+    a ``hint`` it says that the settings mean it to be taken, and cannot have it: people are told.
 
     For managers: ``permits`` is handed the ``config`` and the query before any part of a chain is
     asked, and raises a :class:`~commonplace.errors.CallerError` where whoever asks may not search;

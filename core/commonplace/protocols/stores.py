@@ -92,7 +92,7 @@ class Store(Protocol):
     def health(self, *, deep: bool = False) -> StoreHealth:
         """Counts and condition; ``deep`` also checks the index against itself (may take long).
 
-        A store that can mend what a deep check finds says so in ``findings``: each has a remedy
+        A store that can fix what a deep check finds says so in ``findings``: each has a remedy
         that ``commonplace doctor --fix`` runs. What is in ``problems`` is mended by making the
         index anew; the remedy of a finding that is a ``problem`` is the last resort after that.
         """

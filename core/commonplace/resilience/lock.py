@@ -86,7 +86,7 @@ class Lease:
                 except OSError as error:
                     raise IndexReadOnlyError(
                         f"{self._what} cannot be written: {error.strerror or error}",
-                        mend=f"make {folder} and what is in it writable",
+                        hint=f"make {folder} and what is in it writable",
                     ) from error
             yield outermost
 
@@ -147,7 +147,7 @@ class Lease:
         # No lock is needed: a thread can only find its own id here if it put it there.
         if self._owner != threading.get_ident():
             raise CallerError(
-                "writing without the lease", mend="write inside `with store.writer(wait=...)`"
+                "writing without the lease", hint="write inside `with store.writer(wait=...)`"
             )
 
     def holder(self) -> Holder | None:
@@ -183,7 +183,7 @@ class Lease:
 
     def _busy(self, holder: Holder | None) -> IndexBusyError:
         return IndexBusyError(
-            self._doing(holder), holder=_named(holder), mend="try again when it is done"
+            self._doing(holder), holder=_named(holder), hint="try again when it is done"
         )
 
     def _doing(self, holder: Holder | None) -> str:

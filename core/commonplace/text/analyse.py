@@ -65,7 +65,7 @@ def make_analyser(name: str = "standard") -> Analyser:
         return RawAnalyser(name)
     raise ConfigError(
         f"there is no analyser called {name!r}",
-        mend="choose standard, unicode61 or trigram",
+        hint="choose standard, unicode61 or trigram",
     )
 
 

@@ -78,13 +78,13 @@ class SyncQueue:
             if self._leading():
                 raise CallerError(
                     "a sync cannot wait for another one that it is part of",
-                    mend="ask for it after the sync, not in its callback",
+                    hint="ask for it after the sync, not in its callback",
                 )
             self._waiting.append(ticket)
             while not ticket.over:
                 if ticket in self._waiting:
                     if self._closed:
-                        raise CallerError("this memory is closed", mend="open another one")
+                        raise CallerError("this memory is closed", hint="open another one")
                     if self._round is None:
                         self._round = _Round(ticket, self._waiting)
                         self._waiting = []

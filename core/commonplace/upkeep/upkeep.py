@@ -199,7 +199,7 @@ class Upkeep:
 
     def _check_open(self) -> None:
         if self._stopping.is_set():
-            raise CallerError("this memory is closed", mend="open another one")
+            raise CallerError("this memory is closed", hint="open another one")
 
     def _is_new(self, key: str) -> bool:
         if not self._settings.on_session_start:
@@ -255,7 +255,7 @@ class Upkeep:
         event = SyncEvent(
             request.reasons,
             self._clock(),
-            error=CommonplaceError(reason, mend="the next sync does it"),
+            error=CommonplaceError(reason, hint="the next sync does it"),
             paths=tuple(sorted(request.paths)),
             force=request.force,
         )

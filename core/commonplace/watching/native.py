@@ -48,7 +48,7 @@ class Native:
         except ImportError as error:
             raise UnavailableError(
                 f"the library watchfiles cannot be loaded ({error})",
-                mend="pip install 'commonplace[watch]'",
+                hint="pip install 'commonplace[watch]'",
             ) from error
         self._internal = _rust_notify.WatchfilesRustInternalError
         self._trees = Trees(folders) if trees else None
@@ -107,11 +107,11 @@ def _trouble(error: Exception) -> UnavailableError:
     if "watch limit" in words:
         return UnavailableError(
             "the system watches no more folders for this user",
-            mend="raise fs.inotify.max_user_watches",
+            hint="raise fs.inotify.max_user_watches",
         )
     if "os error 24" in words:
         return UnavailableError(
             "the system gives this user no more watchers or open files",
-            mend="raise fs.inotify.max_user_instances, or the limit of open files",
+            hint="raise fs.inotify.max_user_instances, or the limit of open files",
         )
     return UnavailableError(f"the system does not watch: {words}")

@@ -116,7 +116,7 @@ class Rounds:
             self._follow(system, places, silence, self._made_poller(silent) if silent else None)
         except UnavailableError as error:
             if clock() < began + _WELL:
-                return f"{error} ({error.mend})" if error.mend else str(error)
+                return f"{error} ({error.hint})" if error.hint else str(error)
             rested = clock()
         self._means.wait(self._stop, rested - clock())
         return ""

@@ -217,7 +217,7 @@ class Database:
             lite.let_go(self._file)
             raise IndexBusyError(
                 f"{self._file} cannot be opened: another process has it open, or it is damaged",
-                mend="end the other program, or let both use a server: milvus-lite server",
+                hint="end the other program, or let both use a server: milvus-lite server",
             ) from error
         except MilvusException as error:
             lite.let_go(self._file)
@@ -237,7 +237,7 @@ class Database:
             said = error.message if isinstance(error, MilvusException) else str(error)
             raise IndexUnavailableError(
                 f"Milvus refused: {' '.join(str(said).split())}",
-                mend="see that memory.milvus.uri and token are right, and the server is up",
+                hint="see that memory.milvus.uri and token are right, and the server is up",
             ) from error
 
 

@@ -56,7 +56,7 @@ class Journal:
                 entries = (Entry.of(row["seq"], row["build"], row["record"]) for row in rows)
                 self._known = replayed(commit, entries)
                 return self._known
-        raise IndexBusyError("the index changes faster than it can be read", mend="try again")
+        raise IndexBusyError("the index changes faster than it can be read", hint="try again")
 
     def write(self, commit: Commit, entries: Sequence[Entry] = ()) -> Catalogue:
         """Put ``entries`` and then ``commit``; what the store holds from now on."""

@@ -40,7 +40,7 @@ class NGrams:
                 f"{self._dims} dimensions are none",
                 provider="ngrams",
                 kind="bad_request",
-                mend=f"leave outputDimensionality unset, or set it to {_DIMS}",
+                hint=f"leave outputDimensionality unset, or set it to {_DIMS}",
             )
 
     def fingerprint(self) -> str:

@@ -79,7 +79,7 @@ def make_store(context: StoreContext) -> Store:
     if context.tokenizer is not None:
         raise PluginUnavailableError(
             f"the store on Milvus has no tokenizer {context.tokenizer!r}",
-            mend='leave ranking.profile at "default", or use the builtin backend',
+            hint='leave ranking.profile at "default", or use the builtin backend',
         )
     from commonplace_example_milvus.opening import open_store
 
@@ -91,7 +91,7 @@ def _probe() -> Probe:
         return Probe(
             available=False,
             reason="pymilvus is not installed",
-            mend="pip install commonplace-example-milvus",
+            hint="pip install commonplace-example-milvus",
         )
     return Probe(available=True)
 

@@ -97,7 +97,7 @@ def nearest(
     found, exact = spaces.nearest(space, vector, filter_, most, deadline)
     if limit > most and not exact:
         raise DeclinedError(
-            f"Milvus ranks {MOST_RANKED} chunks at once, not {limit}", mend="ask for fewer"
+            f"Milvus ranks {MOST_RANKED} chunks at once, not {limit}", hint="ask for fewer"
         )
     hits = _ordered([hit for hit in found if version_of(hit[0]) in documents], documents)
     return Nearest(tuple(hits[:limit]), exact=exact, plan="Milvus, every vector")

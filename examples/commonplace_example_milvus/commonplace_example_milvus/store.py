@@ -289,7 +289,7 @@ class MilvusStore:
             else:
                 if self._journal.latest().seq == catalogue.commit.seq:
                     return answer
-        raise IndexBusyError("the index changes faster than it can be read", mend="try again")
+        raise IndexBusyError("the index changes faster than it can be read", hint="try again")
 
     @contextmanager
     def _writing(self, wait: float) -> Iterator[None]:
@@ -347,11 +347,11 @@ class MilvusStore:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise IndexUnavailableError("the store is closed", mend="open it again")
+            raise IndexUnavailableError("the store is closed", hint="open it again")
 
 
 def _check_there(catalogue: Catalogue, build: Build) -> None:
     if all(build.id != one.id for one in catalogue.commit.builds):
         raise IndexUnavailableError(
-            f"there is no build {build.id} ({build.identity})", mend="open a build again"
+            f"there is no build {build.id} ({build.identity})", hint="open a build again"
         )

@@ -37,7 +37,7 @@ from commonplace_example_milvus.opening import open_store
 try:
     open_store(StoreContext(path=sys.argv[1]))
 except IndexBusyError as error:
-    print("busy:", error.mend)
+    print("busy:", error.hint)
 else:
     print("opened")
 """
@@ -79,7 +79,7 @@ def test_an_address_where_nobody_answers_is_an_error(tmp_path: Path) -> None:
         with pytest.raises(IndexUnavailableError) as caught:
             make_store(StoreContext(path=str(tmp_path / "index"), config=settings))
     assert not isinstance(caught.value, IndexBusyError)
-    assert "uri" in caught.value.mend
+    assert "uri" in caught.value.hint
 
 
 def test_a_file_that_is_no_database_is_an_error(tmp_path: Path) -> None:

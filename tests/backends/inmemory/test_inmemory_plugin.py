@@ -51,4 +51,4 @@ def test_what_is_registered_is_what_the_store_declares(registration: Registratio
 def test_raw_text_is_refused(registration: Registration[Any], tokenizer: str) -> None:
     with pytest.raises(PluginUnavailableError, match=tokenizer) as caught:
         registration.factory(StoreContext(path="nowhere", tokenizer=tokenizer))
-    assert caught.value.mend
+    assert caught.value.hint

@@ -51,7 +51,7 @@ def test_a_damaged_table_is_told_set_aside_and_made_anew(
     else:
         with pytest.raises(IndexCorruptError, match="is damaged") as caught:
             search(again, words("ant"))
-        assert "commonplace index" in caught.value.mend
+        assert "commonplace index" in caught.value.hint
         (kept,) = Path(folder).glob("*.damaged-*")
         assert any(str(kept) in line for line in again.health().notices)
     assert again.builds() == ()

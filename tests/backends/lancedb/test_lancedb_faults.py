@@ -37,7 +37,7 @@ def saying(words_: str, **settings: Any) -> IndexUnavailableError:
     place = place_of("/x/index.sqlite", LanceSettings(**settings))
     with pytest.raises(IndexUnavailableError) as caught, translated(place):
         raise RuntimeError(words_)
-    assert caught.value.mend
+    assert caught.value.hint
     return caught.value
 
 
@@ -66,7 +66,7 @@ def test_a_long_story_is_cut_and_holds_no_secret() -> None:
         uri="s3://b/p",
         storage_options={"aws_secret_access_key": Secret(SECRET)},
     )
-    assert SECRET not in f"{error} {error.mend} {error!r}"
+    assert SECRET not in f"{error} {error.hint} {error!r}"
     assert error.__cause__ is None
     assert len(str(error)) < 300
 

@@ -25,7 +25,7 @@ def test_it_is_found_by_its_name_and_never_chosen_without() -> None:
 def test_a_tokenizer_of_its_own_is_refused() -> None:
     with pytest.raises(PluginUnavailableError, match="no tokenizer 'trigram'") as caught:
         plugin.make_store(StoreContext(path="x.sqlite", tokenizer="trigram"))
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_what_is_missing_is_named_with_what_to_install(
     )
     probe = plugin._probe()
     assert (probe.available, probe.reason) == (False, reason)
-    assert probe.mend == "pip install 'commonplace[lancedb]'"
+    assert probe.hint == "pip install 'commonplace[lancedb]'"
 
 
 def test_what_is_installed_is_available(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,7 +122,7 @@ def test_a_key_from_the_environment_goes_to_its_vendor_only() -> None:
     for place, given in ((place_of("x.sqlite", other), env), (vendors, {})):
         with pytest.raises(UnavailableError, match="no key") as caught:
             place.arguments(given)
-        assert "apiKey" in caught.value.mend
+        assert "apiKey" in caught.value.hint
 
 
 def test_what_stands_before_an_address_is_not_shown() -> None:

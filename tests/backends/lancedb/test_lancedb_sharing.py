@@ -217,7 +217,7 @@ def test_a_commit_that_came_too_late_is_made_again_ever_later(folder: str) -> No
     made[0].clashes = 1_000
     with pytest.raises(IndexBusyError, match="others write") as caught:
         write(store, make_put("b.md", "bee"))
-    assert caught.value.mend
+    assert caught.value.hint
     assert len(made[0].slept) == 3 + 11
     assert max(made[0].slept) <= 2.0
     assert set(held(store)) == {("memory", "a.md")}

@@ -47,16 +47,16 @@ def test_a_deep_one_asks_qmd(desk: Desk) -> None:
     manager.maintain(deadline=NEVER)
     health = manager.health(deep=True)
     assert health.information[0].startswith("QMD 2.8.3 has 3 documents and 0 vectors")
-    desk.qmd.fails["status"] = [QmdError("ended with status 1", reason="crash", mend="mend it")]
+    desk.qmd.fails["status"] = [QmdError("ended with status 1", reason="crash", hint="fix it")]
     health = manager.health(deep=True)
     assert health.available
     assert health.store is not None
-    assert health.store.problems == ("qmd: ended with status 1 (mend it)",)
+    assert health.store.problems == ("qmd: ended with status 1 (fix it)",)
 
 
 def test_a_program_that_has_gone_is_told(desk: Desk) -> None:
     manager = desk.make()
-    desk.qmd.available = Probe(available=False, reason="qmd is not installed", mend="install it")
+    desk.qmd.available = Probe(available=False, reason="qmd is not installed", hint="install it")
     health = manager.health()
     assert not health.available
     assert health.reason == "qmd is not installed (install it)"

@@ -193,10 +193,10 @@ def test_an_unknown_collection_is_told_to_qmd_and_asked_for_again(desk: Desk, as
 def test_a_failure_is_unavailable_and_no_empty_answer(desk: Desk, ask: Ask) -> None:
     manager = desk.make()
     manager.maintain(deadline=NEVER)
-    desk.qmd.fails["search"] = [QmdError("ended with status 1", reason="crash", mend="mend it")]
+    desk.qmd.fails["search"] = [QmdError("ended with status 1", reason="crash", hint="fix it")]
     with pytest.raises(UnavailableError) as caught:
         ask(manager, "walrus")
-    assert caught.value.mend == "mend it"
+    assert caught.value.hint == "fix it"
     assert ask(manager, "walrus")
 
 

@@ -57,15 +57,15 @@ def test_where_the_configured_program_is_missing_the_factory_says_so(tmp_path: P
     with pytest.raises(PluginUnavailableError) as caught:
         offered().factory(context)
     assert "no-qmd" in str(caught.value)
-    assert caught.value.mend
+    assert caught.value.hint
     assert not (tmp_path / "state").exists(), "looking makes nothing"
 
 
 def test_what_the_engine_finds_wrong_is_passed_on(desk: Desk) -> None:
-    desk.qmd.available = Probe(available=False, reason="its Node is too old", mend="install 22")
+    desk.qmd.available = Probe(available=False, reason="its Node is too old", hint="install 22")
     with pytest.raises(PluginUnavailableError, match="too old") as caught:
         desk.make()
-    assert caught.value.mend == "install 22"
+    assert caught.value.hint == "install 22"
 
 
 def test_chats_are_permitted_by_the_scope() -> None:

@@ -88,7 +88,7 @@ def test_filters_and_exclusions_are_no_words() -> None:
 def test_scripts_that_qmd_cannot_take_apart_are_declined(text: str) -> None:
     with pytest.raises(DeclinedError) as caught:
         lines(text)
-    assert "builtin" in caught.value.mend
+    assert "builtin" in caught.value.hint
 
 
 @pytest.mark.parametrize("text", ["???", "", '"..."', "🦭"])

@@ -88,4 +88,4 @@ def test_a_denial_is_the_callers_and_names_no_key() -> None:
     assert isinstance(caught.value, CallerError)
     assert "group" in str(caught.value)
     assert "secret" not in str(caught.value)
-    assert caught.value.mend
+    assert caught.value.hint

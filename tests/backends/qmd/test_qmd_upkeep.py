@@ -338,7 +338,7 @@ def test_a_home_that_cannot_be_made_is_told(desk: Desk) -> None:
     (desk.root / "state").write_text("in the way")
     with pytest.raises(IndexReadOnlyError) as caught:
         desk.make().maintain(deadline=NEVER)
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 def test_a_state_of_nonsense_is_a_fresh_one(desk: Desk) -> None:

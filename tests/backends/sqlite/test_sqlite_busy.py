@@ -51,7 +51,7 @@ def check_words(error: IndexBusyError) -> None:
     assert "is locked by another process" in str(error)
     assert "database is locked" not in str(error)
     assert "BusyError" not in str(error)
-    assert error.mend
+    assert error.hint
 
 
 def test_who_cannot_write_reads(open_store: Callable[..., SqliteStore], path: str) -> None:

@@ -172,7 +172,7 @@ def test_damage_found_in_use_is_told_and_then_mended(
     store = open_store()
     with pytest.raises(IndexCorruptError, match="damaged") as caught:
         use_everything(store)
-    assert "commonplace index" in caught.value.mend
+    assert "commonplace index" in caught.value.hint
     # Whoever comes next finds an index again, though an empty one.
     assert store.builds() == ()
     publish(store, make_put("a.md", "ant"))

@@ -59,7 +59,7 @@ def failing_everywhere(attempt: Callable[[int], bool]) -> None:
 
 
 def one_line(error: IndexUnavailableError) -> bool:
-    return "\n" not in str(error) and bool(error.mend)
+    return "\n" not in str(error) and bool(error.hint)
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_a_full_disk_is_named(faulty_store: SqliteStore, faulty_vfs: FaultyVFS) 
     faulty_vfs.fail(1, "full", lasting=True)
     with pytest.raises(IndexUnavailableError, match="the disk is full") as caught:
         change(faulty_store)
-    assert "free some space" in caught.value.mend
+    assert "free some space" in caught.value.hint
 
 
 def test_reading_goes_on_while_nothing_can_be_written(
@@ -205,7 +205,7 @@ def test_a_read_only_file_is_searched_and_not_written(
     assert seen(store) == before
     with pytest.raises(IndexReadOnlyError, match="cannot be written") as caught:
         change(store)
-    assert "writable" in caught.value.mend
+    assert "writable" in caught.value.hint
     health = store.health(deep=True)
     assert not health.writable
     assert health.problems == ()

@@ -51,7 +51,7 @@ def test_another_process_is_kept_out_and_told_who_writes(store: SqliteStore, pat
     with other_process(path) as process:
         with pytest.raises(IndexBusyError, match=f"process {process.pid} .*writing") as caught:
             take(store)
-        assert caught.value.mend
+        assert caught.value.hint
         with pytest.raises(IndexBusyError):
             take(store, wait=0.05)
         assert store.builds() == ()  # to read needs no lease

@@ -204,7 +204,7 @@ def test_a_newer_file_is_left_as_it_is(
     for question in asked:
         with pytest.raises(IndexNewerError, match="newer version") as caught:
             question()
-        assert caught.value.mend
+        assert caught.value.hint
     store.close()
     assert {name: read(path, name) for name in ("", "-wal")} == before
     assert set_aside_before(path) == []

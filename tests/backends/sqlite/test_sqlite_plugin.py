@@ -56,4 +56,4 @@ def test_sqlites_tokenizers_are_known(
 def test_another_tokenizer_is_refused(registration: Registration[Any], path: str) -> None:
     with pytest.raises(PluginUnavailableError, match="'porter'") as caught:
         registration.factory(StoreContext(path=path, tokenizer="porter"))
-    assert "unicode61" in caught.value.mend
+    assert "unicode61" in caught.value.hint

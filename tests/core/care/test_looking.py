@@ -1,4 +1,4 @@
-"""What a close look at the folder of state finds, and that its remedies mend just that."""
+"""What a close look at the folder of state finds, and that its remedies fix just that."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_a_name_cannot_steer_the_terminal() -> None:
 
 def test_an_error_is_told_once_and_its_end() -> None:
     screen = Screen()
-    error = IndexReadOnlyError("it cannot be written", mend="chmod")
+    error = IndexReadOnlyError("it cannot be written", hint="chmod")
     for _ in range(3):
         screen.tell(error=error)
     screen.tell(NOTHING)
@@ -117,7 +117,7 @@ def test_with_json_each_is_an_object_on_a_line() -> None:
     screen = Screen(as_json=True)
     screen.tell(NOTHING)
     screen.tell(SyncReport(added=1, unchanged=3), paths=("/notes/memory/a.md",))
-    screen.tell(error=IndexReadOnlyError("it cannot be written", mend="chmod"))
+    screen.tell(error=IndexReadOnlyError("it cannot be written", hint="chmod"))
     screen.changes.state(UpkeepState("polling", "asked for", AT, 2))
     done, failed, watch = map(json.loads, screen.out.getvalue().splitlines())
     assert (done["event"], done["at"], done["reasons"]) == ("sync", AT, ["watch"])
@@ -126,7 +126,7 @@ def test_with_json_each_is_an_object_on_a_line() -> None:
     assert failed["error"] == {
         "type": "IndexReadOnlyError",
         "message": "it cannot be written",
-        "mend": "chmod",
+        "hint": "chmod",
     }
     assert watch == {"event": "watching", "mode": "polling", "reason": "asked for", "folders": 2}
     quiet = Screen(as_json=True, quiet=True)

@@ -146,14 +146,14 @@ def test_get_refuses_with_a_way_to_mend_it(
     ran = run("get", "--workspace", workspace, path)
     assert ran.code == 1
     assert ran.out == ""
-    head, mend = ran.err.splitlines()
+    head, hint = ran.err.splitlines()
     assert head.startswith("commonplace: ")
-    assert mend.startswith("  mend: ")
+    assert hint.startswith("  fix: ")
     error = run("get", "--workspace", workspace, path, "--json").json["error"]
     assert error == {
         "type": kind,
         "message": head.removeprefix("commonplace: "),
-        "mend": mend.removeprefix("  mend: "),
+        "hint": hint.removeprefix("  fix: "),
     }
 
 
@@ -243,7 +243,7 @@ def test_doctor_says_what_indexes_the_changed_notes(
         file.write("A narwhal.\n")
     ran = run("doctor", "--workspace", workspace)
     assert ran.code == 0
-    assert "; 1 change not indexed yet\n         mend: commonplace index\n" in ran.out
+    assert "; 1 change not indexed yet\n         fix: commonplace index\n" in ran.out
 
 
 def test_doctor_warns_of_a_disk_that_is_nearly_full(
@@ -253,7 +253,7 @@ def test_doctor_warns_of_a_disk_that_is_nearly_full(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=19_000_000))
     ran = run("doctor", "--workspace", workspace)
     assert ran.code == 0
-    assert "is on a disk with only 19.0 MB left\n         mend: free some space\n" in ran.out
+    assert "is on a disk with only 19.0 MB left\n         fix: free some space\n" in ran.out
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=20_000_000))
     assert "can be written\n" in run("doctor", "--workspace", workspace).out
 
@@ -264,14 +264,14 @@ def test_doctor_warns_of_a_workspace_without_notes(run: Callable[..., Run], tmp_
     ran = run("doctor", "--workspace", str(empty))
     assert ran.code == 0
     assert "warning  notes: no notes in" in ran.out
-    assert "         mend: write MEMORY.md" in ran.out
+    assert "         fix: write MEMORY.md" in ran.out
 
 
 def test_doctor_fails_for_a_missing_workspace(run: Callable[..., Run], tmp_path: Path) -> None:
     ran = run("doctor", "--workspace", str(tmp_path / "nowhere"))
     assert ran.code == 1
     assert "failed   workspace: " in ran.out
-    assert "mend: create it" in ran.out
+    assert "fix: create it" in ran.out
 
 
 def test_doctor_shows_every_fault_of_a_configuration(

@@ -101,7 +101,7 @@ def test_a_mistyped_command_line_is_explained(
     assert ran.code == 2
     assert ran.out == ""
     assert ran.err.startswith("commonplace: ")
-    assert "\n  mend: " in ran.err
+    assert "\n  fix: " in ran.err
     assert hint in ran.err
     assert "Traceback" not in ran.err
 
@@ -117,7 +117,7 @@ def test_usage_errors_are_json_too(run: Callable[..., Run]) -> None:
     assert ran.err == ""
     assert ran.json["error"]["type"] == "UsageError"
     assert "serach" in ran.json["error"]["message"]
-    assert ran.json["error"]["mend"] == "did you mean commonplace search?"
+    assert ran.json["error"]["hint"] == "did you mean commonplace search?"
 
 
 def test_json_behind_two_dashes_is_a_word_of_the_query(run: Callable[..., Run]) -> None:

@@ -63,7 +63,7 @@ def states(index: Path) -> list[Any]:
 def test_nothing_is_mended_where_nothing_is_broken(fix: Callable[..., Ran], index: Path) -> None:
     before = index.read_bytes()
     ran = fix("--quiet")
-    assert (ran.code, ran.out) == (0, "there was nothing to mend\n")
+    assert (ran.code, ran.out) == (0, "there was nothing to fix\n")
     assert fix("--json").json["mended"] == []
     assert index.read_bytes() == before
 
@@ -72,7 +72,7 @@ def test_a_first_index_is_made(fix: Callable[..., Ran]) -> None:
     ran = fix()
     assert ran.code == 0
     assert "         fixed: indexed 11 notes\n" in ran.out
-    assert fix("--quiet").out == "there was nothing to mend\n"
+    assert fix("--quiet").out == "there was nothing to fix\n"
 
 
 def test_an_index_that_does_not_fit_together_is_made_anew(
@@ -84,7 +84,7 @@ def test_an_index_that_does_not_fit_together_is_made_anew(
     assert deep.code == 1
     problems = [one for one in deep.json["findings"] if one["state"] == "problem"]
     assert {one["name"] for one in problems} >= {"check", "orphans"}
-    assert problems[0]["mend"] == "make the index anew beside the damaged one"
+    assert problems[0]["hint"] == "make the index anew beside the damaged one"
 
     preview = fix("--dry-run", "--quiet")
     assert preview.code == 1
@@ -199,7 +199,7 @@ def test_a_remedy_that_fails_is_told_and_the_next_one_run() -> None:
 
         return run
 
-    busy = UnavailableError("process 7 is writing the index", mend="try again when it is done")
+    busy = UnavailableError("process 7 is writing the index", hint="try again when it is done")
     checks = [
         Check("one", "failed", "x", remedy=Remedy("do this", fail(busy))),
         Check("two", "failed", "x", remedy=Remedy("do that", fail(PermissionError(13, "not you")))),

@@ -55,7 +55,7 @@ def test_a_bug_is_one_line_and_the_way_to_its_traceback(
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.splitlines() == [
         "commonplace: this is a mistake in commonplace: ZeroDivisionError: division by zero",
-        "  mend: run it again with COMMONPLACE_DEBUG=1 for the traceback to report",
+        "  fix: run it again with COMMONPLACE_DEBUG=1 for the traceback to report",
     ]
     assert run("search", "x", "--json").json["error"]["type"] == "ZeroDivisionError"
     monkeypatch.setenv("COMMONPLACE_DEBUG", "1")

@@ -50,8 +50,8 @@ def test_an_unlisted_agent_is_an_error_with_a_suggestion(load: Callable[..., Set
     config = listed({"id": "work"}, {"id": "home"})
     with pytest.raises(ConfigError, match="no agent 'wrok'") as caught:
         load(config=config, agent="wrok")
-    assert "did you mean 'work'?" in caught.value.mend
-    assert "home" in caught.value.mend
+    assert "did you mean 'work'?" in caught.value.hint
+    assert "home" in caught.value.hint
 
 
 def test_main_always_exists(load: Callable[..., Settings]) -> None:
@@ -209,7 +209,7 @@ def test_the_originals_folders_of_further_agents(
 def test_where_nothing_is_configured(tmp_path: Path, env: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match="no workspace is configured") as caught:
         find(env)
-    assert "COMMONPLACE_WORKSPACE" in caught.value.mend
+    assert "COMMONPLACE_WORKSPACE" in caught.value.hint
     (tmp_path / "elsewhere/memory").mkdir()
     assert find(env) == str(tmp_path / "elsewhere")
     (tmp_path / "home/.openclaw/workspace").mkdir(parents=True)

@@ -91,7 +91,7 @@ def test_the_error_is_one_line_and_says_how_many(
     assert text.startswith(f"{path}:6: agents.defaults.memorySearch.provder: ")
     assert text.endswith("(and 13 more)")
     assert "\n" not in text
-    assert "config check" in caught.value.mend
+    assert "config check" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_a_check_tells_of_a_workspace_that_is_not_there_and_of_faults_beside_it(
     report = check(env=env)
     assert [fault.key for fault in report.faults] == ["memory.citations", ""]
     assert "no workspace" in report.faults[1].message
-    assert report.mend
+    assert report.hint
 
 
 def test_a_check_tells_of_keys_that_stand_twice(

@@ -160,7 +160,7 @@ def test_a_key_that_stands_twice_is_known_by_its_last_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "column", "mend"),
+    ("text", "line", "column", "hint"),
     [
         ('{\n  "a": 1\n  "b": 2\n}', 2, 9, "comma is missing"),
         ("{a: 1,\n b: }", 2, 5, "value is missing"),
@@ -177,8 +177,8 @@ def test_a_key_that_stands_twice_is_known_by_its_last_place() -> None:
         ("", 1, 1, "too early"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(text: str, line: int, column: int, mend: str) -> None:
-    with pytest.raises(MisplacedError, match=mend) as caught:
+def test_what_is_wrong_is_told_with_its_place(text: str, line: int, column: int, hint: str) -> None:
+    with pytest.raises(MisplacedError, match=hint) as caught:
         locate(text)
     assert (caught.value.line, caught.value.column) == (line, column)
 

@@ -116,7 +116,7 @@ def test_references_are_looked_up_when_they_are_used(load: Callable[..., Setting
     assert found.headers["Authorization"].reveal({"MY_KEY": "k"}) == "Bearer k"
     with pytest.raises(UnavailableError, match="MY_KEY is not set") as caught:
         found.api_key.reveal({})
-    assert "export MY_KEY" in caught.value.mend
+    assert "export MY_KEY" in caught.value.hint
     assert repr(found.api_key) == "Secret(from ${MY_KEY})"
 
 

@@ -64,7 +64,7 @@ BETA = Credentials(env=("BETA_KEY",), config=("beta",))
 def _file_ready(context: ProviderContext) -> Probe:
     path = str(context.options["model_path"] or "")
     if path.endswith("gone"):
-        return Probe(available=False, reason="it is gone", mend="look for it")
+        return Probe(available=False, reason="it is gone", hint="look for it")
     return Probe(available=bool(path), reason="" if path else "nobody named one")
 
 
@@ -83,7 +83,7 @@ def host() -> PluginHost:
     )
     host.register(Plugin(id="never", credentials=Credentials(optional=True)), name="never")
     host.register(
-        Plugin(id="broken", probe=lambda: Probe(available=False, reason="no lib", mend="get it")),
+        Plugin(id="broken", probe=lambda: Probe(available=False, reason="no lib", hint="get it")),
         name="broken",
     )
     return host
@@ -133,7 +133,7 @@ def test_auto_tells_of_what_somebody_named_and_cannot_have(
 ) -> None:
     choice = choosing({"local": {"modelPath": "gone"}}, **env)
     assert ids(choice) == chosen
-    assert choice.notices == ("file: it is gone. To mend it: look for it",)
+    assert choice.notices == ("file: it is gone. Fix: look for it",)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_the_fallback_has_its_own_model_and_key(choosing: Choosing) -> None:
 def test_a_fallback_serves_where_the_first_cannot_be_made(choosing: Choosing) -> None:
     choice = choosing({"provider": "broken", "fallback": "beta"}, BETA_KEY="b")
     assert ids(choice) == ["beta"]
-    assert "no lib. To mend it: get it" in choice.notices[0]
+    assert "no lib. Fix: get it" in choice.notices[0]
 
 
 def test_an_unknown_provider_is_told_with_a_suggestion(choosing: Choosing) -> None:

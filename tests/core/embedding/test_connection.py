@@ -67,7 +67,7 @@ def test_a_key_that_is_wanted_and_missing_is_said(network: Network) -> None:
     connection = network.connection(wanted="set VENDOR_KEY")
     with pytest.raises(ProviderError, match="vendor: no API key found") as caught:
         connection()
-    assert (caught.value.kind, caught.value.mend) == ("auth", "set VENDOR_KEY")
+    assert (caught.value.kind, caught.value.hint) == ("auth", "set VENDOR_KEY")
     own = network.connection(wanted="set VENDOR_KEY", headers={"Authorization": "Basic x"})
     assert network.authorization(own) == "Basic x"
 
@@ -85,13 +85,13 @@ def test_a_length_that_was_not_asked_for_is_an_error(network: Network) -> None:
     client = network.connection()()
     answer = Answer([[1.0, 2.0]], {"x-request-id": "r"})
     for dims in (None, 2):
-        vectors = read_vectors(client, answer, list, dims=dims, mend="x")
+        vectors = read_vectors(client, answer, list, dims=dims, hint="x")
         assert vectors == [[1.0, 2.0]]
     with pytest.raises(
         ProviderError, match="3 dimensions were asked for, and 2 came back"
     ) as found:
-        read_vectors(client, answer, list, dims=3, mend="x")
-    assert (found.value.kind, found.value.mend, found.value.request_id) == ("protocol", "x", "r")
+        read_vectors(client, answer, list, dims=3, hint="x")
+    assert (found.value.kind, found.value.hint, found.value.request_id) == ("protocol", "x", "r")
 
 
 def test_what_cannot_be_read_is_an_error_in_the_reader_s_words(network: Network) -> None:
@@ -100,9 +100,9 @@ def test_what_cannot_be_read_is_an_error_in_the_reader_s_words(network: Network)
 
     client = network.connection()()
     with pytest.raises(ProviderError, match="vendor: the answer holds nothing") as found:
-        read_vectors(client, Answer(None, {"x-request-id": "r"}), read, dims=None, mend="x")
+        read_vectors(client, Answer(None, {"x-request-id": "r"}), read, dims=None, hint="x")
     assert (found.value.kind, found.value.request_id) == ("protocol", "r")
-    assert "x" not in found.value.mend
+    assert "x" not in found.value.hint
 
 
 @pytest.mark.parametrize(

@@ -105,4 +105,4 @@ def test_a_keyring_that_breaks_is_told_with_a_way_around(keyring: Keyring, tmp_p
     keyring.failure = RuntimeError("the bus has gone")
     with pytest.raises(UnavailableError, match="keyring failed: the bus has gone") as caught:
         found(tmp_path)
-    assert caught.value.mend == "set the key in the environment"
+    assert caught.value.hint == "set the key in the environment"

@@ -67,7 +67,7 @@ class Watched:
     def fail(self, purpose: str = "query", retry_after: float | None = None) -> None:
         with pytest.raises(ProviderError), self.link.watched(purpose):  # type: ignore[arg-type]  # one of the two
             raise ProviderError(
-                "no", provider="p", kind="auth", retry_after=retry_after, mend="say please"
+                "no", provider="p", kind="auth", retry_after=retry_after, hint="say please"
             )
 
     def succeed(self, purpose: str = "query") -> None:
@@ -93,7 +93,7 @@ def test_while_it_fails_it_is_left_alone_and_says_why_and_since_when(watched: Wa
     watched.fail()
     state = watched.link.state("query")
     assert (state.state, state.since) == ("open", 1000.0)
-    assert state.reason == "no. To mend it: say please"
+    assert state.reason == "no. Fix: say please"
     watched.now += 29
     with pytest.raises(ProviderError, match="left alone after failing: no"):
         watched.succeed()
@@ -114,7 +114,7 @@ def test_queries_and_documents_fail_apart(watched: Watched) -> None:
 def test_both_ends_of_a_failure_are_told_once(watched: Watched) -> None:
     watched.fail("query")
     watched.fail("document")
-    reason = "no. To mend it: say please"
+    reason = "no. Fix: say please"
     assert watched.heard == [("p", reason)]
     watched.now += 30
     watched.succeed("document")

@@ -102,7 +102,7 @@ def test_a_base_that_is_no_url_is_told(base: str) -> None:
     with pytest.raises(ProviderError) as caught:
         RemoteClient("vendor", base, defaults={})
     assert caught.value.kind == "not_found"
-    assert "remote.baseUrl" in caught.value.mend
+    assert "remote.baseUrl" in caught.value.hint
 
 
 def test_a_password_in_a_base_that_is_no_url_is_not_told() -> None:
@@ -189,7 +189,7 @@ def test_a_vendor_explains_its_own_errors() -> None:
         return Complaint("quota", "no money", 5.0, "pay") if status == 429 else None
 
     error = refused(Seen(refusing(429, b"plain", X_More="1"), explain=explain))
-    assert (error.kind, error.retry_after, error.mend) == ("quota", 5.0, "pay")
+    assert (error.kind, error.retry_after, error.hint) == ("quota", 5.0, "pay")
     assert refused(Seen(refusing(500, {"a": 1}, X_More="1"), explain=explain)).kind == "unavailable"
     assert given == [(429, "1", "plain"), (500, "1", {"a": 1})]
 

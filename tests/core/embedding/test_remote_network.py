@@ -278,4 +278,4 @@ def test_a_proxy_that_is_none_is_told(proxied: Callable[[str], None], proxy: str
     with pytest.raises(ProviderError) as caught:
         RemoteClient("vendor", BASE, defaults={})
     assert caught.value.kind == "unavailable"
-    assert "HTTPS_PROXY" in caught.value.mend
+    assert "HTTPS_PROXY" in caught.value.hint

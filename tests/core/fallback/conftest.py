@@ -59,7 +59,7 @@ class Engine:
         self.id = id_
         self.mode: Mode = "answers"
         self.upkeep: Mode = "answers"
-        self.mend = ""
+        self.hint = ""
         self.searched = 0
         self.maintained: list[dict[str, Any]] = []
         self.closed = 0
@@ -95,7 +95,7 @@ class Engine:
 
     def _act(self, mode: Mode) -> None:
         if mode == "fails":
-            raise IndexUnavailableError(f"{self.id} is down", mend=self.mend)
+            raise IndexUnavailableError(f"{self.id} is down", hint=self.hint)
         if mode == "declines":
             raise DeclinedError(f"{self.id} would rather not")
         if mode == "blames":

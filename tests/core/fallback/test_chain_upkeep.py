@@ -93,10 +93,10 @@ def test_where_the_first_cannot_be_maintained_the_next_is(chains: Chains) -> Non
     chain.close()
 
 
-def test_what_was_not_maintained_is_told_with_its_mend(chains: Chains) -> None:
+def test_what_was_not_maintained_is_told_with_its_hint(chains: Chains) -> None:
     chain = chains(2)
     chain.engines[0].upkeep = "fails"
-    chain.engines[0].mend = "switch it on"
+    chain.engines[0].hint = "switch it on"
     report = chain.manager.maintain(deadline=NEVER)
     assert report.notices == ("e0 was not brought up to the files: e0 is down (switch it on)",)
     chain.close()
@@ -171,7 +171,7 @@ def test_one_with_an_empty_index_that_cannot_be_written_does_not_serve(chains: C
 
 
 def test_an_engine_that_cannot_be_made_fails_and_is_made_later() -> None:
-    chances = [UnavailableError("not installed", mend="install it"), None]
+    chances = [UnavailableError("not installed", hint="install it"), None]
 
     def make() -> object:
         if (error := chances.pop(0)) is not None:

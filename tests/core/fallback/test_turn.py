@@ -106,13 +106,13 @@ def test_nothing_found_in_an_index_that_may_hold_nothing_is_no_answer(
     chain.close()
 
 
-def test_who_is_passed_over_for_its_upkeep_is_told_with_reason_and_mend(
+def test_who_is_passed_over_for_its_upkeep_is_told_with_reason_and_hint(
     chains: Chains, query: Query
 ) -> None:
     chain = chains(2)
     chain.engines[0].mode = "finds nothing"
     chain.engines[0].upkeep = "fails"
-    chain.engines[0].mend = "switch it on"
+    chain.engines[0].hint = "switch it on"
     for _ in range(2):  # asked, then left alone
         turn = ask(chain, query, fresh=True)
         reason = "e0 is down (switch it on)"
@@ -126,7 +126,7 @@ def test_a_note_of_an_index_that_is_behind_says_how_to_mend_it(
 ) -> None:
     chain = chains(2)
     chain.engines[0].upkeep = "fails"
-    chain.engines[0].mend = "switch it on"
+    chain.engines[0].hint = "switch it on"
     (note,) = ask(chain, query, fresh=True).freshness.notes
     assert note.endswith(": e0 is down (switch it on)")
     chain.close()

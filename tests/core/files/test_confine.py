@@ -177,7 +177,7 @@ def test_an_allowed_place_without_a_note(roots: Roots, asked: str) -> None:
     with pytest.raises(NoteNotFoundError) as caught:
         read_lines(roots, asked)
     assert asked in str(caught.value)
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 def test_a_pattern_confines_too(workspace: Path, plant: Callable[..., None]) -> None:

@@ -119,7 +119,7 @@ def test_a_missing_workspace_is_not_a_missing_note(workspace: Path) -> None:
     shutil.rmtree(workspace)
     with pytest.raises(WorkspaceError) as caught:
         read_lines(roots, "MEMORY.md")
-    assert str(workspace) in caught.value.mend
+    assert str(workspace) in caught.value.hint
 
 
 def test_a_file_that_cannot_be_read_is_unavailable(

@@ -50,20 +50,20 @@ def test_what_is_off_is_said_to_be_off(variable: str, value: str) -> None:
         PluginUnavailableError, match=f"ranker 'a' is switched off by {variable}"
     ) as e:
         catalogue.find("ranker", "a")
-    assert variable in e.value.mend
+    assert variable in e.value.hint
 
 
 def test_an_unknown_id_is_answered_with_the_one_probably_meant() -> None:
     known = EntryPoint("backend.builtin", "m", "d")
     with pytest.raises(PluginUnavailableError, match="there is no backend 'bultin'") as caught:
         Catalogue([known, C], {}).find("backend", "bultin", ["special"])
-    assert caught.value.mend == "did you mean 'builtin'? there is b, builtin, special"
+    assert caught.value.hint == "did you mean 'builtin'? there is b, builtin, special"
 
 
 def test_an_id_of_a_kind_nobody_offers_asks_for_a_plugin() -> None:
     with pytest.raises(PluginUnavailableError) as caught:
         Catalogue(ENTRIES, {}).find("provider", "openai")
-    assert caught.value.mend == "install a plugin that offers a provider"
+    assert caught.value.hint == "install a plugin that offers a provider"
 
 
 RIVAL = EntryPoint("ranker.a", "other.plugin", "dist-z", "9")
@@ -73,7 +73,7 @@ def test_a_name_of_two_distributions_names_both_when_asked_for() -> None:
     catalogue = Catalogue([*ENTRIES, RIVAL], {})
     with pytest.raises(PluginConflictError, match=r"dist-a 1 and dist-z 9") as caught:
         catalogue.find("ranker", "a")
-    assert "COMMONPLACE_DISABLE_PLUGINS=dist-z" in caught.value.mend
+    assert "COMMONPLACE_DISABLE_PLUGINS=dist-z" in caught.value.hint
     assert catalogue.ids("ranker") == ("b",)
     assert catalogue.find("ranker", "b") == B
 
@@ -83,7 +83,7 @@ def test_nobody_is_told_to_switch_off_what_all_builtins_come_from() -> None:
     ours = EntryPoint("ranker.a", "ours.plugin", "commonplace", "1")
     with pytest.raises(PluginConflictError) as caught:
         Catalogue([stranger, ours], {}).find("ranker", "a")
-    assert "COMMONPLACE_DISABLE_PLUGINS=a-stranger" in caught.value.mend
+    assert "COMMONPLACE_DISABLE_PLUGINS=a-stranger" in caught.value.hint
 
 
 def test_switching_one_side_off_ends_the_conflict() -> None:

@@ -89,12 +89,12 @@ def test_a_faulty_plugin_is_described_and_the_others_work(
         assert "ranker 'bad' of dist-bad 1.5 failed to load: " in str(caught.value)
         assert words in str(caught.value)
         assert "\n" not in str(caught.value)
-        assert caught.value.mend
+        assert caught.value.hint
     assert host.ranker("good").id == "good"
     bad = info_of(host, "ranker.bad")
     assert (bad.state, bad.distribution, bad.version) == ("failed", "dist-bad", "1.5")
     assert words in bad.error
-    assert bad.mend == caught.value.mend
+    assert bad.hint == caught.value.hint
     assert bool(bad.traceback) is (caught.value.__cause__ is not None)
     if caught.value.__cause__ is not None:
         assert type(caught.value.__cause__).__name__ in bad.traceback
@@ -109,15 +109,15 @@ def test_one_that_is_not_installed_tells_what_to_install(
     info = add_distribution("dist-bad", {})
     assert site in info.parents
 
-    def mend(**more: str) -> str:
+    def hint(**more: str) -> str:
         host = PluginHost([entry("ranker.bad", "hf_import", **more)], env={})
         with pytest.raises(PluginUnavailableError) as caught:
             host.ranker("bad")
-        return caught.value.mend
+        return caught.value.hint
 
-    assert mend(extras="fast") == "pip install 'dist-bad[fast]'"
-    assert mend() == "install no_such_library, which dist-bad needs"
-    assert mend(distribution="never-heard-of") == (
+    assert hint(extras="fast") == "pip install 'dist-bad[fast]'"
+    assert hint() == "install no_such_library, which dist-bad needs"
+    assert hint(distribution="never-heard-of") == (
         "install no_such_library, which never-heard-of needs"
     )
     with (info / "METADATA").open("w") as metadata:
@@ -126,14 +126,14 @@ def test_one_that_is_not_installed_tells_what_to_install(
             "Requires-Dist: attrs>=1\n"
             "Requires-Dist: No.Such_Library[more]>=2; extra == 'speed'\n\n"
         )
-    assert mend() == "pip install 'dist-bad[speed]'"
+    assert hint() == "pip install 'dist-bad[speed]'"
 
 
 def test_a_wrong_module_name_is_not_taken_for_a_missing_library() -> None:
     host = PluginHost([entry("ranker.bad", "hf_absent.plugin")], env={})
     with pytest.raises(PluginUnavailableError, match="hf_absent") as caught:
         host.ranker("bad")
-    assert "install" not in caught.value.mend
+    assert "install" not in caught.value.hint
 
 
 def test_keyboard_interrupt_passes(add_module: Callable[[str, str], None]) -> None:
@@ -169,7 +169,7 @@ def test_an_id_that_another_module_declares_names_both(
         host.ranker("good")
     assert "hf_theirs (modest 1.5)" in str(caught.value)
     assert "hf_grabs (greedy 1.5)" in str(caught.value)
-    assert caught.value.mend == info_of(host, "ranker.good").mend != ""
+    assert caught.value.hint == info_of(host, "ranker.good").hint != ""
     assert host.ranker("theirs").id == "theirs"
 
 
@@ -242,13 +242,13 @@ def test_everything_is_reported_without_loading_and_with(
     assert "dist-a 1.5 and dist-b 1.5" in states["ranker.twice"].error
     off = states["ranker.off"]
     assert (off.error, off.notices) == ("", ("switched off by COMMONPLACE_DISABLE_PLUGINS",))
-    assert all(info.mend for info in states.values() if info.state == "disabled")
+    assert all(info.hint for info in states.values() if info.state == "disabled")
 
 
 def test_what_is_loaded_says_what_it_lacks(add_module: Callable[[str, str], None]) -> None:
     for name, probe in (
         ("well", "Probe(available=True)"),
-        ("poor", "Probe(available=False, reason='no library', mend='install it')"),
+        ("poor", "Probe(available=False, reason='no library', hint='install it')"),
         ("rude", "1 / 0"),
         ("odd", "None"),
     ):
@@ -265,7 +265,7 @@ def test_what_is_loaded_says_what_it_lacks(add_module: Callable[[str, str], None
     infos = {info.name.partition(".")[2]: info for info in host.plugins(load=True)}
     assert {info.state for info in infos.values()} == {"loaded"}
     assert infos["well"].notices == ()
-    assert (infos["poor"].notices, infos["poor"].mend) == (
+    assert (infos["poor"].notices, infos["poor"].hint) == (
         ("cannot work here: no library",),
         "install it",
     )

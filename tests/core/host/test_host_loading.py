@@ -268,7 +268,7 @@ def test_an_object_is_a_plugin() -> None:
     ]
     with pytest.raises(PluginUnavailableError) as caught:
         host.ranker("three")
-    assert "one, two" in caught.value.mend
+    assert "one, two" in caught.value.hint
 
 
 def test_the_environment_does_not_switch_off_what_is_registered_by_hand() -> None:

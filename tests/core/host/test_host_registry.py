@@ -55,7 +55,7 @@ def test_an_id_somebody_else_has_names_both() -> None:
         mine.add(GOOD)
     assert "theirs (e 2.0)" in str(caught.value)
     assert "mine (d 1.0)" in str(caught.value)
-    assert caught.value.mend
+    assert caught.value.hint
     assert not mine.offered
 
 

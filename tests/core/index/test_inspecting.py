@@ -1,4 +1,4 @@
-"""What a close look at an index tells, and that its remedies mend just that."""
+"""What a close look at an index tells, and that its remedies fix just that."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_file_that_is_damaged_itself_is_set_aside(store: SqliteStore, tmp_path
     serving = manager(store)
     serving.maintain(deadline=NEVER)
     connection = apsw.Connection(str(tmp_path / "index.sqlite"))
-    # An index without its rows, which no new build beside it would mend.
+    # An index without its rows, which no new build beside it would fix.
     connection.execute("CREATE TABLE odd (a); INSERT INTO odd VALUES (1), (2)")
     connection.execute("CREATE INDEX odd_by_a ON odd (a) WHERE a > 5")
     connection.execute("PRAGMA writable_schema = 1")

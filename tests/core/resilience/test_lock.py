@@ -88,7 +88,7 @@ def test_another_process_is_kept_out_and_told_who_writes(path: str) -> None:
         assert caught.value.holder == f"process {process.pid} (commonplace index)"
         assert str(caught.value).startswith(caught.value.holder)
         assert "writing the diary" in str(caught.value)
-        assert caught.value.mend
+        assert caught.value.hint
     assert not busy(lease)
 
 
@@ -270,7 +270,7 @@ def test_where_there_can_be_no_file_nothing_can_be_written(tmp_path: Path) -> No
     lease = Lease(str(tmp_path / "file" / "lock"), what="the diary")
     with pytest.raises(IndexReadOnlyError, match="the diary cannot be") as caught, lease.held(0):
         pass
-    assert caught.value.mend
+    assert caught.value.hint
     assert lease.holder() is None
     with pytest.raises(CallerError):
         lease.check()

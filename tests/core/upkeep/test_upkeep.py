@@ -259,7 +259,7 @@ def test_other_failures_are_told_at_once_also_mistakes(making: Making) -> None:
 
     def fail(request: SyncRequest, _deadline: Deadline) -> SyncReport:
         if len(house.requests) == 1:
-            raise IndexReadOnlyError("it cannot be written", mend="chmod")
+            raise IndexReadOnlyError("it cannot be written", hint="chmod")
         raise ZeroDivisionError
 
     house.answer = fail

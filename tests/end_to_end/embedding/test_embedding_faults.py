@@ -152,7 +152,7 @@ def test_a_fault_from_the_beginning(
     assert world.asked() == asked  # there is nothing that a query's vector could be compared with
     status = memory.status()
     assert failing(status) == report.embedding.reason
-    assert ("To mend it: " in report.embedding.reason) or fault.kind not in ("auth", "not_found")
+    assert ("Fix: " in report.embedding.reason) or fault.kind not in ("auth", "not_found")
     assert (status.provider, status.search_mode, status.spaces) == (None, "keyword", ())
     assert status.fallback is not None
     assert status.fallback.part == "openai"

@@ -101,7 +101,7 @@ def test_a_damaged_model_leaves_keywords_and_once_mended_nothing_is_embedded_aga
         assert report.embedding.embedded == 0
         assert words in report.embedding.reason
         assert "\n" not in report.embedding.reason
-        assert mended_by in report.embedding.reason.partition("To mend it: ")[2]
+        assert mended_by in report.embedding.reason.partition("Fix: ")[2]
         result = memory.search(WALRUS)
         assert result.hits[0].path == "memory/2026-10-03.md"
         assert (result.provider, by_vector(result)) == (None, False)

@@ -24,7 +24,7 @@ PROXIES = ("NO_PROXY", "no_proxy", "http_proxy", "ALL_PROXY", "all_proxy")
 
 
 class Between(Protocol):
-    """A way to the vendor: it works until ``fail``, and again after ``mend``.
+    """A way to the vendor: it works until ``fail``, and again after ``hint``.
 
     ``arrive`` are the requests that one failing call brings to the vendor, or to the proxy.
     """

@@ -198,7 +198,7 @@ def test_only_what_is_new_is_embedded(world: World) -> None:
         ),
     ],
 )
-def test_a_bad_setting_is_one_line_with_its_mend(
+def test_a_bad_setting_is_one_line_with_its_hint(
     world: World, search: dict[str, Any], words: list[str]
 ) -> None:
     memory = world.open(**search)
@@ -213,7 +213,7 @@ def test_a_bad_setting_is_one_line_with_its_mend(
         assert word in report.embedding.reason
     assert provider.reason in status.notices
     assert "\n" not in provider.reason
-    assert "To mend it: " in provider.reason
+    assert "Fix: " in provider.reason
     assert status.fallback is not None
     assert (status.provider, status.fallback.part) == (None, search["provider"])
     assert status.search_mode == "keyword"

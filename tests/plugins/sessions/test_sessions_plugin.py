@@ -77,7 +77,7 @@ def test_no_agent_can_leave_its_folder(agent: str, offered: dict[str, Registrati
     context = SourceContext("/ws", agent, state_dirs=("/state",))
     with pytest.raises(PluginUnavailableError, match="no name of a folder") as caught:
         offered["sessions"].factory(context)
-    assert "plugins.entries.sessions.config.root" in caught.value.mend
+    assert "plugins.entries.sessions.config.root" in caught.value.hint
 
 
 @pytest.mark.parametrize(

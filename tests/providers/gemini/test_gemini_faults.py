@@ -67,7 +67,7 @@ def failing(make: Any, runner: Any, told: Any, key: str) -> Callable[..., Provid
             provider.client()  # its first use loads certificates, which is not to be timed
         with pytest.raises(ProviderError) as caught:
             runner(provider).one("where?", purpose=purpose, deadline=Deadline.after(seconds))
-        assert key not in told(caught.value, provider, caught.value.mend)
+        assert key not in told(caught.value, provider, caught.value.hint)
         assert caught.value.provider in ("gemini", "under test")
         return caught.value
 
@@ -279,7 +279,7 @@ def test_a_wrong_key_is_told_as_such(google: Any, failing: Any) -> None:
     google.vendor.key = "another"
     error = failing()
     assert (error.kind, error.status) == ("auth", 400)
-    assert "key" in error.mend
+    assert "key" in error.hint
 
 
 @pytest.mark.parametrize("odd", ["sekrit-schlüssel", "sekrit\nkey", "sekrit“key”"])

@@ -82,7 +82,7 @@ def test_google_s_own_address_in_every_form_shares_vectors(written: str, url: st
 def test_what_is_no_address_is_refused_at_once(wrong: str) -> None:
     with pytest.raises(ProviderError, match="not an http") as caught:
         made(base_url=wrong)
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["key", "KEY", "access_token"])
@@ -91,14 +91,14 @@ def test_a_key_in_the_address_is_refused_and_not_repeated(name: str) -> None:
     with pytest.raises(ProviderError) as caught:
         made(base_url=url)
     assert caught.value.kind == "auth"
-    assert "sekrit" not in f"{caught.value!r} {caught.value.mend}"
+    assert "sekrit" not in f"{caught.value!r} {caught.value.hint}"
 
 
 @pytest.mark.parametrize("dims", [1, 127, 3073])
 def test_lengths_that_are_not_offered_are_refused_at_once(dims: int) -> None:
     with pytest.raises(ProviderError, match=f"{dims} dimensions") as caught:
         made(dims=dims)
-    assert (caught.value.kind, caught.value.mend != "") == ("bad_request", True)
+    assert (caught.value.kind, caught.value.hint != "") == ("bad_request", True)
 
 
 def test_lengths_of_unknown_models_are_left_to_the_server() -> None:

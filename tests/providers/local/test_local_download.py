@@ -141,7 +141,7 @@ def test_breaks_without_progress_end_it_and_the_next_call_goes_on(
     error = refused(fetch)
     assert error.kind == "unavailable"
     assert "48 % of 1 MB" in str(error)
-    assert "goes on" in error.mend
+    assert "goes on" in error.hint
     assert fetch.folder.find() is None
     assert fetch().read_bytes() == DATA
     assert hub.requests("storage", "GET")[-1]["range"] == "bytes=500000-"
@@ -233,7 +233,7 @@ def test_the_token_goes_to_the_hub_and_never_to_its_storage(
 
 
 @pytest.mark.parametrize(
-    ("status", "code", "kind", "mend"),
+    ("status", "code", "kind", "hint"),
     [
         (403, "GatedRepo", "auth", "accept the model's terms"),
         (401, "GatedRepo", "auth", "HF_TOKEN"),
@@ -247,20 +247,20 @@ def test_the_token_goes_to_the_hub_and_never_to_its_storage(
         (400, "", "bad_request", ""),
     ],
 )
-def test_refusals_have_kinds_and_a_mend(
+def test_refusals_have_kinds_and_a_hint(
     hub: Any,
     fetching: Callable[..., Fetching],
     told: Callable[..., str],
     status: int,
     code: str,
     kind: str,
-    mend: str,
+    hint: str,
 ) -> None:
     hub.files["model.gguf"] = DATA
     hub.refusals.append((status, code))
     error = refused(fetching(HF_TOKEN="hf_sekrit0123"))
     assert (error.kind, error.status) == (kind, status)
-    assert mend in error.mend
+    assert hint in error.hint
     assert "sekrit" not in told(error)
 
 
@@ -269,21 +269,21 @@ def test_a_hub_that_is_down_is_unavailable(hub: Any, fetching: Callable[..., Fet
     hub.stop()
     error = refused(fetch)
     assert error.kind == "unavailable"
-    assert "local.modelPath" in error.mend
+    assert "local.modelPath" in error.hint
 
 
 def test_a_server_that_is_no_hub_is_told(hub: Any, fetching: Callable[..., Fetching]) -> None:
     hub.files["model.gguf"], hub.large, hub.etag = DATA, False, "../../escape"
     error = refused(fetching())
     assert error.kind == "protocol"
-    assert "HF_ENDPOINT" in error.mend
+    assert "HF_ENDPOINT" in error.hint
 
 
 @pytest.mark.parametrize("endpoint", ["ftp://x", "nonsense", "http://", "file:///etc"])
 def test_an_endpoint_that_is_no_address_is_told(endpoint: str) -> None:
     with pytest.raises(ProviderError, match="HF_ENDPOINT") as caught:
         Hub({"HF_ENDPOINT": endpoint})
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 def test_a_token_that_no_header_can_hold_is_told_without_it(told: Callable[..., str]) -> None:
@@ -300,7 +300,7 @@ def test_a_proxy_that_cannot_be_used_is_told(
     with pytest.raises(ProviderError) as caught:
         Hub({})
     assert caught.value.kind == "unavailable"
-    assert "HTTPS_PROXY" in caught.value.mend
+    assert "HTTPS_PROXY" in caught.value.hint
     assert "sekrit" not in told(caught.value)
 
 
@@ -391,7 +391,7 @@ def test_a_folder_that_cannot_be_written_is_told(
     finally:
         fetch.hub.close()
     assert error.kind == "unavailable"
-    assert "local.modelCacheDir" in error.mend
+    assert "local.modelCacheDir" in error.hint
 
 
 @pytest.mark.parametrize(

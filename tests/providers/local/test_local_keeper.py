@@ -103,7 +103,7 @@ def test_after_three_crashes_it_is_left_alone_and_later_tried_again(
     with pytest.raises(ProviderError, match="left alone") as third:
         ask(keeper)
     assert (third.value.kind, third.value.retry_after) == ("unavailable", 300.0)
-    assert third.value.mend
+    assert third.value.hint
     clock.now += 299.0
     with pytest.raises(ProviderError) as resting:
         ask(keeper)

@@ -125,7 +125,7 @@ def test_longer_vectors_than_the_model_makes_are_refused(
     with pytest.raises(ProviderError, match="64 dimensions, not of 128") as caught:
         local(tiny_gguf, dims=128).embed(["x"], purpose="query", deadline=NEVER)
     assert caught.value.kind == "bad_request"
-    assert "outputDimensionality" in caught.value.mend
+    assert "outputDimensionality" in caught.value.hint
 
 
 @pytest.mark.parametrize("pooling", [None, 0])
@@ -163,7 +163,7 @@ def test_a_truncated_file_is_told_in_one_line(
     assert str(path) in str(caught.value)
     assert f"{path.stat().st_size} of {len(raw)} bytes" in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 def test_what_only_the_engine_finds_wrong_is_told_in_its_words(
@@ -173,7 +173,7 @@ def test_what_only_the_engine_finds_wrong_is_told_in_its_words(
     with pytest.raises(ProviderError, match=r"tensor 'blk\.2\..*' not found") as caught:
         local(path).embed(["x"], purpose="document", deadline=NEVER)
     assert caught.value.kind == "not_found"
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 def test_a_damaged_head_is_told_in_one_line(

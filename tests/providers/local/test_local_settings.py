@@ -43,7 +43,7 @@ def test_it_needs_an_engine(
     monkeypatch.setattr("commonplace_local.installed.find_spec", {}.get)
     probe = registration.probe()
     assert not probe.available
-    assert probe.mend == "pip install commonplace[local]"
+    assert probe.hint == "pip install commonplace[local]"
 
 
 @pytest.mark.parametrize("engine", ["xllamacpp", "llama_cpp"])
@@ -56,7 +56,7 @@ def test_either_engine_will_do(
 
 
 @pytest.mark.parametrize(
-    ("path", "words", "mend"),
+    ("path", "words", "hint"),
     [
         (None, "is not set", ""),
         ("", "is not set", ""),
@@ -68,16 +68,16 @@ def test_either_engine_will_do(
     ],
 )
 def test_automatic_choice_takes_nothing_but_a_file_that_is_there(
-    registration: Registration[Any], tmp_path: Path, path: str | None, words: str, mend: str
+    registration: Registration[Any], tmp_path: Path, path: str | None, words: str, hint: str
 ) -> None:
     assert registration.ready is not None
     given = path.format(tmp_path) if path else path
     ready = registration.ready(ProviderContext(options={"model_path": given}))
     assert not ready.available
     assert words in ready.reason
-    # With a mend it is told: so only where somebody has named a model.
-    assert mend in ready.mend
-    assert bool(ready.mend) == bool(path)
+    # With a hint it is told: so only where somebody has named a model.
+    assert hint in ready.hint
+    assert bool(ready.hint) == bool(path)
 
 
 @pytest.mark.usefixtures("needs_engine")
@@ -96,7 +96,7 @@ def test_automatic_choice_takes_a_file(registration: Registration[Any], tiny_ggu
         (lambda path: path.write_bytes(b"GGUF\3\0\0"), "cut short"),
     ],
 )
-def test_a_path_that_can_be_no_model_is_told_at_once_with_a_mend(
+def test_a_path_that_can_be_no_model_is_told_at_once_with_a_hint(
     local: Callable[..., LocalProvider],
     tmp_path: Path,
     make: Callable[[Path], object],
@@ -109,7 +109,7 @@ def test_a_path_that_can_be_no_model_is_told_at_once_with_a_mend(
     assert caught.value.kind == "not_found"
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert "local.modelPath" in caught.value.mend
+    assert "local.modelPath" in caught.value.hint
 
 
 @pytest.mark.parametrize("reference", ["hf:o", "hf:o/r/../m.gguf", "https://x/m.gguf"])
@@ -119,7 +119,7 @@ def test_a_reference_that_can_be_no_model_is_told_at_once(
     with pytest.raises(ProviderError) as caught:
         local(reference)
     assert caught.value.kind == "not_found"
-    assert "hf:ggml-org/" in caught.value.mend
+    assert "hf:ggml-org/" in caught.value.hint
 
 
 @pytest.mark.parametrize("threads", [0, -1, 257, 1.5, "2", True])
@@ -192,7 +192,7 @@ def test_a_query_downloads_nothing(
     with pytest.raises(ProviderError, match="not downloaded yet") as caught:
         provider.embed(["x"], purpose="query", deadline=NEVER)
     assert caught.value.kind == "not_found"
-    assert caught.value.mend
+    assert caught.value.hint
     assert not hub.seen
 
 

@@ -227,7 +227,7 @@ def test_mistral_itself_is_not_asked_without_a_key() -> None:
     with pytest.raises(ProviderError) as caught:
         provider.embed(["text"], purpose="query", deadline=soon())
     assert caught.value.kind == "auth"
-    assert "MISTRAL_API_KEY" in caught.value.mend
+    assert "MISTRAL_API_KEY" in caught.value.hint
     provider.close()
     provider.close()
 

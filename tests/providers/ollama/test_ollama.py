@@ -67,7 +67,7 @@ def test_a_fault_is_told_for_what_it_is_and_leaks_no_key(
 def test_a_model_that_is_not_there_is_to_be_pulled(make: Callable[..., OllamaProvider]) -> None:
     with pytest.raises(ProviderError) as caught:
         make(model="ollama/qwen3-embedding:0.6b").embed(["text"], purpose="query", deadline=soon())
-    assert (caught.value.kind, caught.value.mend) == (
+    assert (caught.value.kind, caught.value.hint) == (
         "not_found",
         "ollama pull qwen3-embedding:0.6b",
     )
@@ -77,7 +77,7 @@ def test_a_model_that_only_talks_is_no_embedding_model(make: Callable[..., Ollam
     with pytest.raises(ProviderError) as caught:
         make(model="llama3.2").embed(["text"], purpose="query", deadline=soon())
     assert caught.value.kind == "bad_request"
-    assert "embedding model" in caught.value.mend
+    assert "embedding model" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -117,13 +117,13 @@ def test_a_wrong_key_is_told(base: str, runner: Runs) -> None:
     assert "another-key" not in str(caught.value)
 
 
-def test_a_base_without_v1_is_told_how_to_mend(base: str, key: str) -> None:
+def test_a_base_without_v1_is_told_how_to_fix(base: str, key: str) -> None:
     without = base.removesuffix("/v1")
     provider = OpenAIProvider(ProviderContext(base_url=without, api_key=key), env={})
     with pytest.raises(ProviderError) as caught:
         provider.embed(["text"], purpose="query", deadline=soon())
     provider.close()
-    assert caught.value.mend == "add /v1 to remote.baseUrl"
+    assert caught.value.hint == "add /v1 to remote.baseUrl"
 
 
 def test_dimensions_that_it_ignores_are_noticed(base: str, key: str) -> None:

@@ -181,7 +181,7 @@ def test_a_base_without_v1_is_recognised_by_llama_cpp_s_own_form(
     openai.twist = lambda _: [{"index": 0, "embedding": [[1.0, 2.0]]}]
     with pytest.raises(ProviderError) as caught:
         provider.embed(["text"], purpose="query", deadline=soon())
-    assert caught.value.mend == "add /v1 to remote.baseUrl"
+    assert caught.value.hint == "add /v1 to remote.baseUrl"
 
 
 def test_vectors_may_come_in_any_order_and_either_form(

@@ -115,7 +115,7 @@ def test_a_base_url_that_is_none_is_told_at_once(base: str) -> None:
     with pytest.raises(ProviderError) as caught:
         OpenAIProvider(ProviderContext(base_url=base), env={})
     assert caught.value.kind == "not_found"
-    assert "remote.baseUrl" in caught.value.mend
+    assert "remote.baseUrl" in caught.value.hint
 
 
 def test_without_a_key_there_is_no_authorization_at_all(
@@ -131,7 +131,7 @@ def test_openai_itself_is_not_asked_without_a_key() -> None:
     with pytest.raises(ProviderError) as caught:
         provider.embed(["text"], purpose="query", deadline=soon())
     assert caught.value.kind == "auth"
-    assert "OPENAI_API_KEY" in caught.value.mend
+    assert "OPENAI_API_KEY" in caught.value.hint
 
 
 def test_headers_of_the_user_win_whatever_their_case(
@@ -230,4 +230,4 @@ def test_other_dimensions_than_were_asked_for_are_refused(
     with pytest.raises(ProviderError) as caught:
         make(dims=4).embed(["text"], purpose="query", deadline=soon())
     assert caught.value.kind == "protocol"
-    assert "outputDimensionality" in caught.value.mend
+    assert "outputDimensionality" in caught.value.hint

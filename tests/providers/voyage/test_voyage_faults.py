@@ -69,7 +69,7 @@ def failing(make: Any, runner: Any, told: Any, key: str) -> Callable[..., Provid
             provider.client()  # its first use loads certificates, which is not to be timed
         with pytest.raises(ProviderError) as caught:
             runner(provider).one("where?", purpose=purpose, deadline=Deadline.after(seconds))
-        assert key not in told(caught.value, provider, caught.value.mend)
+        assert key not in told(caught.value, provider, caught.value.hint)
         return caught.value
 
     return ask
@@ -170,7 +170,7 @@ def test_the_delay_asked_for_is_kept_up_to_two_minutes(
     vendor.always(reply(429, {"detail": detail}, headers))
     error = failing(purpose="document")
     assert error.kind == "rate_limit"
-    assert ("payment" in error.mend) == (detail == UNPAID)
+    assert ("payment" in error.hint) == (detail == UNPAID)
     assert runner.pauses == pauses
     assert len(vendor.requests) == len(pauses) + 1
 
@@ -244,7 +244,7 @@ def test_a_length_other_than_the_one_asked_for_is_refused(
     with pytest.raises(ProviderError, match="256 dimensions were asked for, and 1024") as caught:
         make(dims=256).embed(["a"], purpose="query", deadline=Deadline.after(60))
     assert caught.value.kind == "protocol"
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 def test_lengths_that_change_between_requests_are_refused(
@@ -281,7 +281,7 @@ def test_a_wrong_key_is_told_as_such(vendor: Any, failing: Any) -> None:
     vendor.vendor.key = "another"
     error = failing()
     assert (error.kind, error.status) == ("auth", 401)
-    assert "key" in error.mend
+    assert "key" in error.hint
 
 
 def test_a_key_that_no_header_may_hold_is_told_without_it(vendor: Any, failing: Any) -> None:

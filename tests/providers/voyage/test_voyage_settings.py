@@ -81,7 +81,7 @@ def test_requests_go_to_the_host_of_the_key(context: dict[str, Any], url: str) -
 def test_what_is_no_address_is_refused_at_once(wrong: str) -> None:
     with pytest.raises(ProviderError, match="not an http") as caught:
         made(base_url=wrong)
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_lengths_that_are_not_offered_are_refused_at_once(model: str, dims: int)
     with pytest.raises(ProviderError, match=f"{dims} dimensions") as caught:
         made(model=model, dims=dims)
     assert caught.value.kind == "bad_request"
-    assert "1024" in caught.value.mend
+    assert "1024" in caught.value.hint
 
 
 def test_lengths_of_unknown_models_are_left_to_the_server() -> None:

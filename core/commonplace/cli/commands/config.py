@@ -114,7 +114,7 @@ def _check(context: Context) -> int:
                 "files": report.files,
                 "faults": report.faults,
                 "warnings": report.warnings,
-                "mend": report.mend,
+                "hint": report.hint,
             }
         )
         return 1 if report.faults else 0
@@ -123,8 +123,8 @@ def _check(context: Context) -> int:
         context.line(f"{style.bad('fault')}    {fault}")
     for warning in report.warnings:
         context.line(f"{style.warning('warning')}  {warning}")
-    if report.mend:
-        context.line(f"         mend: {report.mend}")
+    if report.hint:
+        context.line(f"         fix: {report.hint}")
     if not report.faults:
         read = ", ".join(report.files) or "no file, defaults alone"
         context.line(f"{style.good('ok')}       {read}")

@@ -74,7 +74,7 @@ def _folder(into: str | None) -> str:
     folder = os.path.abspath(into)
     os.makedirs(folder, exist_ok=True)
     if os.listdir(folder):
-        raise WorkspaceError(f"{folder} is not empty", mend="name a folder that does not exist yet")
+        raise WorkspaceError(f"{folder} is not empty", hint="name a folder that does not exist yet")
     return folder
 
 

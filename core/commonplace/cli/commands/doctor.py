@@ -1,4 +1,4 @@
-"""``commonplace doctor``: find out what is wrong, and how to mend it."""
+"""``commonplace doctor``: find out what is wrong, and how to fix it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["create"]
 
 
 class DoctorCommand:
-    """Checks one thing after the other, each with the way to mend it."""
+    """Checks one thing after the other, each with the way to fix it."""
 
     name = "doctor"
-    summary = "Check installation, configuration, notes and index, and say how to mend them"
+    summary = "Check installation, configuration, notes and index, and say how to fix them"
     examples = (
         "commonplace doctor",
         "commonplace doctor --fix --dry-run",
@@ -33,7 +33,7 @@ class DoctorCommand:
         parser.add_argument(
             "--fix",
             action="store_true",
-            help="mend what can be mended, saying what is done; notes are never touched",
+            help="fix what can be fixed, saying what is done; notes are never touched",
         )
         parser.add_argument(
             "--dry-run", action="store_true", help="with --fix: only say what would be done"
@@ -71,7 +71,7 @@ class DoctorCommand:
                 report["mended"] = mender.mended
             context.emit(report)
         elif mender is not None and not failed:
-            context.line("nothing is broken" if mender.mended else "there was nothing to mend")
+            context.line("nothing is broken" if mender.mended else "there was nothing to fix")
         return 1 if failed else 0
 
 
@@ -95,7 +95,7 @@ def _plain(check: Check) -> dict[str, str]:
         "name": check.name,
         "state": check.state,
         "message": check.message,
-        "mend": check.mend,
+        "hint": check.hint,
     }
 
 
@@ -106,8 +106,8 @@ def _show(check: Check, context: Context) -> None:
     paint = {"ok": style.good, "warning": style.warning, "failed": style.bad}[check.state]
     message = printable(check.message)
     context.line(f"{paint(pad(check.state, 7))}  {check.name}: {message}")
-    if check.mend:
-        context.line(f"         mend: {printable(check.mend)}")
+    if check.hint:
+        context.line(f"         fix: {printable(check.hint)}")
     context.out.flush()  # a check may take its time; what was found is seen at once
 
 

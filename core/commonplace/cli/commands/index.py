@@ -54,7 +54,7 @@ class IndexCommand:
 def check_kept(report: SyncReport) -> None:
     """Raise :class:`~commonplace.errors.IndexReadOnlyError` if the index ends with the process."""
     if not report.kept:
-        raise IndexReadOnlyError("; ".join(report.notices), mend=_KEEP)
+        raise IndexReadOnlyError("; ".join(report.notices), hint=_KEEP)
 
 
 def summary_of(report: SyncReport) -> list[str]:

@@ -56,8 +56,8 @@ def _show(infos: tuple[PluginInfo, ...], context: Context) -> None:
             context.line(f"  {style.bad(info.error)}")
         for notice in info.notices:
             context.line(f"  {style.warning(notice)}")
-        if info.mend:
-            context.line(f"  mend: {info.mend}")
+        if info.hint:
+            context.line(f"  fix: {info.hint}")
     if not rows:
         context.note("no plugins are installed")
 

@@ -67,7 +67,7 @@ class WatchCommand:
         if not sync.watch and not sync.interval_minutes:
             raise CallerError(
                 "the configuration says that nobody watches the notes",
-                mend="set sync.watch to true, or sync.intervalMinutes to a number of minutes",
+                hint="set sync.watch to true, or sync.intervalMinutes to a number of minutes",
             )
         changes = Changes(context, settings.workspace, quiet=args.quiet)
         self._bring_up(memory, changes, args, context)

@@ -49,7 +49,7 @@ class FailureLaws(ProviderLaws):
             assert error.provider.strip(), name
             assert error.kind in get_args(ProviderErrorKind), name
             assert str(error).strip(), name
-            assert "\n" not in str(error) + error.mend, name
+            assert "\n" not in str(error) + error.hint, name
 
     @law()
     def test_no_error_holds_the_key(self, provider: EmbeddingProvider) -> None:

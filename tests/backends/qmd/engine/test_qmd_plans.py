@@ -34,7 +34,7 @@ def refused(
 ) -> str:
     with pytest.raises(QmdError) as caught:
         planned(house, mode, query, models)
-    assert caught.value.mend
+    assert caught.value.hint
     return caught.value.reason
 
 

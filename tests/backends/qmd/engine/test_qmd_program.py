@@ -69,7 +69,7 @@ def test_nothing_but_an_old_node_is_refused_as_it_would_crash(tmp_path: Path) ->
     with pytest.raises(QmdError, match=r"needs Node 22, and .* is version 20") as caught:
         locate(str(link), {"PATH": str(old.parent)})
     assert caught.value.reason == "wrong_runtime"
-    assert "Node 22" in caught.value.mend
+    assert "Node 22" in caught.value.hint
 
 
 def test_no_node_is_told(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_what_is_not_there_is_told_with_how_to_get_it(tmp_path: Path, command: s
     with pytest.raises(QmdError, match="was not found") as caught:
         locate(command, {"PATH": str(tmp_path)})
     assert caught.value.reason == "not_installed"
-    assert "npm install" in caught.value.mend
+    assert "npm install" in caught.value.hint
 
 
 def test_a_file_that_cannot_be_run_is_not_called_missing(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_file_that_cannot_be_run_is_not_called_missing(tmp_path: Path) -> None
     with pytest.raises(QmdError, match="is a file that cannot be run") as caught:
         locate(str(command), {"PATH": ""})
     assert caught.value.reason == "not_installed"
-    assert "chmod +x" in caught.value.mend
+    assert "chmod +x" in caught.value.hint
 
 
 def test_an_old_qmd_is_refused(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from commonplace.model.documents import Segment
 from commonplace.testing import SourceConformance
-from commonplace.testing.source.growing import GrowthLaws
+from commonplace.testing.source import GrowthLaws
 from commonplace_notes.source import NotesSource
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from commonplace.protocols.contexts import StoreContext
 from commonplace.protocols.providers import Limits
 from commonplace.resilience.breaker import CircuitBreaker
 from commonplace.testing import MemoryManagerConformance
-from commonplace.testing.manager.law import CAPABILITIES
+from commonplace.testing.manager_laws import CAPABILITIES
 from commonplace.text.analyse import make_analyser
 from commonplace_chunkers.lines import LinesChunker
 from commonplace_chunkers.markdown import MarkdownChunker

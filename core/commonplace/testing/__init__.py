@@ -40,9 +40,12 @@ import_module("pytest").register_assert_rewrite(
             "driving",
             "machine",
             "manager",
+            "manager_answers",
+            "manager_laws",
             "provider",
             "ranker",
             "source",
+            "source_laws",
             "store",
         )
     )

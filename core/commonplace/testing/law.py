@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import socket
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
     from hypothesis.strategies import SearchStrategy
 
-__all__ = ["Laws", "law"]
+__all__ = ["Laws", "law", "watched_network"]
 
 
 class Laws:
@@ -93,3 +95,23 @@ def law(
         return test
 
     return decorate
+
+
+@contextmanager
+def watched_network() -> Iterator[list[str]]:
+    """Let no connection be made meanwhile, and note what was tried."""
+    tried: list[str] = []
+
+    def refuse(*asked: Any, **_: Any) -> Any:
+        tried.append(repr(asked))
+        raise OSError("there is no network just now")
+
+    with ExitStack() as stack:
+        for owner, name in (
+            (socket.socket, "connect"),
+            (socket.socket, "connect_ex"),
+            (socket, "create_connection"),
+            (socket, "getaddrinfo"),
+        ):
+            stack.enter_context(patch.object(owner, name, refuse))
+        yield tried

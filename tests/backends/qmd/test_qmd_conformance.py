@@ -9,8 +9,7 @@ import pytest
 from hypothesis import settings
 
 from commonplace.testing.manager import MemoryManagerConformance
-from commonplace.testing.manager.asking import ask, maintain, paths
-from commonplace.testing.manager.law import law
+from commonplace.testing.manager_laws import ask, law, maintain, paths
 from commonplace.testing.strategies import HOSTILE_PATHS
 from commonplace_qmd.making import make_manager
 from commonplace_qmd.plugin import CAPABILITIES

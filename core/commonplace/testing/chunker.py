@@ -1,31 +1,83 @@
-"""Laws about where chunks begin and end."""
+"""The laws of chunkers: every character in a chunk, every chunk a piece of its lines."""
 
 from __future__ import annotations
 
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hypothesis import strategies as st
 
+from commonplace.model.documents import Document, DocumentRef
 from commonplace.protocols.contexts import ChunkerContext
-from commonplace.testing.chunker.law import (
-    NASTY,
-    USUAL,
-    ChunkerLaws,
-    document,
-    law,
-    lines_of,
-    texts,
-)
+from commonplace.testing.law import Laws, law
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from commonplace.model.chunks import Chunk
     from commonplace.protocols.sources import Chunker
 
-__all__ = ["CuttingLaws"]
+__all__ = [
+    "NASTY",
+    "USUAL",
+    "ChunkerConformance",
+    "document",
+    "law",
+    "lines_of",
+    "texts",
+]
+
+
+USUAL = ChunkerContext(size=400, overlap=60)
+
+_FRAGMENTS = (
+    *("\n", "\n\n", "\r\n", "\r", "\t", " ", "    ", "\f", "\v", "\x85", "\u2028"),
+    *("word ", "some more words", "a_long_identifier_without_a_space", "x" * 90, "x" * 900),
+    *("# Heading\n", "## Sub\n", "\nTitle\n===\n", "- item\n", "1. item\n", "> quote\n", "---\n"),
+    *("```\n", "~~~\n", "| a | b |\n|---|---|\n| c | d |\n", "<div>\n", "<!--", "-->", "[a]: b\n"),
+    *("\0", "\ufeff", "\u200b", "e\u0301", "a\u0300\u0301\u0302", "\u0301"),
+    *(
+        "\u65e5\u672c\u8a9e\u306e\u6587\u3002",
+        "\u6f22\u5b57" * 60,
+        "\u0e21\u0e49\u0e32\u0e25\u0e32\u0e22",
+    ),
+    *("\U0001f44d\U0001f3fd", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\U0001f1e9\U0001f1ea"),
+    *("word " * 60, "- item\n" * 30, "line of words\n" * 30),
+)
+
+NASTY = {
+    "one long line": "x",
+    "one long line of words": "lorem ipsum ",
+    "lines": "a line of words\n",
+    "blank lines": "\n",
+    "headings": "# h\n\ntext\n",
+    "quotes in a line": "> ",
+    "fences": "```\n",
+    "brackets": "[",
+    "marks on one letter": "\u0301",
+}
+"""What a long text is made of, by repeating it."""
+
+
+def document(text: str, line_map: tuple[int, ...] | None = None) -> Document:
+    """A note of this text."""
+    ref = DocumentRef("memory", "memory/note.md", "/workspace/memory/note.md", (0, 0, 0, 0))
+    return Document(ref, text, "", line_map=line_map)
+
+
+def lines_of(text: str) -> list[str]:
+    """Its lines, which end at line feeds; a carriage return before one is part of the end."""
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def texts() -> st.SearchStrategy[str]:
+    """Markdown and anything else, put together of pieces that are hard to cut; no surrogates."""
+    pieces = st.lists(st.sampled_from(_FRAGMENTS) | st.text(max_size=5), max_size=25).map("".join)
+    return pieces.map(lambda text: re.sub("[\ud800-\udfff]", "?", text))
+
 
 _LARGEST = 4
 _SIZES = st.builds(
@@ -33,8 +85,61 @@ _SIZES = st.builds(
 )
 
 
-class CuttingLaws(ChunkerLaws):
-    """Every word is in a chunk, and every chunk is a piece of its lines."""
+def _covers(text: str, chunks: Sequence[Chunk]) -> bool:
+    """Whether the chunks can be laid, in order, so that no word stays outside of them."""
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    reached = 0
+    for chunk in chunks:
+        first, stop = starts[chunk.start_line - 1], starts[chunk.end_line] - 1
+        # As late as leaves no word out: what is repeated may stand in several places.
+        next_word = reached + len(text[reached:]) - len(text[reached:].lstrip())
+        at = text.rfind(chunk.text, first, min(stop, next_word + len(chunk.text)))
+        if at < 0:
+            return False
+        reached = max(reached, at + len(chunk.text))
+    return not text[reached:].strip()
+
+
+def _is_linear(chunker: Chunker, piece: str) -> bool:
+    small, large = (_seconds(chunker, piece * (size // len(piece))) for size in (12_000, 48_000))
+    # A little is added so that the grain of the clock does not decide over very fast texts.
+    return large < 10 * small + 0.004
+
+
+def _seconds(chunker: Chunker, text: str) -> float:
+    """Seconds of this thread, the less of two tries."""
+    tries = []
+    for _ in range(2):
+        before = time.thread_time()
+        chunker.chunk(document(text))
+        tries.append(time.thread_time() - before)
+    return min(tries)
+
+
+class ChunkerConformance(Laws):
+    """All that a chunker promises: subclass it, name the class ``Test...``, define one method.
+
+    ``make_chunker(context)`` makes the chunker; a registration's factory will do. ``settings`` are
+    Hypothesis's, for chunkers that are slow or to be tested harder.
+    """
+
+    subject: ClassVar[str] = "chunker"
+
+    def make_chunker(self, context: ChunkerContext) -> Chunker:
+        """Make the chunker, as its registration's factory does."""
+        raise NotImplementedError(f"{type(self).__name__} has to define make_chunker(context)")
+
+    def declared(self, subject: Any) -> frozenset[str]:
+        """Nothing: chunkers have no choice."""
+        del subject
+        return frozenset()
+
+    @contextmanager
+    def opened(self) -> Iterator[Chunker]:
+        """A chunker of a usual size."""
+        yield self.make_chunker(USUAL)
 
     @law(text=texts(), context=_SIZES)
     def test_no_word_is_lost(self, chunker: Chunker, text: str, context: ChunkerContext) -> None:
@@ -143,36 +248,3 @@ class CuttingLaws(ChunkerLaws):
         """
         for name, piece in NASTY.items():
             assert any(_is_linear(chunker, piece) for _ in range(3)), name
-
-
-def _covers(text: str, chunks: Sequence[Chunk]) -> bool:
-    """Whether the chunks can be laid, in order, so that no word stays outside of them."""
-    starts = [0]
-    for line in text.split("\n"):
-        starts.append(starts[-1] + len(line) + 1)
-    reached = 0
-    for chunk in chunks:
-        first, stop = starts[chunk.start_line - 1], starts[chunk.end_line] - 1
-        # As late as leaves no word out: what is repeated may stand in several places.
-        next_word = reached + len(text[reached:]) - len(text[reached:].lstrip())
-        at = text.rfind(chunk.text, first, min(stop, next_word + len(chunk.text)))
-        if at < 0:
-            return False
-        reached = max(reached, at + len(chunk.text))
-    return not text[reached:].strip()
-
-
-def _is_linear(chunker: Chunker, piece: str) -> bool:
-    small, large = (_seconds(chunker, piece * (size // len(piece))) for size in (12_000, 48_000))
-    # A little is added so that the grain of the clock does not decide over very fast texts.
-    return large < 10 * small + 0.004
-
-
-def _seconds(chunker: Chunker, text: str) -> float:
-    """Seconds of this thread, the less of two tries."""
-    tries = []
-    for _ in range(2):
-        before = time.thread_time()
-        chunker.chunk(document(text))
-        tries.append(time.thread_time() - before)
-    return min(tries)

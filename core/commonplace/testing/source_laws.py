@@ -1,27 +1,145 @@
-"""Laws about documents as they are read."""
+"""What all laws of sources stand on, and those of reading."""
 
 from __future__ import annotations
 
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import date
+from functools import cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, get_args
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from hypothesis import strategies as st
 
+from commonplace.index.changes import SourceScan, plan_changes
 from commonplace.model.documents import Trust
-from commonplace.testing.source.law import SourceLaws, law, planned
+from commonplace.model.store import StoredDocument
+from commonplace.protocols.contexts import SourceContext
+from commonplace.testing.law import Laws, law
 from commonplace.testing.strategies import HOSTILE_TEXTS
+from commonplace.testing.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterator
 
-    from commonplace.model.documents import Document, DocumentRef
+    from commonplace.index.changes import Plan
+    from commonplace.model.documents import Document, DocumentRef, ScanReport
     from commonplace.protocols.sources import Source
 
-__all__ = ["ReadLaws"]
+__all__ = [
+    "ReadLaws",
+    "SourceLaws",
+    "found",
+    "law",
+    "planned",
+    "watched_files",
+]
+
+
+class SourceLaws(Laws):
+    """What all laws of sources stand on.
+
+    A document is a file. For other files than Markdown below ``memory/``, define ``file_of`` and
+    ``bytes_of`` too.
+    """
+
+    subject: ClassVar[str] = "source"
+
+    files: Workspace
+    """The workspace of the source that a law is looking at."""
+
+    def make_source(self, context: SourceContext) -> Source:
+        """Make the source, as its registration's factory does."""
+        raise NotImplementedError(f"{type(self).__name__} has to define make_source(context)")
+
+    def file_of(self, name: str) -> str:
+        """Where below the workspace a document lies that is called ``name``."""
+        return f"memory/{name}.md"
+
+    def bytes_of(self, text: str) -> bytes:
+        """What a document's file holds whose text has ``text`` in it."""
+        return text.encode()
+
+    def declared(self, subject: Any) -> frozenset[str]:
+        """``watched``, if it tells where its changes show; ``grows``, if its documents do."""
+        told = {"watched": "watched", "segments": "grows"}
+        return frozenset(word for name, word in told.items() if hasattr(subject, name))
+
+    @contextmanager
+    def opened(self) -> Iterator[Source]:
+        """A source of no documents."""
+        with TemporaryDirectory(prefix="commonplace-") as directory:
+            self.files = Workspace(f"{os.path.realpath(directory)}/workspace")
+            yield self.make_source(SourceContext(self.files.path, "main"))
+
+    def write(self, name: str, text: str) -> str:
+        """Write a document; its file's path below the workspace."""
+        file = self.file_of(name)
+        self.files.write(file, self.bytes_of(text))
+        return file
+
+    def read(self, source: Source, file: str) -> Document:
+        """The document of a file that is there."""
+        document = source.read(self.ref(source, file))
+        assert document is not None, "a document that is there is said to have vanished"
+        return document
+
+    def ref(self, source: Source, file: str) -> DocumentRef:
+        """What a scan says of a file that is there."""
+        location = os.path.join(self.files.path, file)
+        refs = [ref for ref in source.scan().documents if ref.location == location]
+        assert len(refs) == 1, f"{file!r} is found {len(refs)} times"
+        return refs[0]
+
+
+def found(source: Source) -> list[str]:
+    """Where the documents of a scan lie."""
+    return sorted(ref.location for ref in source.scan().documents)
+
+
+def planned(source: Source, known: ScanReport) -> Plan:
+    """What the host would do to an index that holds what was ``known``."""
+    stored = [StoredDocument(ref.source, ref.path, "", ref.stamp, "") for ref in known.documents]
+    return plan_changes(stored, [SourceScan(source.id, source.scan(), "")])
+
+
+_FOLDER = getattr(os, "O_DIRECTORY", 0)
+
+
+@contextmanager
+def watched_files(names: Collection[str]) -> Iterator[list[str]]:
+    """Which files of these ``names`` (without folders) are opened meanwhile, by anybody."""
+    opened: list[str] = []
+    watches = _watches()
+    watches.append((frozenset(names), opened))
+    try:
+        yield opened
+    finally:
+        watches.pop()
+
+
+@cache
+def _watches() -> list[tuple[frozenset[str], list[str]]]:
+    """Those that are on, listened to by an audit hook: there is no way to take one out again."""
+    watches: list[tuple[frozenset[str], list[str]]] = []
+
+    def listen(event: str, details: tuple[Any, ...]) -> None:
+        if event != "open" or not watches:
+            return
+        path, _, flags = details
+        if isinstance(path, int) or (flags or 0) & _FOLDER:
+            return
+        name = os.path.basename(os.fsdecode(path))
+        for names, opened in watches:
+            if name in names:
+                opened.append(name)
+
+    sys.addaudithook(listen)
+    return watches
+
 
 _SECRET = "the secret of another folder"  # noqa: S105 - a text to be looked for, no password
 

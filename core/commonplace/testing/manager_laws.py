@@ -1,0 +1,229 @@
+"""What all laws of managers stand on, and those of time, threads, health and closing."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+
+from commonplace.errors import CommonplaceError, UnavailableError
+from commonplace.model.search import Query
+from commonplace.protocols.contexts import ManagerContext
+from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.testing.driving import EVERYWHERE
+from commonplace.testing.law import Laws, law
+from commonplace.testing.workspace import PlainSource, Workspace
+from commonplace.text.analyse import make_analyser
+from commonplace.text.query import parse_query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+    from commonplace.model.reports import SyncReport
+    from commonplace.model.search import Arm, Found, Where
+    from commonplace.protocols.managers import MemoryManager
+
+__all__ = [
+    "CAPABILITIES",
+    "LIMIT",
+    "WORDS",
+    "LifetimeLaws",
+    "ManagerLaws",
+    "ask",
+    "finds",
+    "found",
+    "law",
+    "maintain",
+    "paths",
+    "question",
+    "said",
+]
+
+
+CAPABILITIES = frozenset(
+    {"phrases", "exclusions", "paths", "dates", "lines", "cjk", "thai", "persistent"}
+)
+"""What an engine may be able to do.
+
+``phrases`` and ``exclusions`` of a query, ``paths`` and ``dates`` of a filter, ``cjk`` (Chinese,
+Japanese, Korean) and ``thai``: words inside running text. ``lines``: a chunk says where it stands.
+``persistent``: what is indexed is there for whoever opens the same ``state_dir``.
+"""
+
+
+class ManagerLaws(Laws):
+    """What all laws of managers stand on."""
+
+    subject: ClassVar[str] = "manager"
+
+    capabilities: ClassVar[frozenset[str]] = CAPABILITIES
+    """Those of :data:`CAPABILITIES` that the registration declares."""
+
+    notes: Workspace
+    """The workspace of the manager that a law is looking at."""
+
+    directory: str
+
+    def open_manager(self, context: ManagerContext) -> MemoryManager:
+        """Open the engine over ``context.workspace`` that keeps its state in ``state_dir``."""
+        raise NotImplementedError(f"{type(self).__name__} has to define open_manager(context)")
+
+    def declared(self, subject: Any) -> frozenset[str]:
+        """What the class says, for a manager itself does not."""
+        del subject
+        return self.capabilities
+
+    @contextmanager
+    def opened(self) -> Iterator[MemoryManager]:
+        """A manager over an empty workspace."""
+        with TemporaryDirectory(prefix="commonplace-") as self.directory:
+            self.notes = Workspace(f"{self.directory}/workspace")
+            with self.opened_again() as manager:
+                yield manager
+
+    @contextmanager
+    def opened_again(self, state_dir: str = "") -> Iterator[MemoryManager]:
+        """A manager over this law's workspace, with its ``state_dir`` or another."""
+        context = ManagerContext(
+            workspace=self.notes.path,
+            agent="main",
+            state_dir=state_dir or f"{self.directory}/state",
+            sources=(PlainSource(self.notes.path),),
+        )
+        with closing(self.open_manager(context)) as manager:
+            yield manager
+
+
+def question(text: str, where: Where = EVERYWHERE) -> tuple[Query, Where]:
+    """``text`` as the host asks it: filters in it come on top of ``where``."""
+    parsed = parse_query(text)
+    query = Query(text, make_analyser().query(parsed), " ".join(parsed.words))
+    return query, parsed.where if where == EVERYWHERE else where
+
+
+WORDS = ("zebra", "okapi", "walrus", "lynx")
+"""Words that no analyser takes for each other."""
+
+LIMIT = 50
+"""More than there are chunks in these tests."""
+
+
+def maintain(manager: MemoryManager, *, force: bool = False) -> SyncReport:
+    """Bring the index up to the files, however long it takes."""
+    return manager.maintain(force=force, deadline=NEVER)
+
+
+def ask(
+    manager: MemoryManager, text: str, *, where: Where = EVERYWHERE, limit: int = LIMIT
+) -> tuple[Arm, ...]:
+    """What ``search`` answers, however long it takes."""
+    query, where = question(text, where)
+    return manager.search(query, where=where, limit=limit, deadline=NEVER)
+
+
+def said(arms: Iterable[Arm]) -> list[tuple[str, str, tuple[Found, ...]]]:
+    """Name, kind and hits of each arm: what has to be the same for the same question."""
+    return [(arm.name, arm.kind, arm.found) for arm in arms]
+
+
+def found(arms: Iterable[Arm]) -> list[Found]:
+    """All that the arms found, arm by arm."""
+    return [item for arm in arms for item in arm.found]
+
+
+def paths(arms: Iterable[Arm]) -> set[str]:
+    """The paths of all that the arms found."""
+    return {item.chunk.path for item in found(arms)}
+
+
+def finds(manager: MemoryManager, notes: Mapping[str, Collection[str]]) -> None:
+    """Check that each word is found where it stands; ``notes`` are the words of each path.
+
+    Arms that go by meaning may find more of ``notes``, arms of keywords may not.
+    """
+    for word in WORDS:
+        arms = ask(manager, word)
+        holding = {path for path, words in notes.items() if word in words}
+        assert holding <= paths(arms), f"{word} is not found where it stands"
+        assert paths(arms) <= set(notes), f"{word} is found in a note that is not there"
+        for arm in arms:
+            if arm.kind == "bm25":
+                assert paths([arm]) == holding, f"{word} is found where it does not stand"
+
+
+class LifetimeLaws(ManagerLaws):
+    """``health``, deadlines, threads and ``close``."""
+
+    @law()
+    def test_a_search_without_time_is_an_error(self, manager: MemoryManager) -> None:
+        """A deadline that has passed raises ``UnavailableError``; nothing found would be a lie."""
+        self.notes.write("memory/a.md", "the zebra")
+        maintain(manager)
+        late = Deadline(0.0, clock=lambda: 1.0)
+        query, where = question("zebra", EVERYWHERE)
+        with pytest.raises(UnavailableError):
+            manager.search(query, where=where, limit=5, deadline=late)
+        assert paths(ask(manager, "zebra")) == {"memory/a.md"}
+
+    @law()
+    def test_threads_get_the_same_answers(self, manager: MemoryManager) -> None:
+        """Searches from many threads answer as one does, also while ``maintain`` runs."""
+        for number in range(8):
+            self.notes.write(f"memory/{number}.md", "zebra " * (number + 1))
+        maintain(manager)
+        expected = ask(manager, "zebra")
+        with ThreadPoolExecutor(8) as pool:
+            asked = [pool.submit(ask, manager, "zebra") for _ in range(32)]
+            assert all(said(one.result()) == said(expected) for one in asked)
+            maintaining = pool.submit(maintain, manager, force=True)
+            asked = [pool.submit(ask, manager, "zebra") for _ in range(16)]
+            maintaining.result()
+            assert all(paths(one.result()) == paths(expected) for one in asked)
+
+    @law()
+    def test_health_is_told_at_any_time(self, manager: MemoryManager) -> None:
+        """``health`` never raises, at the surface or deep.
+
+        A manager that works is available, one that is closed is not; who is not says why.
+        """
+        self.notes.write("memory/a.md", "the zebra")
+        for deep in (False, True):
+            before = manager.health(deep=deep)
+            assert before.available or before.reason
+        maintain(manager)
+        for deep in (False, True):
+            health = manager.health(deep=deep)
+            assert health.available
+            if health.store is not None:
+                assert (health.store.documents, health.store.problems) == (1, ())
+        manager.close()
+        closed = manager.health()
+        assert not closed.available
+        assert closed.reason
+
+    @law()
+    def test_a_closed_manager_does_not_answer(self, manager: MemoryManager) -> None:
+        """Once closed, searching and maintaining raise a ``CommonplaceError``.
+
+        An empty answer would be taken for an empty memory.
+        """
+        self.notes.write("memory/a.md", "the zebra")
+        maintain(manager)
+        manager.close()
+        asked: tuple[Callable[[], object], ...] = (
+            lambda: ask(manager, "zebra"),
+            lambda: maintain(manager),
+            manager.pending,
+        )
+        for question_ in asked:
+            with pytest.raises(CommonplaceError):
+                question_()
+
+    @law()
+    def test_closing_twice_is_fine(self, manager: MemoryManager) -> None:
+        """``close`` may be called again and again, also of a manager that never did anything."""
+        for _ in range(3):
+            manager.close()

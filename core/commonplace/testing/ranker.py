@@ -1,0 +1,386 @@
+"""The laws of rankers: hits kept, scores in range, the same answer for the same hits."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import product
+from math import isfinite
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
+
+import pytest
+from hypothesis import strategies as st
+
+from commonplace.model.documents import Trust
+from commonplace.model.search import Arm, ArmKind, Found, Step, StoredChunk
+from commonplace.protocols.contexts import RankContext, RankerContext
+from commonplace.search.ranking import candidates_of, with_step
+from commonplace.testing.law import Laws, law
+from commonplace.testing.manager_laws import question
+from commonplace.testing.strategies import (
+    HOSTILE_PATHS,
+    HOSTILE_TEXTS,
+    HOSTILE_TOKENS,
+    PATHS,
+    SOURCES,
+    WORDS,
+)
+from commonplace.testing.vectors import make_vector
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from hypothesis.strategies import SearchStrategy
+
+    from commonplace.model.search import ArmKind, Candidate, ChunkId
+    from commonplace.protocols.rankers import Ranker
+
+__all__ = [
+    "NOW",
+    "Case",
+    "RankerConformance",
+    "cases",
+    "contexts",
+    "law",
+    "make_arm",
+    "ranked",
+]
+
+
+def ranked(ranker: Ranker, case: Case) -> list[Candidate]:
+    """What the ranker makes of a case."""
+    return list(ranker.rank(case.hits(ranker), case.context(ranker)))
+
+
+NOW = 1_790_000_000.0
+"""Epoch seconds: a day in September 2026."""
+
+_DAYS = (None, "2026-09-21", "2026-09-20", "2026-01-31", "1970-01-01", "0001-01-01", "9999-12-31")
+_QUERIES = ("ant", "ant bee", "what did the ant say?", "\u8766\u87fb", '"', "")
+_ARMS: tuple[tuple[str, ArmKind], ...] = (
+    ("keyword", "bm25"),
+    ("vector", "cosine"),
+    ("engine", "opaque"),
+    ("order", "rank"),
+)
+_RAW: dict[str, SearchStrategy[float]] = {
+    "bm25": st.floats(0, 1e6),
+    "cosine": st.floats(-1, 1),
+    "opaque": st.floats(0, 1) | st.floats(-1e6, 1e6),
+    "rank": st.floats(-1e6, 1e6),
+}
+
+
+class Case(NamedTuple):
+    """One call of a ranker: which hits it is given depends on its stage."""
+
+    arms: tuple[Arm, ...]
+    scores: tuple[float, ...]
+    vectors: Mapping[ChunkId, bytes] | None
+    text: str = "ant"
+    limit: int = 6
+    profile: str = "default"
+
+    def hits(self, ranker: Ranker) -> list[Candidate]:
+        """The union of the arms; past ``fuse`` with scores, for ``select`` best first."""
+        united = candidates_of(self.arms)
+        if ranker.stage == "fuse":
+            return united
+        scored = [
+            with_step(hit, "before", score) for hit, score in zip(united, self.scores, strict=False)
+        ]
+        if ranker.stage == "select":
+            scored.sort(key=lambda hit: (-hit.score, hit.chunk.source, hit.chunk.path))
+        return scored
+
+    def context(self, ranker: Ranker) -> RankContext:
+        """What the ranker may know; vectors at least where it needs them."""
+        known = self.vectors
+        if known is None and "vectors" in ranker.needs:
+            known = {}
+
+        def vectors(ids: Collection[ChunkId]) -> Mapping[ChunkId, Any]:
+            return {id_: known[id_] for id_ in ids if id_ in known} if known else {}
+
+        return RankContext(
+            query=question(self.text)[0],
+            now=NOW,
+            limit=self.limit,
+            profile=self.profile,
+            arms=tuple(arm.name for arm in self.arms),
+            vectors=None if known is None else vectors,
+        )
+
+
+def make_arm(name: str, kind: ArmKind, scored: Mapping[StoredChunk, float]) -> Arm:
+    """An arm of these chunks, best first."""
+    best_first = sorted(scored.items(), key=lambda item: (-item[1], item[0].path))
+    return Arm(name, kind, tuple(Found(chunk, score) for chunk, score in best_first))
+
+
+def _pool(*, named: bool) -> list[StoredChunk]:
+    """Chunks of few words or hostile texts, dated or not; their ids are texts if ``named``."""
+    texts = (*(" ".join(words) for words in product(WORDS, WORDS)), *HOSTILE_TEXTS)
+    names = (*PATHS, *HOSTILE_PATHS)
+    return [
+        StoredChunk(
+            id=f"id {number}" if named else number,
+            source=SOURCES[number % len(SOURCES)],
+            path=names[number % len(names)],
+            start_line=number % 5 + 1,
+            end_line=number % 5 + 3,
+            text=text,
+            heading=("Ant", "Bee")[: number % 3],
+            day=_DAYS[number % len(_DAYS)],
+            trust=get_args(Trust)[number % 3],
+            body=text if number < 16 else "",
+        )
+        for number, text in enumerate(texts)
+    ]
+
+
+_POOLS = (_pool(named=False), _pool(named=True))
+
+
+@st.composite
+def cases(draw: st.DrawFn, *, most: int = 8) -> Case:
+    """Up to ``most`` hits of up to three arms, and about as many vectors, or none at all."""
+    pool = draw(st.sampled_from(_POOLS))
+    held = draw(st.lists(st.sampled_from(range(len(pool))), max_size=most, unique=True))
+    count = len(held)
+    arms = []
+    for name, kind in draw(st.lists(st.sampled_from(_ARMS), min_size=1, max_size=3, unique=True)):
+        raw = draw(st.lists(st.none() | _RAW[kind], min_size=count, max_size=count))
+        scored = {pool[at]: score for at, score in zip(held, raw, strict=True) if score is not None}
+        arms.append(make_arm(name, kind, scored))
+    known = draw(st.none() | st.lists(st.none() | _VECTORS, min_size=count, max_size=count))
+    return Case(
+        arms=tuple(arms),
+        scores=tuple(draw(st.lists(_SCORES, min_size=count, max_size=count))),
+        vectors=None
+        if known is None
+        else {pool[at].id: one for at, one in zip(held, known, strict=True) if one is not None},
+        text=draw(st.sampled_from(_QUERIES)),
+        limit=draw(st.integers(1, 20)),
+        profile=draw(st.sampled_from(("default", "compat"))),
+    )
+
+
+_VECTORS = st.sampled_from(
+    [make_vector(*numbers) for numbers in ((1, 0, 0), (1, 1, 0), (-1, 0, 0), (0, 1, 2))]
+)
+_SCORES = st.sampled_from((0.0, 0.5, 1.0)) | st.floats(0, 1)
+
+
+def contexts() -> SearchStrategy[RankerContext]:
+    """Settings, as far as the configuration lets them go."""
+    share = st.sampled_from((0.0, 1.0)) | st.floats(0, 1)
+    return st.builds(
+        RankerContext,
+        vector_weight=share,
+        text_weight=share,
+        half_life_days=st.sampled_from((0.01, 36_500.0)) | st.floats(0.01, 36_500),
+        mmr_lambda=share,
+        config=st.none(),
+    ).filter(lambda context: context.vector_weight + context.text_weight > 0)
+
+
+_SHARE = st.floats(0, 1)
+_RANGES: dict[ArmKind, tuple[float, float]] = {
+    "bm25": (0.0, 40.0),
+    "cosine": (-1.0, 1.0),
+    "opaque": (0.0, 1.0),
+    "rank": (0.0, 100.0),
+}
+
+
+class RankerConformance(Laws):
+    """All that a ranker promises: subclass it, name the class ``Test...``, define one method.
+
+    ``make_ranker(context)`` makes the ranker; a registration's factory will do. ``settings`` are
+    Hypothesis's, for rankers that are slow or to be tested harder.
+    """
+
+    subject: ClassVar[str] = "ranker"
+
+    def make_ranker(self, context: RankerContext) -> Ranker:
+        """Make the ranker, as its registration's factory does."""
+        raise NotImplementedError(f"{type(self).__name__} has to define make_ranker(context)")
+
+    def need(self, subject: Any, *capabilities: str) -> None:
+        """Skip a law of another stage than the ranker's."""
+        if capabilities and subject.stage not in capabilities:
+            pytest.skip(f"a law of the stage {capabilities[0]}")
+
+    @contextmanager
+    def opened(self) -> Iterator[Ranker]:
+        """A ranker of the usual settings."""
+        yield self.make_ranker(RankerContext())
+
+    @law()
+    def test_it_says_what_it_is(self, ranker: Ranker) -> None:
+        """An id as in its entry point, a stage that there is, and needs that can be met."""
+        assert re.fullmatch(r"[a-z0-9]+([-_][a-z0-9]+)*", ranker.id)
+        assert ranker.stage in {"fuse", "adjust", "select"}
+        assert ranker.needs <= {"vectors", "dates"}
+
+    @law(case=cases())
+    def test_no_hit_is_lost_or_invented(self, ranker: Ranker, case: Case) -> None:
+        """All hits come back, each once; only ``select`` may drop some."""
+        before = [hit.chunk.id for hit in case.hits(ranker)]
+        after = [hit.chunk.id for hit in ranked(ranker, case)]
+        assert len(set(after)) == len(after)
+        assert set(after) <= set(before)
+        assert ranker.stage == "select" or len(after) == len(before)
+
+    @law(case=cases())
+    def test_hits_stay_what_they_are(self, ranker: Ranker, case: Case) -> None:
+        """Chunks, and what the arms said of them, are as they were."""
+        before = {hit.chunk.id: hit for hit in case.hits(ranker)}
+        for hit in ranked(ranker, case):
+            assert hit.chunk == before[hit.chunk.id].chunk
+            assert hit.explain.arms == before[hit.chunk.id].explain.arms
+
+    @law(case=cases())
+    def test_each_hit_gets_one_step(self, ranker: Ranker, case: Case) -> None:
+        """The steps before stay; one is added, also where nothing was done.
+
+        It has the ranker's id, begins with the score that was and ends with the score that is; its
+        note is one line.
+        """
+        before = {hit.chunk.id: hit for hit in case.hits(ranker)}
+        for hit in ranked(ranker, case):
+            old = before[hit.chunk.id]
+            *steps, last = hit.explain.steps
+            assert tuple(steps) == old.explain.steps
+            assert last == Step(ranker.id, old.score, hit.score, last.note)
+            assert "\n" not in last.note
+
+    @law(case=cases())
+    def test_what_is_given_is_left_alone(self, ranker: Ranker, case: Case) -> None:
+        """The hits that come in are as they were, in their order, in whatever sequence."""
+        hits = case.hits(ranker)
+        given = list(hits)
+        answer = list(ranker.rank(given, case.context(ranker)))
+        assert given == hits
+        assert list(ranker.rank(tuple(hits), case.context(ranker))) == answer
+
+    @law(case=cases(), other=cases())
+    def test_the_same_hits_get_the_same_answer(
+        self, ranker: Ranker, case: Case, other: Case
+    ) -> None:
+        """Nothing is remembered from one call to the next, and another ranker answers alike."""
+        answer = ranked(ranker, case)
+        ranked(ranker, other)
+        assert ranked(ranker, case) == answer
+        assert ranked(self.make_ranker(RankerContext()), case) == answer
+
+    @law(case=cases())
+    def test_threads_get_the_same_answer(self, ranker: Ranker, case: Case) -> None:
+        """Calls from several threads do not meet."""
+        answer = ranked(ranker, case)
+        with ThreadPoolExecutor(2) as pool:
+            assert all(pool.map(lambda _: ranked(ranker, case) == answer, range(4)))
+
+    @law()
+    def test_nothing_comes_of_nothing(self, ranker: Ranker) -> None:
+        """No hits in, no hits out, with one arm or with none."""
+        arm = make_arm("keyword", "bm25", {})
+        assert ranked(ranker, Case((), (), None)) == []
+        assert ranked(ranker, Case((arm,), (), {})) == []
+
+    @law(case=cases(), context=contexts())
+    def test_any_settings_keep_all_hits(
+        self, ranker: Ranker, case: Case, context: RankerContext
+    ) -> None:
+        """With whatever weights and half-lives the configuration allows."""
+        other = self.make_ranker(context)
+        assert (other.id, other.stage, other.needs) == (ranker.id, ranker.stage, ranker.needs)
+        before = {hit.chunk.id for hit in case.hits(other)}
+        after = ranked(other, case)
+        assert {hit.chunk.id for hit in after} <= before
+        assert other.stage == "select" or len(after) == len(before)
+        assert all(0 <= hit.score <= 1 for hit in after)
+
+    @law(case=cases())
+    def test_scores_are_0_to_1(self, ranker: Ranker, case: Case) -> None:
+        """Scores are finite and between 0 and 1, whatever the arms' raw scores are."""
+        for hit in ranked(ranker, case):
+            assert isfinite(hit.score)
+            assert 0 <= hit.score <= 1
+
+    @law("select", case=cases())
+    def test_selecting_changes_no_score(self, ranker: Ranker, case: Case) -> None:
+        """``select`` changes the order or drops; what stays has the score it had."""
+        before = {hit.chunk.id: hit.score for hit in case.hits(ranker)}
+        assert all(hit.score == before[hit.chunk.id] for hit in ranked(ranker, case))
+
+    @law(case=cases())
+    def test_the_order_of_hits_decides_no_score(self, ranker: Ranker, case: Case) -> None:
+        """Before ``select`` hits come in no order, so that no score can depend on it."""
+        if ranker.stage == "select":
+            return
+        hits = case.hits(ranker)
+        forward = ranker.rank(hits, case.context(ranker))
+        backward = ranker.rank(hits[::-1], case.context(ranker))
+        assert {hit.chunk.id: hit for hit in forward} == {hit.chunk.id: hit for hit in backward}
+
+    @law(
+        "fuse",
+        kinds=st.lists(st.sampled_from(sorted(_RANGES)), min_size=1, max_size=3, unique=True),
+        better=st.tuples(_SHARE, _SHARE, _SHARE),
+        share=st.tuples(_SHARE, _SHARE, _SHARE),
+        profile=st.sampled_from(("default", "compat")),
+    )
+    def test_the_better_in_every_arm_is_not_worse(
+        self,
+        ranker: Ranker,
+        kinds: list[ArmKind],
+        better: tuple[float, ...],
+        share: tuple[float, ...],
+        profile: str,
+    ) -> None:
+        """A hit that no arm puts behind another does not end behind it."""
+        one, other = (StoredChunk(id_, "memory", f"{id_}.md", 1, 1, "ant") for id_ in (1, 2))
+        arms = []
+        for kind, high, part in zip(kinds, better, share, strict=False):
+            low, top = _RANGES[kind]
+            best = low + high * (top - low)
+            worse = low + (best - low) * part
+            arms.append(Arm(kind, kind, (Found(one, best), Found(other, worse))))
+        case = Case(tuple(arms), (), None, profile=profile)
+        scores = {hit.chunk.id: hit.score for hit in ranked(ranker, case)}
+        assert scores[1] >= scores[2]
+
+    @law("adjust", case=cases(most=1), scores=st.tuples(_SHARE, _SHARE))
+    def test_of_two_alike_the_better_stays_ahead(
+        self, ranker: Ranker, case: Case, scores: tuple[float, float]
+    ) -> None:
+        """Two hits that differ in nothing but their score keep their order, or become equal.
+
+        Two that do not even differ in that get the same.
+        """
+        low, high = sorted(scores)
+        hits = case.hits(ranker)
+        if not hits:
+            return
+        changed = [
+            ranker.rank([hits[0]._replace(score=score)], case.context(ranker))[0].score
+            for score in (low, low, high)
+        ]
+        assert changed[0] == changed[1] <= changed[2]
+
+    @law()
+    def test_odd_texts_do_no_harm(self, ranker: Ranker) -> None:
+        """Any text, heading, path or query: empty, hostile, of any script, very long."""
+        texts = (*HOSTILE_TEXTS, *HOSTILE_TOKENS, "x" * 20_000, "ant " * 5_000)
+        for number, text in enumerate(texts):
+            path = HOSTILE_PATHS[number % len(HOSTILE_PATHS)]
+            found = tuple(
+                Found(StoredChunk(id_, "memory", path, 1, 1, text, (text,), body=body), 1.0)
+                for id_, body in enumerate((text, "", "ant"))
+            )
+            arms = (Arm("keyword", "bm25", found),)
+            answer = ranked(ranker, Case(arms, (0.5, 0.5, 0.5), None, text=text[:500]))
+            assert ranker.stage == "select" or len(answer) == 3

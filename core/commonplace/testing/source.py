@@ -1,0 +1,312 @@
+"""The laws of sources: scanning, and documents that grow."""
+
+from __future__ import annotations
+
+import os
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING, cast
+
+from hypothesis import strategies as st
+
+from commonplace.protocols.contexts import SourceContext
+from commonplace.testing.source_laws import ReadLaws, SourceLaws, found, law, planned, watched_files
+from commonplace.testing.strategies import HOSTILE_PATHS
+from commonplace.watching.relevance import Relevance
+
+if TYPE_CHECKING:
+    from commonplace.model.documents import DocumentRef, Segment
+    from commonplace.protocols.sources import GrowingSource, Source, WatchedSource
+
+__all__ = [
+    "GrowthLaws",
+    "ScanLaws",
+    "SourceConformance",
+]
+
+
+class ScanLaws(SourceLaws):
+    """``scan``."""
+
+    @law()
+    def test_it_says_what_it_is(self, source: Source) -> None:
+        """An id as in its entry point, and a version, that stay."""
+        assert re.fullmatch(r"[a-z0-9]+([-_][a-z0-9]+)*", source.id)
+        assert source.version.strip()
+        before = source.id, source.version
+        self.read(source, self.write("a", "the ant"))
+        assert (source.id, source.version) == before
+
+    @law()
+    def test_every_document_is_found(self, source: Source) -> None:
+        """Each once, with its source, a path of its own and what ``stat`` says of its file."""
+        files = [self.write(name, f"the ant {name}") for name in "abc"]
+        refs = source.scan().documents
+        assert sorted(ref.location for ref in refs) == [
+            os.path.join(self.files.path, file) for file in files
+        ]
+        assert len({ref.path for ref in refs}) == 3
+        for ref in refs:
+            assert ref.source == source.id
+            assert ref.path
+            assert not ref.path.startswith("/")
+            assert len(ref.stamp) == 4
+            assert ref.stamp[0] == os.path.getsize(ref.location)
+
+    @law()
+    def test_looking_opens_nothing(self, source: Source) -> None:
+        """A scan is by ``stat`` alone: it opens no document, however many there are."""
+        files = [self.write(name, "the ant") for name in ("watched-a", "watched-b")]
+        with watched_files([os.path.basename(file) for file in files]) as opened:
+            assert len(source.scan().documents) == 2
+        assert opened == []
+
+    @law("watched")
+    def test_documents_lie_where_it_is_watched(self, source: WatchedSource) -> None:
+        """What is named before there are any documents holds those that come, and stays.
+
+        Places are absolute; a document's file is one of them, or lies below one.
+        """
+        before = Relevance(source.watched())
+        for name in "ab":
+            self.write(name, "the ant")
+        after = Relevance(source.watched())
+        assert all(os.path.isabs(place.location) for place in source.watched())
+        for location in found(source):
+            assert before.is_document(location), f"nobody watches for a new {location}"
+            assert after.is_document(location), f"nobody watches {location}"
+
+    @law()
+    def test_looking_again_finds_the_same(self, source: Source) -> None:
+        """While nothing changes, nothing seems to: the same documents with the same stamps."""
+        for name in "abc":
+            self.write(name, "the ant")
+        before = source.scan()
+        assert source.scan() == before
+        assert planned(source, before).size == 0
+
+    @law()
+    def test_where_there_is_nothing_nothing_is_found(self, source: Source) -> None:
+        """No documents are no error."""
+        assert source.scan().documents == ()
+
+    @law()
+    def test_other_files_are_none_of_its_documents(self, source: Source) -> None:
+        """A file of another kind, and a folder that is called as a document, are left out."""
+        file = self.write("a", "the ant")
+        self.files.write(f"{file}.other", "the ant")
+        os.makedirs(os.path.join(self.files.path, self.file_of("folder")))
+        assert found(source) == [os.path.join(self.files.path, file)]
+
+    @law()
+    def test_a_deleted_document_is_known_to_be_gone(self, source: Source) -> None:
+        """A file that its owner deleted can be forgotten: its folder was seen to its end."""
+        keep, gone = self.write("a", "the ant"), self.write("b", "the bee")
+        before = source.scan()
+        path = self.ref(source, gone).path
+        self.files.delete(gone)
+        plan = planned(source, before)
+        assert [document.path for document in plan.gone] == [path]
+        assert plan.hidden == 0
+        assert found(source) == [os.path.join(self.files.path, keep)]
+
+    @law()
+    def test_an_unmounted_folder_hides_its_documents(self, source: Source) -> None:
+        """Where the folder is not there, nothing is concluded, and nothing raised.
+
+        When it is back, everything is as before.
+        """
+        for name in "ab":
+            self.write(name, "the ant")
+        before = source.scan()
+        self.files.vanish()
+        try:
+            plan = planned(source, before)
+            assert (plan.gone, plan.hidden) == ((), 2)
+            report = source.scan()
+            assert report.failed_roots or report.absent_roots, "nothing says why"
+        finally:
+            self.files.come_back()
+        assert source.scan() == before
+
+    @law()
+    def test_hostile_names_are_kept_to_the_letter(self, source: Source) -> None:
+        """Line breaks, quotes, wildcards, emoji, composed and decomposed letters.
+
+        What the file system can hold has a path of its own, with forward slashes, that can be
+        stored, and can be read.
+        """
+        names = {path.removeprefix("memory/").replace("/", "-") for path in HOSTILE_PATHS}
+        files = [self.file_of(name.removesuffix(".md")) for name in sorted(names)]
+        files = [file for file in files if self.files.can_name(file)]
+        for number, file in enumerate(files):
+            self.files.write(file, self.bytes_of(f"the ant number {number}."))
+        refs = source.scan().documents
+        assert len({ref.path for ref in refs}) == len(refs) == len(files)
+        for number, file in enumerate(files):
+            ref, document = self.ref(source, file), self.read(source, file)
+            assert f"the ant number {number}." in document.text
+            assert document.ref.path == ref.path
+            assert ref.path.encode()
+            assert os.path.basename(file) in ref.path
+
+    @law()
+    def test_nothing_is_written(self, source: Source) -> None:
+        """Looking and reading leave all files as they are, and add none."""
+        file = self.write("a", "the ant")
+        before = self.files.contents()
+        source.scan()
+        self.read(source, file)
+        assert self.files.contents() == before
+
+
+_LONG = "the ant and the bee " * 1_500
+_TEXTS = st.lists(st.sampled_from(("the ant", "the bee", _LONG)), min_size=1, max_size=5)
+_HUGE = 1 << 40
+
+
+class GrowthLaws(SourceLaws):
+    """``due`` and ``segments``."""
+
+    @law("grows", texts=_TEXTS)
+    def test_its_pieces_are_what_is_read(self, source: Source, texts: list[str]) -> None:
+        """The pieces' texts and lines make up those of ``read``; each knows how far it goes.
+
+        All but the last have a place, the size up to there, the checksum of so many bytes, and
+        times of -1; the last has no place, and the file's stamp and checksum.
+        """
+        raw, ref = self._put(source, texts)
+        pieces = _pieces(source, ref)
+        whole = source.read(ref)
+        assert whole is not None
+        assert "\n".join(_texts(pieces)) == whole.text
+        if whole.line_map is not None:
+            lines = [line for piece in pieces for line in piece.document.line_map or ()]
+            assert tuple(lines) == whole.line_map
+        *others, last = pieces
+        assert (last.place, last.document.ref) == ("", whole.ref)
+        assert (last.document.digest, last.document.day) == (whole.digest, whole.day)
+        assert {piece.document.trust for piece in pieces} == {whole.trust}
+        sizes = [piece.document.ref.stamp[0] for piece in pieces]
+        assert sizes == sorted(sizes)
+        for piece in others:
+            size, modified, changed, _ = piece.document.ref.stamp
+            assert piece.place
+            assert (modified, changed) == (-1, -1)
+            assert piece.document.digest == sha256(raw[:size]).hexdigest()
+
+    @law("grows", texts=_TEXTS, more=_TEXTS, cut=st.floats(0, 1))
+    def test_what_was_before_stays_as_it_is(
+        self, source: Source, texts: list[str], more: list[str], cut: float
+    ) -> None:
+        """Whatever is added, be it half a line, all pieces but the last are the same.
+
+        To go on after any of them gives what follows it from the beginning.
+        """
+        raw, ref = self._put(source, texts)
+        before = _pieces(source, ref)[:-1]
+        added = b"".join(map(self.bytes_of, more))
+        self._grow(raw + added[: int(len(added) * cut)])
+        ref = self.ref(source, self.file_of("a"))
+        after = _pieces(source, ref)
+        assert after[: len(before)] == before
+        for number, piece in enumerate(after[:-1], 1):
+            assert _pieces(source, ref, piece.place) == after[number:]
+
+    @law("grows", where=st.floats(0, 1, exclude_max=True))
+    def test_what_is_not_the_same_is_not_gone_on_with(self, source: Source, where: float) -> None:
+        """``None`` where any byte before the place is another, or the file ends before it.
+
+        So it is for a place that this source has never given.
+        """
+        raw, ref = self._put(source, [_LONG] * 4)
+        others = _pieces(source, ref)[:-1]
+        assert others, "a document of so many texts has one piece"
+        for piece in others:
+            size = piece.document.ref.stamp[0]
+            at = int(size * where)
+            for other in (
+                raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :],
+                raw[: size - 1],
+                raw[:at] + raw[at + 1 :],
+            ):
+                self.files.write(self.file_of("a"), other)
+                again = self.ref(source, self.file_of("a"))
+                with _growing(source).segments(again, piece.place) as segments:
+                    assert segments is None
+            self.files.write(self.file_of("a"), raw)
+        with _growing(source).segments(ref, "no place of mine") as segments:
+            assert segments is None
+
+    @law("grows")
+    def test_what_has_vanished_has_no_pieces(self, source: Source) -> None:
+        """``None``, and no error, for what has gone since the scan."""
+        _, ref = self._put(source, [_LONG] * 4)
+        place = _pieces(source, ref)[0].place
+        self.files.delete(self.file_of("a"))
+        for after in ("", place):
+            with _growing(source).segments(ref, after) as segments:
+                assert segments is None
+
+    @law("grows")
+    def test_it_is_due_when_it_has_grown_enough(self, source: Source) -> None:
+        """By ``delta_bytes`` or ``delta_messages``; what is not the file it was always is.
+
+        Size and inode of the stamp it was indexed with are enough to tell.
+        """
+        raw, ref = self._put(source, ["the ant"] * 3)
+        file = self.file_of("a")
+        patient = self.make_source(SourceContext(self.files.path, "main", (), (), None, _HUGE, 99))
+        soon = self.make_source(SourceContext(self.files.path, "main", (), (), None, len(raw), 99))
+        indexed = (ref.stamp[0], -1, -1, ref.stamp[3])
+        self._grow(raw + self.bytes_of("the bee"))
+        for stamp in (ref.stamp, indexed):
+            grown = self.ref(source, file)
+            assert _growing(source).due(grown, stamp)
+            assert not _growing(patient).due(grown, stamp)
+            assert not _growing(soon).due(grown, stamp)
+        self._grow(raw + raw)
+        assert _growing(soon).due(self.ref(source, file), indexed)
+        assert not _growing(patient).due(self.ref(source, file), indexed)
+        self._grow(raw[:-1])
+        assert _growing(patient).due(self.ref(source, file), indexed)
+        other = os.path.join(self.files.path, f"{file}.other")
+        with open(other, "wb") as written:
+            written.write(raw + self.bytes_of("the bee"))
+        os.replace(other, os.path.join(self.files.path, file))
+        assert _growing(patient).due(self.ref(source, file), indexed)
+
+    def _put(self, source: Source, texts: list[str]) -> tuple[bytes, DocumentRef]:
+        raw = b"".join(map(self.bytes_of, texts))
+        self.files.write(self.file_of("a"), raw)
+        return raw, self.ref(source, self.file_of("a"))
+
+    def _grow(self, raw: bytes) -> None:
+        """Give the file these bytes; it stays the same file."""
+        with open(os.path.join(self.files.path, self.file_of("a")), "r+b") as opened:
+            opened.write(raw)
+            opened.truncate(len(raw))
+
+
+def _growing(source: Source) -> GrowingSource:
+    return cast("GrowingSource", source)
+
+
+def _pieces(source: Source, ref: DocumentRef, after: str = "") -> list[Segment]:
+    with _growing(source).segments(ref, after) as segments:
+        assert segments is not None, "a document that is there is said to have vanished"
+        return list(segments)
+
+
+def _texts(pieces: list[Segment]) -> list[str]:
+    return [piece.document.text for piece in pieces if piece.document.text]
+
+
+class SourceConformance(ScanLaws, ReadLaws, GrowthLaws):
+    """All that a source of files promises: subclass it, name the class ``Test...``.
+
+    ``make_source(context)`` makes the source; a registration's factory will do. The laws write
+    documents below ``context.workspace``; where these are no Markdown files in ``memory/``, define
+    ``file_of(name)``, a path below the workspace, and ``bytes_of(text)``, what is in the file.
+    ``settings`` are Hypothesis's.
+    """

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Finding, Remedy
+from commonplace.plugin import Finding, Fix
 from commonplace_sqlite.files import make_private, open_to_others, size_of
 from commonplace_sqlite.repair import prune, set_aside_before
 
@@ -36,10 +36,10 @@ def findings(
         found = [fault.line for fault in faults if fault.kind == kind]
         if found:
             more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-            last_resort = Remedy("set the damaged index aside", database.set_aside)
-            yield Finding(name, found[0] + more, "problem", last_resort)
+            last_resort = Fix("set the damaged index aside", database.set_aside)
+            yield Finding("problem", name, found[0] + more, last_resort)
         else:
-            yield Finding(name, f"{counted}, {well}" if kind == "counts" else well)
+            yield Finding("ok", name, f"{counted}, {well}" if kind == "counts" else well)
     yield _writer(database)
     yield _set_aside(database.path)
     yield _rights(database.path)
@@ -48,39 +48,39 @@ def findings(
 def _writer(database: Database) -> Finding:
     holder = database.holder()
     if holder is None:
-        return Finding("writer", "nobody writes just now")
+        return Finding("ok", "writer", "no process is writing")
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder.since))
     program = f" ({holder.program})" if holder.program else ""
-    return Finding("writer", f"process {holder.pid}{program} writes since {since}")
+    return Finding("ok", "writer", f"process {holder.pid}{program} writes since {since}")
 
 
 def _set_aside(path: str) -> Finding:
     kept = set_aside_before(path)
     if not kept:
-        return Finding("set aside", "nothing")
+        return Finding("ok", "set aside", "nothing")
     size = sum(map(size_of, kept)) / 1e6
     files = "1 damaged index is" if len(kept) == 1 else f"{len(kept)} damaged indexes are"
     value = f"{files} kept ({size:.1f} MB), the newest is {kept[-1]}"
     if len(kept) == 1:
-        return Finding("set aside", value)
+        return Finding("ok", "set aside", value)
 
     def run() -> str:
         gone = len(prune(path, keep=1))
         return f"deleted {gone} damaged index{'es' if gone != 1 else ''}, kept {kept[-1]}"
 
-    remedy = Remedy("delete all damaged indexes that were set aside but the newest", run)
-    return Finding("set aside", value, "warning", remedy)
+    fix = Fix("delete all damaged indexes that were set aside but the newest", run)
+    return Finding("warning", "set aside", value, fix)
 
 
 def _rights(path: str) -> Finding:
     files = open_to_others(path)
     if not files:
-        return Finding("rights", "the index is its owner's alone")
+        return Finding("ok", "rights", "the index is its owner's alone")
     names = ", ".join(map(os.path.basename, files))
 
     def run() -> str:
         make_private(files)
         return f"made {names} readable for their owner alone"
 
-    remedy = Remedy("take the rights of others from the index", run)
-    return Finding("rights", f"others can open {names}", "warning", remedy)
+    fix = Fix("take the rights of others from the index", run)
+    return Finding("warning", "rights", f"others can open {names}", fix)

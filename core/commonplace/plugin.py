@@ -59,7 +59,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "Document DocumentRef RootFailure ScanReport Segment Stamp Trust WatchedPath"
         ),
         "model.plugins": "Credentials Mount Probe Registration",
-        "model.findings": "Finding Remedy",
+        "model.findings": "Finding Fix",
         "model.reports": "Embedding Progress ProgressCallback SyncReport",
         "model.search": (
             "Arm ArmScore Candidate ChunkId Explanation Found KeywordQuery Nearest Phrase "

@@ -93,7 +93,7 @@ from commonplace.model.documents import Stamp as Stamp
 from commonplace.model.documents import Trust as Trust
 from commonplace.model.documents import WatchedPath as WatchedPath
 from commonplace.model.findings import Finding as Finding
-from commonplace.model.findings import Remedy as Remedy
+from commonplace.model.findings import Fix as Fix
 from commonplace.model.plugins import Credentials as Credentials
 from commonplace.model.plugins import Mount as Mount
 from commonplace.model.plugins import Probe as Probe

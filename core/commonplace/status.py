@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from commonplace.embedding.service import cache_key
 from commonplace.embedding.states import Serving, refusals_of, serving, states_of
 from commonplace.errors import CommonplaceError
-from commonplace.model.findings import Finding, Remedy
+from commonplace.model.findings import Finding, Fix
 from commonplace.model.reports import Status, SyncReport
 from commonplace.model.search import Fallback
 
@@ -176,7 +176,7 @@ def _unused_spaces(
     used |= {space.space for _, space, _ in service.candidates(spaces) if space is not None}
     unused = [info for info in spaces if info.space not in used]
     if not unused:
-        return Finding("spaces", f"{len(spaces)}, all of them in use")
+        return Finding("ok", "spaces", f"{len(spaces)}, all in use")
     size = sum(4 * info.dims * info.covered for info in unused) / 1e6
     names = ", ".join(info.space for info in unused)
 
@@ -185,8 +185,8 @@ def _unused_spaces(
             drop(info.space)
         return f"dropped the embeddings of {names}"
 
-    remedy = Remedy(f"drop {len(unused)} spaces of embeddings that nobody uses", run, asked=True)
-    return Finding("spaces", f"nobody uses {names}: about {size:.1f} MB", "ok", remedy)
+    fix = Fix(f"drop {len(unused)} unused embedding spaces", run, on_request=True)
+    return Finding("ok", "spaces", f"unused: {names}, about {size:.1f} MB", fix)
 
 
 def _batch_jobs(service: EmbeddingService) -> list[str]:

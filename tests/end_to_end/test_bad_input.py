@@ -110,7 +110,7 @@ def test_a_workspace_that_cannot_be_read(
         sandbox.workspace.chmod(0o755)
     assert "cannot be read: Permission denied" in said
     assert doctor.code == 1
-    assert "failed   workspace: " in doctor.out
+    assert "problem  workspace: " in doctor.out
     assert doctor.err == ""
 
 

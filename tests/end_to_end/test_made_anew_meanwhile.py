@@ -75,9 +75,9 @@ def test_mending_that_is_killed_is_gone_on_with(filled: Sandbox) -> None:
         killed = filled.run("doctor", "--fix", program=("-c", AT_A_NOTE, str(moment)))
         assert killed.code == -signal.SIGKILL
         assert "walrus" in filled.run("search", "walrus").went_well()
-    mended = json.loads(filled.run("doctor", "--fix", "--json").went_well())
-    assert mended["ok"] is True
-    assert [one["name"] for one in mended["mended"]] == ["index"]
+    fixed = json.loads(filled.run("doctor", "--fix", "--json").went_well())
+    assert fixed["ok"] is True
+    assert [one["name"] for one in fixed["fixes"]] == ["index"]
     assert filled.run("search", "walrus").went_well() == answer
     assert filled.notes() == before
     assert filled.derived() == ["index", "index.lock"]

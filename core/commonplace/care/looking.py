@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace.care.leftovers import leftovers, sweep
-from commonplace.model.findings import Finding, Remedy
+from commonplace.model.findings import Finding, Fix
 from commonplace.resilience.breaker import recorded
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def look_after(
 
 def _cache(cache: EmbeddingCache) -> Finding:
     if not os.path.exists(cache.path):
-        return Finding("cache", "no embeddings yet")
+        return Finding("ok", "cache", "no embeddings yet")
     faults, entries = cache.faults(), cache.count()
     size = sum(os.path.getsize(path) for path in _whole(cache.path)) / 1e6
     value = f"{entries} embeddings, {size:.1f} MB, at {cache.path}"
@@ -46,12 +46,12 @@ def _cache(cache: EmbeddingCache) -> Finding:
         cache.discard()
         return f"threw the embedding cache away ({value}): it is filled again as notes are embedded"
 
-    remedy = Remedy("throw the damaged embedding cache away", run)
+    fix = Fix("throw the damaged embedding cache away", run)
     if faults:
-        return Finding("cache", f"{value}: {faults[0]}", "problem", remedy)
+        return Finding("problem", "cache", f"{value}: {faults[0]}", fix)
     if cache.trouble:
-        return Finding("cache", cache.trouble, "warning")
-    return Finding("cache", value)
+        return Finding("warning", "cache", cache.trouble)
+    return Finding("ok", "cache", value)
 
 
 def _whole(path: str) -> list[str]:
@@ -68,29 +68,29 @@ def _breakers(folder: str, now: float) -> Finding:
     ]
     if stale:
         names = ", ".join(map(os.path.basename, stale))
-        remedy = _deleting("forget failures of long ago", stale, "records of failures")
-        return Finding("breakers", f"of long ago, or unreadable: {names}", "warning", remedy)
+        fix = _deleting("forget failures of long ago", stale, "records of failures")
+        return Finding("warning", "breakers", f"of long ago, or unreadable: {names}", fix)
     failing = [
         f"{os.path.basename(path)} since {_time(record.since)}"
         for path, record in records.items()
         if record is not None
     ]
-    return Finding("breakers", "; ".join(failing) or "nothing is failing")
+    return Finding("ok", "breakers", "; ".join(failing) or "nothing is failing")
 
 
 def _leftovers(state_dir: str, cache_dir: str, now: float) -> Finding:
     files = list(leftovers(state_dir, cache_dir, now=now))
     if not files:
-        return Finding("leftovers", "no temporary files of processes that ended")
+        return Finding("ok", "leftovers", "no temporary files of processes that ended")
     value = f"{len(files)} of processes that ended, such as {files[0]}"
-    remedy = _deleting("delete temporary files of processes that ended", files, "temporary files")
-    return Finding("leftovers", value, "warning", remedy)
+    fix = _deleting("delete temporary files of processes that ended", files, "temporary files")
+    return Finding("warning", "leftovers", value, fix)
 
 
 def _rights(folder: str) -> Finding:
     open_ = [path for path in _ours(folder) if _others_may(path)]
     if not open_:
-        return Finding("folder", f"{folder} is its owner's alone")
+        return Finding("ok", "folder", f"{folder} is its owner's alone")
     value = f"others have rights to {', '.join(open_[:3])}" + (" ..." if len(open_) > 3 else "")
 
     def run() -> str:
@@ -100,8 +100,8 @@ def _rights(folder: str) -> Finding:
         places = "1 place" if len(open_) == 1 else f"{len(open_)} places"
         return f"took the rights of others from {places}"
 
-    remedy = Remedy("take the rights of others from the folder of state", run)
-    return Finding("folder", value, "warning", remedy)
+    fix = Fix("take the rights of others from the folder of state", run)
+    return Finding("warning", "folder", value, fix)
 
 
 def _ours(folder: str) -> list[str]:
@@ -128,11 +128,11 @@ def _files(folder: str) -> list[str]:
         return []
 
 
-def _deleting(says: str, files: Sequence[str], what: str) -> Remedy:
+def _deleting(says: str, files: Sequence[str], what: str) -> Fix:
     def run() -> str:
         return f"deleted {sweep(files)} {what}"
 
-    return Remedy(says, run)
+    return Fix(says, run)
 
 
 def _time(seconds: float) -> str:

@@ -1,15 +1,14 @@
-"""The checks of ``commonplace doctor``, from the ground up."""
+"""The checks of ``commonplace doctor``: program, configuration, notes, plugins, index."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Literal
-
-from attrs import frozen
+from typing import TYPE_CHECKING, Any
 
 from commonplace.cli.words import count, size
 from commonplace.errors import CommonplaceError, ConfigError
+from commonplace.model.findings import Finding, Fix
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -17,55 +16,39 @@ if TYPE_CHECKING:
     from commonplace.cli.context import Context
     from commonplace.config import Settings
     from commonplace.memory import Memory
-    from commonplace.model.findings import Finding, Remedy
     from commonplace.model.reports import Status
 
-__all__ = ["Check", "State", "all_checks"]
-
-State = Literal["ok", "warning", "failed"]
+__all__ = ["all_checks"]
 
 _EXTRAS = (
-    ("rich", "rich", "a progress bar with the time that is left"),
+    ("rich", "rich", "a progress bar with the time left"),
     ("numpy", "vectors", "fast scans of embeddings"),
     ("simsimd", "vectors", "faster scans of large sets of embeddings"),
     ("sqlite_vec", "vectors", "searching embeddings inside SQLite"),
-    ("watchfiles", "watch", "changed notes told by the system, instead of looking for them"),
+    ("watchfiles", "watch", "notice of changed notes from the operating system, without polling"),
 )
 
 _ROOM = 20_000_000  # bytes; a disk with less has no room for the index of a few hundred notes
 
-_CHECK = "commonplace config check shows all faults with their lines"
+_CHECK = "commonplace config check lists every error with its line"
 _SWITCH_ON = "set memorySearch.enabled to true and plugins.slots.memory to memory-core"
 
 
-@frozen
-class Check:
-    """One thing that was looked at. ``hint`` is one line, empty where nothing need be done.
+def all_checks(context: Context) -> Iterator[Finding]:
+    """Yield each finding as its check ends; a check whose basis failed is left out.
 
-    ``remedy`` mends it, while the memory is open: until the next check is asked for.
-    """
-
-    name: str
-    state: State
-    message: str
-    hint: str = ""
-    remedy: Remedy | None = None
-
-
-def all_checks(context: Context) -> Iterator[Check]:
-    """Each check as it is made; those that need what just failed are left out.
-
-    What more than one part warns of in the same words is told once.
+    A warning that several parts report in the same words is yielded once. The fixes work until
+    the next finding is asked for.
     """
     warned: set[str] = set()
-    for check in _checks(context):
-        if check.state != "warning" or check.message not in warned:
-            yield check
-        if check.state == "warning":
-            warned.add(check.message)
+    for finding in _checks(context):
+        if finding.state != "warning" or finding.text not in warned:
+            yield finding
+        if finding.state == "warning":
+            warned.add(finding.text)
 
 
-def _checks(context: Context) -> Iterator[Check]:
+def _checks(context: Context) -> Iterator[Finding]:
     yield from _program()
     yield from _extras()
     settings = yield from _configuration(context)
@@ -75,7 +58,7 @@ def _checks(context: Context) -> Iterator[Check]:
     try:
         memory = context.open_memory()
     except CommonplaceError as error:
-        yield Check("workspace", "failed", str(error), error.hint)
+        yield Finding("problem", "workspace", str(error), Fix(error.hint) if error.hint else None)
         return
     with memory:
         yield from _notes(memory)
@@ -86,41 +69,43 @@ def _checks(context: Context) -> Iterator[Check]:
         yield from _index(status, memory)
 
 
-def _program() -> Iterator[Check]:
+def _program() -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
-    yield Check("python", "ok", f"Python {version} on {sys.platform}")
+    yield Finding("ok", "python", f"Python {version} on {sys.platform}")
     try:
         import apsw
     except ImportError as error:
-        yield Check("sqlite", "failed", f"apsw: {error}", "pip install --force-reinstall apsw")
+        yield Finding(
+            "problem", "sqlite", f"apsw: {error}", Fix("pip install --force-reinstall apsw")
+        )
         return
     version = apsw.sqlite_lib_version()
     if "ENABLE_FTS5" in apsw.compile_options:
-        yield Check("sqlite", "ok", f"SQLite {version} with FTS5")
+        yield Finding("ok", "sqlite", f"SQLite {version} with FTS5")
     else:
-        yield Check(
+        yield Finding(
+            "problem",
             "sqlite",
-            "failed",
-            f"SQLite {version} without FTS5, which searches by keyword",
-            "pip install --force-reinstall --only-binary apsw apsw",
+            f"SQLite {version} has no FTS5, which keyword search needs",
+            Fix("pip install --force-reinstall --only-binary apsw apsw"),
         )
 
 
-def _extras() -> Iterator[Check]:
+def _extras() -> Iterator[Finding]:
     from importlib.util import find_spec
 
     for module, extra, gives in _EXTRAS:
         if find_spec(module) is not None:
-            yield Check(f"extra {module}", "ok", "installed")
+            yield Finding("ok", f"extra {module}", "installed")
         else:
-            yield Check(
-                f"extra {module}",
+            yield Finding(
                 "ok",
-                f'not installed; it gives {gives}: pip install "commonplace[{extra}]"',
+                f"extra {module}",
+                f'not installed; adds {gives}: pip install "commonplace[{extra}]"',
             )
 
 
-def _configuration(context: Context) -> Generator[Check, None, Settings | None]:
+def _configuration(context: Context) -> Generator[Finding, None, Settings | None]:
     from commonplace.cli.extra import plugin_host
     from commonplace.config import check, load_settings
 
@@ -133,24 +118,24 @@ def _configuration(context: Context) -> Generator[Check, None, Settings | None]:
     }
     report = check(**asked, absence=plugin_host(context.env).absence)
     for fault in report.faults:
-        yield Check("configuration", "failed", str(fault), report.hint or _CHECK)
+        yield Finding("problem", "configuration", str(fault), Fix(report.hint or _CHECK))
     for warning in report.warnings:
-        yield Check("configuration", "warning", warning)
+        yield Finding("warning", "configuration", warning)
     try:
         settings = load_settings(**asked)
     except ConfigError:
         return None
-    # What is merely not offered by any plugin is a fault, and memory works as well as it can.
+    # A part that no installed plugin offers is an error here, yet the memory opens without it.
     if not report.faults:
-        files = ", ".join(report.files) or "no file, defaults alone"
-        yield Check("configuration", "ok", files)
+        files = ", ".join(report.files) or "no file, defaults only"
+        yield Finding("ok", "configuration", files)
     if not settings.search.enabled or settings.slot == "none":
-        yield Check("memory", "warning", "memory search is switched off", _SWITCH_ON)
+        yield Finding("warning", "memory", "memory search is switched off", Fix(_SWITCH_ON))
         return None
     return settings
 
 
-def _state_folder(settings: Settings) -> Check:
+def _state_folder(settings: Settings) -> Finding:
     import shutil
 
     folder = os.path.dirname(settings.index_path)
@@ -160,18 +145,18 @@ def _state_folder(settings: Settings) -> Check:
     if os.path.isdir(existing) and os.access(existing, os.W_OK | os.X_OK):
         free = shutil.disk_usage(existing).free
         if free < _ROOM:
-            value = f"{folder} is on a disk with only {size(free)} left"
-            return Check("index folder", "warning", value, "free some space")
-        return Check("index folder", "ok", f"{folder} can be written")
-    return Check(
+            value = f"{folder} is on a disk with only {size(free)} free"
+            return Finding("warning", "index folder", value, Fix("free some space"))
+        return Finding("ok", "index folder", f"{folder} is writable")
+    return Finding(
+        "problem",
         "index folder",
-        "failed",
-        f"{folder} cannot be written",
-        f"give yourself the right to write {existing}, or set store.path to another place",
+        f"{folder} is not writable",
+        Fix(f"grant yourself write access to {existing}, or set store.path to another path"),
     )
 
 
-def _notes(memory: Memory) -> Iterator[Check]:
+def _notes(memory: Memory) -> Iterator[Finding]:
     from commonplace.assembly import make_sources
 
     workspace = memory.settings.workspace
@@ -179,94 +164,98 @@ def _notes(memory: Memory) -> Iterator[Check]:
         empty = next(entries, None) is None
     sources, notices = make_sources(memory.host, memory.settings)
     for notice in notices:
-        yield Check("source", "warning", notice, "commonplace plugins lists the sources there are")
+        yield Finding(
+            "warning", "source", notice, Fix("commonplace plugins lists the available sources")
+        )
     total = 0
     for source in sources:
         try:
             report = source.scan()
         except (CommonplaceError, OSError) as error:
-            yield Check("notes", "failed", f"source {source.id} cannot be read: {error}")
+            yield Finding("problem", "notes", f"source {source.id} cannot be read: {error}")
             continue
         total += len(report.documents)
-        # A source calls an empty workspace a failure, so that an unmounted disk forgets nothing.
+        # A source reports an empty workspace as failed, so that an unmounted disk deletes nothing.
         for failure in () if empty else report.failed_roots:
-            yield Check("notes", "failed", f"{failure.root or workspace}: {failure.reason}")
+            yield Finding("problem", "notes", f"{failure.root or workspace}: {failure.reason}")
         for absent in report.absent_roots:
-            yield Check("notes", "warning", f"{absent.root}: {absent.reason}")
+            yield Finding("warning", "notes", f"{absent.root}: {absent.reason}")
         if report.skipped_symlinks:
             links = count(report.skipped_symlinks, "symbolic link")
-            yield Check(
-                "notes",
+            yield Finding(
                 "warning",
+                "notes",
                 f"{links} not followed, so that nothing outside is read",
-                "name the folder they point at in extraPaths",
+                Fix("name the folder they point at in extraPaths"),
             )
     if total:
-        yield Check("notes", "ok", f"{count(total, 'note')} in {workspace}")
+        yield Finding("ok", "notes", f"{count(total, 'note')} in {workspace}")
     else:
-        yield Check(
-            "notes",
+        yield Finding(
             "warning",
+            "notes",
             f"no notes in {workspace}",
-            "write MEMORY.md or memory/YYYY-MM-DD.md there, or name another --workspace",
+            Fix("write MEMORY.md or memory/YYYY-MM-DD.md there, or name another --workspace"),
         )
 
 
-def _plugins(memory: Memory) -> Iterator[Check]:
+def _plugins(memory: Memory) -> Iterator[Finding]:
     infos = memory.host.plugins(load=True)
     failed = [info for info in infos if info.state == "failed"]
     for info in failed:
-        yield Check(
-            "plugins",
+        yield Finding(
             "warning",
+            "plugins",
             info.failure,
-            info.hint or f"do without it: COMMONPLACE_DISABLE_PLUGINS={info.name}",
+            Fix(info.hint or f"disable it: COMMONPLACE_DISABLE_PLUGINS={info.name}"),
         )
     if not failed:
-        yield Check("plugins", "ok", f"{count(len(infos), 'plugin')}, all of them load")
+        yield Finding("ok", "plugins", f"{count(len(infos), 'plugin')}, all load")
 
 
-def _fallback(status: Status) -> Iterator[Check]:
+def _fallback(status: Status) -> Iterator[Finding]:
     if status.fallback is not None and not status.fallback.by:  # else it is of a provider
-        yield Check(
-            "backend",
+        yield Finding(
             "warning",
-            f"{status.backend} answers in place of {status.fallback.part}: "
+            "backend",
+            f"{status.backend} is active in place of {status.fallback.part}: "
             f"{status.fallback.reason}",
-            f"fix what is said of {status.fallback.part}, or set memory.backend to "
-            f"{status.backend}",
+            Fix(
+                f"fix what {status.fallback.part} reports, or set memory.backend to "
+                f"{status.backend}"
+            ),
         )
 
 
-def _provider(status: Status) -> Iterator[Check]:
+def _provider(status: Status) -> Iterator[Finding]:
     for provider in status.providers:
         if provider.state != "ready":
             since = _since(provider.since) if provider.state != "unusable" else ""
-            yield Check(
-                "embeddings",
+            yield Finding(
                 "warning",
-                f"provider {provider.id} cannot be used{since}: {provider.reason}",
+                "embeddings",
+                f"provider {provider.id} is not available{since}: {provider.reason}",
             )
         elif provider.covered < provider.chunks and provider.role == "primary":
-            yield Check(
-                "embeddings",
+            yield Finding(
                 "ok" if provider.id == status.provider else "warning",
+                "embeddings",
                 f"{provider.covered} of {count(provider.chunks, 'chunk')} embedded with "
                 f"{provider.id}, model {provider.model}",
-                "commonplace index",
+                Fix("commonplace index"),
             )
     if status.provider:
         model = f", model {status.model}" if status.model else ""
-        yield Check("embeddings", "ok", f"provider {status.provider}{model}")
+        yield Finding("ok", "embeddings", f"provider {status.provider}{model}")
     elif status.requested_provider in {"", "auto", "none"} and not status.providers:
-        yield Check("embeddings", "ok", "no provider: search is by keyword, which needs no key")
+        yield Finding("ok", "embeddings", "no provider: search is by keyword, which needs no key")
     else:
-        yield Check(
-            "embeddings",
+        yield Finding(
             "warning",
-            f"provider {status.requested_provider!r} is asked for and not used: search is by "
+            "embeddings",
+            f"provider {status.requested_provider!r} is configured but not used: search is by "
             "keyword",
-            "commonplace plugins --load shows which providers there are and whether they load",
+            Fix("commonplace plugins --load lists the providers and whether each loads"),
         )
 
 
@@ -278,49 +267,34 @@ def _since(seconds: float | None) -> str:
     return time.strftime(" since %Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
-def _index(status: Status, memory: Memory) -> Iterator[Check]:
+def _index(status: Status, memory: Memory) -> Iterator[Finding]:
     where = status.db_path or status.backend
+
+    def index() -> str:
+        return f"indexed {count(memory.sync().added, 'note')}"
+
     checked = any(finding.name == "check" for finding in status.findings)
     for problem in () if checked else status.problems:
-        yield Check("index", "failed", f"{where}: {problem}", "commonplace index --force")
-    yield from map(_found, status.findings)
+        yield Finding("problem", "index", f"{where}: {problem}", Fix("commonplace index --force"))
+    for finding in status.findings:
+        yield finding._replace(name="index") if finding.name == "check" else finding
     if not status.available:
-        reason = "; ".join(status.notices) or "it cannot be opened"
-        yield Check(
-            "index", "failed", f"{where}: {reason}", "see the reason; notes are not touched"
+        reason = "; ".join(status.notices) or "cannot be opened"
+        yield Finding(
+            "problem", "index", f"{where}: {reason}", Fix("see the reason; the notes are unchanged")
         )
         return
-    told = {provider.reason for provider in status.providers}
+    shown = {provider.reason for provider in status.providers}
     for notice in status.notices:
-        if notice not in told:
-            yield Check("index", "warning", notice)
+        if notice not in shown:
+            yield Finding("warning", "index", notice)
     for line in status.information:
-        yield Check("backend", "ok", line)
+        yield Finding("ok", "backend", line)
     if not status.problems:
-        chunks = f"{count(status.files, 'note')}, {count(status.chunks, 'chunk')}"
-        changed = f"; {count(status.stale, 'change')} not indexed yet" if status.stale > 0 else ""
-        empty = status.stale > 0 and not status.files
-        remedy = _indexing(memory) if empty else None
-        hint = "commonplace index" if changed else ""
-        yield Check("index", "ok", f"{where}: {chunks}{changed}", hint, remedy)
-
-
-def _found(finding: Finding) -> Check:
-    states: dict[str, State] = {"ok": "ok", "warning": "warning", "problem": "failed"}
-    remedy = finding.remedy
-    hint = ""
-    if remedy is not None:
-        command = "--fix --drop-unused" if remedy.asked else "--fix"
-        hint = f"commonplace doctor {command}: {remedy.says}"
-    name = "index" if finding.name == "check" else finding.name
-    return Check(name, states[finding.state], finding.value, hint, remedy)
-
-
-def _indexing(memory: Memory) -> Remedy:
-    from commonplace.model.findings import Remedy
-
-    def run() -> str:
-        report = memory.sync()
-        return f"indexed {count(report.added, 'note')}"
-
-    return Remedy("index the notes", run)
+        text = f"{where}: {count(status.files, 'note')}, {count(status.chunks, 'chunk')}"
+        if status.stale <= 0:
+            yield Finding("ok", "index", text)
+            return
+        text += f"; {count(status.stale, 'change')} not indexed yet"
+        fix = Fix("commonplace index") if status.files else Fix("index the notes", index)
+        yield Finding("ok", "index", text, fix)

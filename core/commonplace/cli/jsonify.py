@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from commonplace.model.findings import Finding
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -19,6 +21,9 @@ def camel(name: str) -> str:
 
 def plain(value: object) -> Any:
     """``value`` with attrs classes and named tuples as dictionaries, other sequences as lists."""
+    if isinstance(value, Finding):
+        hint = value.fix.hint if value.fix is not None else ""
+        return {"state": value.state, "name": value.name, "text": value.text, "hint": hint}
     names = _field_names(type(value))
     if names is not None:
         return {camel(name): plain(getattr(value, name)) for name in names}

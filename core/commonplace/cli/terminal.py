@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 from unicodedata import category, east_asian_width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 __all__ = ["Style", "cells", "fit", "highlighted", "pad", "printable", "style_of", "wrap"]
 
@@ -59,6 +59,11 @@ class Style:
     def bad(self, text: str) -> str:
         """Something is wrong."""
         return self._paint("31", text)
+
+    def state(self, name: str) -> Callable[[str], str]:
+        """The colour of a finding's state, or of a fix's."""
+        good, bad = {"ok", "fixed"}, {"problem", "failed"}
+        return self.good if name in good else self.bad if name in bad else self.warning
 
 
 def style_of(stream: TextIO, env: Mapping[str, str]) -> Style:

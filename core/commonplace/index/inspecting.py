@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from commonplace.errors import IndexCorruptError, UnavailableError
 from commonplace.index.recipe import anew_since, plain_identity
 from commonplace.index.target import is_of_nobody, live_build
-from commonplace.model.findings import Finding, Remedy
+from commonplace.model.findings import Finding, Fix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -55,39 +55,39 @@ class Inspection:
             live = live_build(self._store)
             yield from (self._made_for(live), self._made_by(live), self._unfinished(live))
         except UnavailableError as error:
-            yield Finding("identity", f"cannot be told: {error}", "problem")
+            yield Finding("problem", "identity", f"not known: {error}")
         for finding in self._health.findings:
             # What the store would do to a damaged index comes after what can be done beside it.
             damage = finding.state == "problem"
-            yield finding._replace(remedy=None) if damage else finding
+            yield finding._replace(fix=None) if damage else finding
 
     def _whole(self) -> Finding:
         problems = self._health.problems
         if not problems:
-            return Finding("check", "no problems found")
+            return Finding("ok", "check", "no problems found")
         words = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        remedy = Remedy("make the index anew beside the damaged one", self._rebuild)
-        return Finding("check", f"{words}: {problems[0]}", "problem", remedy)
+        fix = Fix("rebuild the index beside the damaged one", self._rebuild)
+        return Finding("problem", "check", f"{words}: {problems[0]}", fix)
 
     def _rebuild(self) -> str:
         report = self._make_anew()
         notes = report.added + report.updated + report.unchanged
         after = self._store.health(deep=True)
         if not after.problems:
-            return f"made the index anew, of {notes} notes"
-        last = next((one.remedy for one in after.findings if one.state == "problem"), None)
-        if last is None:
+            return f"rebuilt the index from {notes} notes"
+        last = next((one.fix for one in after.findings if one.state == "problem"), None)
+        if last is None or last.run is None:
             raise IndexCorruptError(
-                f"the index made anew has problems, too: {after.problems[0]}",
+                f"the rebuilt index has problems too: {after.problems[0]}",
                 hint="check the disk, or delete the index: notes are not touched",
             )
         said = last.run()
         report = self._maintain()
-        return f"{said}; made it anew, of {report.added + report.updated} notes"
+        return f"{said}; rebuilt it from {report.added + report.updated} notes"
 
     def _made_for(self, live: Build | None) -> Finding:
         if live is None:
-            return Finding("identity", "there is no index yet")
+            return Finding("ok", "identity", "there is no index yet")
         today, then = _parts(self._identity), _parts(plain_identity(live.identity))
         other = [
             f"{name} {then.get(name) or 'none'}, today {today.get(name) or 'none'}"
@@ -95,9 +95,9 @@ class Inspection:
             if today.get(name) != then.get(name)
         ]
         if not other:
-            return Finding("identity", f"as it would be made today: {self._identity}")
+            return Finding("ok", "identity", f"as it would be made today: {self._identity}")
         value = "made otherwise than today: " + "; ".join(other)
-        return Finding("identity", value, "warning", self._remake())
+        return Finding("warning", "identity", value, self._remake())
 
     def _made_by(self, live: Build | None) -> Finding:
         documents = list(self._store.documents(live)) if live is not None else []
@@ -107,29 +107,29 @@ class Inspection:
             if document.recipe != self._recipes.get(document.source, document.recipe)
         ]
         if not others:
-            return Finding("recipes", "as today's")
+            return Finding("ok", "recipes", "as today's")
         value = (
             f"{len(others)} of {len(documents)} notes are by another: {others[0]}, today "
             + ", ".join(sorted(set(self._recipes.values())))
         )
-        return Finding("recipes", value, "warning", self._remake())
+        return Finding("warning", "recipes", value, self._remake())
 
-    def _remake(self) -> Remedy:
+    def _remake(self) -> Fix:
         def run() -> str:
             report = self._maintain()
-            return f"made {report.added + report.updated} notes anew"
+            return f"re-indexed {report.added + report.updated} notes"
 
-        return Remedy("make anew what is made otherwise today", run)
+        return Fix("rebuild what today's settings would build differently", run)
 
     def _unfinished(self, live: Build | None) -> Finding:
         begun = [build for build in self._store.builds() if build.state == "filling"]
         if not begun:
-            return Finding("unfinished", "no build")
+            return Finding("ok", "unfinished", "no build")
         build = begun[0]
         value = f"a build of {len(list(self._store.documents(build)))} notes"
         if not is_of_nobody(build, live, self._identity, self._now):
             force = " --force" if anew_since(build.identity) is not None else ""
-            return Finding("unfinished", f"{value}: `commonplace index{force}` goes on with it")
+            return Finding("ok", "unfinished", f"{value}: `commonplace index{force}` continues it")
 
         def run() -> str:
             with self._store.writer(wait=_PATIENCE_SECONDS):
@@ -137,8 +137,8 @@ class Inspection:
                     self._store.drop(build)
             return f"dropped {value}"
 
-        remedy = Remedy("drop the unfinished build that nobody will go on with", run)
-        return Finding("unfinished", f"{value}, with which nobody will go on", "warning", remedy)
+        fix = Fix("drop the unfinished build, which is never continued", run)
+        return Finding("warning", "unfinished", f"{value}, which is never continued", fix)
 
 
 def _parts(identity: str) -> dict[str, str]:

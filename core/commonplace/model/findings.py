@@ -1,4 +1,4 @@
-"""What a close look at the parts of a memory finds, and what would fix it."""
+"""What the checks of a memory find, and what fixes it."""
 
 from __future__ import annotations
 
@@ -9,31 +9,39 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Finding", "Remedy"]
+__all__ = ["Finding", "Fix"]
 
 
-class Remedy(NamedTuple):
-    """What would fix a finding: ``says`` what, in the imperative; ``run`` does it.
+class Fix(NamedTuple):
+    """How to fix a finding: ``text`` says it in the imperative.
 
-    ``run`` returns a line on what was done; it may be called while the part is open that found it,
-    and raises a :class:`~commonplace.errors.CommonplaceError` or ``OSError`` where it cannot. No
-    remedy touches a note. ``asked`` is True where it is not done unless it is asked for by name,
-    for it drops what costs money to make again.
+    With ``run``, ``commonplace doctor --fix`` does it: ``run`` returns one line on what it did, or
+    raises a :class:`~commonplace.errors.CommonplaceError` or ``OSError``. It may be called while
+    the part is open that reported the finding. No fix changes a note. ``on_request`` marks a fix
+    that deletes what costs money to make again: it runs only with ``--drop-unused``.
     """
 
-    says: str
-    run: Callable[[], str]
-    asked: bool = False
+    text: str
+    run: Callable[[], str] | None = None
+    on_request: bool = False
+
+    @property
+    def hint(self) -> str:
+        """One line for people: ``text``, behind the command that does it where there is one."""
+        if self.run is None:
+            return self.text
+        option = " --drop-unused" if self.on_request else ""
+        return f"`commonplace doctor --fix{option}`: {self.text}"
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at, in words for people.
+    """The result of one check.
 
-    ``name`` is of one or two words and stable; ``value`` is what was found there. ``state`` is
-    ``problem`` where answers may be wrong or missing, ``warning`` where only care is needed.
+    ``state`` is ``problem`` where results may be wrong or missing, ``warning`` where it should be
+    looked into. ``name`` is stable, one or two words; ``text`` is one line for people.
     """
 
+    state: Literal["ok", "warning", "problem"]
     name: str
-    value: str
-    state: Literal["ok", "warning", "problem"] = "ok"
-    remedy: Remedy | None = None
+    text: str
+    fix: Fix | None = None

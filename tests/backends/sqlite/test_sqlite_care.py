@@ -36,8 +36,9 @@ def look(store: SqliteStore) -> dict[str, Finding]:
 
 
 def run(finding: Finding) -> str:
-    assert finding.remedy is not None
-    return finding.remedy.run()
+    assert finding.fix is not None
+    assert finding.fix.run is not None
+    return finding.fix.run()
 
 
 def tamper(path: str, sql: str) -> None:
@@ -48,13 +49,13 @@ def tamper(path: str, sql: str) -> None:
 
 def test_all_is_looked_at_and_told(filled: SqliteStore) -> None:
     found = look(filled)
-    assert {name: finding.value for name, finding in found.items()} == {
+    assert {name: finding.text for name, finding in found.items()} == {
         "integrity check": "the file is sound",
         "keyword index": "in line with the chunks",
         "orphans": "none",
         "counts": "2 notes, 3 chunks, as counted",
         "vectors": "in line with the chunks",
-        "writer": "nobody writes just now",
+        "writer": "no process is writing",
         "set aside": "nothing",
         "rights": "the index is its owner's alone",
     }
@@ -76,7 +77,7 @@ def test_a_fault_is_told_where_it_belongs(
     tamper(path, sql)
     found = look(filled)
     assert found[name].state == "problem"
-    assert found[name].value in filled.health(deep=True).problems[0] + " (and 1 more)"
+    assert found[name].text in filled.health(deep=True).problems[0] + " (and 1 more)"
     assert found["integrity check"].state == "ok"
 
 
@@ -96,7 +97,7 @@ def test_another_process_that_writes_is_named(
     other = open_store()
     with other.writer(wait=WAIT):
         Path(f"{path}.lock.pid").write_text("4711\n1700000000.0\ncommonplace index\n")
-        value = look(filled)["writer"].value
+        value = look(filled)["writer"].text
     assert value.startswith("process 4711 (commonplace index) writes since 2023-11-1")
 
 
@@ -132,7 +133,7 @@ def test_the_older_one_goes_when_asked(filled: SqliteStore, path: str) -> None:
     for number in range(2):
         Path(f"{path}.damaged-2026010{number}T000000Z").write_text("no database")
     finding = look(filled)["set aside"]
-    assert (finding.state, finding.value.startswith("2 damaged indexes are kept")) == (
+    assert (finding.state, finding.text.startswith("2 damaged indexes are kept")) == (
         "warning",
         True,
     )
@@ -144,7 +145,7 @@ def test_the_older_one_goes_when_asked(filled: SqliteStore, path: str) -> None:
 def test_what_others_can_open_is_closed_to_them(filled: SqliteStore, path: str) -> None:
     os.chmod(path, 0o644)
     finding = look(filled)["rights"]
-    assert (finding.state, finding.value) == ("warning", "others can open index.sqlite")
+    assert (finding.state, finding.text) == ("warning", "others can open index.sqlite")
     run(finding)
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     assert look(filled)["rights"].state == "ok"

@@ -104,7 +104,7 @@ def test_what_cannot_be_used_is_set_aside(
     assert again.health().notices == (f"a damaged index is kept at {kept}",)
     deep = again.health(deep=True)
     (told,) = (finding for finding in deep.findings if finding.name == "set aside")
-    assert kept in told.value
+    assert kept in told.text
     assert deep.notices == ()
 
 

@@ -35,8 +35,9 @@ def look(tmp_path: Path, cache: EmbeddingCache | None = None) -> dict[str, Findi
 
 
 def run(finding: Finding) -> str:
-    assert finding.remedy is not None
-    return finding.remedy.run()
+    assert finding.fix is not None
+    assert finding.fix.run is not None
+    return finding.fix.run()
 
 
 def breaker(tmp_path: Path, name: str, at: float) -> str:
@@ -48,14 +49,14 @@ def breaker(tmp_path: Path, name: str, at: float) -> str:
 def test_nothing_is_there_and_nothing_is_made(tmp_path: Path, cache: EmbeddingCache) -> None:
     found = look(tmp_path, cache)
     assert {finding.state for finding in found.values()} == {"ok"}
-    assert found["cache"].value == "no embeddings yet"
+    assert found["cache"].text == "no embeddings yet"
     assert list(tmp_path.iterdir()) == []
     assert "cache" not in look(tmp_path)
 
 
 def test_the_cache_is_counted_and_weighed(tmp_path: Path, cache: EmbeddingCache) -> None:
     cache.put("f", {text_digest(str(number)): b"1234" for number in range(7)})
-    assert look(tmp_path, cache)["cache"].value.startswith("7 embeddings, 0.")
+    assert look(tmp_path, cache)["cache"].text.startswith("7 embeddings, 0.")
 
 
 def test_a_cache_that_is_no_database_any_more_begins_again(
@@ -95,7 +96,7 @@ def test_a_cache_with_a_fault_is_thrown_away(tmp_path: Path, cache: EmbeddingCac
 def test_a_part_that_fails_is_named_and_what_failed_long_ago_forgotten(tmp_path: Path) -> None:
     recent = breaker(tmp_path, "openai.document", NOW - 60)
     assert look(tmp_path)["breakers"].state == "ok"
-    assert look(tmp_path)["breakers"].value.startswith("openai.document since 20")
+    assert look(tmp_path)["breakers"].text.startswith("openai.document since 20")
     for name, at in (("voyage.query", NOW - 8 * DAY), ("main.qmd.search", NOW + 8 * DAY)):
         breaker(tmp_path, name, at)
     (tmp_path / "state/memory/breakers/torn.query").write_text("commonpl")
@@ -113,7 +114,7 @@ def test_leftovers_are_named_and_deleted(tmp_path: Path) -> None:
     left.write_text("half")
     os.utime(left, (NOW - DAY, NOW - DAY))
     finding = look(tmp_path)["leftovers"]
-    assert (finding.state, str(left) in finding.value) == ("warning", True)
+    assert (finding.state, str(left) in finding.text) == ("warning", True)
     assert run(finding) == "deleted 1 temporary files"
     assert look(tmp_path)["leftovers"].state == "ok"
 

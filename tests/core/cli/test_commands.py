@@ -208,13 +208,13 @@ def test_status_for_people(run: Callable[..., Run], workspace: str) -> None:
     ran = run("status", "--workspace", workspace, "--deep")
     assert ran.code == 0
     assert ran.out.startswith("Memory of main\n")
-    shown, _, looked_at = ran.out.partition("  Looked at\n")
+    shown, _, checks = ran.out.partition("  Checks\n")
     facts = dict(line.strip().split("  ", 1) for line in shown.splitlines()[1:])
     assert facts["Indexed"].strip().startswith("11 notes, ")
     assert facts["Workspace"].strip() == workspace
     assert facts["Changed since"].strip() == "0 notes"
-    assert "  ok       integrity check  the file is sound\n" in looked_at
-    assert {line.split()[0] for line in looked_at.splitlines()} == {"ok"}
+    assert "  ok       integrity check  the file is sound\n" in checks
+    assert {line.split()[0] for line in checks.splitlines()} == {"ok"}
 
 
 # --- doctor, plugins, config --------------------------------------------------------------------
@@ -225,17 +225,17 @@ def test_doctor_finds_nothing_wrong(run: Callable[..., Run], workspace: str) -> 
     report = run("doctor", "--workspace", workspace, "--json")
     assert report.json["ok"] is True
     assert report.code == 0
-    names = [check["name"] for check in report.json["checks"]]
+    names = [finding["name"] for finding in report.json["findings"]]
     for name in ("python", "sqlite", "configuration", "index folder", "notes", "plugins", "index"):
         assert name in names
-    assert {check["state"] for check in report.json["checks"]} == {"ok"}
+    assert {finding["state"] for finding in report.json["findings"]} == {"ok"}
     text = run("doctor", "--workspace", workspace)
     assert text.code == 0
     assert "ok       notes: 11 notes in" in text.out
     assert run("doctor", "--workspace", workspace, "--quiet").out == ""
 
 
-def test_doctor_says_what_indexes_the_changed_notes(
+def test_doctor_shows_the_command_that_indexes_changed_notes(
     run: Callable[..., Run], workspace: str
 ) -> None:
     run("index", "--workspace", workspace)
@@ -253,9 +253,9 @@ def test_doctor_warns_of_a_disk_that_is_nearly_full(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=19_000_000))
     ran = run("doctor", "--workspace", workspace)
     assert ran.code == 0
-    assert "is on a disk with only 19.0 MB left\n         fix: free some space\n" in ran.out
+    assert "is on a disk with only 19.0 MB free\n         fix: free some space\n" in ran.out
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=20_000_000))
-    assert "can be written\n" in run("doctor", "--workspace", workspace).out
+    assert "is writable\n" in run("doctor", "--workspace", workspace).out
 
 
 def test_doctor_warns_of_a_workspace_without_notes(run: Callable[..., Run], tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_doctor_warns_of_a_workspace_without_notes(run: Callable[..., Run], tmp_
 def test_doctor_fails_for_a_missing_workspace(run: Callable[..., Run], tmp_path: Path) -> None:
     ran = run("doctor", "--workspace", str(tmp_path / "nowhere"))
     assert ran.code == 1
-    assert "failed   workspace: " in ran.out
+    assert "problem  workspace: " in ran.out
     assert "fix: create it" in ran.out
 
 
@@ -284,10 +284,10 @@ def test_doctor_shows_every_fault_of_a_configuration(
     )
     ran = run("doctor", "--workspace", workspace, "--config", str(config), "--json")
     assert ran.code == 1
-    faults = [check for check in ran.json["checks"] if check["state"] == "failed"]
-    assert [check["name"] for check in faults] == ["configuration", "configuration"]
-    assert "bad.json5:1" in faults[0]["message"]
-    assert "bad.json5:2" in faults[1]["message"]
+    faults = [finding for finding in ran.json["findings"] if finding["state"] == "problem"]
+    assert [finding["name"] for finding in faults] == ["configuration", "configuration"]
+    assert "bad.json5:1" in faults[0]["text"]
+    assert "bad.json5:2" in faults[1]["text"]
 
 
 def test_doctor_names_what_no_plugin_offers_and_looks_on(
@@ -300,10 +300,10 @@ def test_doctor_names_what_no_plugin_offers_and_looks_on(
     )
     ran = run("doctor", "--workspace", workspace, "--config", str(config), "--json")
     assert ran.code == 1
-    faults = [check for check in ran.json["checks"] if check["state"] == "failed"]
-    assert [check["name"] for check in faults] == ["configuration"]
-    assert "diary" in faults[0]["message"]
-    assert "notes" in [check["name"] for check in ran.json["checks"]]
+    faults = [finding for finding in ran.json["findings"] if finding["state"] == "problem"]
+    assert [finding["name"] for finding in faults] == ["configuration"]
+    assert "diary" in faults[0]["text"]
+    assert "notes" in [finding["name"] for finding in ran.json["findings"]]
 
 
 def test_doctor_warns_of_each_thing_once(
@@ -312,19 +312,21 @@ def test_doctor_warns_of_each_thing_once(
     config = tmp_path / "some.json5"
     config.write_text("{ memory: { dreaming: {} } }", encoding="utf-8")
     ran = run("doctor", "--workspace", workspace, "--config", str(config), "--json")
-    warnings = [check["message"] for check in ran.json["checks"] if check["state"] == "warning"]
+    warnings = [
+        finding["text"] for finding in ran.json["findings"] if finding["state"] == "warning"
+    ]
     assert len(warnings) == 1
     assert "dreaming" in warnings[0]
 
 
-def test_doctor_tells_who_stands_in_for_whom(
+def test_doctor_names_the_fallback_backend(
     run: Callable[..., Run], workspace: str, tmp_path: Path
 ) -> None:
     config = tmp_path / "some.json5"
     config.write_text('{ memory: { backend: "qmd" } }', encoding="utf-8")
     ran = run("doctor", "--workspace", workspace, "--config", str(config), "--quiet")
     assert ran.code == 0
-    assert ran.out.startswith("warning  backend: builtin answers in place of qmd: ")
+    assert ran.out.startswith("warning  backend: builtin is active in place of qmd: ")
 
 
 def test_doctor_names_a_damaged_index(run: Callable[..., Run], workspace: str) -> None:
@@ -333,8 +335,8 @@ def test_doctor_names_a_damaged_index(run: Callable[..., Run], workspace: str) -
     with open(path, "r+b") as index:
         index.write(b"this is no database at all " * 40)
     ran = run("doctor", "--workspace", workspace, "--json")
-    states = {check["state"] for check in ran.json["checks"] if check["name"] == "index"}
-    assert states & {"warning", "failed"}
+    states = {finding["state"] for finding in ran.json["findings"] if finding["name"] == "index"}
+    assert states & {"warning", "problem"}
 
 
 def test_plugins_are_listed_without_being_loaded(run: Callable[..., Run]) -> None:

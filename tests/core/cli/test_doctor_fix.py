@@ -1,4 +1,4 @@
-"""``commonplace doctor --fix`` mends what can be mended, says what it did, and touches no note."""
+"""``commonplace doctor --fix`` fixes what it can, reports it, and changes no note."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
-from commonplace.cli.mending import Mended, Mender
+from commonplace.cli.commands.doctor import Fixer
 from commonplace.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -60,11 +60,11 @@ def states(index: Path) -> list[Any]:
         connection.close()
 
 
-def test_nothing_is_mended_where_nothing_is_broken(fix: Callable[..., Ran], index: Path) -> None:
+def test_nothing_is_fixed_where_there_is_no_problem(fix: Callable[..., Ran], index: Path) -> None:
     before = index.read_bytes()
     ran = fix("--quiet")
-    assert (ran.code, ran.out) == (0, "there was nothing to fix\n")
-    assert fix("--json").json["mended"] == []
+    assert (ran.code, ran.out) == (0, "nothing to fix\n")
+    assert fix("--json").json["fixes"] == []
     assert index.read_bytes() == before
 
 
@@ -72,10 +72,10 @@ def test_a_first_index_is_made(fix: Callable[..., Ran]) -> None:
     ran = fix()
     assert ran.code == 0
     assert "         fixed: indexed 11 notes\n" in ran.out
-    assert fix("--quiet").out == "there was nothing to fix\n"
+    assert fix("--quiet").out == "nothing to fix\n"
 
 
-def test_an_index_that_does_not_fit_together_is_made_anew(
+def test_an_inconsistent_index_is_rebuilt(
     fix: Callable[..., Ran], run: Callable[..., Ran], workspace: str, index: Path
 ) -> None:
     before = run("search", "--workspace", workspace, "server", "--json").json["results"]
@@ -84,36 +84,38 @@ def test_an_index_that_does_not_fit_together_is_made_anew(
     assert deep.code == 1
     problems = [one for one in deep.json["findings"] if one["state"] == "problem"]
     assert {one["name"] for one in problems} >= {"check", "orphans"}
-    assert problems[0]["hint"] == "make the index anew beside the damaged one"
+    assert problems[0]["hint"] == (
+        "`commonplace doctor --fix`: rebuild the index beside the damaged one"
+    )
 
     preview = fix("--dry-run", "--quiet")
     assert preview.code == 1
-    assert "         would make the index anew beside the damaged one\n" in preview.out
+    assert "         would rebuild the index beside the damaged one\n" in preview.out
     assert states(index) == ["live"]
 
     ran = fix("--quiet")
     assert ran.code == 0, ran.out
     assert ran.out.count("fixed: ") == 1
-    assert "fixed: made the index anew, of 11 notes" in ran.out
-    assert ran.out.endswith("checked again after mending:\nnothing is broken\n")
+    assert "fixed: rebuilt the index from 11 notes" in ran.out
+    assert ran.out.endswith("checking again after the fixes:\nno problems left\n")
     assert run("status", "--workspace", workspace, "--deep").code == 0
     assert run("search", "--workspace", workspace, "server", "--json").json["results"] == before
 
 
-def test_what_is_no_index_is_set_aside_and_made_anew(
+def test_a_file_that_is_no_index_is_set_aside_and_rebuilt(
     fix: Callable[..., Ran], run: Callable[..., Ran], workspace: str, index: Path
 ) -> None:
     index.write_bytes(b"this is no database at all " * 4_000)
     ran = fix("--json")
     assert ran.code == 0, ran.out
     assert ran.json["ok"] is True
-    assert [one["state"] for one in ran.json["mended"]] == ["fixed"]
+    assert [one["state"] for one in ran.json["fixes"]] == ["fixed"]
     assert run("search", "--workspace", workspace, "server", "--json").json["results"]
     (kept,) = index.parent.glob("*.damaged-*Z")
     assert kept.read_bytes().startswith(b"this is no database")
 
 
-def test_each_mend_is_a_line(fix: Callable[..., Ran], index: Path) -> None:
+def test_each_fix_is_reported(fix: Callable[..., Ran], index: Path) -> None:
     tamper(
         index, "UPDATE build SET identity = replace(identity, ' workspace', ' anew=5 workspace')"
     )
@@ -130,23 +132,23 @@ def test_each_mend_is_a_line(fix: Callable[..., Ran], index: Path) -> None:
         index.parent.chmod(0o755)
     ran = fix("--json")
     assert (ran.code, ran.json["ok"]) == (0, True)
-    mended = {one["name"]: one["message"] for one in ran.json["mended"]}
-    assert {one["state"] for one in ran.json["mended"]} == {"fixed"}
-    assert mended.pop("set aside").startswith("deleted 2 damaged indexes, kept ")
-    assert mended.pop("leftovers") == "deleted 1 temporary files"
-    assert mended.pop("breakers") == "deleted 1 records of failures"
+    fixes = {one["name"]: one["text"] for one in ran.json["fixes"]}
+    assert {one["state"] for one in ran.json["fixes"]} == {"fixed"}
+    assert fixes.pop("set aside").startswith("deleted 2 damaged indexes, kept ")
+    assert fixes.pop("leftovers") == "deleted 1 temporary files"
+    assert fixes.pop("breakers") == "deleted 1 records of failures"
     if os.name == "posix":
         assert stat.S_IMODE(index.stat().st_mode) == 0o600
         assert stat.S_IMODE(index.parent.stat().st_mode) == 0o700
-        assert mended.pop("rights").endswith("readable for their owner alone")
-        assert mended.pop("folder").startswith("took the rights of others")
-    assert mended == {}
+        assert fixes.pop("rights").endswith("readable for their owner alone")
+        assert fixes.pop("folder").startswith("took the rights of others")
+    assert fixes == {}
     assert not left.exists()
     assert not torn.exists()
     assert len(list(index.parent.glob("*.damaged-*"))) == 1
 
 
-def test_what_nobody_will_finish_is_dropped(
+def test_a_build_that_is_never_continued_is_dropped(
     fix: Callable[..., Ran], run: Callable[..., Ran], workspace: str, index: Path
 ) -> None:
     from commonplace_sqlite.store import SqliteStore
@@ -162,11 +164,11 @@ def test_what_nobody_will_finish_is_dropped(
     assert states(index) == ["live"]
 
 
-def test_options_of_mending_need_it(run: Callable[..., Ran], workspace: str) -> None:
+def test_options_of_fix_need_it(run: Callable[..., Ran], workspace: str) -> None:
     for option in ("--dry-run", "--drop-unused"):
         ran = run("doctor", option, "--workspace", workspace)
         assert ran.code == 2
-        assert f"{option} is of use with --fix alone" in ran.err
+        assert f"{option} needs --fix" in ran.err
 
 
 def test_quiet_leaves_out_what_is_well_in_json_too(
@@ -174,7 +176,7 @@ def test_quiet_leaves_out_what_is_well_in_json_too(
 ) -> None:
     assert run("doctor", "--quiet", "--json", "--workspace", workspace).json == {
         "ok": True,
-        "checks": [],
+        "findings": [],
     }
 
 
@@ -189,9 +191,8 @@ def test_status_fails_where_nothing_can_be_searched_and_says_why_once(
     assert run("status", "--workspace", workspace, "--json").code == 1
 
 
-def test_a_remedy_that_fails_is_told_and_the_next_one_run() -> None:
-    from commonplace.cli.checks import Check
-    from commonplace.model.findings import Remedy
+def test_a_fix_that_fails_is_reported_and_the_next_one_runs() -> None:
+    from commonplace.model.findings import Finding, Fix
 
     def fail(error: Exception) -> Callable[[], str]:
         def run() -> str:
@@ -200,22 +201,22 @@ def test_a_remedy_that_fails_is_told_and_the_next_one_run() -> None:
         return run
 
     busy = UnavailableError("process 7 is writing the index", hint="try again when it is done")
-    checks = [
-        Check("one", "failed", "x", remedy=Remedy("do this", fail(busy))),
-        Check("two", "failed", "x", remedy=Remedy("do that", fail(PermissionError(13, "not you")))),
-        Check("three", "failed", "x", remedy=Remedy("do it", lambda: "done")),
-        Check("four", "failed", "x", remedy=Remedy("do it", lambda: "done twice")),
-        Check("five", "ok", "x", remedy=Remedy("drop it", lambda: "dropped", asked=True)),
-        Check("six", "failed", "x"),
+    findings = [
+        Finding("problem", "one", "x", Fix("do this", fail(busy))),
+        Finding("problem", "two", "x", Fix("do that", fail(PermissionError(13, "not you")))),
+        Finding("problem", "three", "x", Fix("do it", lambda: "done")),
+        Finding("problem", "four", "x", Fix("do it", lambda: "done twice")),
+        Finding("ok", "five", "x", Fix("drop it", lambda: "dropped", on_request=True)),
+        Finding("problem", "six", "x"),
+        Finding("problem", "seven", "x", Fix("do it yourself")),
     ]
     for unused in (False, True):
-        mender = Mender(dry=False, unused=unused)
-        for check in checks:
-            mender.mend(check)
-        assert mender.mended[:3] == [
-            Mended("one", "failed", "process 7 is writing the index (try again when it is done)"),
-            Mended("two", "failed", "[Errno 13] not you"),
-            Mended("three", "fixed", "done"),
+        fixer = Fixer(dry_run=False, drop_unused=unused)
+        for finding in findings:
+            fixer.fix(finding)
+        assert fixer.results[:3] == [
+            ("failed", "one", "process 7 is writing the index (try again when it is done)"),
+            ("failed", "two", "[Errno 13] not you"),
+            ("fixed", "three", "done"),
         ]
-        assert mender.mended[3:] == ([Mended("five", "fixed", "dropped")] if unused else [])
-        assert mender.changed
+        assert fixer.results[3:] == ([("fixed", "five", "dropped")] if unused else [])

@@ -61,8 +61,9 @@ def look(manager: IndexedMemoryManager) -> dict[str, Finding]:
 
 
 def run(finding: Finding) -> str:
-    assert finding.remedy is not None
-    return finding.remedy.run()
+    assert finding.fix is not None
+    assert finding.fix.run is not None
+    return finding.fix.run()
 
 
 @pytest.fixture
@@ -73,26 +74,26 @@ def store(tmp_path: Path) -> SqliteStore:
 @pytest.mark.parametrize("kind", ["sqlite", "inmemory"])
 def test_a_sound_index_is_told_as_one_whatever_the_store(store: SqliteStore, kind: str) -> None:
     serving = manager(store if kind == "sqlite" else InMemoryStore())
-    assert look(serving)["identity"].value == "there is no index yet"
+    assert look(serving)["identity"].text == "there is no index yet"
     serving.maintain(deadline=NEVER)
     found = look(serving)
     assert {finding.state for finding in found.values()} == {"ok"}
-    assert found["check"].value == "no problems found"
-    assert "keyword-1 tokenizer=analysed workspace=/w" in found["identity"].value
-    assert found["recipes"].value == "as today's"
-    assert found["unfinished"].value == "no build"
+    assert found["check"].text == "no problems found"
+    assert "keyword-1 tokenizer=analysed workspace=/w" in found["identity"].text
+    assert found["recipes"].text == "as today's"
+    assert found["unfinished"].text == "no build"
     assert serving.health().findings == ()
     serving.close()
 
 
-def test_what_differs_from_today_is_named_and_made_anew(store: SqliteStore) -> None:
+def test_what_differs_from_today_is_named_and_rebuilt(store: SqliteStore) -> None:
     manager(store).maintain(deadline=NEVER)
     other = manager(store, workspace="/v", size=800)
     found = look(other)
-    assert found["identity"].value == "made otherwise than today: workspace /w, today /v"
+    assert found["identity"].text == "made otherwise than today: workspace /w, today /v"
     assert found["recipes"].state == "warning"
-    assert found["recipes"].value.startswith("5 of 5 notes are by another: ")
-    assert run(found["identity"]) == "made 5 notes anew"
+    assert found["recipes"].text.startswith("5 of 5 notes are by another: ")
+    assert run(found["identity"]) == "re-indexed 5 notes"
     assert {finding.state for finding in look(other).values()} == {"ok"}
     other.close()
 
@@ -103,8 +104,8 @@ def test_what_nobody_will_go_on_with_is_dropped(store: SqliteStore) -> None:
     serving.maintain(force=True, deadline=Deadline(0, lambda: 1))
     assert [build.state for build in store.builds()] == ["live", "filling"]
     young = look(serving)["unfinished"]
-    assert (young.state, young.remedy) == ("ok", None)
-    assert "`commonplace index --force` goes on with it" in young.value
+    assert (young.state, young.fix) == ("ok", None)
+    assert "`commonplace index --force` continues it" in young.text
     later = manager(store, now=NOW + DAY + 1)
     assert run(look(later)["unfinished"]) == "dropped a build of 0 notes"
     assert [build.state for build in store.builds()] == ["live"]
@@ -112,7 +113,7 @@ def test_what_nobody_will_go_on_with_is_dropped(store: SqliteStore) -> None:
     serving.close()
 
 
-def test_an_index_that_does_not_fit_together_is_made_anew_beside(
+def test_an_inconsistent_index_is_rebuilt_beside_the_old_one(
     store: SqliteStore, tmp_path: Path
 ) -> None:
     serving = manager(store)
@@ -122,8 +123,8 @@ def test_an_index_that_does_not_fit_together_is_made_anew_beside(
     connection.close()
     found = look(serving)
     assert found["check"].state == "problem"
-    assert found["orphans"].remedy is None, "it is the last resort"
-    assert run(found["check"]) == "made the index anew, of 5 notes"
+    assert found["orphans"].fix is None, "it is the last resort"
+    assert run(found["check"]) == "rebuilt the index from 5 notes"
     assert {finding.state for finding in look(serving).values()} == {"ok"}
     assert [build.state for build in store.builds()] == ["live"]
     assert not list(tmp_path.glob("*.damaged-*"))
@@ -144,7 +145,7 @@ def test_a_file_that_is_damaged_itself_is_set_aside(store: SqliteStore, tmp_path
     connection.close()
     found = look(serving)
     assert found["integrity check"].state == "problem"
-    assert run(found["check"]).endswith("; made it anew, of 5 notes")
+    assert run(found["check"]).endswith("; rebuilt it from 5 notes")
     assert {finding.state for finding in look(serving).values()} == {"ok"}
     assert len(list(tmp_path.glob("*.damaged-*Z"))) == 1
     serving.close()

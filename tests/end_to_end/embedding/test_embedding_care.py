@@ -21,33 +21,34 @@ def look(memory: Memory) -> dict[str, Finding]:
 def test_the_cache_is_told_with_its_size(world: World) -> None:
     memory = world.open()
     memory.sync()
-    assert look(memory)["cache"].value.startswith("3 embeddings, 0.")
+    assert look(memory)["cache"].text.startswith("3 embeddings, 0.")
     assert "cache" not in {finding.name for finding in memory.status().findings}
 
 
 def test_spaces_of_a_former_model_go_when_asked(world: World) -> None:
     with world.open() as memory:
         memory.sync()
-        assert look(memory)["spaces"].value == "1, all of them in use"
+        assert look(memory)["spaces"].text == "1, all in use"
     memory = world.open(model="text-embedding-3-large")
     used = look(memory)["spaces"]
-    assert used.value == "1, all of them in use", "the former model still answers"
+    assert used.text == "1, all in use", "the former model still answers"
     memory.sync()
     finding = look(memory)["spaces"]
-    assert finding.value.startswith("nobody uses ")
-    assert "text-embedding-3-small" in finding.value
+    assert finding.text.startswith("unused: ")
+    assert "text-embedding-3-small" in finding.text
     assert finding.state == "ok"
-    assert finding.remedy is not None
-    assert finding.remedy.asked
+    assert finding.fix is not None
+    assert finding.fix.on_request
     asked = world.asked()
-    assert "text-embedding-3-small" in finding.remedy.run()
+    assert finding.fix.run is not None
+    assert "text-embedding-3-small" in finding.fix.run()
     assert [space.covered for space in memory.status().spaces] == [3]
-    assert look(memory)["spaces"].value == "1, all of them in use"
+    assert look(memory)["spaces"].text == "1, all in use"
     assert memory.search("walrus").provider == "openai"
     assert world.asked() <= asked + 1, "the query's"
 
 
-def test_an_index_made_anew_by_a_remedy_embeds_nothing_again(world: World) -> None:
+def test_an_index_rebuilt_by_a_fix_embeds_nothing_again(world: World) -> None:
     import apsw
 
     memory = world.open(cache={"enabled": False})
@@ -57,9 +58,10 @@ def test_an_index_made_anew_by_a_remedy_embeds_nothing_again(world: World) -> No
     connection.execute("UPDATE build SET chunks = 99")
     connection.close()
     asked = world.asked()
-    remedy = look(memory)["check"].remedy
-    assert remedy is not None
-    assert remedy.run() == "made the index anew, of 3 notes"
+    fix = look(memory)["check"].fix
+    assert fix is not None
+    assert fix.run is not None
+    assert fix.run() == "rebuilt the index from 3 notes"
     assert memory.status(deep=True).problems == ()
     assert memory.status().spaces[0].covered == 3
     assert world.asked() == asked
@@ -102,5 +104,5 @@ def test_nothing_that_a_memory_makes_is_open_to_others(world: World, backend: st
     memory.sync()
     memory.search("walrus")
     found = look(memory)
-    assert found["folder"].state == "ok", found["folder"].value
+    assert found["folder"].state == "ok", found["folder"].text
     assert {finding.state for finding in found.values()} == {"ok"}

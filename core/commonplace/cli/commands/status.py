@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.cli.findings import findings_json, findings_lines
 from commonplace.cli.words import count
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from commonplace.cli.context import Context
+    from commonplace.model.findings import Finding
     from commonplace.model.reports import Status, UpkeepState
 
 __all__ = ["create"]
@@ -89,7 +89,7 @@ def _status_json(status: Status) -> dict[str, object]:
         "notices": status.notices,
         "information": status.information,
         "problems": status.problems,
-        "findings": findings_json(status.findings),
+        "findings": status.findings,
     }
 
 
@@ -110,9 +110,20 @@ def _show(status: Status, context: Context) -> None:
     for problem in status.problems:
         context.line(f"  {style.bad('problem:')} {printable(problem)}")
     if status.findings:
-        context.line("  " + style.strong("Looked at"))
-        for line in findings_lines(status.findings, style):
-            context.line(line)
+        context.line("  " + style.strong("Checks"))
+        _show_findings(status.findings, context)
+
+
+def _show_findings(findings: Sequence[Finding], context: Context) -> None:
+    """A line for each finding, and one below it with its fix."""
+    from commonplace.cli.terminal import pad, printable
+
+    width = max(len(finding.name) for finding in findings)
+    for finding in findings:
+        state = context.style.state(finding.state)(pad(finding.state, 7))
+        context.line(f"  {state}  {finding.name:<{width}}  {printable(finding.text)}")
+        if finding.fix is not None:
+            context.line(" " * (width + 13) + printable(finding.fix.hint))
 
 
 def _facts(status: Status) -> Iterator[tuple[str, str]]:

@@ -205,6 +205,12 @@ class CircuitBreaker:
                 name = "half-open" if ready else "open"
             return BreakerState(name, self._reason, self._since, self._failures, self._retry_at)
 
+    def retry_in(self) -> float:
+        """Seconds until an open breaker lets a probe through, 0 if it would now."""
+        with self._lock:
+            self._load()
+            return max(0.0, self._retry_at - self._monotonic()) if self._open else 0.0
+
     def _let_probe(self) -> None:
         self._probing = False
         self._retry_at = self._monotonic()

@@ -281,8 +281,8 @@ def _make_manager(
         manager: MemoryManager = registration.factory(context)
         return manager
 
-    from commonplace.index.changes import MissingSource
     from commonplace.index.manager import Arms, IndexedMemoryManager
+    from commonplace.index.planning import MissingSource
 
     chunking = settings.search.chunking
     chunker = host.chunker(chunking.strategy).factory(

@@ -24,8 +24,8 @@ from commonplace.errors import (
     MemoryDisabledError,
     PathNotAllowedError,
 )
-from commonplace.files.workspace import check_workspace
-from commonplace.index.freshness import freshen
+from commonplace.files.roots import check_workspace
+from commonplace.index.syncing import freshen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from commonplace.config import Settings
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.host import PluginHost
-    from commonplace.index.freshness import Freshness
+    from commonplace.index.syncing import Freshness
     from commonplace.model.reports import (
         NoteText,
         ProgressCallback,
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from commonplace.protocols.managers import MemoryManager
     from commonplace.resilience.deadline import Deadline
     from commonplace.search.search import Searcher
-    from commonplace.upkeep.request import SyncRequest
-    from commonplace.upkeep.upkeep import Upkeep
+    from commonplace.sync.queue import SyncRequest
+    from commonplace.sync.service import Upkeep
 
 __all__ = ["Memory"]
 
@@ -146,7 +146,7 @@ class Memory:
         Threads that ask while a sync runs share the next one and its report. Raises
         :class:`~commonplace.errors.UnavailableError` where the index cannot be written.
         """
-        from commonplace.upkeep.request import SyncRequest
+        from commonplace.sync.queue import SyncRequest
 
         request = SyncRequest(("demand",), force=force, eager=True, progress=progress)
         return self._keeping().sync(request)
@@ -159,7 +159,7 @@ class Memory:
         files are looked at again and again instead of asking the operating system to tell; where
         ``sync.watch`` is off, nobody looks. :meth:`status` says who watches. Again is fine.
         """
-        from commonplace.watching.watcher import Watcher
+        from commonplace.sync.watcher import Watcher
 
         watched = partial(watched_paths, self.host, self.settings, self._sources)
         self._keeping().watch(
@@ -297,7 +297,7 @@ class Memory:
             if self._closed:
                 raise CallerError("this memory is closed", hint="open another one")
             if self._upkeep is None:
-                from commonplace.upkeep.upkeep import Upkeep
+                from commonplace.sync.service import Upkeep
 
                 self._upkeep = Upkeep(
                     self.settings.search.sync,

@@ -38,33 +38,28 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "PluginConflictError PluginUnavailableError ProviderError ProviderErrorKind "
             "ScopeDeniedError UnavailableError WorkspaceError reason_of"
         ),
-        "files.confine": "resolve",
-        "files.days": "day_of",
-        "files.findings": "Findings is_storable words_of",
         "files.globs": "glob_regex matcher",
-        "files.opening": "open_below",
-        "files.reading": "decode read_bytes",
-        "files.roots": "ExtraRoot Root Roots SUFFIX is_ignored",
-        "files.scan": "scan",
-        "files.stats": "is_link stamp_of",
+        "files.reading": "decode open_below read_bytes resolve",
+        "files.roots": "ExtraRoot Root Roots SUFFIX day_of is_ignored is_link stamp_of",
+        "files.scan": "Findings is_storable scan words_of",
         "hookspecs": "GROUP Hooks Registry hookimpl hookspec",
         "host.host": "PluginHost",
-        "index.changes": "settled_stamp",
+        "index.planning": "settled_stamp",
         "model.chunks": (
-            "AnalysedChunk AppendDocument Change Chunk DeleteDocument PutDocument TouchDocument "
-            "embedding_text"
+            "AnalysedChunk AppendDocument Change Chunk DeleteDocument PutDocument "
+            "TouchDocument embedding_text"
         ),
-        "model.store": "Build SpaceInfo StoreHealth StoredDocument",
         "model.documents": (
             "Document DocumentRef RootFailure ScanReport Segment Stamp Trust WatchedPath"
         ),
-        "model.plugins": "Credentials Mount Probe Registration",
         "model.findings": "Finding Fix",
+        "model.plugins": "Credentials Mount Probe Registration",
         "model.reports": "Embedding Progress ProgressCallback SyncReport",
         "model.search": (
             "Arm ArmScore Candidate ChunkId Explanation Found KeywordQuery Nearest Phrase "
             "Query StoredChunk Where"
         ),
+        "model.store": "Build SpaceInfo StoreHealth StoredDocument",
         "model.tuples": "NamedTuple",
         "protocols.contexts": (
             "ChunkerContext ManagerContext ManagerHealth RankContext RankerContext "

@@ -1,1 +1,8 @@
 """The built-in chunkers: by Markdown structure, and by lines."""
+
+from __future__ import annotations
+
+__all__ = ["SMALLEST_SIZE"]
+
+SMALLEST_SIZE = 32
+"""The smallest budget of a chunk, in characters: less would cut words and break emoji."""

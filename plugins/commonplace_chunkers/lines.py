@@ -1,21 +1,151 @@
-"""The chunker that counts lines and knows nothing of Markdown."""
+"""A text as lines: cutting inside long ones, chunks with line numbers, and the chunker `lines`."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from commonplace_chunkers.cutting import cut_inside, next_border
-from commonplace_chunkers.pieces import Piece, to_chunks
-from commonplace_chunkers.sizes import SMALLEST_SIZE
-from commonplace_chunkers.text_lines import TextLines
+from commonplace.plugin import Chunk, floor_boundary, is_boundary
+from commonplace_chunkers import SMALLEST_SIZE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from commonplace.plugin import Chunk, Document
+    from commonplace.plugin import Document
 
-__all__ = ["LinesChunker", "fit_weighted", "weight"]
+__all__ = [
+    "LONGEST_GRAPHEME",
+    "LinesChunker",
+    "Piece",
+    "TextLines",
+    "cut_inside",
+    "fit_characters",
+    "fit_weighted",
+    "next_border",
+    "to_chunks",
+    "weight",
+]
+
+
+class TextLines:
+    r"""Line ``i`` (0-based) is ``text[starts[i]:ends[i]]``, its line end left out.
+
+    There are as many lines as ``text.split("\n")`` has: a text that ends in a line end has an
+    empty last line. A carriage return that the text ends in counts as a line end cut short.
+    """
+
+    __slots__ = ("contents", "ends", "starts", "text")
+
+    def __init__(self, text: str) -> None:
+        lines = text.split("\n")
+        after = list(accumulate(len(line) + 1 for line in lines))
+        self.text = text
+        self.starts = [0, *after[:-1]]
+        self.ends = [end - 1 for end in after]
+        self.contents = lines
+        if "\r" in text:
+            self.contents = [line.removesuffix("\r") for line in lines]
+            pairs = zip(self.starts, self.contents, strict=True)
+            self.ends = [start + len(line) for start, line in pairs]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def number_at(self, offset: int) -> int:
+        """The line in which the character at ``offset`` stands."""
+        return bisect_right(self.starts, offset) - 1
+
+    def is_blank(self, line: int) -> bool:
+        """Whether the line holds nothing but white space."""
+        content = self.contents[line]
+        return not content or content.isspace()
+
+
+class Piece(NamedTuple):
+    """The characters ``start`` to ``stop`` of a text, under a path of headings."""
+
+    start: int
+    stop: int
+    heading: tuple[str, ...] = ()
+
+
+def to_chunks(document: Document, lines: TextLines, pieces: Iterable[Piece]) -> list[Chunk]:
+    """Chunks of the pieces that are not blank, without the blank lines at both of their ends.
+
+    Line numbers are those of the file where the document has a ``line_map``.
+    """
+    chunks = []
+    for start, stop, heading in pieces:
+        text = lines.text[start:stop]
+        blank = len(text) - len(text.lstrip())
+        if blank == len(text):
+            continue
+        begin = text.rfind("\n", 0, blank) + 1
+        line_end = text.find("\n", len(text.rstrip()))
+        text = text[begin:] if line_end < 0 else text[begin:line_end].removesuffix("\r")
+        first = lines.number_at(start + begin)
+        last = first + text.count("\n")
+        start_line, end_line = _line_in_file(document, first), _line_in_file(document, last)
+        chunks.append(Chunk(start_line, end_line, text, heading))
+    return chunks
+
+
+def _line_in_file(document: Document, line: int) -> int:
+    """The 1-based line of the file that the 0-based ``line`` of the document came from."""
+    if document.line_map is not None and line < len(document.line_map):
+        return document.line_map[line]
+    return line + 1
+
+
+LONGEST_GRAPHEME: Final = 4
+"""How many budgets a single grapheme may cost before it is cut."""
+
+_WORD_BORDER = re.compile(r"(?<=\s)(?=\S)|(?<=[。！？；，、．…])(?=[^\s。！？；，、．…])")
+
+
+def fit_characters(_text: str, start: int, stop: int, budget: int) -> int:
+    """The last place up to which a text costs no more than ``budget``, one for a character."""
+    return min(stop, start + budget)
+
+
+def cut_inside(
+    text: str, start: int, stop: int, budget: int, fit: Callable[[str, int, int, int], int]
+) -> int:
+    """A place after ``start``, not after ``stop``, within ``budget`` as measured by ``fit``.
+
+    That is ``stop`` if all fits, else the last word border in the last quarter, else the last
+    border between graphemes. Where one grapheme alone costs more than the budget it is the end of
+    that grapheme, or the place where it has cost :data:`LONGEST_GRAPHEME` budgets. ``start`` is
+    taken for a border.
+    """
+    limit = fit(text, start, stop, budget)
+    if limit >= stop:
+        return stop
+    near = limit - (limit - start) // 4
+    borders = [match.start() for match in _WORD_BORDER.finditer(text, near, limit + 1)]
+    for border in reversed(borders):
+        if is_boundary(text, border, start):
+            return border
+    border = floor_boundary(text, limit, start)
+    if border > start:
+        return border
+    longest = fit(text, start, stop, budget * LONGEST_GRAPHEME)
+    ends = (at for at in range(limit + 1, longest) if is_boundary(text, at, start))
+    return next(ends, longest)
+
+
+def next_border(text: str, at: int, stop: int, start: int) -> int:
+    """The first word border in ``at..stop``, else the first grapheme border, else ``stop``.
+
+    ``start`` is a known border before ``at``.
+    """
+    for match in _WORD_BORDER.finditer(text, at, stop):
+        if is_boundary(text, match.start(), start):
+            return match.start()
+    return next((border for border in range(at, stop) if is_boundary(text, border, start)), stop)
+
 
 # Characters of which a model makes about one token each, where four Latin letters make one.
 _WIDE = re.compile(r"[\u2e80-\ua4ff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f]+")

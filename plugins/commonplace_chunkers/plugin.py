@@ -1,20 +1,57 @@
-"""Registers the chunkers of this package."""
+"""Registers the chunkers `markdown`, which follows the structure of a text, and `lines`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import Registration, hookimpl
+from commonplace_chunkers import SMALLEST_SIZE
 
 if TYPE_CHECKING:
-    from commonplace.plugin import Chunker, ChunkerContext, Registry
+    from collections.abc import Sequence
 
-__all__ = ["commonplace_register_chunkers"]
+    from commonplace.plugin import Chunk, Chunker, ChunkerContext, Document, Registry
+
+__all__ = [
+    "MarkdownChunker",
+    "commonplace_register_chunkers",
+]
+
+
+class MarkdownChunker:
+    """A new chunk at every heading; within a section chunks of up to ``size`` characters.
+
+    Cuts fall on the borders of blocks where possible, then on lines, and only inside a line where
+    it is too long by itself or beside its heading. Chunks of one section overlap by the fewest
+    whole lines that hold ``overlap`` characters, as long as they fill no more than half a chunk;
+    ``overlap`` itself is never more than a quarter of ``size``. A size below 32 is 32.
+    """
+
+    def __init__(self, size: int, overlap: int) -> None:
+        self._size = max(size, SMALLEST_SIZE)
+        self._overlap = max(0, min(overlap, self._size // 4))
+
+    @property
+    def fingerprint(self) -> str:
+        """Id, version and parameters."""
+        return f"markdown-2(size={self._size},overlap={self._overlap})"
+
+    def chunk(self, document: Document) -> Sequence[Chunk]:
+        """The chunks of ``document``; none for a blank one."""
+        # Imported here: a search compares fingerprints, and cuts nothing where nothing changed.
+        from commonplace_chunkers.lines import TextLines, to_chunks
+        from commonplace_chunkers.scanner import outline
+        from commonplace_chunkers.sections import Packer, sections
+
+        lines = TextLines(document.text)
+        blocks, borders = outline(lines.contents)
+        packer = Packer(lines, borders, size=self._size, overlap=self._overlap)
+        parts = sections(blocks, lines, self._size)
+        pieces = (piece for section in parts for piece in packer.pack(section))
+        return to_chunks(document, lines, pieces)
 
 
 def _markdown(context: ChunkerContext) -> Chunker:
-    from commonplace_chunkers.markdown import MarkdownChunker
-
     return MarkdownChunker(context.size, context.overlap)
 
 

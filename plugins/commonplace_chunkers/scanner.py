@@ -1,18 +1,29 @@
-"""The state machine that reads Markdown line by line: open containers, and the block in them."""
+r"""The block structure of a Markdown text: headings, blocks worth knowing, and places to cut.
+
+Covered, as CommonMark 0.31 has it: ATX and setext headings, fenced and indented code, HTML blocks
+of all seven forms, thematic breaks, block quotes, bullet and ordered lists, lazy continuation
+lines, link reference definitions as far as they decide where a paragraph begins, and tabs; and
+beyond it the tables of GitHub, and YAML (``---``) or TOML (``+++``) front matter at the start of
+the file. Inline markup is ignored.
+
+Not covered: containers nested deeper than 32 are read as text; a reference definition counts
+whatever the scheme of its link; a table does not end because it has too many missing cells.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from commonplace_chunkers.references import definition_length
 from commonplace_chunkers.shapes import (
     HTML_END,
     PLAIN_STOPS,
     SETEXT,
     Start,
     closes_fence,
+    definition_length,
     delimiter_cells,
     expand_prefix,
+    front_matter_end,
     header_cells,
     heading_text,
     is_text,
@@ -23,7 +34,34 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Sequence
 
-__all__ = ["NO_BORDER", "Block", "Scanner"]
+__all__ = ["NO_BORDER", "Block", "Outline", "Scanner", "outline"]
+
+
+class Outline(NamedTuple):
+    """What :func:`outline` finds.
+
+    ``borders`` says for each line how deep the outermost block lies that begins there: 0 at top
+    level, 1 for a further item of a list there, 2 inside such an item, and so on;
+    :data:`NO_BORDER` inside a block.
+    """
+
+    blocks: list[Block]
+    borders: bytearray
+
+
+def outline(lines: Sequence[str]) -> Outline:
+    """The outline of the text that is ``lines`` (without their ends), in linear time.
+
+    Blocks come in the order in which they end, headings in the order of the text.
+    """
+    start = front_matter_end(lines)
+    scanner = Scanner(lines)
+    if start:
+        scanner.blocks.append(Block("front matter", 0, start, 0))
+        scanner.borders[0] = 0
+    scanner.scan(start)
+    return Outline(scanner.blocks, scanner.borders)
+
 
 NO_BORDER: Final = 255
 _MOST_CONTAINERS = 32

@@ -13,7 +13,7 @@ from commonplace.testing import MemoryManagerConformance
 from commonplace.testing.manager_laws import CAPABILITIES
 from commonplace.text.analyse import make_analyser
 from commonplace_chunkers.lines import LinesChunker
-from commonplace_chunkers.markdown import MarkdownChunker
+from commonplace_chunkers.plugin import MarkdownChunker
 from commonplace_inmemory.store import InMemoryStore
 from commonplace_sqlite.plugin import make_store
 

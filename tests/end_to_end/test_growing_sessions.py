@@ -15,11 +15,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from commonplace.index import making
+from commonplace.index import documents
 from commonplace.index.manager import IndexedMemoryManager
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.text.analyse import make_analyser
-from commonplace_chunkers.markdown import MarkdownChunker
+from commonplace_chunkers.plugin import MarkdownChunker
 from commonplace_sessions import jsonl, transcript
 from commonplace_sessions.folder import Folder
 from commonplace_sessions.growth import Growth
@@ -379,7 +379,7 @@ def test_an_archived_conversation_keeps_its_vectors(setup: Setup, what: str) -> 
 def test_a_long_conversation_is_made_in_small_parts(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "_AT_ONCE", 4 * PIECE)
+    monkeypatch.setattr(documents, "_AT_ONCE", 4 * PIECE)
     (setup.folder / "a.jsonl").write_bytes(LONG * 400)
     assert isinstance(setup.store, Counting)
     report = setup.sync()
@@ -394,7 +394,7 @@ def test_a_long_conversation_is_made_in_small_parts(
 def test_a_long_conversation_that_time_ran_out_for_is_gone_on_with(
     setup: Setup, monkeypatch: pytest.MonkeyPatch, *, grown: bool
 ) -> None:
-    monkeypatch.setattr(making, "_AT_ONCE", 4 * PIECE)
+    monkeypatch.setattr(documents, "_AT_ONCE", 4 * PIECE)
     path = setup.folder / "a.jsonl"
     path.write_bytes(LONG)
     if grown:

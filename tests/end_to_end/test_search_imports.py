@@ -35,9 +35,9 @@ OURS = """
     commonplace.aio commonplace.resilience.breaker commonplace.cli.checks commonplace.cli.extra
     commonplace.cli.jsonify commonplace.cli.pretty commonplace.config.json5
     commonplace.config.resolve commonplace.config.schema commonplace.embedding.service
-    commonplace.host.events commonplace.index.documents commonplace.index.indexer
-    commonplace.model.chunks commonplace.status commonplace.testing commonplace.upkeep
-    commonplace.watching commonplace_chunkers.cutting
+    commonplace.host.events commonplace.index.documents commonplace.index.indexing
+    commonplace.model.chunks commonplace.status commonplace.testing commonplace.sync
+    commonplace_chunkers.lines
     commonplace_gemini commonplace_inmemory commonplace_local commonplace_mistral
     commonplace_ollama commonplace_openai commonplace_qmd commonplace_sqlite.repair
     commonplace_sqlite.upkeep commonplace_sqlite.writing commonplace_voyage
@@ -90,11 +90,11 @@ def test_nothing_is_left_to_a_background_that_would_end_with_the_process(sandbox
     ran = search(sandbox, "--session-key", "agent:main:new")
     (note,) = [line for line in ran.err.splitlines() if "30 changed notes" in line]
     assert note.endswith(": run `commonplace index`")
-    assert among(listed(ran, "MODULES"), "commonplace.upkeep commonplace.watching") == set()
+    assert among(listed(ran, "MODULES"), "commonplace.sync") == set()
 
 
 def test_the_list_can_find_something(sandbox: Sandbox) -> None:
     ran = search(sandbox)  # which makes the index, under its lease
     modules = listed(ran, "MODULES")
     assert {"filelock", "hashlib"} <= among(modules, FORBIDDEN)
-    assert "commonplace.index.indexer" in among(modules, OURS)
+    assert "commonplace.index.indexing" in among(modules, OURS)

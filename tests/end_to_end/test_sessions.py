@@ -10,7 +10,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.errors import PathNotAllowedError
-from commonplace.index import freshness
+from commonplace.index import syncing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -232,7 +232,7 @@ def test_other_agents_by_their_own_ids(opener: Opener, tmp_path: Path) -> None:
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search takes all the time it needs for the little that has changed."""
-    monkeypatch.setattr(freshness, "_INLINE_SECONDS", 600.0)
+    monkeypatch.setattr(syncing, "_INLINE_SECONDS", 600.0)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from commonplace.errors import CommonplaceError, DeclinedError, UnavailableError, reason_of
 from commonplace.fallback.turn import Turn
-from commonplace.index.freshness import maintain_unasked
+from commonplace.index.syncing import maintain_unasked
 from commonplace.model.reports import LinkState
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth

@@ -11,7 +11,7 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.index.freshness import Freshness
+from commonplace.index.syncing import Freshness
 from commonplace.model.search import Fallback
 from commonplace.model.tuples import NamedTuple
 

@@ -11,8 +11,7 @@ from commonplace.errors import (
     UnavailableError,
     WorkspaceError,
 )
-from commonplace.files.confine import resolve, split_citation
-from commonplace.files.reading import decode, read_bytes
+from commonplace.files.reading import decode, read_bytes, resolve, split_citation
 from commonplace.files.roots import ExtraRoot, Roots
 from commonplace.model.reports import NoteText
 
@@ -29,7 +28,7 @@ def read_lines(
 ) -> NoteText:
     r"""``lines`` lines of the note at ``path`` from the 1-based line ``start``; all by default.
 
-    ``path`` is as in :func:`commonplace.files.confine.resolve`, or a citation (``path#L3-L9``)
+    ``path`` is as in :func:`commonplace.files.reading.resolve`, or a citation (``path#L3-L9``)
     whose lines count where none are given. ``start`` and ``lines`` below 1 are taken as 1. Lines
     end at ``\n`` or ``\r\n``; the text keeps them as they stand in the file, without the one after
     the last line. Past the end the text is empty and ``end_line`` is below ``start_line``.

@@ -1,19 +1,190 @@
-"""Reading a note below a root."""
+"""Reading a file that is asked for: resolved by an allowed root, opened without following links."""
 
 from __future__ import annotations
 
 import codecs
+import errno
 import os
+import re
+import stat
 from typing import TYPE_CHECKING
 
-from commonplace.files.opening import open_below
-from commonplace.files.stats import stamp_of
+from commonplace.errors import PathNotAllowedError
+from commonplace.files.roots import SUFFIX, stamp_of
 
 if TYPE_CHECKING:
-    from commonplace.files.roots import Root
+    from collections.abc import Iterator, Sequence
+
+    from commonplace.files.roots import Root, Roots
     from commonplace.model.documents import Stamp
 
-__all__ = ["decode", "read_bytes"]
+__all__ = [
+    "decode",
+    "open_below",
+    "read_bytes",
+    "resolve",
+    "split_citation",
+]
+
+
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
+# A folder that is only passed through needs no permission to be listed, where that can be said.
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
+_FILE = (
+    os.O_RDONLY | _NOFOLLOW | _CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+)
+_STEPWISE = bool(_NOFOLLOW) and {os.open, os.stat} <= os.supports_dir_fd
+
+_REFUSALS = frozenset(
+    {errno.ELOOP, errno.EMLINK, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ENXIO, errno.EINVAL}
+)
+"""What systems answer for links, for files used as folders, sockets and impossible names."""
+
+
+def open_below(base: str, parts: Sequence[str]) -> int:
+    """A descriptor for reading of the regular file ``base/parts[0]/parts[1]/...``.
+
+    Links in ``base`` are followed, in ``parts`` never, also if one is put there while this runs.
+    A file that is not regular is not opened at all, so that no pipe is waited for.
+
+    Raises :class:`~commonplace.errors.PathNotAllowedError` for links and for what is no regular
+    file, ``FileNotFoundError`` where nothing is, and other ``OSError``.
+    """
+    if not parts:
+        raise PathNotAllowedError
+    try:
+        return (_open_stepwise if _STEPWISE else _open_compared)(base, parts)
+    except OSError as error:
+        if error.errno in _REFUSALS:
+            raise PathNotAllowedError from None
+        raise
+    except ValueError:  # a NUL, or a surrogate that stands for nothing
+        raise PathNotAllowedError from None
+
+
+def _open_stepwise(base: str, parts: Sequence[str]) -> int:
+    """Walk down by descriptors: what is checked is what is opened."""
+    folder = os.open(base, _FOLDER)
+    try:
+        for part in parts[:-1]:
+            inner = os.open(part, _FOLDER | _NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        _require_regular(os.stat(parts[-1], dir_fd=folder, follow_symlinks=False))
+        opened = os.open(parts[-1], _FILE, dir_fd=folder)
+    finally:
+        os.close(folder)
+    return _checked(opened)
+
+
+def _open_compared(base: str, parts: Sequence[str]) -> int:
+    """Where there is no walking by descriptors (Windows): compare names before and after.
+
+    A link that is there, or is put there once, is refused. Somebody who keeps swapping a folder
+    and a link at the right moments could still win; where descriptors work, nobody can.
+    """
+    location = os.path.join(base, *parts)
+    _require_no_link(base, parts)
+    _require_regular(os.lstat(location))
+    opened = _checked(os.open(location, _FILE))
+    try:
+        _require_no_link(base, parts)
+        same = os.path.samestat(os.fstat(opened), os.lstat(location))
+        _require_no_link(base, parts)
+    except BaseException:
+        os.close(opened)
+        raise
+    if not same:
+        os.close(opened)
+        raise PathNotAllowedError
+    return opened
+
+
+def _require_no_link(base: str, parts: Sequence[str]) -> None:
+    direct = os.path.join(os.path.realpath(base), *parts)
+    real = os.path.realpath(os.path.join(base, *parts))
+    if os.path.normcase(real) != os.path.normcase(direct):
+        raise PathNotAllowedError
+
+
+def _require_regular(found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise PathNotAllowedError
+
+
+def _checked(opened: int) -> int:
+    try:
+        _require_regular(os.fstat(opened))
+    except BaseException:
+        os.close(opened)
+        raise
+    return opened
+
+
+_LONGEST = 4096
+_CITATION = re.compile(r"#L([0-9]{1,9})(?:-L?([0-9]{1,9}))?\Z")
+
+
+def split_citation(path: str) -> tuple[str, int | None, int | None]:
+    """``path#L3-L9`` as path, first and last line; ``path#L3`` is that one line.
+
+    Without such an ending the lines are ``None``. No note's name ends like that, since all end in
+    ``.md``.
+    """
+    path = path.strip()
+    found = _CITATION.search(path)
+    if found is None:
+        return path, None, None
+    first = int(found[1])
+    last = first if found[2] is None else int(found[2])
+    return path[: found.start()], min(first, last), max(first, last)
+
+
+def resolve(roots: Roots, path: str) -> tuple[Root, str]:
+    """The root that admits ``path``, and the part below it as ``read_bytes`` takes it.
+
+    ``path`` is relative to the workspace, as search results name it, or absolute. ``..`` is
+    taken out of the name before anything is looked up, so it cannot be used to step through a
+    link; the names alone decide, and whether such a file exists plays no part.
+
+    Raises :class:`~commonplace.errors.PathNotAllowedError`, in the same words whatever the reason.
+    """
+    for asked in dict.fromkeys((path, path.strip())):
+        if len(asked) > _LONGEST or "\0" in asked or not asked.endswith(SUFFIX):
+            continue
+        location = os.path.normpath(os.path.join(roots.workspace, asked))
+        for root, relative in _admitting(roots, location, absolute=os.path.isabs(asked)):
+            if _is_plain(roots.stored(location), relative):
+                return root, relative
+    raise PathNotAllowedError
+
+
+def _admitting(roots: Roots, location: str, *, absolute: bool) -> Iterator[tuple[Root, str]]:
+    for root in roots.all:
+        relative = root.below(location)
+        if relative is not None:
+            yield root, relative
+    if not absolute:
+        return
+    for root in roots.all:
+        # The same place by another name: /private/tmp for /tmp, a workspace that is a link.
+        real = os.path.join(os.path.realpath(root.base), *root.parts)
+        if real != root.location:
+            relative = root._replace(location=real).below(location)
+            if relative is not None:
+                yield root, relative
+
+
+def _is_plain(stored: str, relative: str) -> bool:
+    """Whether an index can hold this name, and a file system will not read more into it."""
+    try:
+        stored.encode()
+    except UnicodeEncodeError:
+        return False
+    # On Windows a colon begins the name of a stream within the file.
+    return os.name != "nt" or ":" not in relative
+
 
 _ATTEMPTS = 3
 _AT_ONCE = 1 << 26

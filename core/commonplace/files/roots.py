@@ -1,19 +1,38 @@
-"""The allowed roots: which files of a workspace, and beside it, memory may know of."""
+"""The allowed roots: which files memory may read, and what their paths and stats say."""
 
 from __future__ import annotations
 
 import os
+import re
+import stat
+import sys
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
+from commonplace.errors import WorkspaceError
 from commonplace.files.globs import matcher
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from datetime import date
 
+    from commonplace.model.documents import Stamp
     from commonplace.protocols.sources import ConfiguredPath
 
-__all__ = ["IGNORED_FOLDERS", "SUFFIX", "ExtraRoot", "Root", "Roots", "is_ignored"]
+__all__ = [
+    "IGNORED_FOLDERS",
+    "SUFFIX",
+    "ExtraRoot",
+    "Root",
+    "Roots",
+    "check_workspace",
+    "day_of",
+    "is_ignored",
+    "is_link",
+    "stamp_of",
+]
+
 
 SUFFIX = ".md"
 """How the name of every note ends, exactly."""
@@ -147,3 +166,65 @@ class Roots:
 def is_ignored(folder: str) -> bool:
     """Whether a folder of this name is passed over below a root: hidden ones and those of tools."""
     return folder.startswith(".") or folder in IGNORED_FOLDERS
+
+
+if sys.platform == "win32":
+
+    def stamp_of(found: os.stat_result) -> Stamp:
+        """The stamp of a file; the same from an open file and from its directory entry."""
+        # A directory entry of Windows does not know the number of its file.
+        return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, 0)
+
+else:
+    # The same, in one call: a scan makes one stamp for every note.
+    stamp_of: Callable[[os.stat_result], Stamp] = attrgetter(
+        "st_size", "st_mtime_ns", "st_ctime_ns", "st_ino"
+    )
+
+
+def is_link(found: os.stat_result) -> bool:
+    """Whether this is a link, symbolic or (on Windows, where folders can be that) a junction."""
+    if sys.platform == "win32" and found.st_reparse_tag == stat.IO_REPARSE_TAG_MOUNT_POINT:
+        return True
+    return stat.S_ISLNK(found.st_mode)
+
+
+def check_workspace(workspace: str) -> None:
+    """Raise :class:`~commonplace.errors.WorkspaceError` where it is no folder that can be read."""
+    try:
+        os.scandir(workspace).close()
+    except NotADirectoryError as error:
+        raise WorkspaceError(
+            f"the workspace {workspace} is not a folder",
+            hint="pass the folder that holds MEMORY.md and memory/ with --workspace",
+        ) from error
+    except FileNotFoundError as error:
+        raise WorkspaceError(
+            f"the workspace {workspace} does not exist",
+            hint=f"create it (mkdir -p {workspace}/memory) or pass another one with --workspace",
+        ) from error
+    except (OSError, ValueError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or str(error)
+        raise WorkspaceError(
+            f"the workspace {workspace} cannot be read: {reason}",
+            hint="see that this user may read it, or pass another one with --workspace",
+        ) from error
+
+
+_DAILY = re.compile(r"memory/(?:.*/)?([0-9]{4})-([0-9]{2})-([0-9]{2})(?:-[^/]*)?\.md", re.DOTALL)
+
+
+def day_of(path: str) -> date | None:
+    """The day of a daily note: ``memory/2026-01-31.md``, also with a slug and in subfolders.
+
+    ``path`` is a stored path. ``None`` for every other note, and for a day no calendar has.
+    """
+    found = _DAILY.fullmatch(path)
+    if found is None:
+        return None
+    from datetime import date
+
+    try:
+        return date(int(found[1]), int(found[2]), int(found[3]))
+    except ValueError:
+        return None

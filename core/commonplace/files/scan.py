@@ -24,20 +24,245 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from operator import attrgetter
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
-from commonplace.files.findings import Findings, is_storable, words_of
-from commonplace.files.roots import SUFFIX
-from commonplace.files.stats import is_link, stamp_of
-from commonplace.files.walk import walk
-from commonplace.model.documents import ScanReport
+from commonplace.files.roots import SUFFIX, is_ignored, is_link, stamp_of
+from commonplace.model.documents import DocumentRef, RootFailure, ScanReport
 
 if TYPE_CHECKING:
-    from commonplace.files.roots import Root, Roots
-    from commonplace.files.walk import Scandir
+    from collections.abc import Sequence
 
-__all__ = ["scan"]
+    from commonplace.files.roots import Root, Roots
+    from commonplace.model.documents import Stamp
+
+__all__ = [
+    "Findings",
+    "is_storable",
+    "printable",
+    "scan",
+    "walk",
+    "words_of",
+]
+
+
+_PARENTS = frozenset({"", os.pardir})
+
+
+class Findings:
+    """Collects documents, failures and the count of links; keeps a document from coming twice.
+
+    ``overlapping`` says that one file may be reached by two roots. The name of a folder does not
+    tell (it can be reached through a link above a root, or in another case on some disks); its
+    device and inode do, as folders have no hard links. Files have: two names of one file are two
+    notes.
+    """
+
+    def __init__(self, source: str, *, overlapping: bool) -> None:
+        self.source = source
+        self.overlapping = overlapping
+        self.documents: list[DocumentRef] = []
+        self.failures: list[RootFailure] = []
+        self.links = 0
+        self._names: dict[tuple[int, int], set[str]] = {}
+
+    def names_in(self, folder: str) -> set[str]:
+        """The names found so far in the folder that ``folder`` leads to, to be added to."""
+        found = os.stat(folder)
+        return self._names.setdefault((found.st_dev, found.st_ino), set())
+
+    def add_file(self, stored: str, location: str, stamp: Stamp) -> None:
+        """Take the file at ``location``, unless it was found before."""
+        folder, name = os.path.split(location)
+        name = _true_name(folder, name)
+        names = self.names_in(folder)
+        if name not in names:
+            names.add(name)
+            self.documents.append(DocumentRef(self.source, stored, location, stamp))
+
+    def fail(self, stored: str, reason: str) -> None:
+        """Note that what is below the stored path ``stored`` was not seen to its end."""
+        # No prefix but "" holds both what is below a folder around the workspace and the
+        # workspace, whose paths begin otherwise.
+        prefix = "" if _PARENTS.issuperset(stored.split("/")) else printable(stored)
+        self.failures.append(RootFailure(prefix, reason))
+
+    def fail_names(self, prefix: str, names: Sequence[str]) -> None:
+        """Note names in the folder ``prefix`` that no index can hold: the first, and how many."""
+        more = f" (and {len(names) - 1} more in this folder)" if len(names) > 1 else ""
+        reason = f"the name is not valid UTF-8: rename it to have it indexed{more}"
+        self.failures.append(RootFailure(printable(prefix + names[0]), reason))
+
+
+def is_storable(name: str) -> bool:
+    """Whether an index can hold ``name``: whether it is valid Unicode."""
+    if name.isascii():
+        return True
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def printable(path: str) -> str:
+    r"""``path``, with ``\xe9`` and the like for bytes that are not UTF-8."""
+    if is_storable(path):
+        return path
+    try:
+        return os.fsencode(path).decode(errors="backslashreplace")
+    except UnicodeEncodeError:
+        return path.encode(errors="backslashreplace").decode()
+
+
+def words_of(error: OSError | ValueError) -> str:
+    """The reason that ``error`` gives, without the path."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
+def _true_name(folder: str, name: str) -> str:
+    """How the folder itself spells ``name``: on some disks ``a.md`` opens ``A.md``."""
+    location = os.path.join(folder, name)
+    try:
+        other = os.lstat(os.path.join(folder, name.swapcase()))
+        if not os.path.samestat(other, os.lstat(location)):
+            return name
+        names = os.listdir(folder)
+    except OSError:
+        return name
+    if name in names:
+        return name
+    return next((real for real in names if real.casefold() == name.casefold()), name)
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from commonplace.files.roots import Root, Roots
+
+    Scandir = Callable[[str], AbstractContextManager[Iterator[os.DirEntry[str]]]]
+
+
+def walk(root: Root, roots: Roots, findings: Findings, scandir: Scandir) -> bool:
+    """Add every note below ``root`` to ``findings``; whether the folder holds nothing at all.
+
+    A folder that cannot be listed is noted as failed, and the others are walked all the same. It
+    ends: links are refused, so no folder comes twice.
+    """
+    # Around the workspace, names are not simply joined: ../ws/a.md is a.md.
+    around = not root.stored or root.stored.endswith(os.pardir)
+    first = _Listing(root, findings, root.location, root.stored, "")
+    waiting = [first]
+    while waiting:
+        folder = waiting.pop()
+        folder.read(scandir)
+        for name in folder.folders:
+            location = os.path.join(folder.location, name)
+            stored = roots.stored(location) if around else folder.prefix + name
+            waiting.append(_Listing(root, findings, location, stored, f"{folder.below}{name}/"))
+    return first.blank
+
+
+class _Listing:
+    """One folder: its notes are added to the findings, its folders are left in ``folders``.
+
+    ``below`` is its path below the root, either ``""`` or ending in ``/``.
+    """
+
+    __slots__ = (
+        "below",
+        "blank",
+        "findings",
+        "folders",
+        "location",
+        "prefix",
+        "stored",
+        "taken",
+        "unstorable",
+        "wanted",
+    )
+
+    def __init__(
+        self, root: Root, findings: Findings, location: str, stored: str, below: str
+    ) -> None:
+        self.location = location
+        self.stored = stored
+        self.prefix = f"{stored}/" if stored else ""
+        self.below = below
+        self.folders: list[str] = []
+        self.blank = False
+        self.findings = findings
+        self.taken: set[str] | None = None
+        self.unstorable: list[str] = []
+        self.wanted = root.wanted
+
+    def read(self, scandir: Scandir) -> None:
+        """Look at every entry; what goes wrong is noted once for the folder."""
+        try:
+            if self.wanted is not None or self.findings.overlapping:
+                self.taken = self.findings.names_in(self.location)
+            with scandir(self.location) as entries:
+                trouble = self._take(entries)
+        except OSError as error:
+            trouble = error
+        if trouble is not None:
+            self.findings.fail(self.stored, words_of(trouble))
+        if self.unstorable:
+            self.findings.fail_names(self.prefix, sorted(self.unstorable))
+
+    def _take(self, entries: Iterator[os.DirEntry[str]]) -> OSError | None:
+        """Add every note, remember every folder; the first thing that went wrong."""
+        # This loop is what a scan costs: local names, and for most notes no call of our own.
+        source, prefix, add = self.findings.source, self.prefix, self.findings.documents.append
+        simple = self.taken is None
+        trouble: OSError | None = None
+        entry = None
+        for entry in entries:
+            name = entry.name
+            try:
+                if not name.endswith(SUFFIX):
+                    self._enter(entry)
+                    continue
+                found = entry.stat(follow_symlinks=False)
+                if not S_ISREG(found.st_mode):
+                    self._enter(entry)
+                elif (simple and name.isascii()) or self._is_wanted(name):
+                    add(DocumentRef(source, prefix + name, entry.path, stamp_of(found)))
+            except FileNotFoundError:
+                continue  # deleted since it was listed
+            except OSError as error:
+                trouble = trouble or error
+        self.blank = entry is None
+        return trouble
+
+    def _is_wanted(self, name: str) -> bool:
+        if self.wanted is not None and not self.wanted(self.below + name):
+            return False
+        if not is_storable(name):
+            self.unstorable.append(name)
+            return False
+        if self.taken is not None:
+            if name in self.taken:
+                return False
+            self.taken.add(name)
+        return True
+
+    def _enter(self, entry: os.DirEntry[str]) -> None:
+        """Count a link, remember a folder, pass over everything else."""
+        if entry.is_symlink():
+            self.findings.links += 1
+        elif not entry.is_dir(follow_symlinks=False) or is_ignored(entry.name):
+            return
+        elif sys.platform == "win32" and is_link(entry.stat(follow_symlinks=False)):
+            self.findings.links += 1
+        elif is_storable(entry.name):
+            self.folders.append(entry.name)
+        else:
+            self.unstorable.append(entry.name)
+
 
 _KEPT = "nothing is forgotten, as its disk may not be mounted"
 

@@ -1,4 +1,4 @@
-"""The engine of chunker, analyser, embedder and store: searched, and kept up to the files."""
+"""The memory manager over any store: chunker, analyser, embedding; searched and synced."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.index.changes import MissingSource
+from commonplace.index.builds import answers, build_identity, live_build
 from commonplace.index.keyword import keyword_arm
-from commonplace.index.maintenance import Maintenance
-from commonplace.index.recipe import build_identity
-from commonplace.index.scanning import with_scans
-from commonplace.index.target import answers, live_build
+from commonplace.index.planning import MissingSource, with_scans
+from commonplace.index.syncing import Maintenance
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
@@ -204,7 +202,7 @@ class IndexedMemoryManager:
             return ManagerHealth(available=False, reason=reason_of(error))
 
     def _inspected(self, store: StoreHealth) -> tuple[Finding, ...]:
-        from commonplace.index.inspecting import Inspection
+        from commonplace.index.checks import Inspection
 
         # What is made beside keeps its vectors; what begins empty gets them as after any loss.
         rebuild = partial(self.maintain, force=True, embed=False, deadline=NEVER)
@@ -249,7 +247,7 @@ class IndexedMemoryManager:
         if vectors is None or live is None or service is None:
             return report
         from commonplace.embedding.filling import fill_vectors
-        from commonplace.index.locating import place_of
+        from commonplace.index.checks import place_of
 
         done = fill_vectors(
             service,

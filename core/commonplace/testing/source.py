@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, cast
 from hypothesis import strategies as st
 
 from commonplace.protocols.contexts import SourceContext
+from commonplace.sync.folders import Relevance
 from commonplace.testing.source_laws import ReadLaws, SourceLaws, found, law, planned, watched_files
 from commonplace.testing.strategies import HOSTILE_PATHS
-from commonplace.watching.relevance import Relevance
 
 if TYPE_CHECKING:
     from commonplace.model.documents import DocumentRef, Segment

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from hypothesis import strategies as st
 
-from commonplace.index.changes import SourceScan, plan_changes
+from commonplace.index.planning import SourceScan, plan_changes
 from commonplace.model.documents import Trust
 from commonplace.model.store import StoredDocument
 from commonplace.protocols.contexts import SourceContext
@@ -25,7 +25,7 @@ from commonplace.testing.workspace import Workspace
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from commonplace.index.changes import Plan
+    from commonplace.index.planning import Plan
     from commonplace.model.documents import Document, DocumentRef, ScanReport
     from commonplace.protocols.sources import Source
 

@@ -7,10 +7,8 @@ import shutil
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from commonplace.files.days import day_of
-from commonplace.files.roots import Roots
+from commonplace.files.roots import Roots, day_of, stamp_of
 from commonplace.files.scan import scan
-from commonplace.files.stats import stamp_of
 from commonplace.model.documents import Document
 
 if TYPE_CHECKING:

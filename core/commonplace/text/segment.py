@@ -1,13 +1,4 @@
-"""Cutting a text into groups of joined words, and these into words and runs without spaces.
-
-A *group* is what stands together without white space or other punctuation than the joiners
-``- . / : @``: ``no-unused-vars``, ``memory.search.provider``, ``a828e60``, ``C++``. A *run* is a
-stretch of a script that is written without spaces. A *unit* is a letter of a run with all that
-belongs to it: marks, a Thai or Lao vowel before or behind it, a Khmer or Burmese letter below it,
-the other letters of a Hangul syllable. (Pairs of such units find Thai better than pairs of code
-points do, measured.)
-All patterns are possessive: time is linear in the text whatever it holds.
-"""
+"""From text to groups, runs and words, by the character classes of the world's scripts."""
 
 from __future__ import annotations
 
@@ -19,7 +10,77 @@ from unicodedata import is_normalized
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["cut", "drop_ignorable", "find_groups", "groups", "has_unspaced", "units", "words"]
+__all__ = [
+    "EMOJI",
+    "IGNORABLE",
+    "MARKS",
+    "RADICALS",
+    "UNSPACED",
+    "cut",
+    "drop_ignorable",
+    "find_groups",
+    "groups",
+    "has_unspaced",
+    "units",
+    "words",
+]
+
+
+RADICALS = "\u2e80-\u2fd5"
+"""Han radicals: symbols to Unicode, but text copied from a PDF has them in place of letters."""
+
+UNSPACED = (
+    RADICALS + "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c"  # Han and its iteration marks
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+    "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # kana, prolonged sound
+    "\uff66-\uff9f\U0001aff0-\U0001b16f"
+    "\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\uac00-\ud7a3\ud7b0-\ud7ff\uffa0-\uffdc"  # Hangul
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf"  # Thai, Lao
+    "\u1780-\u17d3\u17d7\u17dc\u17dd"  # Khmer
+    "\u1000-\u103f\u1050-\u108f\u109a-\u109d\ua9e0-\ua9ef\ua9fa-\ua9fe\uaa60-\uaa7f"  # Burmese
+)
+"""Scripts written without spaces between words, and Hangul, whose words carry their particles."""
+
+IGNORABLE = "\u00ad\u200b-\u200f\u2060-\u2064\ufeff"
+"""Soft hyphens, joiners and direction marks: inside a word, and no part of it."""
+
+EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
+"""Pictures that people search for."""
+
+# Combining marks. The ranges also run over letters, digits and unassigned characters that lie
+# between marks, which makes them fewer; over nothing else.
+MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1-\u05c2\u05c4-\u05c5\u05c7-\u05c9"
+    "\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0711-\u07f3"
+    "\u07fd\u0816-\u082d\u0859-\u085b\u0897-\u08e1\u08e3-\u0963\u0981-\u09e3\u09fe-\u0a75"
+    "\u0a81-\u0ae3\u0afa-\u0b63\u0b82-\u0bd7\u0c00-\u0c63\u0c81-\u0c83\u0cbc-\u0d4d"
+    "\u0d57-\u0d63\u0d81-\u0df3\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ece\u0f18-\u0f19\u0f35"
+    "\u0f37\u0f39\u0f3e-\u0f84\u0f86-\u0fbc\u0fc6\u102b-\u103e\u1056-\u109d\u135d-\u135f"
+    "\u1712-\u1734\u1752-\u17d3\u17dd\u180b-\u180d\u180f-\u193b\u1a17-\u1a1b\u1a55-\u1a7f"
+    "\u1ab0-\u1b44\u1b6b-\u1b73\u1b80-\u1bf3\u1c24-\u1c37\u1cd0-\u1cd2\u1cd4-\u1dff"
+    "\u20d0-\u20f0\u2cef-\u2cf1\u2d7f-\u2dff\u302a-\u302f\u3099-\u309a\ua66f-\ua672"
+    "\ua674-\ua67d\ua69e-\ua6f1\ua802-\ua827\ua82c\ua880-\ua8c5\ua8e0-\ua8f1\ua8ff-\ua92d"
+    "\ua947-\ua953\ua980-\ua9c0\ua9e5-\uaa4d\uaa7b-\uaac1\uaaeb-\uaaef\uaaf5-\uaaf6"
+    "\uabe3-\uabea\uabec-\uabed\ufb1e\ufe00-\ufe0f\ufe20-\ufe2f\U000101fd-\U0001037a"
+    "\U00010a01-\U00010a3f\U00010ae5-\U00010ae6\U00010d24-\U00010d6d\U00010eab-\U00010eac"
+    "\U00010ecb-\U00010ecf\U00010ef0-\U00010f50\U00010f82-\U00010f85\U00011000-\U00011046"
+    "\U00011070-\U000110ba\U000110c2\U00011100-\U00011134\U00011145-\U00011173"
+    "\U00011180-\U000111c0\U000111c9-\U000111cc\U000111ce-\U000111cf\U0001122c-\U00011237"
+    "\U0001123e-\U00011241\U000112df-\U000113d2\U000113e1-\U00011446\U0001145e-\U000114c3"
+    "\U000115af-\U000115c0\U000115dc-\U00011640\U000116ab-\U000116b7\U0001171d-\U0001172b"
+    "\U0001182c-\U0001183a\U00011930-\U00011943\U000119d1-\U000119e0\U000119e4-\U00011a3e"
+    "\U00011a47-\U00011a99\U00011b60-\U00011b67\U00011c2f-\U00011c3f\U00011c92-\U00011ef6"
+    "\U00011f00-\U00011f42\U00011f5a\U00013440-\U0001612f\U00016af0-\U00016af4"
+    "\U00016b30-\U00016b36\U00016f4f-\U00016f92\U00016fe4-\U00016ff1\U0001bc9d-\U0001bc9e"
+    "\U0001cf00-\U0001cf46\U0001d127-\U0001d128\U0001d165-\U0001d169\U0001d16d-\U0001d172"
+    "\U0001d17b-\U0001d182\U0001d185-\U0001d18b\U0001d1aa-\U0001d1ad\U0001d242-\U0001d244"
+    "\U0001d250-\U0001d252\U0001d25b-\U0001d25c\U0001d25f\U0001d280-\U0001d281"
+    "\U0001da00-\U0001da36\U0001da3b-\U0001da6c\U0001da75\U0001da84\U0001da9b-\U0001daaf"
+    "\U0001e000-\U0001e136\U0001e2ae-\U0001e2ef\U0001e4ec-\U0001e5ef\U0001e6e3-\U0001e94a"
+    "\U000e0100-\U000e01ef"
+)
+"""Combining marks; good only beside ``\\w``, for letters that lie between marks are in it too."""
+
 
 _JOINERS = "-./:@"
 _WIDE_JOINERS = _JOINERS + "\u2010\u2011"
@@ -105,7 +166,6 @@ def _group_pattern(text: str) -> re.Pattern[str]:
 
 @cache
 def _wide_group_pattern() -> re.Pattern[str]:
-    from commonplace.text.scripts import EMOJI, IGNORABLE, MARKS, RADICALS
 
     word = rf"[\w{RADICALS}][\w{RADICALS}{MARKS}{IGNORABLE}]*+"
     return re.compile(rf"(?:{word}(?:[{_WIDE_JOINERS}](?=[\w{RADICALS}]))?)+{_ENDING}|[{EMOJI}]")
@@ -118,7 +178,6 @@ def _word_pattern() -> re.Pattern[str]:
 
 @cache
 def _run_pattern() -> re.Pattern[str]:
-    from commonplace.text.scripts import UNSPACED
 
     return re.compile(rf"(?:[{UNSPACED}]{_MARK}*)+")
 
@@ -130,7 +189,6 @@ def _simple_pattern() -> re.Pattern[str]:
 
 @cache
 def _unit_pattern() -> re.Pattern[str]:
-    from commonplace.text.scripts import RADICALS
 
     syllable = (
         "[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]"
@@ -147,6 +205,5 @@ def _unit_pattern() -> re.Pattern[str]:
 
 @cache
 def _ignorable_pattern() -> re.Pattern[str]:
-    from commonplace.text.scripts import IGNORABLE
 
     return re.compile(f"[{IGNORABLE}\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")

@@ -16,7 +16,7 @@ from hypothesis.stateful import (
 )
 
 from commonplace.errors import CallerError, CommonplaceError, DeclinedError, UnavailableError
-from commonplace.index.freshness import Freshness, freshen
+from commonplace.index.syncing import Freshness, freshen
 from commonplace.model.search import Arm, KeywordQuery, Query, Where
 
 if TYPE_CHECKING:

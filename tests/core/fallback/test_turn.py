@@ -13,7 +13,7 @@ from commonplace.errors import (
     ScopeDeniedError,
     UnavailableError,
 )
-from commonplace.index.freshness import Freshness, freshen
+from commonplace.index.syncing import Freshness, freshen
 from commonplace.model.search import Fallback, Query, Where
 
 if TYPE_CHECKING:

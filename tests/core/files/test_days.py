@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from commonplace.files.days import day_of
+from commonplace.files.roots import day_of
 
 
 @pytest.mark.parametrize(

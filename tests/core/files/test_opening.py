@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.errors import PathNotAllowedError
-from commonplace.files import opening
+from commonplace.files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and kinds
 
 @pytest.fixture(params=["stepwise", "compared"], autouse=True)
 def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "_STEPWISE", request.param == "stepwise")
+    monkeypatch.setattr(reading, "_STEPWISE", request.param == "stepwise")
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def base(workspace: Path, plant: Callable[..., None]) -> Path:
 
 
 def content(base: Path, path: str) -> str:
-    opened = opening.open_below(str(base), path.split("/"))
+    opened = reading.open_below(str(base), path.split("/"))
     with open(opened, encoding="utf-8") as stream:
         return stream.read()
 
@@ -104,13 +104,13 @@ def test_devices_are_refused_unopened(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(os, "open", watched)
     with pytest.raises(PathNotAllowedError):
-        opening.open_below("/", ["dev", "null"])
+        reading.open_below("/", ["dev", "null"])
     assert not {"null", "/dev/null"} & set(opened)
 
 
 def test_no_parts_are_no_file(base: Path) -> None:
     with pytest.raises(PathNotAllowedError):
-        opening.open_below(str(base), [])
+        reading.open_below(str(base), [])
 
 
 class Swap:
@@ -149,7 +149,7 @@ def test_a_link_put_there_in_between_is_not_followed(
     swap = Swap(base / victim, base.parent / target, at, back=back)
     monkeypatch.setattr(os, "open", swap)
     try:
-        opened = opening.open_below(str(base), ["memory", "deep", "er", "b.md"])
+        opened = reading.open_below(str(base), ["memory", "deep", "er", "b.md"])
     except (PathNotAllowedError, FileNotFoundError):
         return
     monkeypatch.undo()
@@ -160,7 +160,7 @@ def test_a_link_put_there_in_between_is_not_followed(
 def test_racing_a_thread_that_swaps_a_folder_for_a_link(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "_STEPWISE", True)  # the other way does not promise this
+    monkeypatch.setattr(reading, "_STEPWISE", True)  # the other way does not promise this
     folder, aside, link = base / "memory/deep", base / "memory/aside", base / "memory/link"
     stop = threading.Event()
 

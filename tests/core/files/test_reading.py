@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.files.confine import resolve
-from commonplace.files.reading import decode, read_bytes
+from commonplace.files.reading import decode, read_bytes, resolve
 from commonplace.files.roots import Roots
 from commonplace.files.scan import scan
 

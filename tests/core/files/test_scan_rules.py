@@ -15,7 +15,7 @@ import pytest
 
 from commonplace.files.roots import Roots
 from commonplace.files.scan import scan
-from commonplace.index.changes import SourceScan, plan_changes
+from commonplace.index.planning import SourceScan, plan_changes
 from commonplace.model.documents import RootFailure, ScanReport
 from commonplace.model.store import StoredDocument
 

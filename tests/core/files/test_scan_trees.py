@@ -14,8 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.files.confine import resolve
-from commonplace.files.reading import read_bytes
+from commonplace.files.reading import read_bytes, resolve
 from commonplace.files.roots import IGNORED_FOLDERS, Roots
 from commonplace.files.scan import scan
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from commonplace.index.freshness import maintain_unasked
+from commonplace.index.syncing import maintain_unasked
 from commonplace.model.reports import SyncReport
 from commonplace.resilience.deadline import NEVER
 

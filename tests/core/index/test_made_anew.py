@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.errors import IndexBusyError, IndexUnavailableError
-from commonplace.index.documents import analyse_document
-from commonplace.index.freshness import freshen
-from commonplace.index.manager import IndexedMemoryManager
-from commonplace.index.recipe import (
+from commonplace.index.builds import (
     anew_since,
     build_identity,
     made_anew,
@@ -19,6 +16,9 @@ from commonplace.index.recipe import (
     same_tokenizer,
     same_workspace,
 )
+from commonplace.index.documents import analyse_document
+from commonplace.index.manager import IndexedMemoryManager
+from commonplace.index.syncing import freshen
 from commonplace.model.documents import Document, DocumentRef, ScanReport
 from commonplace.model.search import Query, Where
 from commonplace.resilience.deadline import NEVER, Deadline
@@ -125,7 +125,7 @@ class House:
 
 @pytest.fixture(autouse=True)
 def _slow_machines_have_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("commonplace.index.freshness._INLINE_SECONDS", 3_600)
+    monkeypatch.setattr("commonplace.index.syncing._INLINE_SECONDS", 3_600)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.errors import IndexBusyError
-from commonplace.index.freshness import freshen
 from commonplace.index.manager import IndexedMemoryManager
+from commonplace.index.syncing import freshen
 from commonplace.model.documents import Document, DocumentRef, ScanReport
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.text.analyse import make_analyser

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.testing import ChunkerConformance
 from commonplace_chunkers.lines import LinesChunker
-from commonplace_chunkers.markdown import MarkdownChunker
+from commonplace_chunkers.plugin import MarkdownChunker
 
 if TYPE_CHECKING:
     from commonplace.plugin import Chunker, ChunkerContext

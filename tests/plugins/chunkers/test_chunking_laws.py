@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.text.graphemes import is_boundary
-from commonplace_chunkers.blocks import outline
 from commonplace_chunkers.lines import LinesChunker, weight
-from commonplace_chunkers.markdown import MarkdownChunker
+from commonplace_chunkers.plugin import MarkdownChunker
+from commonplace_chunkers.scanner import outline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace_chunkers.lines import LinesChunker
-from commonplace_chunkers.markdown import MarkdownChunker
+from commonplace_chunkers.plugin import MarkdownChunker
 
 if TYPE_CHECKING:
     from collections.abc import Callable

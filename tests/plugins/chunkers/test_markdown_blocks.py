@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace_chunkers.blocks import NO_BORDER, Block, outline
+from commonplace_chunkers.scanner import NO_BORDER, Block, outline
 
 
 def blocks(text: str, kind: str) -> list[tuple[int, int]]:

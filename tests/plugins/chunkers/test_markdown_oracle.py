@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from commonplace_chunkers.blocks import NO_BORDER, outline
+from commonplace_chunkers.scanner import NO_BORDER, outline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.files.stats import stamp_of
+from commonplace.files.roots import stamp_of
 from commonplace_sessions import source as source_module
 from commonplace_sessions.folder import Folder
 from commonplace_sessions.names import is_openclaw

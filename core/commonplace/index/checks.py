@@ -1,0 +1,189 @@
+"""Checks of an index: whether it is consistent, current, and where a text is in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.errors import CommonplaceError, IndexCorruptError, UnavailableError
+from commonplace.index.builds import anew_since, is_of_nobody, live_build, plain_identity
+from commonplace.model.chunks import embedding_text
+from commonplace.model.findings import Finding, Fix
+from commonplace.model.search import KeywordQuery, Where
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from commonplace.model.reports import SyncReport
+    from commonplace.model.search import StoredChunk
+    from commonplace.model.store import Build, StoreHealth
+    from commonplace.protocols.stores import Store
+    from commonplace.resilience.deadline import Deadline
+    from commonplace.text.analyse import Analyser
+
+__all__ = [
+    "Inspection",
+    "place_of",
+]
+
+
+_PATIENCE_SECONDS = 30.0
+
+
+class Inspection:
+    """Looks at ``store`` as it is just now, with its ``health``.
+
+    ``identity`` is what a build of today would have, ``recipes`` those of today's documents by
+    their source. ``maintain`` brings the index up to the files, ``rebuild`` makes all of it anew.
+    ``now`` is in epoch seconds.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        health: StoreHealth,
+        *,
+        identity: str,
+        recipes: Mapping[str, str],
+        maintain: Callable[[], SyncReport],
+        rebuild: Callable[[], SyncReport],
+        now: float,
+    ) -> None:
+        self._store = store
+        self._health = health
+        self._identity = identity
+        self._recipes = recipes
+        self._maintain = maintain
+        self._make_anew = rebuild
+        self._now = now
+
+    def findings(self) -> Iterator[Finding]:
+        """All that was looked at, by the store, too."""
+        yield self._whole()
+        try:
+            live = live_build(self._store)
+            yield from (self._made_for(live), self._made_by(live), self._unfinished(live))
+        except UnavailableError as error:
+            yield Finding("problem", "identity", f"not known: {error}")
+        for finding in self._health.findings:
+            # What the store would do to a damaged index comes after what can be done beside it.
+            damage = finding.state == "problem"
+            yield finding._replace(fix=None) if damage else finding
+
+    def _whole(self) -> Finding:
+        problems = self._health.problems
+        if not problems:
+            return Finding("ok", "check", "no problems found")
+        words = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        fix = Fix("rebuild the index beside the damaged one", self._rebuild)
+        return Finding("problem", "check", f"{words}: {problems[0]}", fix)
+
+    def _rebuild(self) -> str:
+        report = self._make_anew()
+        notes = report.added + report.updated + report.unchanged
+        after = self._store.health(deep=True)
+        if not after.problems:
+            return f"rebuilt the index from {notes} notes"
+        last = next((one.fix for one in after.findings if one.state == "problem"), None)
+        if last is None or last.run is None:
+            raise IndexCorruptError(
+                f"the rebuilt index has problems too: {after.problems[0]}",
+                hint="check the disk, or delete the index: notes are not touched",
+            )
+        said = last.run()
+        report = self._maintain()
+        return f"{said}; rebuilt it from {report.added + report.updated} notes"
+
+    def _made_for(self, live: Build | None) -> Finding:
+        if live is None:
+            return Finding("ok", "identity", "there is no index yet")
+        today, then = _parts(self._identity), _parts(plain_identity(live.identity))
+        other = [
+            f"{name} {then.get(name) or 'none'}, today {today.get(name) or 'none'}"
+            for name in today
+            if today.get(name) != then.get(name)
+        ]
+        if not other:
+            return Finding("ok", "identity", f"as it would be made today: {self._identity}")
+        value = "made otherwise than today: " + "; ".join(other)
+        return Finding("warning", "identity", value, self._remake())
+
+    def _made_by(self, live: Build | None) -> Finding:
+        documents = list(self._store.documents(live)) if live is not None else []
+        others = [
+            document.recipe
+            for document in documents
+            if document.recipe != self._recipes.get(document.source, document.recipe)
+        ]
+        if not others:
+            return Finding("ok", "recipes", "as today's")
+        value = (
+            f"{len(others)} of {len(documents)} notes are by another: {others[0]}, today "
+            + ", ".join(sorted(set(self._recipes.values())))
+        )
+        return Finding("warning", "recipes", value, self._remake())
+
+    def _remake(self) -> Fix:
+        def run() -> str:
+            report = self._maintain()
+            return f"re-indexed {report.added + report.updated} notes"
+
+        return Fix("rebuild what today's settings would build differently", run)
+
+    def _unfinished(self, live: Build | None) -> Finding:
+        begun = [build for build in self._store.builds() if build.state == "filling"]
+        if not begun:
+            return Finding("ok", "unfinished", "no build")
+        build = begun[0]
+        value = f"a build of {len(list(self._store.documents(build)))} notes"
+        if not is_of_nobody(build, live, self._identity, self._now):
+            force = " --force" if anew_since(build.identity) is not None else ""
+            return Finding("ok", "unfinished", f"{value}: `commonplace index{force}` continues it")
+
+        def run() -> str:
+            with self._store.writer(wait=_PATIENCE_SECONDS):
+                if build in self._store.builds():
+                    self._store.drop(build)
+            return f"dropped {value}"
+
+        fix = Fix("drop the unfinished build, which is never continued", run)
+        return Finding("warning", "unfinished", f"{value}, which is never continued", fix)
+
+
+def _parts(identity: str) -> dict[str, str]:
+    """The parts of an identity by their names: make, tokenizer, workspace."""
+    head, _, workspace = identity.partition(" workspace=")
+    make, _, rest = head.partition(" ")
+    named = dict(word.partition("=")[::2] for word in rest.split(" ") if "=" in word)
+    return {"make": make, **named, "workspace": workspace}
+
+
+_WORDS = 64
+_DEPTH = 50
+
+
+def place_of(store: Store, analyser: Analyser, text: str, *, deadline: Deadline) -> str:
+    """The path and lines of a chunk whose embedding is made of ``text``, as ``path#L3-L9``.
+
+    ``""`` where there is none, or none that its own words find, or where nobody can say.
+    """
+    try:
+        return _found(store, analyser, text, deadline)
+    except CommonplaceError:
+        return ""  # a place is for people to read: for want of one nothing shall end
+
+
+def _found(store: Store, analyser: Analyser, text: str, deadline: Deadline) -> str:
+    words = [word for _, _, words in analyser.spans(text) for word in words]
+    query = KeywordQuery(should=tuple(dict.fromkeys(words))[:_WORDS])
+    ranked = store.keyword(query, where=Where(), limit=_DEPTH, deadline=deadline)
+    for chunk in store.fetch([id_ for id_, _ in ranked]):
+        if embedding_text(chunk) == text:
+            return _cited(chunk)
+    return ""
+
+
+def _cited(chunk: StoredChunk) -> str:
+    lines = f"#L{chunk.start_line}"
+    if chunk.end_line != chunk.start_line:
+        lines += f"-L{chunk.end_line}"
+    return chunk.path + lines

@@ -1,0 +1,221 @@
+"""When the next background sync is due, and the thread that runs it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from math import inf
+from typing import TYPE_CHECKING
+
+from commonplace.sync.queue import SyncRequest, merged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+__all__ = [
+    "Background",
+    "Schedule",
+]
+
+
+_CEILING = 10
+"""A file that is never quiet is indexed after this many times the debounce ..."""
+_CEILING_SECONDS = 30.0
+"""... or after this, if that is sooner, but never before the debounce is over once."""
+_RETRY_SECONDS = 2.0
+_LONGEST_RETRY_SECONDS = 300.0
+
+
+class Schedule:
+    """Gathers what is wanted until it is due. All times are seconds of one monotonic clock.
+
+    A change waits until ``debounce`` seconds have passed without another, but not for ever; what
+    is asked for is due at once. With ``interval`` a sync is due that long after the last one. After
+    a sync that left something undone, the same is due again, and nothing before it: after 2
+    seconds, then twice as long each time, up to 5 minutes.
+
+    Not for threads: whoever shares it holds a lock.
+    """
+
+    def __init__(self, *, debounce: float, now: float) -> None:
+        self._debounce = debounce
+        self._ceiling = max(debounce, min(_CEILING * debounce, _CEILING_SECONDS))
+        self._interval = 0.0
+        self._ended = now
+        self._asked: list[SyncRequest] = []
+        self._asked_at = inf
+        self._noticed: set[str] = set()
+        self._first_notice = self._last_notice = inf
+        self._taken: SyncRequest | None = None
+        self._owed: SyncRequest | None = None
+        self._failures = 0
+        self._not_before = -inf
+
+    def every(self, seconds: float) -> None:
+        """Let a sync be due ``seconds`` after the last one; 0 is never."""
+        self._interval = seconds
+
+    def ask(self, request: SyncRequest, now: float) -> None:
+        """``request`` is wanted as soon as may be."""
+        self._asked.append(request)
+        self._asked_at = min(self._asked_at, now)
+
+    def notice(self, paths: Iterable[str], now: float) -> None:
+        """``paths`` have changed."""
+        self._noticed.update(paths)
+        self._first_notice = min(self._first_notice, now)
+        self._last_notice = now
+
+    @property
+    def waiting(self) -> int:
+        """How many changed paths wait."""
+        return len(self._noticed)
+
+    def due(self) -> float | None:
+        """When the next sync is due, which may have passed; ``None`` while nothing is wanted."""
+        moments = [self._asked_at, self._quiet_at(), self._interval_at()]
+        if self._owed is not None:
+            moments.append(self._not_before)
+        due = max(min(moments), self._not_before)
+        return due if due < inf else None
+
+    def take(self, now: float) -> SyncRequest | None:
+        """All that is wanted, if that is due; :meth:`ended` is to be told how it went."""
+        due = self.due()
+        if due is None or now < due:
+            return None
+        self._taken = self._all(now)
+        return self._taken
+
+    def ended(self, now: float, *, done: bool) -> None:
+        """The sync that was taken has ended; what it has not ``done`` is owed."""
+        self._ended = now
+        self._owed = None if done else self._taken
+        self._taken = None
+        if done:
+            self._failures, self._not_before = 0, -inf
+        else:
+            pause = min(_LONGEST_RETRY_SECONDS, _RETRY_SECONDS * 2.0 ** min(self._failures, 16))
+            self._failures += 1
+            self._not_before = now + pause
+
+    def left(self, now: float) -> SyncRequest | None:
+        """All that is wanted and was not done, due or not; then nothing is."""
+        nothing = self._owed is None and not self._asked and self._first_notice == inf
+        return None if nothing else self._all(now)
+
+    def _all(self, now: float) -> SyncRequest:
+        wanted = [*self._asked]
+        if self._first_notice < inf:
+            wanted.append(SyncRequest(("watch",), paths=frozenset(self._noticed)))
+        if self._owed is not None:
+            wanted.insert(0, self._owed)
+        if now >= self._interval_at():
+            wanted.append(SyncRequest(("interval",)))
+        self._asked, self._asked_at = [], inf
+        self._noticed, self._first_notice, self._last_notice = set(), inf, inf
+        self._owed = None
+        return merged(wanted)
+
+    def _quiet_at(self) -> float:
+        return min(self._last_notice + self._debounce, self._first_notice + self._ceiling)
+
+    def _interval_at(self) -> float:
+        return self._ended + self._interval if self._interval else inf
+
+
+class Background:
+    """Waits on a ``schedule`` and hands what is due to ``run``.
+
+    ``run`` says whether all was done that could be, and never raises. The thread starts with the
+    first thing there is to do or to wait for.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        run: Callable[[SyncRequest], bool],
+        *,
+        name: str = "upkeep",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._name = f"commonplace-{name}"
+        self._schedule = schedule
+        self._run = run
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self.running: SyncRequest | None = None
+
+    def ask(self, request: SyncRequest) -> bool:
+        """Make a sync for ``request`` as soon as may be; whether there is a thread to make it."""
+        with self._changed:
+            self._schedule.ask(request, self._clock())
+            return self._wake()
+
+    def notice(self, paths: Iterable[str]) -> None:
+        """Make a sync when ``paths``, which have changed, come to rest."""
+        with self._changed:
+            self._schedule.notice(paths, self._clock())
+            self._wake()
+
+    def every(self, seconds: float) -> None:
+        """Make a sync ``seconds`` after the last one; 0 is never."""
+        with self._changed:
+            self._schedule.every(seconds)
+            self._wake()
+
+    def prospect(self) -> tuple[int, float | None]:
+        """How many changed paths wait, and in how many seconds a sync is due, if one is."""
+        with self._changed:
+            due = self._schedule.due()
+            left = None if due is None else max(0.0, due - self._clock())
+            return self._schedule.waiting, left
+
+    def close(self, seconds: float) -> SyncRequest | None:
+        """End, waiting up to ``seconds`` for a sync under way, and return what was not done.
+
+        Closing twice is fine.
+        """
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+            thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(seconds)
+        with self._changed:
+            return self._schedule.left(self._clock())
+
+    def _wake(self) -> bool:
+        """Let the thread look again; the first call starts it."""
+        self._changed.notify_all()
+        if self._thread is None and not self._closed:
+            thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # no more threads, or the interpreter is about to end
+                return False
+            self._thread = thread
+        return not self._closed
+
+    def _serve(self) -> None:
+        while (request := self._next()) is not None:
+            done = self._run(request)
+            with self._changed:
+                self.running = None
+                self._schedule.ended(self._clock(), done=done)
+
+    def _next(self) -> SyncRequest | None:
+        """What is due, once something is; ``None`` when it is time to end."""
+        with self._changed:
+            while not self._closed:
+                now = self._clock()
+                self.running = self._schedule.take(now)
+                if self.running is not None:
+                    return self.running
+                due = self._schedule.due()
+                left = None if due is None else min(due - now, threading.TIMEOUT_MAX)
+                self._changed.wait(left)
+            return None

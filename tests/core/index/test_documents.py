@@ -1,0 +1,181 @@
+"""What is made of documents at their sources, and what is left for later."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace.index.documents import Maker
+from commonplace.index.planning import is_unsettled
+from commonplace.model.chunks import AppendDocument, PutDocument, TouchDocument
+from commonplace.model.documents import Document, DocumentRef, ScanReport, Segment, Stamp
+from commonplace.model.store import StoredDocument
+from commonplace.resilience.deadline import NEVER
+from commonplace.text.analyse import make_analyser
+from commonplace_chunkers.lines import LinesChunker
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from commonplace.model.chunks import Change
+
+SECOND = 1_000_000_000
+STAMP: Stamp = (9, SECOND + 1, SECOND + 2, 7)
+REF = DocumentRef("log", "a.log", "/a.log", STAMP)
+
+
+class Clock:
+    def __init__(self, now_ns: int) -> None:
+        self.now_ns = now_ns
+
+    def __call__(self) -> int:
+        return self.now_ns
+
+
+class Log:
+    """A document of three pieces; to open it takes a second."""
+
+    id, version = "log", "1"
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.texts = ["one", "two", "three"]
+        self.opened: list[str] = []
+        self.breaks = False
+
+    def scan(self) -> ScanReport:
+        return ScanReport((REF,), ("",))
+
+    def due(self, ref: DocumentRef, indexed: Stamp) -> bool:
+        return ref.stamp != indexed
+
+    def read(self, ref: DocumentRef) -> Document | None:
+        raise AssertionError(f"{ref.path} is read as a whole")
+
+    @contextmanager
+    def segments(
+        self, ref: DocumentRef, after: str = ""
+    ) -> Generator[Iterator[Segment] | None, None, None]:
+        self.opened.append(after)
+        self.clock.now_ns += SECOND
+        yield self._pieces(ref, int(after or 0)) if int(after or 0) < len(self.texts) else None
+
+    def _pieces(self, ref: DocumentRef, first: int) -> Iterator[Segment]:
+        for number, text in enumerate(self.texts[first:], first + 1):
+            if self.breaks:
+                raise OSError(5, "Input/output error")
+            digest = " ".join(self.texts[:number])
+            if number < len(self.texts):
+                part = ref._replace(stamp=(number, -1, -1, ref.stamp[3]))
+                yield Segment(Document(part, text, digest), str(number))
+            else:
+                yield Segment(Document(ref, text, digest))
+
+
+class Made:
+    """A maker of one log, and what it put."""
+
+    def __init__(self, *, appends: bool = True, now_ns: int = 9 * SECOND) -> None:
+        self.clock = Clock(now_ns)
+        self.log = Log(self.clock)
+        self.changes: list[Change] = []
+        self.maker = Maker(
+            sources={"log": self.log},
+            chunker=LinesChunker(100, 0),
+            analyser=make_analyser("standard"),
+            clock_ns=self.clock,
+            appends=appends,
+        )
+
+    def make(self, old: StoredDocument | None = None, largest: int | None = None) -> str:
+        return self.maker.make(
+            REF, old, "r", self.changes.append, deadline=NEVER, largest=largest
+        ).fate
+
+    @property
+    def change(self) -> Change:
+        (change,) = self.changes
+        return change
+
+
+def stored(digest: str, resume: str, recipe: str = "r") -> StoredDocument:
+    return StoredDocument("log", "a.log", digest, (3, 1, 1, 7), recipe, resume)
+
+
+def test_it_is_made_whole_and_says_where_to_go_on() -> None:
+    made = Made()
+    assert made.make() == "added"
+    assert isinstance(made.change, PutDocument)
+    assert [chunk.chunk.text for chunk in made.change.chunks] == ["one", "two", "three"]
+    assert (made.change.resume, made.change.stamp) == ("2 2", STAMP)
+
+
+def test_it_is_gone_on_with_from_where_it_was_left() -> None:
+    made = Made()
+    assert made.make(stored("one", "1 1")) == "updated"
+    assert isinstance(made.change, AppendDocument)
+    assert [chunk.chunk.text for chunk in made.change.chunks] == ["two", "three"]
+    assert (made.change.keep, made.change.resume) == (1, "2 2")
+    assert made.log.opened == ["1"]
+
+
+def test_what_is_not_what_it_was_is_made_from_its_beginning() -> None:
+    made = Made()
+    assert made.make(stored("other", "9 9")) == "updated"
+    assert isinstance(made.change, PutDocument)
+    assert made.log.opened == ["9", ""]
+    again = Made()
+    assert again.make(stored("other", "9 9"), largest=8) == "unfinished"
+    assert (again.changes, again.log.opened) == ([], ["9"])
+
+
+@pytest.mark.parametrize("old", [stored("one", ""), stored("one", "1 1", recipe="old")])
+def test_what_was_made_otherwise_is_made_from_its_beginning(old: StoredDocument) -> None:
+    made = Made()
+    assert made.make(old) == "updated"
+    assert isinstance(made.change, PutDocument)
+    assert made.log.opened == [""]
+
+
+def test_what_is_as_it_was_is_touched() -> None:
+    made = Made()
+    assert made.make(stored("one two three", "2 2")) == "unchanged"
+    assert made.change == TouchDocument("log", "a.log", STAMP)
+
+
+def test_what_cannot_be_read_to_its_end_is_told() -> None:
+    made = Made()
+    made.log.breaks = True
+    outcome = made.maker.make(REF, None, "r", made.changes.append, deadline=NEVER)
+    assert outcome == ("unreadable", "Input/output error")
+    assert made.changes == []
+
+
+def test_what_was_written_before_it_was_looked_at_may_change_unseen() -> None:
+    # The times that count are those from before it was opened, however long it took to read it.
+    made = Made(now_ns=SECOND + 3)
+    assert made.make() == "added"
+    assert isinstance(made.change, PutDocument)
+    assert is_unsettled(made.change.stamp)
+    assert made.maker.is_racy
+    made.clock.now_ns = 9 * SECOND
+    assert made.maker.settle() == [TouchDocument("log", "a.log", STAMP)]
+    assert not made.maker.is_racy
+
+
+@pytest.mark.parametrize("texts", [["one", "two", "3"], ["one", "two", "three", "four"], []])
+def test_what_changed_meanwhile_is_not_settled(texts: list[str]) -> None:
+    made = Made(now_ns=SECOND + 3)
+    made.make()
+    made.log.texts = texts
+    made.clock.now_ns = 9 * SECOND
+    assert made.maker.settle() == []
+
+
+def test_a_store_that_cannot_go_on_gets_the_whole() -> None:
+    made = Made(appends=False)
+    assert made.make(stored("one", "")) == "updated"
+    assert isinstance(made.change, PutDocument)
+    assert (made.change.resume, len(made.change.chunks)) == ("", 3)

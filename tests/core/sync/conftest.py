@@ -1,0 +1,102 @@
+"""What the tests of watching share: a watcher whose words are kept, and trees to watch."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commonplace.sync.watcher import Watcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from commonplace.model.documents import WatchedPath
+    from commonplace.sync.watcher import Means, WatchState
+
+PATIENCE = 30.0  # seconds; only what is broken waits that long
+
+
+class Told:
+    """A watcher at work and all that it told."""
+
+    def __init__(
+        self,
+        watched: Callable[[], Sequence[WatchedPath]],
+        *,
+        means: Means | None = None,
+        poll_seconds: float = 2.0,
+        force_polling: bool = False,
+    ) -> None:
+        self.paths: set[str] = set()
+        self.calls: list[frozenset[str]] = []
+        self._news = threading.Condition()
+        self.watcher = Watcher(
+            watched,
+            self._hear,
+            poll_seconds=poll_seconds,
+            force_polling=force_polling,
+            means=means,
+        )
+
+    def _hear(self, paths: frozenset[str]) -> None:
+        with self._news:
+            self.calls.append(paths)
+            self.paths |= paths
+            self._news.notify_all()
+
+    def wait_for(self, wanted: Callable[[], bool]) -> None:
+        """Wait until something that was told makes ``wanted`` true."""
+        with self._news:
+            assert self._news.wait_for(wanted, PATIENCE), (self.calls, self.state())
+
+    def hears(self, act: Callable[[], object], *paths: str) -> None:
+        """Whatever was told before, ``act`` makes the watcher tell ``paths``."""
+        with self._news:
+            self.paths.clear()
+        act()
+        self.wait_for(lambda: set(paths) <= self.paths)
+
+    def hears_in_the_end(self, act: Callable[[], object], path: str) -> None:
+        """Done again and again, ``act`` makes the watcher tell ``path`` by its name.
+
+        For folders that have just come: until they are watched, something around them is told.
+        """
+        with self._news:
+            self.paths.clear()
+        until = time.monotonic() + PATIENCE
+        while True:
+            act()
+            with self._news:
+                if self._news.wait_for(lambda: path in self.paths, 0.3):
+                    return
+            assert time.monotonic() < until, (self.calls, self.state())
+
+    def state(self) -> WatchState:
+        """What the watcher says of itself."""
+        return self.watcher.state()
+
+    def begin(self) -> None:
+        """Start, and wait until it watches."""
+        self.watcher.start()
+        self.wait_for(lambda: bool(self.calls))
+
+
+@pytest.fixture
+def watch() -> Iterator[Callable[..., Told]]:
+    """Makes a watcher that has begun; it is stopped at the end of the test."""
+    made: list[Told] = []
+
+    def make(*places: WatchedPath, begin: bool = True, **others: object) -> Told:
+        told = Told(lambda: places, **others)  # type: ignore[arg-type]  # passed on as they are
+        made.append(told)
+        if begin:
+            told.begin()
+        return told
+
+    yield make
+    for told in made:
+        told.watcher.stop()
+        assert told.state().mode == "off"

@@ -1,0 +1,358 @@
+"""Every trigger of a sync, and that closing ends them all."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.config.search import SyncSettings
+from commonplace.errors import CallerError, IndexBusyError, IndexReadOnlyError
+from commonplace.model.reports import Embedding, SyncReport
+from commonplace.sync.queue import SyncRequest
+from commonplace.sync.service import History, Upkeep, undone
+from commonplace.sync.watcher import WatchState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from commonplace.model.reports import SyncEvent
+    from commonplace.resilience.deadline import Deadline
+
+    Making = Callable[..., "House"]
+
+PATIENCE = 60.0
+QUICK = SyncSettings(watch_debounce_ms=1)
+
+
+def until(holds: Callable[[], object]) -> None:
+    give_up = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < give_up, "it never came to be"
+        time.sleep(0.001)
+
+
+class Eyes:
+    """A watcher that sees what it is told to see."""
+
+    def __init__(self, changed: Callable[[frozenset[str]], None]) -> None:
+        self.changed = changed
+        self.begun = self.ended = 0
+
+    def start(self) -> None:
+        self.begun += 1
+
+    def stop(self) -> None:
+        self.ended += 1
+
+    def state(self) -> WatchState:
+        return WatchState("polling", "there is nobody else", 7.0, 3)
+
+
+class House:
+    """An upkeep whose syncs do as they are told."""
+
+    def __init__(self, settings: SyncSettings = QUICK, *, embeds: bool = False) -> None:
+        self.requests: list[SyncRequest] = []
+        self.events: list[SyncEvent] = []
+        self.eyes: list[Eyes] = []
+        self.answer: Callable[[SyncRequest, Deadline], SyncReport] = lambda *_: SyncReport(added=1)
+        self.upkeep = Upkeep(
+            settings, self._sync, embeds=lambda: embeds, listener=self.events.append
+        )
+
+    def _sync(self, request: SyncRequest, deadline: Deadline) -> SyncReport:
+        self.requests.append(request)
+        return self.answer(request, deadline)
+
+    def watch(self, *, unwatched: bool = False) -> None:
+        def make(changed: Callable[[frozenset[str]], None]) -> Eyes:
+            self.eyes.append(Eyes(changed))
+            return self.eyes[-1]
+
+        self.upkeep.watch(make, unwatched=unwatched)
+
+    def at_rest(self) -> bool:
+        state = self.upkeep.state()
+        return not state.running and state.due_in is None
+
+    def reasons(self) -> list[tuple[str, ...]]:
+        return [request.reasons for request in self.requests]
+
+
+@pytest.fixture
+def making() -> Iterator[Making]:
+    made: list[House] = []
+
+    def make(*args: Any, **options: Any) -> House:
+        made.append(House(*args, **options))
+        return made[-1]
+
+    yield make
+    for house in made:
+        house.upkeep.close()
+    until(lambda: not any("commonplace-" in thread.name for thread in threading.enumerate()))
+
+
+def test_watching_begins_with_a_sync_and_follows_what_is_seen(making: Making) -> None:
+    house = making()
+    house.watch()
+    until(lambda: house.events)
+    house.watch()
+    assert [eyes.begun for eyes in house.eyes] == [1], "once is enough"
+    house.eyes[0].changed(frozenset({"/b", "/a"}))
+    until(lambda: len(house.events) > 1)
+    assert house.reasons() == [("start",), ("watch",)]
+    assert house.events[1].paths == ("/a", "/b")
+    assert not any(request.eager for request in house.requests), "nobody asked"
+    state = house.upkeep.state()
+    assert (state.watching, state.reason, state.since, state.folders) == (
+        "polling",
+        "there is nobody else",
+        7.0,
+        3,
+    )
+    assert state.last is not None
+    assert (state.last.reasons, state.last.added, state.last.error) == (("watch",), 1, "")
+    house.upkeep.close()
+    assert house.eyes[0].ended == 1
+
+
+def test_what_cannot_be_watched_is_looked_at_now_and_then(making: Making) -> None:
+    house = making()
+    house.watch(unwatched=True)
+    until(lambda: house.events)
+    until(lambda: not house.upkeep.state().running)
+    due_in = house.upkeep.state().due_in
+    assert due_in is not None
+    assert 0 < due_in <= 60
+    often = making(SyncSettings(interval_minutes=600))
+    often.watch(unwatched=True)
+    until(lambda: often.events)
+    assert (often.upkeep.state().due_in or 0) <= 60
+    seldom = making(SyncSettings(interval_minutes=600, watch=False))
+    seldom.watch(unwatched=True)
+    until(lambda: seldom.events)
+    until(lambda: (seldom.upkeep.state().due_in or 0) > 60)
+    assert not seldom.eyes
+    assert seldom.upkeep.state().reason == "sync.watch is false"
+
+
+def test_a_session_starts_once(making: Making) -> None:
+    house = making()
+    for _ in range(3):
+        house.upkeep.session_started("one")
+        until(lambda: house.events and house.at_rest())
+    house.upkeep.searched("one", 0)
+    house.upkeep.searched("", 0)
+    assert house.at_rest()
+    assert house.reasons() == [("session-start",)]
+    deaf = making(SyncSettings(on_session_start=False))
+    deaf.upkeep.session_started("one")
+    deaf.upkeep.searched("two", 0)
+    assert deaf.at_rest()
+    assert not deaf.requests
+
+
+def test_a_search_has_nothing_embedded_unless_somebody_watches(making: Making) -> None:
+    house = making(embeds=True)
+    house.upkeep.searched("one", 0)
+    until(lambda: house.events and house.at_rest())
+    house.upkeep.searched("one", 25)
+    until(lambda: len(house.events) == 2 and house.at_rest())
+    assert house.reasons() == [("session-start",), ("search",)]
+    assert not any(request.embed for request in house.requests)
+    watched = making(embeds=True)
+    watched.watch()
+    until(lambda: len(watched.requests) == 2 and watched.at_rest())
+    watched.upkeep.searched("one", 25)
+    until(lambda: sum(request.embed for request in watched.requests) == 2)
+
+
+def test_changes_do_not_wait_for_texts_that_are_being_embedded(making: Making) -> None:
+    house = making(embeds=True)
+    embedding, release = threading.Event(), threading.Event()
+
+    def answer(request: SyncRequest, _deadline: Deadline) -> SyncReport:
+        if request.embed:
+            embedding.set()
+            assert release.wait(PATIENCE)
+        return SyncReport(embedding=Embedding("x", embedded=1) if request.embed else None)
+
+    house.answer = answer
+    house.watch()
+    assert embedding.wait(PATIENCE)
+    assert house.upkeep.state().running == ("start",)
+    house.eyes[0].changed(frozenset({"/a"}))
+    until(lambda: [event.reasons for event in house.events] == [("start",), ("watch",)])
+    release.set()
+    until(
+        lambda: (
+            sum(event.report is not None and bool(event.report.embedding) for event in house.events)
+            == 2
+        )
+    )
+
+
+def test_texts_that_could_not_be_embedded_stay_said_until_they_are(making: Making) -> None:
+    house = making(embeds=True)
+    missing = [3]
+    house.answer = lambda request, _: SyncReport(
+        embedding=Embedding("x", missing=missing[0], reason="it sleeps") if request.embed else None
+    )
+    house.upkeep.session_started("one")
+    until(lambda: len(house.events) == 2)
+    house.upkeep.searched("", 21)
+    until(lambda: len(house.events) == 3)
+    last = house.upkeep.state().last
+    assert last is not None
+    assert last.error == "3 texts are not embedded yet: it sleeps"
+    assert last.failing_since is not None
+
+
+def test_after_a_compaction_everything_is_indexed(making: Making) -> None:
+    house = making()
+    assert house.upkeep.compacted("/s.jsonl", "off") is None
+    assert house.upkeep.compacted("/s.jsonl", "await") == SyncReport(added=1)
+    assert house.upkeep.compacted(None, "async") is None
+    until(lambda: len(house.events) == 2)
+    assert all(request.eager for request in house.requests)
+    lazy = making(SyncSettings(post_compaction_force=False))
+    lazy.upkeep.compacted(None, "await")
+    assert not lazy.requests[0].eager
+
+
+def test_an_index_that_is_busy_is_tried_again_and_is_news_only_if_it_lasts(making: Making) -> None:
+    house = making()
+
+    def busy(*_: object) -> SyncReport:
+        raise IndexBusyError("another process writes")
+
+    house.answer = busy
+    house.upkeep.session_started("one")
+    until(lambda: house.requests)
+    until(lambda: (house.upkeep.state().due_in or 0) > 0)
+    assert house.events == []
+    assert house.upkeep.state().last is None
+    now = [1000.0]
+    history = History(lambda: now[0])
+    request, error = SyncRequest(("watch",)), IndexBusyError("another process writes")
+    assert history.ended(request, error) is None
+    now[0] += 29
+    assert history.ended(request, error) is None
+    now[0] += 2
+    event = history.ended(request, error)
+    assert event is not None
+    assert event.error is error
+    assert history.last is not None
+    assert (history.last.error, history.last.failing_since) == ("another process writes", 1000.0)
+    assert history.ended(request, SyncReport()) is not None
+    assert history.last.failing_since is None
+    assert history.ended(request, error) is None, "it has to last anew"
+
+
+def test_other_failures_are_told_at_once_also_mistakes(making: Making) -> None:
+    house = making()
+
+    def fail(request: SyncRequest, _deadline: Deadline) -> SyncReport:
+        if len(house.requests) == 1:
+            raise IndexReadOnlyError("it cannot be written", hint="chmod")
+        raise ZeroDivisionError
+
+    house.answer = fail
+    house.upkeep.session_started("one")
+    until(lambda: len(house.events) == 2)
+    assert isinstance(house.events[0].error, IndexReadOnlyError)
+    assert "this is a mistake: ZeroDivisionError" in str(house.events[1].error)
+    last = house.upkeep.state().last
+    assert last is not None
+    assert last.failing_since is not None
+
+
+def test_whoever_listens_and_fails_is_left_to_it(making: Making) -> None:
+    house = making()
+    told: list[SyncEvent] = []
+
+    def listen(event: SyncEvent) -> None:
+        told.append(event)
+        raise ValueError
+
+    house.upkeep._listener = listen
+    assert house.upkeep.sync(SyncRequest(("demand",))) == SyncReport(added=1)
+    assert len(told) == 1
+
+
+def test_closing_ends_a_sync_at_its_next_batch_and_tells_what_is_left(making: Making) -> None:
+    house = making()
+    begun = threading.Event()
+
+    def batches(_request: SyncRequest, deadline: Deadline) -> SyncReport:
+        begun.set()
+        until(lambda: deadline.expired)
+        return SyncReport(remaining=5)
+
+    house.answer = batches
+    house.upkeep.session_started("one")
+    assert begun.wait(PATIENCE)
+    house.upkeep.compacted("/s.jsonl", "async")
+    house.upkeep.close()
+    first, lost = house.events
+    assert first.report == SyncReport(remaining=5)
+    assert "closed before" in str(lost.error)
+    assert set(lost.reasons) == {"session-start", "post-compaction"}
+    assert lost.paths == ("/s.jsonl",)
+    house.upkeep.close()
+    assert len(house.events) == 2
+    asks: list[Callable[[], object]] = [
+        lambda: house.upkeep.sync(SyncRequest(("demand",))),
+        lambda: house.upkeep.session_started("two"),
+        lambda: house.upkeep.compacted(None, "async"),
+        house.watch,
+    ]
+    for ask in asks:
+        with pytest.raises(CallerError, match="this memory is closed"):
+            ask()
+    house.upkeep.searched("three", 5)  # its answer is there all the same
+
+
+def test_closing_ends_a_sync_that_somebody_else_waits_for(making: Making) -> None:
+    house = making()
+    begun = threading.Event()
+    reports: list[SyncReport] = []
+
+    def batches(_request: SyncRequest, deadline: Deadline) -> SyncReport:
+        begun.set()
+        until(lambda: deadline.expired)
+        return SyncReport(remaining=5)
+
+    house.answer = batches
+    ask = threading.Thread(
+        target=lambda: reports.append(house.upkeep.sync(SyncRequest(("demand",))))
+    )
+    ask.start()
+    assert begun.wait(PATIENCE)
+    house.upkeep.close()
+    ask.join(PATIENCE)
+    assert reports == [SyncReport(remaining=5)]
+
+
+def test_a_listener_may_close_the_memory(making: Making) -> None:
+    house = making()
+    closed = threading.Event()
+
+    def close(_event: SyncEvent) -> None:
+        house.upkeep.close()
+        closed.set()
+
+    house.upkeep._listener = close
+    house.upkeep.session_started("one")
+    assert closed.wait(PATIENCE)
+
+
+def test_what_was_left_is_put_in_words() -> None:
+    assert undone(SyncReport(deferred=3, unreadable=(("a.md", "no"),))) == ""
+    assert undone(SyncReport(remaining=1)) == "1 note is not indexed yet"
+    report = SyncReport(remaining=2, embedding=Embedding("x", missing=1, batch_note="it queues"))
+    assert undone(report) == "2 notes are not indexed yet; 1 text is not embedded yet: it queues"

@@ -1,0 +1,304 @@
+"""A watcher where the operating system does not help, or something else goes wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.model.documents import WatchedPath
+from commonplace.sync.native import Events, Native, Pulse
+from commonplace.sync.watcher import Means
+
+rust = pytest.importorskip("watchfiles._rust_notify")
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from pathlib import Path
+
+
+class Later:
+    """A clock that can be put forward, and waits that end when it is."""
+
+    def __init__(self) -> None:
+        self._ahead = 0.0
+        self._moved = threading.Condition()
+
+    def __call__(self) -> float:
+        return time.monotonic() + self._ahead
+
+    def forward(self, seconds: float) -> None:
+        with self._moved:
+            self._ahead += seconds
+            self._moved.notify_all()
+
+    def wait(self, stop: threading.Event, seconds: float) -> None:
+        until = self() + seconds
+        with self._moved:
+            while not stop.is_set() and self() < until:
+                self._moved.wait(0.01)
+
+
+@pytest.fixture
+def later() -> Later:
+    return Later()
+
+
+LIMIT = (
+    'OS file watch limit reached. about ["/ws/memory"] (Error { kind: MaxFilesWatch, paths: [] })'
+)
+OPEN = "Error creating recommended watcher: Too many open files (os error 24)"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (
+            OSError(LIMIT),
+            "the system watches no more folders for this user (raise fs.inotify.max_user_watches)",
+        ),
+        (
+            rust.WatchfilesRustInternalError(OPEN),
+            (
+                "the system gives this user no more watchers or open files"
+                " (raise fs.inotify.max_user_instances, or the limit of open files)"
+            ),
+        ),
+        (OSError("of another kind"), "the system does not watch: of another kind"),
+    ],
+)
+def test_without_the_system_it_polls_says_why_and_tries_again(
+    tmp_path: Path,
+    watch: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    later: Later,
+    error: Exception,
+    reason: str,
+) -> None:
+    def refuse(*_: object, **__: object) -> object:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rust, "RustNotify", refuse)
+        told = watch(WatchedPath(str(tmp_path)), means=Means(clock=later, wait=later.wait))
+        state = told.state()
+        assert state.mode == "polling"
+        assert state.reason.startswith(f"{reason}; files are looked at again every ")
+        file = tmp_path / "a.md"
+        file.write_text("the ant")
+        told.hears(lambda: later.forward(60), str(file))
+    told.hears(lambda: later.forward(1000), str(tmp_path))
+    told.wait_for(lambda: told.state().mode == "native")
+    assert told.state().reason == ""
+    assert told.state().since >= state.since
+    told.hears(lambda: file.write_text("the bee"), str(file))
+
+
+def test_without_the_library_it_polls_and_says_what_to_install(
+    tmp_path: Path, watch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "watchfiles", None)
+    monkeypatch.delitem(sys.modules, "watchfiles._rust_notify")
+    state = watch(WatchedPath(str(tmp_path))).state()
+    assert state.mode == "polling"
+    assert "watchfiles cannot be loaded" in state.reason
+    assert "(pip install 'commonplace[watch]')" in state.reason
+
+
+def test_a_name_that_the_library_cannot_tell_does_not_end_watching(
+    tmp_path: Path, watch: Callable[..., Any], later: Later
+) -> None:
+    told = watch(WatchedPath(str(tmp_path)), means=Means(clock=later, wait=later.wait))
+    odd = os.fsencode(tmp_path) + b"/\xe9.md"
+
+    def write() -> None:
+        try:
+            with open(odd, "w") as file:
+                file.write("the ant")
+        except OSError:
+            pytest.skip("the file system does not take such a name")
+
+    told.hears(write, str(tmp_path))
+    told.wait_for(lambda: told.state().mode == "polling")
+    assert "Unable to decode path" in told.state().reason
+    told.hears(lambda: later.forward(1000), str(tmp_path))
+    told.wait_for(lambda: told.state().mode == "native")
+    # What has worked for long is begun again at once.
+    later.forward(100)
+    told.hears(write, str(tmp_path))
+    file = tmp_path / "a.md"
+    told.hears(lambda: file.write_text("the bee"), str(file))
+    assert told.state().mode == "native"
+
+
+def test_folders_that_go_while_they_are_handed_over_are_no_trouble(
+    tmp_path: Path, watch: Callable[..., Any]
+) -> None:
+    faults: list[type[OSError]] = [FileNotFoundError, PermissionError]
+
+    def open_native(folders: Collection[str]) -> Native:
+        if faults:
+            raise faults.pop()
+        return Native(folders)
+
+    told = watch(WatchedPath(str(tmp_path)), means=Means(open_native=open_native))
+    assert (told.state().mode, faults) == ("native", [])
+
+
+def test_folders_that_come_while_they_are_handed_over_are_watched(
+    tmp_path: Path, watch: Callable[..., Any]
+) -> None:
+    wanted = ["a/b/c", "a/b", "a"]
+
+    def open_native(folders: Collection[str]) -> Native:
+        if wanted:
+            (tmp_path / wanted.pop()).mkdir()
+        return Native(folders)
+
+    told = watch(WatchedPath(str(tmp_path)), means=Means(open_native=open_native))
+    file = tmp_path / "a" / "b" / "c" / "a.md"
+    told.hears(lambda: file.write_text("the ant"), str(file))
+
+
+def test_folders_that_never_rest_are_polled(tmp_path: Path, watch: Callable[..., Any]) -> None:
+    def open_native(folders: Collection[str]) -> Native:
+        native = Native(folders)
+        (tmp_path / str(len(folders))).mkdir()
+        return native
+
+    told = watch(WatchedPath(str(tmp_path)), means=Means(open_native=open_native))
+    assert told.state().mode == "polling"
+    assert "folders come and go faster" in told.state().reason
+
+
+def test_silent_file_systems_are_polled_at_once(tmp_path: Path, watch: Callable[..., Any]) -> None:
+    told = watch(WatchedPath(str(tmp_path)), means=Means(silent=lambda _: "nfs"))
+    state = told.state()
+    assert state.mode == "polling"
+    assert state.reason.startswith(f"{tmp_path} is on nfs, which tells of no changes; files are")
+
+
+def test_a_silent_place_is_polled_beside_the_others(
+    tmp_path: Path, watch: Callable[..., Any], later: Later
+) -> None:
+    far, near = tmp_path / "far", tmp_path / "near"
+    far.mkdir()
+    near.mkdir()
+    told = watch(
+        WatchedPath(str(far)),
+        WatchedPath(str(near)),
+        means=Means(
+            silent=lambda path: "nfs" if path == str(far) else "", clock=later, wait=later.wait
+        ),
+    )
+    state = told.state()
+    assert state.mode == "native"
+    assert state.reason == f"{far} is on nfs, which tells of no changes"
+    assert state.folders == 2
+    told.hears(lambda: (near / "a.md").write_text("the ant"), str(near / "a.md"))
+    (far / "a.md").write_text("the ant")
+    told.hears(lambda: later.forward(100), str(far / "a.md"))
+
+
+def test_what_goes_wrong_is_said_and_tried_again(
+    tmp_path: Path, watch: Callable[..., Any], later: Later
+) -> None:
+    told = watch(begin=False, means=Means(clock=later, wait=later.wait))
+    answers: list[object] = [ValueError("no such source"), [WatchedPath(str(tmp_path))]]
+
+    def watched() -> Any:
+        answer = answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    told.watcher._watched = watched
+    told.watcher.start()
+    failed = "watching failed: ValueError: no such source"
+    soon(lambda: told.state().reason == failed)
+    assert told.state().mode == "off"
+    del answers[0]
+    told.hears(lambda: later.forward(1000), str(tmp_path))
+    assert told.state().mode == "native"
+
+
+def test_a_listener_that_fails_is_said_and_asked_again(
+    tmp_path: Path, watch: Callable[..., Any], later: Later
+) -> None:
+    told = watch(WatchedPath(str(tmp_path)), means=Means(clock=later, wait=later.wait))
+    hear = told.watcher._changed
+
+    def fail(paths: frozenset[str]) -> None:
+        told.watcher._running.rounds._changed = hear
+        raise KeyError(len(paths))
+
+    told.watcher._running.rounds._changed = fail
+    (tmp_path / "a.md").write_text("the ant")
+    soon(lambda: told.state().reason == "watching failed: KeyError: 1")
+    told.hears(lambda: later.forward(1000), str(tmp_path))
+    assert told.state().mode == "native"
+
+
+def test_other_places_are_watched_once_they_are_named(
+    tmp_path: Path, watch: Callable[..., Any], later: Later
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    places = [WatchedPath(str(tmp_path / "one"))]
+    told = watch(begin=False, means=Means(clock=later, wait=later.wait))
+    told.watcher._watched = lambda: tuple(places)
+    told.begin()
+    places[:] = [WatchedPath(str(tmp_path / "two"))]
+    told.hears(lambda: later.forward(10), str(tmp_path / "two"))
+    told.hears(lambda: (tmp_path / "two" / "a.md").write_text("x"), str(tmp_path / "two" / "a.md"))
+
+
+def test_a_folder_around_everything_that_is_replaced_is_noticed(
+    tmp_path: Path, watch: Callable[..., Any], later: Later
+) -> None:
+    """Nobody tells that a folder far above was moved, or another disk mounted over it."""
+    memory = tmp_path / "home" / "ws" / "memory"
+    memory.mkdir(parents=True)
+    told = watch(WatchedPath(str(memory)), means=Means(clock=later, wait=later.wait))
+    (tmp_path / "home").rename(tmp_path / "old")
+    memory.mkdir(parents=True)
+    told.hears(lambda: later.forward(10), str(memory))
+    told.hears(lambda: (memory / "a.md").write_text("the ant"), str(memory / "a.md"))
+
+
+def test_folders_that_came_while_the_system_was_overrun_are_found(
+    tmp_path: Path, watch: Callable[..., Any], later: Later
+) -> None:
+    """Of what is too much at once, the system forgets some, and the library does not tell."""
+
+    class Forgetful(Native):
+        def wait(self, pulse: Pulse) -> Events | None:
+            events = super().wait(pulse)
+            return events and {event for event in events if "lost" not in event[1]}
+
+        def rest(self) -> Events:
+            return set()
+
+    told = watch(
+        WatchedPath(str(tmp_path)),
+        means=Means(open_native=Forgetful, clock=later, wait=later.wait),
+    )
+    lost, file = tmp_path / "lost", tmp_path / "a.md"
+    lost.mkdir()
+    told.hears(lambda: file.write_text("the ant"), str(file))
+    assert told.state().folders == 1
+    told.hears(lambda: later.forward(10), str(lost), str(tmp_path))
+    assert told.state().folders == 2
+
+
+def soon(wanted: Callable[[], bool]) -> None:
+    """Wait until ``wanted``, of which nobody tells."""
+    tick = threading.Event()
+    until = time.monotonic() + 30
+    while not wanted():
+        assert time.monotonic() < until
+        tick.wait(0.01)

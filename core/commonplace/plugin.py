@@ -16,7 +16,8 @@ __all__, __getattr__, __dir__ = lazy_exports(
     {
         "cli.command": "Command",
         "cli.context": "Context",
-        "cli.parser": "UsageError",
+        "cli.parser": "UsageError positive_int",
+        "cli.words": "columns count",
         "config.description": "Setting described",
         "config.secret": "Secret",
         "config.settings": "Settings",

@@ -27,7 +27,6 @@ BUILTIN = (
     "doctor",
     "config",
     "plugins",
-    "eval",
 )
 """The commands that come with commonplace, each in a module of its own, in the order of help."""
 

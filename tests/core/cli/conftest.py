@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +16,7 @@ from commonplace.sample import copy_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 @frozen
@@ -93,18 +92,3 @@ def process(home: Path) -> Callable[..., Ran]:
         return Ran(done.returncode, done.stdout, done.stderr)
 
     return process
-
-
-@pytest.fixture(scope="session")
-def reference() -> Any:
-    """The reference script that scores a run, as a module; skips where it is not to be had."""
-    default = Path(__file__).resolve().parents[4] / "shared" / "eval"
-    script = Path(os.environ.get("COMMONPLACE_EVAL_DIR", default)) / "score.py"
-    if not script.is_file():
-        pytest.skip("score.py not found; COMMONPLACE_EVAL_DIR names its folder")
-    spec = importlib.util.spec_from_file_location("reference_score", script)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -523,7 +523,7 @@ def test_memory_that_is_switched_off_is_no_failure(
     assert "warning  memory: memory search is switched off" in run("doctor", *argv[-4:]).out
 
 
-# --- demo, eval ---------------------------------------------------------------------------------
+# --- demo ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
@@ -564,94 +564,3 @@ def test_demo_does_not_write_into_a_folder_in_use(run: Callable[..., Run], works
     ran = run("demo", "--into", workspace)
     assert ran.code == 1
     assert "is not empty" in ran.err
-
-
-def _evalset(folder: Path, workspace: str) -> None:
-    import json
-    import shutil
-
-    folder.mkdir(parents=True)
-    shutil.copytree(workspace, folder / "workspace")
-    queries = [
-        ("key", "who has the spare key?", "MEMORY.md", 26, "person"),
-        ("harmonics", "ERR_STALE_HARMONICS", "memory/2026-10-07.md", 8, "identifier"),
-        ("nonsense", "zyxwvut", "MEMORY.md", 1, "identifier"),
-    ]
-    (folder / "queries.jsonl").write_text(
-        "".join(
-            json.dumps(
-                {
-                    "id": f"{folder.name}-{id_}",
-                    "query": query,
-                    "relevant": [{"path": path, "startLine": line, "endLine": line}],
-                    "category": category,
-                    "lang": "en",
-                }
-            )
-            + "\n"
-            for id_, query, path, line, category in queries
-        ),
-        encoding="utf-8",
-    )
-
-
-def test_eval_measures_each_set_and_writes_its_results(
-    run: Callable[..., Run], workspace: str, tmp_path: Path, home: Path
-) -> None:
-    import json
-
-    for name in ("first/one", "first/two", "second"):
-        _evalset(tmp_path / "tree" / name, workspace)
-    out = tmp_path / "results.jsonl"
-    argv = ("eval", str(tmp_path / "tree"), "--out", str(out), "--budget", "2000")
-    ran = run(*argv, "--json")
-    assert ran.code == 0
-    assert ran.json["all"]["n"] == 9
-    assert ran.json["sets"]["first"]["all"]["n"] == 6
-    assert ran.json["sets"]["first"]["categories"]["person"]["recall@10"] == 1
-    assert ran.json["sets"]["second"]["categories"]["identifier"]["recall@10"] == 0.5
-    assert 0 < ran.json["all"]["budget"] <= 1
-    assert [line.split(":")[0] for line in ran.err.splitlines()] == [
-        "[1/3] first/one",
-        "[2/3] first/two",
-        "[3/3] second",
-    ]
-    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    assert len(lines) == 9
-    assert all(len(line["results"]) <= 10 for line in lines)
-    assert set(lines[0]["results"][0]) == {"path", "startLine", "endLine", "score"}
-    # Neither the sets nor the user's own index were touched.
-    assert not list(home.rglob("*.sqlite"))
-    text = run(*argv)
-    assert text.out.splitlines()[0].split()[:3] == ["set", "queries", "recall@1"]
-
-
-def test_eval_measures_what_the_reference_script_does(
-    run: Callable[..., Run], workspace: str, tmp_path: Path, reference: Any
-) -> None:
-    tree, out = tmp_path / "tree", tmp_path / "results.jsonl"
-    for name in ("first", "second"):
-        _evalset(tree / name, workspace)
-    ours = run("eval", str(tree), "--out", str(out), "--budget", "900", "--json").json
-    queries, results = reference.load_queries(str(tree)), reference.load(str(out))
-    theirs, missing = reference.score(queries, results, budget=900)
-    assert missing == 0
-    assert ours["all"] == theirs["all"]
-    one = reference.load_queries(str(tree / "first"))
-    theirs, _ = reference.score(one, results, budget=900)
-    first = ours["sets"]["first"]
-    assert {"all": first["all"], **first["categories"]} == theirs
-
-
-def test_eval_without_notes_says_so(
-    run: Callable[..., Run], tmp_path: Path, workspace: str
-) -> None:
-    import shutil
-
-    _evalset(tmp_path / "set", workspace)
-    shutil.rmtree(tmp_path / "set" / "workspace")
-    (tmp_path / "set" / "workspace").mkdir()
-    ran = run("eval", str(tmp_path / "set"), "--json")
-    assert ran.code == 0
-    assert "note: nothing was indexed in" in ran.err
-    assert ran.json["all"]["recall@10"] == 0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from commonplace.config import FlushSettings, SearchSettings, config_paths, explain, json_schema
-from commonplace.config.reference import main, renewed
 from commonplace.config.settings import MemorySettings
 from commonplace.config.shape import Shape
 from commonplace_lancedb.settings import LanceSettings
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
 ROOT = os.path.join(os.path.dirname(__file__), *[os.pardir] * 3)
 PAGE = os.path.join(ROOT, "docs", "configuration.md")
+_GENERATOR = runpy.run_path(os.path.join(ROOT, "docs", "generate", "configuration_page.py"))
+main, renewed = _GENERATOR["main"], _GENERATOR["renewed"]
 SECTIONS = {"memory.qmd": QmdSettings, "memory.lancedb": LanceSettings}
 RENEW = (
-    "python -m commonplace.config.reference docs/configuration.md "
+    "python docs/generate/configuration_page.py docs/configuration.md "
     "memory.qmd=commonplace_qmd.settings:QmdSettings "
     "memory.lancedb=commonplace_lancedb.settings:LanceSettings"
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import log2
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from commonplace.plugin import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,8 +25,7 @@ METRICS = ("recall@1", "recall@5", "recall@10", "hit@5", "mrr@10", "ndcg@10")
 _RECALL_AT = (1, 5, 10)
 
 
-@frozen
-class Span:
+class Span(NamedTuple):
     """Lines of a document: what is relevant to a query, or what a search returned."""
 
     path: str

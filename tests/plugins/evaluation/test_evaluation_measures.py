@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.evaluation import METRICS, Span, average, recall_in_budget, score_query
+from commonplace_evaluation.measures import METRICS, Span, average, recall_in_budget, score_query
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.cli.evalrun import Outcome
-from commonplace.cli.evalsets import find_sets
-from commonplace.cli.evaltable import as_json, as_lines
 from commonplace.errors import CallerError
-from commonplace.evaluation import Span, score_query
+from commonplace_evaluation.command import Outcome
+from commonplace_evaluation.measures import Span, score_query
+from commonplace_evaluation.sets import find_sets
+from commonplace_evaluation.table import as_json, as_lines
 
 if TYPE_CHECKING:
     from pathlib import Path

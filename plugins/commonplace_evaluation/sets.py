@@ -6,10 +6,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
-from commonplace.errors import CallerError
-from commonplace.evaluation import Span
+from commonplace.plugin import CallerError, NamedTuple
+from commonplace_evaluation.measures import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +18,7 @@ _FILE = "queries.jsonl"
 _LAYOUT = "a set is a folder with a queries.jsonl and a workspace/ beside it"
 
 
-@frozen
-class EvalQuery:
+class EvalQuery(NamedTuple):
     """A query and the lines that answer it."""
 
     id: str
@@ -30,8 +27,7 @@ class EvalQuery:
     category: str
 
 
-@frozen
-class EvalSet:
+class EvalSet(NamedTuple):
     """Queries on one workspace. ``name`` is that of the whole set, of which this may be a part."""
 
     name: str

@@ -1,4 +1,4 @@
-"""Writes the reference page of the command line: ``python -m commonplace.cli.reference``."""
+"""Writes the page of the command line: ``python docs/generate/cli_page.py > docs/cli.md``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.cli.dispatch import BUILTIN, builtin_command
 from commonplace.cli.parser import PROGRAM, Parser, add_common
+from commonplace_evaluation.command import EvalCommand
 
 if TYPE_CHECKING:
     from argparse import Action
@@ -19,7 +20,7 @@ __all__ = ["reference"]
 _HEAD = f"""\
 # The command line
 
-<!-- Written by `python -m commonplace.cli.reference > docs/cli.md`; edit the commands instead. -->
+<!-- Written by `python docs/generate/cli_page.py > docs/cli.md`; edit the commands instead. -->
 
 `{PROGRAM} COMMAND [arguments]`; `{PROGRAM} COMMAND --help` shows what a command takes.
 
@@ -74,8 +75,8 @@ def reference() -> str:
     common = _Recorder()
     add_common(common)
     lines = [_HEAD, "Every command takes:", "", *map(_item, common.recorded)]
-    for name in BUILTIN:
-        lines += ["", *_section(builtin_command(name))]
+    for command in (*map(builtin_command, BUILTIN), EvalCommand()):
+        lines += ["", *_section(command)]
     return "\n".join(lines) + "\n" + _QUERIES
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.cli.words import columns
-from commonplace.evaluation import average
+from commonplace.plugin import columns
+from commonplace_evaluation.measures import average
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from commonplace.cli.evalrun import Outcome
+    from commonplace_evaluation.command import Outcome
 
 __all__ = ["as_json", "as_lines"]
 

@@ -1,8 +1,8 @@
-"""The tables of the configuration's reference page, made from the descriptions of the settings.
+"""Writes the tables of the configuration page from the descriptions of the settings.
 
-``python -m commonplace.config.reference docs/configuration.md
-memory.qmd=commonplace_qmd.settings:QmdSettings`` renews the page in its place; what stands before
-``=`` is the section that the class behind it is read from.
+``python docs/generate/configuration_page.py docs/configuration.md
+memory.qmd=commonplace_qmd.settings:QmdSettings`` updates the page in place; each further argument
+is ``section=module:class``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OWN: dict[str, type] = {
 
 
 def renewed(page: str, sections: Mapping[str, type]) -> str:
-    """``page`` with all between ``<!-- begin name -->`` and ``<!-- end name -->`` made anew.
+    """``page`` with all between ``<!-- begin name -->`` and ``<!-- end name -->`` rewritten.
 
     ``sections`` are plugins' config classes by section name. Raises ``KeyError`` for a name that
     is neither one of them nor ours.

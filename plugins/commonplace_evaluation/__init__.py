@@ -1,0 +1,1 @@
+"""Measures retrieval on queries with known answers: the command ``commonplace eval``."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 LIBRARIES: dict[str, tuple[list[str], bool]] = {
     "simsimd and numpy": ([], True),
+    "simsimd alone": (["numpy"], False),
     "numpy alone": (["simsimd"], False),
     "sqlite-vec alone": (["simsimd", "numpy"], True),
     "none of them": (["simsimd", "numpy"], False),

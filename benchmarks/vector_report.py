@@ -26,10 +26,11 @@ over to other machines better than milliseconds do.
 
 {machine}
 
-Ours differ in what of the extra `[vectors]` is installed. Plans that say "exact" prove that their
-answer is the true one. The joined query is that of the tool whose index commonplace takes the place
-of, with 64 MB of cache where that has 2; `MATCH` is sqlite-vec asked as its manual says. LanceDB's
-indexes stand with the cheapest setting, of those tried, with which no answer was wrong.
+Ours differ in which libraries are installed; simsimd is, unless a platform has none. Plans that
+say "exact" prove that their answer is the true one. The joined query is that of the tool whose
+index commonplace takes the place of, with 64 MB of cache where that has 2; `MATCH` is sqlite-vec
+asked as its manual says. LanceDB's indexes stand with the cheapest setting, of those tried, with
+which no answer was wrong.
 """
 
 

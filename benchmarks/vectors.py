@@ -82,11 +82,6 @@ class Ours:
         self.plan = f"{found.plan}{', exact' if found.exact else ''}"
         return [int(id_) for id_, _ in found.found]
 
-    def calibrate(self) -> None:
-        """Measure what a search without libraries needs, as a writer does."""
-        with self._store.writer(wait=10):
-            pass
-
     def hybrid(self, vector: bytes) -> list[int]:
         """Those, and the best for some words, with their texts."""
         query = KeywordQuery(should=WORDS)
@@ -100,6 +95,7 @@ def ours(path: str) -> dict[str, Ours]:
     """The store with all, some and none of what the extra ``vectors`` installs."""
     return {
         "ours, simsimd and numpy": Ours(path, numpy=True, simsimd=True, extension=True),
+        "ours, simsimd alone": Ours(path, numpy=False, simsimd=True, extension=False),
         "ours, numpy alone": Ours(path, numpy=True, simsimd=False, extension=False),
         "ours, sqlite-vec alone": Ours(path, numpy=False, simsimd=False, extension=True),
         "ours, none of them": Ours(path, numpy=False, simsimd=False, extension=False),
@@ -194,7 +190,6 @@ def make(folder: str, path: str, data: Data, given: argparse.Namespace) -> None:
             taken = json.load(file)
     if not os.path.exists(path):
         taken["ours, documents"], taken["ours, vectors"] = fill(path, data)
-    ours(path)["ours, none of them"].calibrate()
     if seconds := make_sqlite(folder, data):
         taken["sqlite-vec, with FTS5"] = seconds
     for name, seconds in make_lancedb(folder, data, indexes).items():

@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from commonplace_sqlite.encoding import text_out
-from commonplace_sqlite.places import CHUNK
 from commonplace_sqlite.schema import of_build
 from commonplace_sqlite.translation import DAMAGE
 
@@ -41,12 +40,12 @@ _FAULTS: tuple[tuple[Kind, str, str], ...] = (
     (
         "orphans",
         "chunks have no text",
-        "SELECT count(*) FROM chunk_<n> WHERE id NOT IN (SELECT <chunk> FROM text_<n>)",
+        "SELECT count(*) FROM chunk_<n> AS c WHERE <text_id> NOT IN (SELECT id FROM text_<n>)",
     ),
     (
         "orphans",
         "texts belong to no chunk",
-        "SELECT count(*) FROM text_<n> WHERE <chunk> NOT IN (SELECT id FROM chunk_<n>)",
+        "SELECT count(*) FROM text_<n> WHERE id NOT IN (SELECT <text_id> FROM chunk_<n> AS c)",
     ),
     (
         "keywords",
@@ -142,6 +141,6 @@ def _faults(connection: apsw.Connection) -> Iterator[Fault]:
     rows: Any = connection.execute("SELECT id, state FROM build ORDER BY id").fetchall()
     for build, state in rows:
         for kind, words, sql in _FAULTS:
-            count: int = connection.execute(of_build(sql, build).replace("<chunk>", CHUNK)).get
+            count: int = connection.execute(of_build(sql, build)).get
             if count:
                 yield Fault(kind, f"the {state} build: {count} {words}")

@@ -114,13 +114,10 @@ def packed(tokens: str, text: str) -> bytes:
 
 
 def unpacked(value: bytes, text: str) -> str:
-    """The inverse of :func:`packed`; also of what was compressed with the bare text, or without."""
+    """The inverse of :func:`packed`."""
     if not value:
         return ""
-    known = _bytes(text)
-    if value[2:6] != zlib.adler32(known).to_bytes(4, "big"):  # the dictionary's mark, if it has one
-        known = _words(known)
-    decompressor = zlib.decompressobj(zdict=known)
+    decompressor = zlib.decompressobj(zdict=_words(_bytes(text)))
     tokens = decompressor.decompress(value) + decompressor.flush()
     if not decompressor.eof:
         raise zlib.error("tokens that were cut short")

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import StoredChunk, StoredDocument
 from commonplace_sqlite.encoding import heading_out, ids_in, int_out, text_out, unpacked
-from commonplace_sqlite.places import placed
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
@@ -23,15 +22,12 @@ SELECT plain, source, path, digest, size, mtime_ns, ctime_ns, inode, recipe, res
 FROM document_<n>
 """
 
-_CHUNKS = placed(
-    """
+_CHUNKS = """
 SELECT c.id, d.source, d.path, c.start_line, c.end_line, t.text, c.heading, d.day, d.trust, t.body
 FROM chunk_<n> AS c JOIN document_<n> AS d ON d.id = c.document
-JOIN text_<n> AS t ON t.id IN <places>
+JOIN text_<n> AS t ON t.id = <text_id>
 WHERE c.id IN (SELECT value FROM json_each(?))
-""",
-    "c.id",
-)
+"""
 
 
 def documents(connection: apsw.Connection, build: int) -> list[StoredDocument]:

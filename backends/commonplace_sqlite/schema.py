@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from commonplace_sqlite.vectors import tables
 
@@ -24,6 +24,7 @@ __all__ = [
     "drop_build",
     "migrate",
     "of_build",
+    "text_id",
 ]
 
 APPLICATION_ID = 0x436D6E70
@@ -74,7 +75,7 @@ CREATE TABLE chunk_<n> (
 );
 CREATE TABLE text_<n> (                         -- apart, so that looking up chunks reads few pages
     id INTEGER PRIMARY KEY,
-    text NOT NULL,                              -- under ids of its own: see places.py
+    text NOT NULL,                              -- by document and ordinal: see text_id
     body BLOB NOT NULL                          -- analysed tokens, compressed
 );
 CREATE INDEX chunk_document_<n> ON chunk_<n> (document, ordinal);
@@ -88,12 +89,6 @@ CREATE VIRTUAL TABLE fts_<n> USING fts5 (
 # What FTS5 keeps of deleted rows goes when it merges a segment that is so many percent of them;
 # by itself it waits for ten.
 _FEW_DELETED = "INSERT INTO fts_<n> (fts_<n>, rank) VALUES ('deletemerge', 4);"
-
-_GROWING = """
-ALTER TABLE document_<n> ADD COLUMN resume NOT NULL DEFAULT '';
-DROP INDEX chunk_document_<n>;
-CREATE INDEX chunk_document_<n> ON chunk_<n> (document, ordinal);
-"""
 
 FILE_TABLES = ("build", "counter", *tables.FILE_TABLES)
 BUILD_TABLES = (
@@ -125,44 +120,36 @@ def _tokenize(tokenizer: str | None) -> str:
 
 
 def of_build(sql: str, build: int) -> str:
-    """``sql`` with ``<n>`` replaced by the number of a build, as tables of builds are named."""
-    return sql.replace("<n>", str(build))
+    """``sql`` for one build: ``<n>`` is its number, which its tables are named by.
+
+    ``<text_id>`` is the id in ``text_<n>`` of the text of ``c``, a row of ``chunk_<n>``.
+    """
+    return sql.replace("<n>", str(build)).replace("<text_id>", _TEXT_ID)
 
 
-def _add_vectors(connection: apsw.Connection) -> None:
-    connection.execute(tables.FILE)
-    rows: Any = connection.execute("SELECT id FROM build").fetchall()
-    for (build,) in rows:
-        connection.execute(of_build(tables.BUILD, build))
-
-
-def _derive_anew(connection: apsw.Connection) -> None:
-    # Codes have become rows of one matrix; nothing is embedded anew.
-    from commonplace_sqlite.vectors.attaching import derive_anew
-
-    derive_anew(connection)
-
-
-def _add_calibration(connection: apsw.Connection) -> None:
-    connection.execute(tables.CALIBRATION)
-
-
-def _let_grow(connection: apsw.Connection) -> None:
-    # Chunks that were appended have not the ids that follow, and are looked up by their places.
-    rows: Any = connection.execute("SELECT id FROM build").fetchall()
-    for (build,) in rows:
-        connection.execute(of_build(_GROWING + _FEW_DELETED, build))
-
-
-MIGRATIONS: Sequence[Migration] = (_add_vectors, _derive_anew, _add_calibration, _let_grow)
+MIGRATIONS: Sequence[Migration] = ()
 """Step ``n`` leads from version ``n + 1`` to ``n + 2``; each runs inside one transaction."""
 
 VERSION = len(MIGRATIONS) + 1
 
 
+_ORDINAL_BITS = 24
+
+_TEXT_ID = f"(c.document << {_ORDINAL_BITS} | c.ordinal)"
+
+
+def text_id(document: int, ordinal: int) -> int:
+    """The id of a chunk's text.
+
+    New texts of a document thus fill the pages that its old ones leave: a file grows little,
+    however often documents are replaced.
+    """
+    return document << _ORDINAL_BITS | ordinal
+
+
 def create(connection: apsw.Connection) -> None:
     """Write the tables into an empty file; the caller holds a transaction."""
-    connection.execute(_TABLES + tables.FILE + tables.CALIBRATION)
+    connection.execute(_TABLES + tables.FILE)
     connection.pragma("application_id", APPLICATION_ID)
     connection.pragma("user_version", VERSION)
 

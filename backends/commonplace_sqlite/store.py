@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import IndexUnavailableError, StoreHealth
+from commonplace.plugin import StoreHealth
 from commonplace_sqlite import builds, reading
 from commonplace_sqlite.database import Database
 from commonplace_sqlite.files import bytes_on_disk
@@ -72,7 +72,6 @@ class SqliteStore:
             if outermost:
                 self._database.tidy(self._written, time.monotonic() - began)
                 self._written = 0
-                self._calibrate()
 
     def builds(self) -> tuple[Build, ...]:
         """All builds, the oldest first."""
@@ -246,12 +245,6 @@ class SqliteStore:
         """Let go of the file."""
         self._search = None
         self._database.close()
-
-    def _calibrate(self) -> None:
-        with suppress(IndexUnavailableError), self._database.writing() as connection:
-            live = builds.live_build(connection)
-            if live is not None and connection.execute("SELECT 1 FROM space LIMIT 1").get:
-                self._vector_search().calibrate(connection, live)
 
     def _vector_search(self) -> VectorSearch:
         from commonplace_sqlite.vectors.searching import VectorSearch

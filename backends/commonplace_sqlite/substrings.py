@@ -10,7 +10,6 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from commonplace_sqlite.encoding import text_out
-from commonplace_sqlite.places import CHUNK
 from commonplace_sqlite.ranking import all_scores, any_of, best, in_order, phrase
 from commonplace_sqlite.schema import of_build
 
@@ -30,14 +29,12 @@ _B = 0.75
 # As text, since LIKE matches no bytes, which is what a text with lone surrogates is stored as.
 _LIKE = "CAST(text AS TEXT) LIKE ? ESCAPE '\\'"
 _MATCH = "rowid IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
-_HOLDING = """
-rowid IN (SELECT <chunk> FROM text_<n> WHERE <like>)
-""".replace("<chunk>", CHUNK).replace("<like>", _LIKE)
-_CHUNKS = "(SELECT <chunk> AS rowid, text FROM text_<n>)".replace("<chunk>", CHUNK)
-_TEXTS = """
-SELECT rowid, text FROM <chunks> AS hit WHERE <like> <clauses>
-""".replace("<chunks>", _CHUNKS).replace("<like>", _LIKE)
-_COUNT = "SELECT count(*) FROM text_<n> WHERE <like>".replace("<like>", _LIKE)
+_CHUNKS = (
+    "(SELECT c.id AS rowid, t.text FROM chunk_<n> AS c JOIN text_<n> AS t ON t.id = <text_id>)"
+)
+_HOLDING = "rowid IN (SELECT rowid FROM <chunks> WHERE <like>)"
+_TEXTS = "SELECT rowid, text FROM <chunks> AS hit WHERE <like> <clauses>"
+_COUNT = "SELECT count(*) FROM text_<n> WHERE <like>"
 _SIZE = "SELECT count(*), avg(length(text)) FROM text_<n>"
 
 
@@ -70,7 +67,7 @@ def by_substrings(
 def _clause(tokens: Sequence[str], before: str) -> Clause:
     piece = " ".join(tokens)
     if len(piece) < _LEAST:
-        return f"{before}{_HOLDING}", (_like(piece),)
+        return before + _filled(_HOLDING), (_like(piece),)
     return f"{before}{_MATCH}", (phrase(tokens),)
 
 
@@ -79,14 +76,18 @@ def _like(piece: str) -> str:
     return f"%{escaped}%"
 
 
+def _filled(sql: str) -> str:
+    return sql.replace("<chunks>", _CHUNKS).replace("<like>", _LIKE)
+
+
 def _short_scores(
     connection: apsw.Connection, build: int, token: str, clauses: Sequence[Clause]
 ) -> list[tuple[int, float]]:
     size: Any = connection.execute(of_build(_SIZE, build)).fetchone()
     chunks, average = size
-    held: int = connection.execute(of_build(_COUNT, build), (_like(token),)).get
+    held: int = connection.execute(of_build(_filled(_COUNT), build), (_like(token),)).get
     idf = max(log((chunks - held + 0.5) / (held + 0.5)), 1e-6)
-    sql = _TEXTS.replace("<clauses>", "".join(clause for clause, _ in clauses))
+    sql = _filled(_TEXTS).replace("<clauses>", "".join(clause for clause, _ in clauses))
     values = [value for _, some in clauses for value in some]
     rows: Any = connection.execute(of_build(sql, build), (_like(token), *values))
     found = []

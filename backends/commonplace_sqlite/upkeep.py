@@ -11,7 +11,6 @@ import apsw
 from commonplace_sqlite.builds import live_build
 from commonplace_sqlite.common import survey
 from commonplace_sqlite.connection import transaction
-from commonplace_sqlite.repacking import repack
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
@@ -80,7 +79,6 @@ def tidy(
             if written >= max(_MUCH, live.chunks / _LARGE_SHARE):
                 _merge(connection, live.id, written, left)
                 much_is_new = True
-            repack(connection, live)
         _fit(connection, left, lengthen=much_is_new)
         if written >= _MUCH:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)

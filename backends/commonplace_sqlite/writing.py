@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.plugin import AppendDocument
 from commonplace_sqlite.effects import net_effects
 from commonplace_sqlite.encoding import digest_in, heading_in, indexable, int_in, packed, text_in
-from commonplace_sqlite.places import placed
-from commonplace_sqlite.repacking import note_gaps
-from commonplace_sqlite.schema import of_build
+from commonplace_sqlite.schema import of_build, text_id
 from commonplace_sqlite.vectors.attaching import documents_added, documents_going
 
 if TYPE_CHECKING:
@@ -41,14 +39,14 @@ WHERE id = ?
 """
 _CHUNK_IDS = "SELECT id FROM chunk_<n> WHERE document = ? AND ordinal >= ?"
 _FORGET_FTS = "DELETE FROM fts_<n> WHERE rowid = ?"
-_FORGET_TEXT = placed("DELETE FROM text_<n> WHERE id IN <places>", "?1")
+_FORGET_TEXTS = "DELETE FROM text_<n> WHERE id >= ? AND id < ?"
 _FORGET_CHUNKS = "DELETE FROM chunk_<n> WHERE document = ? AND ordinal >= ?"
 _FORGET = "DELETE FROM document_<n> WHERE id = ?"
 _ADD_CHUNK = """
 INSERT INTO chunk_<n> (id, document, ordinal, start_line, end_line, heading, digest)
 VALUES (?, ?, ?, ?, ?, ?, ?)
 """
-_ADD_TEXT = placed("INSERT INTO text_<n> (id, text, body) VALUES (<place>, ?2, ?3)", "?1")
+_ADD_TEXT = "INSERT INTO text_<n> (id, text, body) VALUES (?, ?, ?)"
 _ADD_FTS = "INSERT INTO fts_<n> (rowid, body, head, extra) VALUES (?, ?, ?, ?)"
 _COUNT = "UPDATE build SET chunks = chunks + ?, removed = removed + ? WHERE id = ?"
 
@@ -65,7 +63,6 @@ def put_documents(connection: apsw.Connection, build: int, changes: Iterable[Cha
     going = _going(connection, build, effects)
     texts_gone = documents_going(connection, build, dict(going.values()))
     gone = _remove(connection, build, effects, going)
-    note_gaps(connection, gone)
     _touch(connection, build, effects)
     documents, added = _add(connection, build, effects, going)
     documents_added(connection, build, documents, texts_gone)
@@ -105,7 +102,8 @@ def _remove(
         row for known in going.values() for row in connection.execute(find, known)
     )
     connection.executemany(of_build(_FORGET_FTS, build), chunks)
-    connection.executemany(of_build(_FORGET_TEXT, build), chunks)
+    texts = [(text_id(id_, first), text_id(id_ + 1, 0)) for id_, first in going.values()]
+    connection.executemany(of_build(_FORGET_TEXTS, build), texts)
     connection.executemany(of_build(_FORGET_CHUNKS, build), going.values())
     whole = [
         (document,)
@@ -148,7 +146,8 @@ def _add(
         for ordinal, analysed in enumerate(put.chunks, begin):
             chunk_rows.append((id_, document, ordinal, *_chunk_values(analysed)))
             text = analysed.chunk.text
-            text_rows.append((id_, text_in(text), packed(analysed.terms.body, text)))
+            row = text_id(document, ordinal), text_in(text), packed(analysed.terms.body, text)
+            text_rows.append(row)
             body, head, extra = map(indexable, analysed.terms)
             term_rows.append((id_, body, head, extra))
             id_ += 1

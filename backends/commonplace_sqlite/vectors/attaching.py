@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Going",
-    "derive_anew",
     "documents_added",
     "documents_going",
     "drop_space",
@@ -42,10 +41,8 @@ _FORGET_ALL = "DELETE FROM vector WHERE NOT (<used>)"
 _FORGET_SPACES = """
 DELETE FROM space WHERE NOT EXISTS (SELECT 1 FROM vector WHERE vector.space = space.id);
 DELETE FROM vector WHERE space < 0 AND -space NOT IN (SELECT id FROM space);
-DELETE FROM calibration WHERE space NOT IN (SELECT id FROM space)
 """
 _CLEAR = ("DELETE FROM slab_<n> WHERE space = ?", "DELETE FROM code_<n> WHERE space = ?")
-_CLEAR_BUILD = ("DELETE FROM slab_<n>", "DELETE FROM code_<n>")
 _MOVE_ON = "UPDATE counter SET next = next + 1 WHERE name = 'slab'"
 
 
@@ -83,7 +80,6 @@ def drop_space(connection: apsw.Connection, name: str) -> None:
         for sql in _CLEAR:
             connection.execute(of_build(sql, build), (space.id,))
     connection.execute("DELETE FROM vector WHERE space IN (?, ?)", (space.id, -space.id))
-    connection.execute("DELETE FROM calibration WHERE space = ?", (space.id,))
     connection.execute("DELETE FROM space WHERE id = ?", (space.id,))
     connection.execute(_MOVE_ON)
 
@@ -141,18 +137,6 @@ def forget_unused(connection: apsw.Connection) -> None:
     if all_spaces(connection):
         connection.execute(_FORGET_ALL.replace("<used>", _used(connection)))
         connection.execute(_FORGET_SPACES)
-
-
-def derive_anew(connection: apsw.Connection) -> None:
-    """Write all that is derived from vectors again, for every build."""
-    for build in _builds(connection):
-        for sql in _CLEAR_BUILD:
-            connection.execute(of_build(sql, build))
-        rows: Any = connection.execute(of_build("SELECT id FROM document_<n> ORDER BY id", build))
-        documents = dict.fromkeys((document for (document,) in rows), 0)
-        for space in all_spaces(connection):
-            parts = parts_of_documents(connection, build, space, documents)
-            write_slabs(connection, build, space, parts)
 
 
 def _used(connection: apsw.Connection) -> str:

@@ -1,8 +1,7 @@
-"""What is derived from vectors to find the nearest sooner: signs, and numbers of 8 bits.
+"""Codes of 8 bits, which are derived from vectors to find the nearest sooner.
 
 A vector is about ``scale`` times its code, integers of -127..127; ``residual`` is the length of
-what is missing, or a little more. Both encoders keep that promise, so that either's codes will do;
-the signs are the same.
+what is missing, or a little more. Both encoders keep that promise, so that either's codes will do.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import sys
 from array import array
 from math import sqrt
 from operator import mul
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from commonplace_sqlite.vectors.floats import numbers, numbers_in
 
@@ -20,15 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HEAD",
-    "Codes",
     "encode",
     "padded",
     "query_code",
     "query_code_by_numpy",
     "room",
     "row_bytes",
-    "sign_bytes",
-    "sign_mask",
 ]
 
 HEAD = 8
@@ -41,13 +37,6 @@ _WIDEN = 1e-9
 
 _WORTH_NUMPY = 64
 """Vectors; to import numpy takes as long as to encode a few hundred without it."""
-
-
-class Codes(NamedTuple):
-    """Of several vectors: the rows of their codes, and their signs."""
-
-    rows: bytes
-    signs: bytes
 
 
 def row_bytes(dims: int) -> int:
@@ -65,8 +54,8 @@ def room(count: int, dims: int) -> bytes:
     return numbers_in([0.0, -1.0]).ljust(row_bytes(dims), b"\0") * count
 
 
-def encode(vectors: Sequence[bytes], dims: int) -> Codes:
-    """The codes of stored vectors of ``dims`` numbers each."""
+def encode(vectors: Sequence[bytes], dims: int) -> bytes:
+    """The rows of stored vectors of ``dims`` numbers each."""
     if "numpy" in sys.modules or len(vectors) >= _WORTH_NUMPY:
         try:
             import numpy as np
@@ -76,19 +65,16 @@ def encode(vectors: Sequence[bytes], dims: int) -> Codes:
     return _encode_plainly(vectors, dims)
 
 
-def _encode_plainly(vectors: Sequence[bytes], dims: int) -> Codes:
+def _encode_plainly(vectors: Sequence[bytes], dims: int) -> bytes:
     rows: list[bytes] = []
-    signs: list[bytes] = []
     for vector in vectors:
-        values = numbers(vector)
-        scale, residual, code = query_code(values)
+        scale, residual, code = query_code(numbers(vector))
         head = numbers_in([scale, residual * _WIDEN_BY + _WIDEN])
         rows.append((head + code).ljust(row_bytes(dims), b"\0"))
-        signs.append(sign_mask(values).to_bytes(sign_bytes(dims), "little"))
-    return Codes(b"".join(rows), b"".join(signs))
+    return b"".join(rows)
 
 
-def _encode_by_numpy(np: Any, vectors: Sequence[bytes], dims: int) -> Codes:
+def _encode_by_numpy(np: Any, vectors: Sequence[bytes], dims: int) -> bytes:
     values = np.frombuffer(b"".join(vectors), "<f4").reshape(-1, dims).astype(np.float64)
     scales = (np.abs(values).max(axis=1) / _LEVELS).astype(np.float32)
     wide = scales.astype(np.float64)
@@ -99,7 +85,7 @@ def _encode_by_numpy(np: Any, vectors: Sequence[bytes], dims: int) -> Codes:
     rows = np.zeros((len(values), row_bytes(dims)), np.int8)
     rows[:, :HEAD] = np.stack([scales, residuals], axis=1).astype("<f4").view(np.int8)
     rows[:, HEAD : HEAD + dims] = levels
-    return Codes(rows.tobytes(), np.packbits(values > 0, axis=1, bitorder="little").tobytes())
+    return bytes(rows)
 
 
 def query_code(values: Sequence[float]) -> tuple[float, float, bytes]:
@@ -119,13 +105,3 @@ def query_code_by_numpy(np: Any, values: Sequence[float]) -> tuple[float, float,
     levels = np.rint(wide * (1 / scale if scale else 0.0))
     missing = wide - levels * scale
     return scale, sqrt(float(missing @ missing)), levels.astype(np.int8).tobytes()
-
-
-def sign_bytes(dims: int) -> int:
-    """Bytes that the signs of one vector take."""
-    return (dims + 7) // 8
-
-
-def sign_mask(values: Sequence[float]) -> int:
-    """One bit for each number above 0, the first the lowest."""
-    return int("".join("1" if value > 0 else "0" for value in reversed(values)), 2)

@@ -1,32 +1,30 @@
-"""Which plan finds the nearest chunks soonest, by what this machine has and how much there is.
+"""Finds the nearest chunks, by the quickest plan for what is installed and how many there are.
 
-================================  ==============================  ===================
-plan                              when                            needs
-================================  ==============================  ===================
-``int8 in memory``                from the second search on       numpy (and simsimd)
-``int8 from file``                the first search                simsimd, or numpy
-``sqlite-vec``                    no simsimd, at most 20,000      sqlite-vec
-``float32``                       none of these, at most 1,000    nothing
-``signs, then ...``               what is left; not exact         nothing
-================================  ==============================  ===================
+==================  =========================================  =====================
+plan                when                                       needs
+==================  =========================================  =====================
+``int8 in memory``  from the second search on                  numpy (and simsimd)
+``int8 from file``  the first search                           simsimd, or numpy
+``sqlite-vec``      no simsimd; at most 20,000, or no numpy    sqlite-vec
+``float32``         none of these, or at most 1,000            nothing
+==================  =========================================  =====================
 
-All but the last are exact: codes of 8 bits come with a bound on their error, and all chunks that
-can be among the best by it are scored by their stored vectors. Where many codes are in memory, a
-look at a few directions of them proves most of them out of question: see outline.py.
+All are exact: codes of 8 bits come with a bound on their error, and every chunk that can be among
+the best by it is scored by its stored vector. Where many codes are in memory, their projection on
+a few directions rules most of them out first: see pca_bounds.py.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.plugin import NEVER, Nearest
+from commonplace.plugin import Nearest
 from commonplace_sqlite.filters import documents_passing
 from commonplace_sqlite.vectors.extension import Extension, installed
 from commonplace_sqlite.vectors.floats import normalised, numbers
 from commonplace_sqlite.vectors.kernels import Kernels
 from commonplace_sqlite.vectors.rescoring import best_chunks
-from commonplace_sqlite.vectors.signs import calibrate, calibration_of, differences
-from commonplace_sqlite.vectors.spaces import all_spaces, covered, find_space
+from commonplace_sqlite.vectors.spaces import covered, find_space
 from commonplace_sqlite.vectors.streaming import (
     all_pairs,
     by_codes,
@@ -52,16 +50,13 @@ class Limits(NamedTuple):
     """From how many vectors on a plan is worth while, or up to how many.
 
     ``keep``: fewer are read again each time sooner than numpy is imported. ``outline``: from so
-    many bytes of codes in memory on, a few directions of them are looked at first. ``rescored`` is
-    how many chunks are scored truly after a first look at signs alone: the largest of a number, a
-    share (one in so many) and a number per hit, until it is measured.
+    many bytes of codes in memory on, a few directions of them are looked at first.
     """
 
     keep: int = 2_000
     extension: int = 20_000
     python: int = 1_000
     outline: int = 8_000_000
-    rescored: tuple[int, int, int] = (400, 40, 40)
 
 
 class VectorSearch:
@@ -104,17 +99,17 @@ class VectorSearch:
             return Nearest((), exact=True)
         documents = documents_passing(connection, live.id, where)
         self._searches += 1
-        plan, exact = "int8 in memory", True
+        plan = "int8 in memory"
         resident = self._follow(connection, live.id, space)
         if resident is not None:
             deadline.check("the vector search")
             pairs = resident.pairs(query, documents, limit)
         else:
-            plan, exact, pairs = self._from_file(
+            plan, pairs = self._from_file(
                 connection, live.id, space, documents, query, limit, deadline
             )
         found = best_chunks(connection, live.id, pairs, query, limit, self._kernels, deadline)
-        return Nearest(tuple(found), exact, plan)
+        return Nearest(tuple(found), exact=True, plan=plan)
 
     def notices(self, *, used: bool) -> list[str]:
         """What is missing here, in lines for people; ``used``: there are vectors to be searched."""
@@ -131,21 +126,6 @@ class VectorSearch:
                 "(pip install 'commonplace[vectors]')"
             )
         return lines
-
-    def calibrate(self, connection: apsw.Connection, live: LiveBuild) -> None:
-        """Measure how many chunks have to be scored truly, where nothing better can be done.
-
-        For holders of a transaction that writes. Once for a space, and again when it has twice or
-        half as many vectors.
-        """
-        kernels = self._kernels
-        for space in all_spaces(connection):
-            size = covered(connection, live.id, space)
-            measured = calibration_of(connection, space)
-            if size <= self._limits.python or (measured and measured.fits(size)):
-                continue
-            if kernels.simsimd is None and kernels.numpy is None:
-                calibrate(connection, live.id, space, size, NEVER)
 
     def forget(self) -> None:
         """Let go of what is kept in memory."""
@@ -182,32 +162,15 @@ class VectorSearch:
         query: Sequence[float],
         limit: int,
         deadline: Deadline,
-    ) -> tuple[str, bool, list[Pair]]:
-        kernels, limits = self._kernels, self._limits
-        size = 0
+    ) -> tuple[str, list[Pair]]:
+        kernels = self._kernels
         if kernels.simsimd is None:
             size = count_vectors(connection, build, space, documents)
-            if size <= limits.extension and self._extension.load(connection):
+            few = size <= self._limits.extension or kernels.numpy is None
+            if few and self._extension.load(connection):
                 pairs = all_pairs(connection, build, space, documents)
-                return "sqlite-vec", True, by_extension(connection, pairs, query, limit)
-            if size <= limits.python:
-                return "float32", True, all_pairs(connection, build, space, documents)
-        if kernels.simsimd is not None or kernels.numpy is not None:
-            plan = "int8 from file"
-            candidates = by_codes(
-                connection, build, space, documents, query, limit, kernels, deadline
-            )
-            return plan, True, candidates
-        found = differences(connection, build, space, documents, query, deadline)
-        measured = calibration_of(connection, space)
-        if measured is not None:
-            count = max(measured.rescored, measured.rescored * limit // 10)
-            plan = f"signs, then {count} rescored (recall {measured.recall:.3f})"
-        else:
-            least, share, per_hit = limits.rescored
-            count = max(least, size // share, limit * per_hit)
-            plan = f"signs, then {count} rescored"
-        pairs = [found.pair(row) for row in found.nearest(count)]
-        if self._extension.load(connection):
-            pairs = by_extension(connection, pairs, query, limit)
-        return plan, count >= size, pairs
+                return "sqlite-vec", by_extension(connection, pairs, query, limit)
+            if size <= self._limits.python or kernels.numpy is None:
+                return "float32", all_pairs(connection, build, space, documents)
+        pairs = by_codes(connection, build, space, documents, query, limit, kernels, deadline)
+        return "int8 from file", pairs

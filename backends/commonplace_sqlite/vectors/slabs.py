@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from commonplace_sqlite.schema import of_build
-from commonplace_sqlite.vectors.codes import encode, room, row_bytes, sign_bytes
+from commonplace_sqlite.vectors.codes import encode, room, row_bytes
 from commonplace_sqlite.vectors.floats import integers_in
 from commonplace_sqlite.vectors.tables import rows_in_part
 
@@ -45,8 +45,8 @@ _FORGET_PART = "DELETE FROM slab_<n> WHERE space = ? AND document = ? AND part =
 _FORGET = "DELETE FROM slab_<n> WHERE space = ? AND document = ? AND part >= ?"
 _FORGET_CODES = "DELETE FROM code_<n> WHERE space = ? AND document = ? AND part >= ?"
 _ADD_SLAB = """
-INSERT INTO slab_<n> (space, document, part, version, count, chunks, vectors, signs)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO slab_<n> (space, document, part, version, count, chunks, vectors)
+VALUES (?, ?, ?, ?, ?, ?, ?)
 """
 # Codes are written over those that were there: of the same length, they stay where they are.
 _ADD_CODE = """
@@ -128,7 +128,7 @@ def _write(connection: apsw.Connection, build: int, space: Space, parts: list[Pa
     slabs: list[tuple[Any, ...]] = []
     packs: list[tuple[Any, ...]] = []
     begin = 0
-    width, mask = row_bytes(space.dims), sign_bytes(space.dims)
+    width = row_bytes(space.dims)
     for key, rows in held:
         if not rows:
             # Vectors are to be expected, and to make room again would tear pages apart.
@@ -139,10 +139,9 @@ def _write(connection: apsw.Connection, build: int, space: Space, parts: list[Pa
         end = begin + len(rows)
         chunks = integers_in([chunk for chunk, _, _ in rows])
         vectors = integers_in([vector for _, vector, _ in rows])
-        signs = codes.signs[begin * mask : end * mask]
         version += 1
-        slabs.append((*key, version, len(rows), chunks, vectors, signs))
-        packs.append((*key, codes.rows[begin * width : end * width]))
+        slabs.append((*key, version, len(rows), chunks, vectors))
+        packs.append((*key, codes[begin * width : end * width]))
         begin = end
     connection.executemany(of_build(_ADD_SLAB, build), slabs)
     connection.executemany(of_build(_ADD_CODE, build), packs)

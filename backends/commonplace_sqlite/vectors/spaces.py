@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.plugin import SpaceInfo
 from commonplace_sqlite.encoding import digest_out, heading_out, ids_in, text_in, text_out
-from commonplace_sqlite.places import placed
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
@@ -20,15 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["Space", "all_spaces", "covered", "find_space", "missing", "space_infos", "vectors_of"]
 
 _COVERED = "SELECT coalesce(sum(count), 0) FROM slab_<n> WHERE space = ?"
-_MISSING = placed(
-    """
+_MISSING = """
 SELECT c.digest, c.heading, t.text, min(c.id)
-FROM chunk_<n> AS c JOIN text_<n> AS t ON t.id IN <places>
+FROM chunk_<n> AS c JOIN text_<n> AS t ON t.id = <text_id>
 WHERE NOT EXISTS (SELECT 1 FROM vector WHERE space = ? AND digest = c.digest)
 GROUP BY c.digest ORDER BY min(c.id)
-""",
-    "c.id",
-)
+"""
 _VECTORS = """
 SELECT c.id, v.e FROM chunk_<n> AS c
 CROSS JOIN vector AS v ON v.space = ? AND v.digest = c.digest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BUILD", "BUILD_TABLES", "CALIBRATION", "FILE", "FILE_TABLES", "rows_in_part"]
+__all__ = ["BUILD", "BUILD_TABLES", "FILE", "FILE_TABLES", "rows_in_part"]
 
 FILE = """
 CREATE TABLE space (
@@ -20,16 +20,7 @@ CREATE TABLE vector (                           -- the truth: all else about vec
 INSERT INTO counter VALUES ('slab', 1);
 """
 
-CALIBRATION = """
-CREATE TABLE IF NOT EXISTS calibration (        -- of a first look at signs alone
-    space INTEGER PRIMARY KEY,
-    size INTEGER NOT NULL,                      -- vectors there were when this was measured
-    rescored INTEGER NOT NULL,                  -- chunks to be scored truly for the best ten
-    recall REAL NOT NULL                        -- the share of the best ten that are among them
-);
-"""
-
-FILE_TABLES = ("calibration", "space", "vector")
+FILE_TABLES = ("space", "vector")
 
 # A slab is of consecutive chunks of one document, those that have a vector, in their order; a
 # document has several if it is long, so that to add a few vectors never means to write many.
@@ -43,7 +34,6 @@ CREATE TABLE slab_<n> (
     count INTEGER NOT NULL,
     chunks BLOB NOT NULL,                       -- ids, 64 bits each
     vectors BLOB NOT NULL,                      -- ids, 64 bits each
-    signs BLOB NOT NULL,                        -- see codes.py
     PRIMARY KEY (space, document, part)
 ) WITHOUT ROWID;
 CREATE INDEX slab_version_<n> ON slab_<n> (space, version, count);

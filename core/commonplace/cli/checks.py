@@ -23,7 +23,6 @@ __all__ = ["all_checks"]
 _EXTRAS = (
     ("rich", "rich", "a progress bar with the time left"),
     ("numpy", "vectors", "fast scans of embeddings"),
-    ("simsimd", "vectors", "faster scans of large sets of embeddings"),
     ("sqlite_vec", "vectors", "searching embeddings inside SQLite"),
     ("watchfiles", "watch", "notice of changed notes from the operating system, without polling"),
 )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FAULTS = {
     "chunks belong to no document": "DELETE FROM document_1 WHERE path = 'a.md'",
-    "chunks have no text": "DELETE FROM text_1 WHERE id = 1",
+    "chunks have no text": "DELETE FROM text_1 WHERE id = (SELECT min(id) FROM text_1)",
     "texts belong to no chunk": "DELETE FROM chunk_1 WHERE id = 1",
     "chunks are not in the keyword index": "DELETE FROM fts_1 WHERE rowid = 1",
     "entries of the keyword index belong to no chunk": "DELETE FROM chunk_1 WHERE id = 2",

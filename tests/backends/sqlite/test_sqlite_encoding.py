@@ -57,15 +57,6 @@ def test_a_digest_takes_half_the_room() -> None:
 def test_packed_tokens_come_back(tokens: str, text: str) -> None:
     assert encoding.unpacked(encoding.packed(tokens, text), text) == tokens
     assert encoding.unpacked(encoding.packed(tokens, tokens), tokens) == tokens
-    alone = zlib.compress(tokens.encode("utf-8", "surrogatepass"), 1) if tokens else b""
-    assert encoding.unpacked(alone, text) == tokens
-
-
-@given(ANY_TEXT.filter(bool), ANY_TEXT)
-def test_tokens_that_were_packed_with_the_bare_text_come_back(tokens: str, text: str) -> None:
-    compressor = zlib.compressobj(1, zdict=text.encode("utf-8", "surrogatepass"))
-    packed = compressor.compress(tokens.encode("utf-8", "surrogatepass")) + compressor.flush()
-    assert encoding.unpacked(packed, text) == tokens
 
 
 def test_tokens_that_are_the_words_of_the_text_take_hardly_any_room() -> None:

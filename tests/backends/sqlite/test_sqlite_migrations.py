@@ -6,11 +6,10 @@ import apsw
 import pytest
 
 from commonplace.errors import IndexNewerError
-from commonplace.testing import live_build, make_append, make_put, publish, search, write
-from commonplace.testing.driving import WAIT, held, words
+from commonplace.testing import make_put, publish, search
+from commonplace.testing.driving import held, words
 from commonplace_sqlite import schema
 from commonplace_sqlite.repair import set_aside_before
-from commonplace_sqlite.vectors import tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,59 +86,6 @@ def test_an_older_file_is_migrated_when_it_is_opened(
     assert new.health().notices == ()
     new.close()
     assert version_and_rows(path) == (NOW + 2, [1])
-
-
-def test_a_file_from_before_there_were_vectors_takes_them(
-    open_store: Callable[..., SqliteStore], path: str
-) -> None:
-    old = open_store()
-    publish(old, make_put("a.md", "ant"))
-    old.close()
-    file = apsw.Connection(path)
-    for table in (*tables.FILE_TABLES, *tables.BUILD_TABLES):
-        file.execute(f"DROP TABLE {schema.of_build(table, 1)}")
-    file.execute("DELETE FROM counter WHERE name = 'slab'")
-    file.execute("ALTER TABLE document_1 DROP COLUMN resume")
-    file.pragma("user_version", 1)
-    file.close()
-    new = open_store()
-    live = live_build(new)
-    ((digest, _),) = new.missing_vectors(live, "space")
-    with new.writer(wait=WAIT):
-        new.put_vectors(live, "space", 1, {digest: b"\0\0\x80?"})
-    assert [info.covered for info in new.spaces()] == [1]
-    assert new.health(deep=True).problems == ()
-
-
-def test_a_file_from_before_documents_could_grow_lets_them(
-    open_store: Callable[..., SqliteStore], path: str
-) -> None:
-    old = open_store()
-    publish(old, make_put("a.md", "ant", "bee"), make_put("b.md", "cat"))
-    with old.writer(wait=WAIT):
-        missing = old.missing_vectors(live_build(old), "space")
-        vectors = {digest: b"\0\0\x80?" for digest, _ in missing}
-        old.put_vectors(live_build(old), "space", 1, vectors)
-    before = [held(old), search(old, words("ant", "bee", "cat")), old.spaces()]
-    old.close()
-    file = apsw.Connection(path)
-    file.execute("ALTER TABLE document_1 DROP COLUMN resume")
-    file.execute("DROP INDEX chunk_document_1")
-    file.execute("CREATE INDEX chunk_document_1 ON chunk_1 (document)")
-    file.pragma("user_version", 4)
-    file.close()
-    new = open_store()
-    assert [held(new), search(new, words("ant", "bee", "cat")), new.spaces()] == before
-    write(new, make_append("a.md", "dog", keep=1, resume="here"))
-    assert held(new)["memory", "a.md"].resume == "here"
-    assert [len(search(new, words(word))) for word in ("ant", "bee", "cat", "dog")] == [1, 0, 1, 1]
-    assert [info.covered for info in new.spaces()] == [2]
-    assert new.health(deep=True).problems == ()
-    new.close()
-    plain = apsw.Connection(path)
-    sql = "SELECT sql FROM sqlite_schema WHERE name = 'chunk_document_1'"
-    assert "(document, ordinal)" in plain.execute(sql).get
-    plain.close()
 
 
 @pytest.mark.parametrize("broken", [fail, fill_table])

@@ -147,7 +147,9 @@ def texts(store: SqliteStore) -> list[str]:
     return sorted(chunk.text for chunk in store.fetch(range(1, 10_000)))
 
 
-def test_gaps_among_texts_are_closed(store: SqliteStore, path: str) -> None:
+def test_new_texts_of_a_document_take_the_room_of_its_old_ones(
+    store: SqliteStore, path: str
+) -> None:
     def wasted() -> float:
         sums = "SELECT sum(unused), sum(pgsize) FROM dbstat WHERE name = 'text_1'"
         ((unused, size),) = asked(path, sums)
@@ -164,17 +166,14 @@ def test_gaps_among_texts_are_closed(store: SqliteStore, path: str) -> None:
         kept[put.path] = put
         write(store, put)
         shares.append(wasted())
-    assert sum(shares) / len(shares) < before + 0.08
+    assert sum(shares) / len(shares) < before + 0.15
     assert texts(store) == sorted(one.chunk.text for put in kept.values() for one in put.chunks)
     assert len(search(store, words("r59"))) == 20
-    ((turn,),) = asked(path, "SELECT next FROM counter WHERE name = 'turn'")
-    assert isinstance(turn, int)
-    assert turn > 2
     assert store.health(deep=True).problems == ()
 
 
 def test_a_build_that_is_being_filled_keeps_its_texts(store: SqliteStore, path: str) -> None:
-    """However often those of the live one are written again meanwhile."""
+    """However often documents of the live one are replaced meanwhile."""
     publish(store, *long_documents(0, 20, 0))
     with store.writer(wait=WAIT):
         filling = store.open_build("second")

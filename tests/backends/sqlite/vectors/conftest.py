@@ -52,11 +52,10 @@ EXACT: dict[str, tuple[str, MakeSearch]] = {
     "simsimd and an outline": ("int8 in memory", _search(_OUTLINED, numpy=True, simsimd=True)),
     "numpy and an outline": ("int8 in memory", _search(_OUTLINED, numpy=True)),
     "sqlite-vec": ("sqlite-vec", _search(_MANY, extension=True)),
+    "sqlite-vec for many": ("sqlite-vec", _search(_NEVER, extension=True)),
     "python": ("float32", _search(_MANY)),
+    "python for many": ("float32", _search(_NEVER)),
 }
-
-SIGNS = _search(_NEVER._replace(rescored=(400, 40, 40)))
-SIGNS_AND_EXTENSION = _search(_NEVER._replace(rescored=(400, 40, 40)), extension=True)
 
 
 @pytest.fixture
@@ -74,15 +73,3 @@ def exact_plans(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, MakeSea
     monkeypatch.setattr(outline, "_SAMPLE_ROWS", 16)
     monkeypatch.setattr(outline, "_STEP_ROWS", 16)
     return EXACT
-
-
-@pytest.fixture
-def sign_plans() -> list[MakeSearch]:
-    """Searches with nothing to help them but Python, and but sqlite-vec."""
-    return [SIGNS, SIGNS_AND_EXTENSION]
-
-
-@pytest.fixture
-def plain_search() -> MakeSearch:
-    """A search with nothing to help it, which takes any number of vectors for many."""
-    return _search(_NEVER)

@@ -20,7 +20,6 @@ from commonplace.testing import live_build, make_chunk, make_put, publish
 from commonplace.testing.driving import EVERYWHERE, WAIT
 from commonplace.testing.strategies import SOURCES
 from commonplace_sqlite.store import SqliteStore
-from commonplace_sqlite.vectors import signs
 from commonplace_sqlite.vectors.codes import (
     HEAD,
     _encode_by_numpy,
@@ -52,7 +51,9 @@ PLANS = (
     "simsimd and an outline",
     "numpy and an outline",
     "sqlite-vec",
+    "sqlite-vec for many",
     "python",
+    "python for many",
 )
 
 
@@ -170,106 +171,6 @@ def test_an_outline_follows_the_rows_that_move(
             assert list(answer.found) == brute_force(store, query, list(documents.values()), 3)
 
 
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(case=cases())
-def test_signs_are_exact_where_all_is_rescored(
-    sign_plans: list[Callable[[], VectorSearch]], case: Case
-) -> None:
-    documents, held, queries = case
-    with TemporaryDirectory() as folder, closing(SqliteStore(f"{folder}/index.sqlite")) as store:
-        build = publish(store, *documents)
-        with store.writer(wait=WAIT):
-            store.put_vectors(build, "space", len(queries[0]) // 4, units(held))
-        for make_search in sign_plans:
-            store._search = make_search()
-            for query in queries:
-                answer = store.nearest("space", query, where=EVERYWHERE, limit=5, deadline=NEVER)
-                assert list(answer.found) == brute_force(store, query, documents, 5)
-                assert answer.exact
-
-
-def test_signs_say_that_they_are_not_exact(
-    store: SqliteStore, sign_plans: list[Callable[[], VectorSearch]]
-) -> None:
-    dice = Random(7)
-    put = make_put("a.md", *map(str, range(900)))
-    build = publish(store, put)
-    vectors = {c.digest: packed([dice.gauss() for _ in range(64)]) for c in put.chunks}
-    with store.writer(wait=WAIT):
-        store.put_vectors(build, "space", 64, units(vectors))
-    for make_search in sign_plans:
-        store._search = make_search()
-        hits = 0
-        for query in list(vectors.values())[:20]:
-            answer = store.nearest("space", query, where=EVERYWHERE, limit=10, deadline=NEVER)
-            assert not answer.exact
-            assert answer.plan == "signs, then 400 rescored"
-            truth = brute_force(store, query, [put], 10)
-            assert answer.found[0] == truth[0]
-            hits += len(set(answer.found) & set(truth))
-        assert hits >= 190
-
-
-def test_how_many_to_rescore_is_measured(
-    store: SqliteStore, plain_search: Callable[[], VectorSearch]
-) -> None:
-    dice = Random(7)
-    put = make_put("a.md", *map(str, range(900)))
-    build = publish(store, put)
-    store._search = plain_search()
-    middles = [[dice.gauss() for _ in range(64)] for _ in range(45)]
-    vectors = {
-        c.digest: packed([x + dice.gauss() / 2 for x in middles[place % 45]])
-        for place, c in enumerate(put.chunks)
-    }
-    with store.writer(wait=WAIT):
-        store.put_vectors(build, "space", 64, units(vectors))
-    hits = 0
-    for query in list(vectors.values())[:20]:
-        answer = store.nearest("space", query, where=EVERYWHERE, limit=10, deadline=NEVER)
-        assert not answer.exact
-        _, _, count, _, _, recall = answer.plan.split()
-        assert int(count) < 400, "which is what would be taken without"
-        assert float(recall.rstrip(")")) >= 0.995
-        hits += len(set(answer.found) & set(brute_force(store, query, [put], 10)))
-    assert hits >= 199
-    rows = "SELECT size, rescored FROM calibration"
-    for size in (900, 500, 200):
-        change = make_put("a.md", *map(str, range(size)))
-        with store.writer(wait=WAIT):
-            store.put_documents(build, [change])
-        with store._database.reading() as connection:
-            assert connection is not None
-            ((measured, _),) = connection.execute(rows)
-        assert measured == (900 if size > 450 else 200)
-
-
-def test_what_is_measured_is_asked_from_everywhere(
-    store: SqliteStore,
-    plain_search: Callable[[], VectorSearch],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    put = make_put("a.md", *map(str, range(300)))
-    build = publish(store, put)
-    asked: list[tuple[float, ...]] = []
-
-    def note(*given: Any) -> list[int]:
-        asked.append(tuple(given[3]))
-        return [1]
-
-    monkeypatch.setattr(signs, "_ranks", note)
-    store._search = plain_search()
-    dice = Random(7)
-    vectors = {c.digest: packed([dice.gauss() for _ in range(8)]) for c in put.chunks}
-    held = {digest: normalised(vector, 8) for digest, vector in vectors.items()}
-    with store.writer(wait=WAIT):
-        store.put_vectors(build, "space", 8, held)
-    assert len(asked) == 64
-    assert len(set(asked)) > 48
-
-
 @given(data=st.data(), dims=st.sampled_from((1, 3, 64, 5_000)))
 @settings(max_examples=60, deadline=None)
 def test_sums_of_pieces_are_sums_without_error(data: st.DataObject, dims: int) -> None:
@@ -308,15 +209,13 @@ def test_what_is_nearly_of_length_1_is_brought_closer(vector: bytes, length: flo
 
 
 @given(data=st.data(), dims=st.integers(1, 40))
-def test_both_encoders_keep_the_bound_and_agree_on_signs(data: st.DataObject, dims: int) -> None:
+def test_both_encoders_keep_the_bound(data: st.DataObject, dims: int) -> None:
     vectors = [normalised(v, dims) for v in data.draw(st.lists(vectors_of(dims), min_size=1))]
-    plainly, by_numpy = _encode_plainly(vectors, dims), _encode_by_numpy(np, vectors, dims)
-    assert plainly.signs == by_numpy.signs
     width = row_bytes(dims)
-    for codes in (plainly, by_numpy):
-        assert len(codes.rows) == width * len(vectors)
+    for rows in (_encode_plainly(vectors, dims), _encode_by_numpy(np, vectors, dims)):
+        assert len(rows) == width * len(vectors)
         for place, vector in enumerate(vectors):
-            row = memoryview(codes.rows)[place * width : (place + 1) * width]
+            row = memoryview(rows)[place * width : (place + 1) * width]
             scale, residual = numbers(row[:HEAD])
             code = row[HEAD : HEAD + dims].cast("b").tolist()
             assert not any(row[HEAD + dims :])
@@ -338,7 +237,7 @@ def test_an_outline_bounds_every_score(data: st.DataObject, dims: int) -> None:
     ]
     odd = data.draw(st.lists(vectors_of(dims), max_size=30))
     *vectors, query = [normalised(vector, dims) for vector in (*odd, *drawn)]
-    rows = _encode_by_numpy(np, vectors, dims).rows
+    rows = _encode_by_numpy(np, vectors, dims)
     matrix = np.frombuffer(rows, np.int8).reshape(len(vectors), -1)
     scales, residuals = np.ascontiguousarray(matrix[:, :HEAD]).view("<f4").T
     outline = Outline(Kernels(), dims, len(vectors) + 5)

@@ -10,11 +10,8 @@ from commonplace.model.chunks import DeleteDocument
 from commonplace.testing import live_build, make_put, publish, write
 from commonplace.testing.driving import WAIT
 from commonplace.testing.vectors import attach, make_vector, nearest
-from commonplace_sqlite import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from commonplace.model.chunks import PutDocument
     from commonplace_sqlite.store import SqliteStore
 
@@ -96,24 +93,3 @@ def test_a_document_that_waits_for_its_vectors_is_not_found(store: SqliteStore) 
     found = [chunk.path for chunk in store.fetch([id_ for id_, _ in nearest(store, query).found])]
     assert found == ["2.md"] * 3
     assert store.health(deep=True).problems == ()
-
-
-def test_codes_of_an_older_version_are_derived_anew(
-    open_store: Callable[..., SqliteStore], path: str
-) -> None:
-    old = open_store()
-    publish(old, document(1), document(2))
-    embed(old)
-    query = make_vector(*range(DIMS))
-    before = nearest(old, query).found
-    old.close()
-    file = apsw.Connection(path)
-    file.execute("UPDATE code_1 SET packed = zeroblob(length(packed))")
-    file.execute("DELETE FROM slab_1 WHERE document = 2")
-    file.execute("ALTER TABLE document_1 DROP COLUMN resume")
-    file.pragma("user_version", 2)
-    file.close()
-    new = open_store()
-    assert nearest(new, query).found == before
-    assert new.health(deep=True).problems == ()
-    assert asked(path, "PRAGMA user_version") == [(schema.VERSION,)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import PluginUnavailableError, Registration, hookimpl
+from commonplace.plugin import PluginUnavailableError, hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.plugin import Registry, Store, StoreContext
+    from commonplace.plugin import BackendRegistrar, Store, StoreContext
 
-__all__ = ["commonplace_register_stores", "make_store"]
+__all__ = ["commonplace_register_backends", "make_store"]
 
 
 def make_store(context: StoreContext) -> Store:
@@ -29,13 +29,11 @@ def make_store(context: StoreContext) -> Store:
 
 
 @hookimpl
-def commonplace_register_stores(registry: Registry) -> None:
+def commonplace_register_backends(register: BackendRegistrar) -> None:
     """Offer the store; it is never chosen automatically, for it forgets."""
-    registry.add(
-        Registration(
-            id="inmemory",
-            summary="chunks, keyword index and vectors in memory, gone when the process ends",
-            factory=make_store,
-            capabilities=frozenset({"keyword", "phrases", "vectors", "append"}),
-        )
+    register.store(
+        "inmemory",
+        make_store,
+        summary="chunks, keyword index and vectors in memory, gone when the process ends",
+        capabilities=frozenset({"keyword", "phrases", "vectors", "append"}),
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import PluginUnavailableError, Probe, Registration, hookimpl
+from commonplace.plugin import PluginUnavailableError, Probe, hookimpl
 from commonplace_lancedb.settings import LanceSettings
 
 if TYPE_CHECKING:
-    from commonplace.plugin import Registry, Store, StoreContext
+    from commonplace.plugin import BackendRegistrar, Store, StoreContext
 
-__all__ = ["commonplace_register_stores", "make_store"]
+__all__ = ["commonplace_register_backends", "make_store"]
 
 _NEEDED = ("lancedb", "pyarrow")
 
@@ -38,18 +38,15 @@ def make_store(context: StoreContext) -> Store:
 
 
 @hookimpl
-def commonplace_register_stores(registry: Registry) -> None:
+def commonplace_register_backends(register: BackendRegistrar) -> None:
     """Offer the store, for those who ask for it by name."""
-    registry.add(
-        Registration(
-            id="lancedb",
-            summary="chunks, keyword index and vectors in a LanceDB table, here or in a bucket",
-            factory=make_store,
-            config=LanceSettings,
-            capabilities=frozenset({"keyword", "phrases", "vectors", "persistent"}),
-            probe=_probe,
-            extra="lancedb",
-        )
+    register.store(
+        "lancedb",
+        make_store,
+        summary="chunks, keyword index and vectors in a LanceDB table, here or in a bucket",
+        config=LanceSettings,
+        capabilities=frozenset({"keyword", "phrases", "vectors", "persistent"}),
+        probe=_probe,
     )
 
 

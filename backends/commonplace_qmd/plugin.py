@@ -4,48 +4,50 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Registration, hookimpl
+from commonplace.plugin import hookimpl
 from commonplace_qmd.settings import QmdSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.plugin import Command, ManagerContext, MemoryManager, Mount, Query, Registry
+    from commonplace.plugin import (
+        BackendRegistrar,
+        Command,
+        CommandRegistrar,
+        ManagerContext,
+        MemoryManager,
+        Mount,
+        Query,
+    )
 
-__all__ = ["CAPABILITIES", "commonplace_register_commands", "commonplace_register_managers"]
+__all__ = ["CAPABILITIES", "commonplace_register_backends", "commonplace_register_commands"]
 
 CAPABILITIES = frozenset({"phrases", "exclusions", "paths", "dates", "lines", "cjk", "persistent"})
 """Not ``thai``: QMD does not know where its words begin, and such a query is declined."""
 
 
 @hookimpl
-def commonplace_register_managers(registry: Registry) -> None:
+def commonplace_register_backends(register: BackendRegistrar) -> None:
     """Offer the engine.
 
     It has no probe: where its program is, only the configuration knows. The factory looks for it.
     """
-    registry.add(
-        Registration(
-            id="qmd",
-            summary="QMD (npm @tobilu/qmd), an engine with an index of its own",
-            factory=_make,
-            config=QmdSettings,
-            capabilities=CAPABILITIES,
-            permits=_permits,
-            mounts=_mounts,
-        )
+    register.manager(
+        "qmd",
+        _make,
+        summary="QMD (npm @tobilu/qmd), an engine with an index of its own",
+        config=QmdSettings,
+        capabilities=CAPABILITIES,
+        permits=_permits,
+        mounts=_mounts,
     )
 
 
 @hookimpl
-def commonplace_register_commands(registry: Registry) -> None:
+def commonplace_register_commands(register: CommandRegistrar) -> None:
     """Offer ``commonplace qmd``."""
-    registry.add(
-        Registration(
-            id="qmd",
-            summary="Show how to run QMD by hand on what an agent searches",
-            factory=_command,
-        )
+    register.command(
+        "qmd", _command, summary="Show how to run QMD by hand on what an agent searches"
     )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Registration, hookimpl
+from commonplace.plugin import hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.plugin import Registry, Store, StoreContext
+    from commonplace.plugin import BackendRegistrar, Store, StoreContext
 
-__all__ = ["commonplace_register_stores", "make_store"]
+__all__ = ["commonplace_register_backends", "make_store"]
 
 _TOKENIZERS = (None, "unicode61", "trigram")
 
@@ -37,14 +37,11 @@ def make_store(context: StoreContext) -> Store:
 
 
 @hookimpl
-def commonplace_register_stores(registry: Registry) -> None:
-    """Offer the store, as the first choice where nothing else is asked for."""
-    registry.add(
-        Registration(
-            id="builtin",
-            summary="chunks, keyword index and vectors in one SQLite file",
-            factory=make_store,
-            priority=10,
-            capabilities=frozenset({"keyword", "phrases", "vectors", "append", "persistent"}),
-        )
+def commonplace_register_backends(register: BackendRegistrar) -> None:
+    """Register the store."""
+    register.store(
+        "builtin",
+        make_store,
+        summary="chunks, keyword index and vectors in one SQLite file",
+        capabilities=frozenset({"keyword", "phrases", "vectors", "append", "persistent"}),
     )

@@ -153,7 +153,7 @@ def watched_paths(
     host: PluginHost, settings: Settings, sources: Sequence[Source]
 ) -> tuple[WatchedPath, ...]:
     """Where changes of documents show, as far as sources and the chain's backends can tell."""
-    from commonplace.host.log import logger
+    from commonplace.host.events import logger
     from commonplace.model.documents import WatchedPath
 
     found: list[WatchedPath] = []
@@ -235,7 +235,7 @@ def _breakers(settings: Settings, backend: str) -> dict[Work, CircuitBreaker]:
 
 def _changed(host: PluginHost, backend: str, reason: str | None) -> None:
     """Log that a link fails or works again, once each, and tell those who listen."""
-    from commonplace.host.log import logger
+    from commonplace.host.events import logger
 
     events = host.events
     if reason is None:

@@ -212,7 +212,7 @@ class Memory:
         turn = self._chain().turn(fresh, progress)
         found = self._searching().search(
             turn,
-            query,
+            self.host.rewrite_query(query),
             limit=limit,
             min_score=min_score,
             sources=sources,

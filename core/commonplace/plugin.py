@@ -43,8 +43,12 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "files.reading": "decode open_below read_bytes resolve",
         "files.roots": "ExtraRoot Root Roots SUFFIX day_of is_ignored is_link stamp_of",
         "files.scan": "Findings is_storable scan words_of",
-        "hookspecs": "GROUP Hooks Registry hookimpl hookspec",
+        "hookspecs": "GROUP Hooks hookimpl hookspec",
         "host.host": "PluginHost",
+        "host.registrars": (
+            "BackendRegistrar ChunkerRegistrar CommandRegistrar ProviderRegistrar RankerRegistrar "
+            "SourceRegistrar"
+        ),
         "index.planning": "settled_stamp",
         "model.chunks": (
             "AnalysedChunk AppendDocument Change Chunk DeleteDocument PutDocument "
@@ -54,7 +58,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "Document DocumentRef RootFailure ScanReport Segment Stamp Trust WatchedPath"
         ),
         "model.findings": "Finding Fix",
-        "model.plugins": "Credentials Mount Probe Registration",
+        "model.plugins": "Credentials Mount Probe",
         "model.reports": "Embedding Progress ProgressCallback SyncReport",
         "model.search": (
             "Arm ArmScore Candidate ChunkId Explanation Found KeywordQuery Nearest Phrase "

@@ -74,10 +74,15 @@ from commonplace.files.scan import scan as scan
 from commonplace.files.scan import words_of as words_of
 from commonplace.hookspecs import GROUP as GROUP
 from commonplace.hookspecs import Hooks as Hooks
-from commonplace.hookspecs import Registry as Registry
 from commonplace.hookspecs import hookimpl as hookimpl
 from commonplace.hookspecs import hookspec as hookspec
 from commonplace.host.host import PluginHost as PluginHost
+from commonplace.host.registrars import BackendRegistrar as BackendRegistrar
+from commonplace.host.registrars import ChunkerRegistrar as ChunkerRegistrar
+from commonplace.host.registrars import CommandRegistrar as CommandRegistrar
+from commonplace.host.registrars import ProviderRegistrar as ProviderRegistrar
+from commonplace.host.registrars import RankerRegistrar as RankerRegistrar
+from commonplace.host.registrars import SourceRegistrar as SourceRegistrar
 from commonplace.index.planning import settled_stamp as settled_stamp
 from commonplace.model.chunks import AnalysedChunk as AnalysedChunk
 from commonplace.model.chunks import AppendDocument as AppendDocument
@@ -100,7 +105,6 @@ from commonplace.model.findings import Fix as Fix
 from commonplace.model.plugins import Credentials as Credentials
 from commonplace.model.plugins import Mount as Mount
 from commonplace.model.plugins import Probe as Probe
-from commonplace.model.plugins import Registration as Registration
 from commonplace.model.reports import Embedding as Embedding
 from commonplace.model.reports import Progress as Progress
 from commonplace.model.reports import ProgressCallback as ProgressCallback

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Registration, hookimpl
+from commonplace.plugin import hookimpl
 from commonplace_chunkers import SMALLEST_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.plugin import Chunk, Chunker, ChunkerContext, Document, Registry
+    from commonplace.plugin import Chunk, Chunker, ChunkerContext, ChunkerRegistrar, Document
 
 __all__ = [
     "MarkdownChunker",
@@ -62,15 +62,9 @@ def _lines(context: ChunkerContext) -> Chunker:
 
 
 @hookimpl
-def commonplace_register_chunkers(registry: Registry) -> None:
+def commonplace_register_chunkers(register: ChunkerRegistrar) -> None:
     """Offer ``markdown`` and ``lines``."""
-    registry.add(
-        Registration(
-            id="markdown",
-            summary="follows headings, lists, tables and fences of Markdown",
-            factory=_markdown,
-        )
+    register.chunker(
+        "markdown", _markdown, summary="follows headings, lists, tables and fences of Markdown"
     )
-    registry.add(
-        Registration(id="lines", summary="whole lines up to a size, of any text", factory=_lines)
-    )
+    register.chunker("lines", _lines, summary="whole lines up to a size, of any text")

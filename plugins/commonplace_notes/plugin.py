@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Registration, hookimpl
+from commonplace.plugin import hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.plugin import Registry, Source, SourceContext
+    from commonplace.plugin import Source, SourceContext, SourceRegistrar
 
 
 @hookimpl
-def commonplace_register_sources(registry: Registry) -> None:
+def commonplace_register_sources(register: SourceRegistrar) -> None:
     """Add the source ``memory``."""
-    registry.add(
-        Registration(
-            id="memory",
-            summary="MEMORY.md, memory/**/*.md and the Markdown of configured extra paths",
-            factory=_notes,
-        )
+    register.source(
+        "memory",
+        _notes,
+        summary="MEMORY.md, memory/**/*.md and the Markdown of configured extra paths",
     )
 
 

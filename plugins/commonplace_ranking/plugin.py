@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Registration, hookimpl
+from commonplace.plugin import hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.plugin import Ranker, RankerContext, Registry
+    from commonplace.plugin import Ranker, RankerContext, RankerRegistrar
 
 
 @hookimpl
-def commonplace_register_rankers(registry: Registry) -> None:
+def commonplace_register_rankers(register: RankerRegistrar) -> None:
     """Add them."""
     for id_, summary, factory in (
         ("single", "fusion where there is one arm: its raw score as 0..1, order kept", _single),
@@ -21,7 +21,7 @@ def commonplace_register_rankers(registry: Registry) -> None:
         ("mmr", "hits that say something new before hits that repeat", _mmr),
         ("lexical_boost", "the original's bonus for query words in text and path", _lexical_boost),
     ):
-        registry.add(Registration(id=id_, summary=summary, factory=factory))
+        register.ranker(id_, factory, summary=summary)
 
 
 def _single(_context: RankerContext) -> Ranker:

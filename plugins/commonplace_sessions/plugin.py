@@ -5,42 +5,33 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Registration, hookimpl
+from commonplace.plugin import hookimpl
 from commonplace_sessions.settings import TranscriptSettings
 
 if TYPE_CHECKING:
-    from commonplace.plugin import Registry, Source, SourceContext
+    from commonplace.plugin import Source, SourceContext, SourceRegistrar
     from commonplace_sessions.folder import Folder
     from commonplace_sessions.growth import Growth
     from commonplace_sessions.messages import Reader
 
 
 @hookimpl
-def commonplace_register_sources(registry: Registry) -> None:
+def commonplace_register_sources(register: SourceRegistrar) -> None:
     """Add the sources ``sessions``, ``claude-code`` and ``codex``."""
-    registry.add(
-        Registration(
-            id="sessions",
-            summary="conversations of this agent with OpenClaw, redacted",
-            factory=_sessions,
-            config=TranscriptSettings,
-        )
+    register.source(
+        "sessions",
+        _sessions,
+        summary="conversations of this agent with OpenClaw, redacted",
+        config=TranscriptSettings,
     )
-    registry.add(
-        Registration(
-            id="claude-code",
-            summary="conversations with Claude Code, redacted",
-            factory=_claude_code,
-            config=TranscriptSettings,
-        )
+    register.source(
+        "claude-code",
+        _claude_code,
+        summary="conversations with Claude Code, redacted",
+        config=TranscriptSettings,
     )
-    registry.add(
-        Registration(
-            id="codex",
-            summary="conversations with Codex, redacted",
-            factory=_codex,
-            config=TranscriptSettings,
-        )
+    register.source(
+        "codex", _codex, summary="conversations with Codex, redacted", config=TranscriptSettings
     )
 
 

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Credentials, Registration, hookimpl
+from commonplace.plugin import Credentials, hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.plugin import EmbeddingProvider, ProviderContext, Registry
+    from commonplace.plugin import EmbeddingProvider, ProviderContext, ProviderRegistrar
 
 __all__ = ["commonplace_register_providers"]
 
 
 @hookimpl
-def commonplace_register_providers(registry: Registry) -> None:
+def commonplace_register_providers(register: ProviderRegistrar) -> None:
     """Add it."""
-    registry.add(
-        Registration(
-            id="gemini",
-            summary="Google's Gemini API: gemini-embedding-001 and gemini-embedding-2",
-            factory=_gemini,
-            priority=30,
-            credentials=Credentials(
-                env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-                config=("google", "gemini"),
-                keyring="gemini",
-                note="a Gemini CLI sign-in is none",
-            ),
-        )
+    register.provider(
+        "gemini",
+        _gemini,
+        summary="Google's Gemini API: gemini-embedding-001 and gemini-embedding-2",
+        priority=30,
+        credentials=Credentials(
+            env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+            config=("google", "gemini"),
+            keyring="gemini",
+            note="a Gemini CLI sign-in is none",
+        ),
     )
 
 

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Probe, Registration, hookimpl
+from commonplace.plugin import Probe, hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.plugin import EmbeddingProvider, ProviderContext, Registry
+    from commonplace.plugin import EmbeddingProvider, ProviderContext, ProviderRegistrar
 
 
 @hookimpl
-def commonplace_register_providers(registry: Registry) -> None:
+def commonplace_register_providers(register: ProviderRegistrar) -> None:
     """Add it."""
-    registry.add(
-        Registration(
-            id="local",
-            summary="a GGUF model on this machine (local.modelPath: a file, or hf:owner/repo/file)",
-            factory=_local,
-            priority=10,
-            probe=_probe,
-            extra="local",
-            ready=_ready,
-        )
+    register.provider(
+        "local",
+        _local,
+        summary="a GGUF model on this machine (local.modelPath: a file, or hf:owner/repo/file)",
+        priority=10,
+        probe=_probe,
+        ready=_ready,
     )
 
 

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Credentials, Registration, hookimpl
+from commonplace.plugin import Credentials, hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.plugin import EmbeddingProvider, ProviderContext, Registry
+    from commonplace.plugin import EmbeddingProvider, ProviderContext, ProviderRegistrar
 
 
 @hookimpl
-def commonplace_register_providers(registry: Registry) -> None:
+def commonplace_register_providers(register: ProviderRegistrar) -> None:
     """Add it."""
-    registry.add(
-        Registration(
-            id="mistral",
-            summary="Mistral's mistral-embed and codestral-embed",
-            factory=_mistral,
-            priority=50,
-            credentials=Credentials(
-                env=("MISTRAL_API_KEY",), config=("mistral",), keyring="mistral"
-            ),
-        )
+    register.provider(
+        "mistral",
+        _mistral,
+        summary="Mistral's mistral-embed and codestral-embed",
+        priority=50,
+        credentials=Credentials(env=("MISTRAL_API_KEY",), config=("mistral",), keyring="mistral"),
     )
 
 

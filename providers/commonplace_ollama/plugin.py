@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Credentials, Registration, hookimpl
+from commonplace.plugin import Credentials, hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.plugin import EmbeddingProvider, ProviderContext, Registry
+    from commonplace.plugin import EmbeddingProvider, ProviderContext, ProviderRegistrar
 
 
 @hookimpl
-def commonplace_register_providers(registry: Registry) -> None:
+def commonplace_register_providers(register: ProviderRegistrar) -> None:
     """Add it."""
-    registry.add(
-        Registration(
-            id="ollama",
-            summary="an Ollama server, on this machine unless remote.baseUrl says otherwise",
-            factory=_ollama,
-            credentials=Credentials(
-                env=("OLLAMA_API_KEY",), config=("ollama",), keyring="ollama", optional=True
-            ),
-        )
+    register.provider(
+        "ollama",
+        _ollama,
+        summary="an Ollama server, on this machine unless remote.baseUrl says otherwise",
+        credentials=Credentials(
+            env=("OLLAMA_API_KEY",), config=("ollama",), keyring="ollama", optional=True
+        ),
     )
 
 

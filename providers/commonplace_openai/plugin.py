@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Credentials, Probe, Registration, hookimpl
+from commonplace.plugin import Credentials, Probe, hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.plugin import EmbeddingProvider, ProviderContext, Registry
+    from commonplace.plugin import EmbeddingProvider, ProviderContext, ProviderRegistrar
 
 
 @hookimpl
-def commonplace_register_providers(registry: Registry) -> None:
+def commonplace_register_providers(register: ProviderRegistrar) -> None:
     """Add it."""
-    registry.add(
-        Registration(
-            id="openai",
-            summary="OpenAI, or by remote.baseUrl any server that speaks its form",
-            factory=_openai,
-            priority=20,
-            ready=_ready,
-            credentials=Credentials(
-                env=("OPENAI_API_KEY",),
-                config=("openai",),
-                keyring="openai",
-                note="a ChatGPT or Codex sign-in is none",
-            ),
-        )
+    register.provider(
+        "openai",
+        _openai,
+        summary="OpenAI, or by remote.baseUrl any server that speaks its form",
+        priority=20,
+        ready=_ready,
+        credentials=Credentials(
+            env=("OPENAI_API_KEY",),
+            config=("openai",),
+            keyring="openai",
+            note="a ChatGPT or Codex sign-in is none",
+        ),
     )
 
 

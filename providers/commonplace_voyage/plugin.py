@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Credentials, Registration, hookimpl
+from commonplace.plugin import Credentials, hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.plugin import EmbeddingProvider, ProviderContext, Registry
+    from commonplace.plugin import EmbeddingProvider, ProviderContext, ProviderRegistrar
 
 __all__ = ["commonplace_register_providers"]
 
 
 @hookimpl
-def commonplace_register_providers(registry: Registry) -> None:
+def commonplace_register_providers(register: ProviderRegistrar) -> None:
     """Add it."""
-    registry.add(
-        Registration(
-            id="voyage",
-            summary="Voyage AI, by its own keys and those of MongoDB Atlas",
-            factory=_voyage,
-            priority=40,
-            credentials=Credentials(env=("VOYAGE_API_KEY",), config=("voyage",), keyring="voyage"),
-        )
+    register.provider(
+        "voyage",
+        _voyage,
+        summary="Voyage AI, by its own keys and those of MongoDB Atlas",
+        priority=40,
+        credentials=Credentials(env=("VOYAGE_API_KEY",), config=("voyage",), keyring="voyage"),
     )
 
 

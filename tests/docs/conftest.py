@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from commonplace.host.entrypoints import KINDS, installed
+from commonplace.host.discovery import CALLED, KINDS, installed
 from commonplace.host.host import PluginHost
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
-_KIND_OF = {hook: kind for kind, roles in KINDS.items() for hook in roles.values()}
+_KIND_OF = {hook: kind for kind, hook in KINDS.items()} | {
+    hook: kind for kind, hooks in CALLED.items() for hook in hooks
+}
 
 
 class Page(NamedTuple):
@@ -73,19 +75,21 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def install(site: Path) -> Callable[[Page, str], tuple[ModuleType, PluginHost, str]]:
-    """Install the module that a hook's page shows; it, a host that finds it, and its id."""
+def install(site: Path) -> Callable[..., tuple[ModuleType, PluginHost, str]]:
+    """Install a module that a hook's page shows; it, a host that finds it, and its id.
 
-    def put(page: Page, hook: str) -> tuple[ModuleType, PluginHost, str]:
-        for name, text in page.files.items():
-            (site / name).write_text(text, encoding="utf-8")
-        (name,) = (n.removesuffix(".py") for n in page.files if not n.startswith("test_"))
+    ``name`` chooses among several.
+    """
+
+    def put(page: Page, hook: str, name: str = "") -> tuple[ModuleType, PluginHost, str]:
+        for file, text in page.files.items():
+            (site / file).write_text(text, encoding="utf-8")
+        if not name:
+            (name,) = (n.removesuffix(".py") for n in page.files if not n.startswith("test_"))
         info = site / f"{name}-1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(
-            f"[commonplace]\n{_KIND_OF.get(hook, 'events')}.{name} = {name}\n"
-        )
+        (info / "entry_points.txt").write_text(f"[commonplace]\n{_KIND_OF[hook]}.{name} = {name}\n")
         importlib.invalidate_caches()
         host = PluginHost(installed(None), env={})
         return importlib.import_module(name), host, name

@@ -17,7 +17,7 @@ import commonplace.plugin
 import commonplace.testing
 from commonplace.cli.command import Command
 from commonplace.config.json5 import parse
-from commonplace.host.entrypoints import EVENT_HOOKS
+from commonplace.host.discovery import CALLED
 from commonplace.memory import Memory
 from commonplace.model.documents import WatchedPath
 from commonplace.model.search import Hit, SearchResult
@@ -31,19 +31,24 @@ if TYPE_CHECKING:
     from commonplace.host.host import PluginHost
 
     ReadPage = Callable[[Path], Any]
-    Install = Callable[[Any, str], tuple[ModuleType, PluginHost, str]]
+    Install = Callable[..., tuple[ModuleType, PluginHost, str]]
 
 HOOKS = {name: hook for name, hook in vars(Hooks).items() if name.startswith("commonplace_")}
-REGISTERING = [name for name in HOOKS if name not in EVENT_HOOKS]
+NOT_REGISTERING = [hook for hooks in CALLED.values() for hook in hooks]
+REGISTERING = [name for name in HOOKS if name not in NOT_REGISTERING]
+FACTORIES = r"`{n}register\.(\w+)\(id, factory\)`{n}: `{n}(.*?)`{n}\."
 
 SUITES = {
-    "commonplace_register_stores": "StoreConformance",
-    "commonplace_register_managers": "MemoryManagerConformance",
-    "commonplace_register_sources": "SourceConformance",
-    "commonplace_register_chunkers": "ChunkerConformance",
-    "commonplace_register_providers": "EmbeddingProviderConformance",
-    "commonplace_register_rankers": "RankerConformance",
+    "commonplace_register_backends": {
+        "tiny_store": "StoreConformance",
+        "tiny_engine": "MemoryManagerConformance",
+    },
+    "commonplace_register_sources": {"letters": "SourceConformance"},
+    "commonplace_register_chunkers": {"paragraphs": "ChunkerConformance"},
+    "commonplace_register_providers": {"letter_pairs": "EmbeddingProviderConformance"},
+    "commonplace_register_rankers": {"weekend": "RankerConformance"},
 }
+EXAMPLES = [(hook, name) for hook, suites in SUITES.items() for name in suites]
 
 
 @pytest.fixture
@@ -76,14 +81,14 @@ def test_a_page_says_what_the_hook_hands_over(hook: str, page_of: Callable[[str]
     page = page_of(hook)
     assert page.text.startswith(f"# {hook}\n")
     told = tables(page.text)
-    if hook in EVENT_HOOKS:
+    if hook in NOT_REGISTERING:
         _, *arguments = inspect.signature(HOOKS[hook]).parameters
         assert told["argument"] == arguments
         return
-    factory = re.search(r"Factory: ``(.*?)``", HOOKS[hook].__doc__ or "")
-    assert factory
-    assert f"Factory: `{factory[1]}`." in page.text
-    contexts = re.findall(r"\b(\w+Context)\b", factory[1])
+    factories = re.findall(FACTORIES.format(n="{2}"), HOOKS[hook].__doc__ or "")
+    assert factories
+    assert factories == re.findall(FACTORIES.format(n=""), page.text)
+    contexts = [name for _, made in factories for name in re.findall(r"\b(\w+Context)\b", made)]
     if hook == "commonplace_register_rankers":
         contexts.append("RankContext")
     for name in contexts:
@@ -108,26 +113,27 @@ def test_a_page_names_the_suite_that_holds_the_laws(
     hook: str, page_of: Callable[[str], Any]
 ) -> None:
     page = page_of(hook)
-    suite = SUITES.get(hook)
-    if suite is None:
+    suites = SUITES.get(hook)
+    if suites is None:
         assert "There is no suite" in page.text
-    else:
+        return
+    for suite in suites.values():
         assert suite in commonplace.testing.__all__
         assert f"`commonplace.testing.{suite}`" in page.text
 
 
 def test_every_suite_is_on_a_page() -> None:
     suites = {name for name in commonplace.testing.__all__ if name.endswith("Conformance")}
-    assert suites == set(SUITES.values())
+    assert suites == {suite for named in SUITES.values() for suite in named.values()}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("hook", SUITES)
+@pytest.mark.parametrize(("hook", "name"), EXAMPLES)
 def test_an_example_keeps_the_laws(
-    hook: str, page_of: Callable[[str], Any], install: Install, site: Path
+    hook: str, name: str, page_of: Callable[[str], Any], install: Install, site: Path
 ) -> None:
     page = page_of(hook)
-    _, _, name = install(page, hook)
+    install(page, hook, name)
     assert f"test_{name}.py" in page.files
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"test_{name}.py"],
@@ -172,8 +178,7 @@ def ask(notes: Path, tmp_path: Path) -> Callable[[PluginHost, Any], SearchResult
 
 
 PROOFS: dict[str, Callable[[SearchResult, str], bool]] = {
-    "commonplace_register_stores": lambda result, id_: result.backend == id_,
-    "commonplace_register_managers": lambda result, id_: result.backend == id_,
+    "commonplace_register_backends": lambda result, id_: result.backend == id_,
     "commonplace_register_sources": lambda result, id_: id_ in {h.source for h in result.hits},
     "commonplace_register_chunkers": lambda result, _: (
         {hit.snippet.strip() for hit in result.hits} >= {"The ant rests."}
@@ -185,17 +190,20 @@ PROOFS: dict[str, Callable[[SearchResult, str], bool]] = {
 }
 
 
-@pytest.mark.parametrize("hook", PROOFS)
+@pytest.mark.parametrize(("hook", "name"), EXAMPLES)
 def test_an_example_serves_where_it_is_configured(
     hook: str,
+    name: str,
     page_of: Callable[[str], Any],
     install: Install,
     ask: Callable[[PluginHost, Any], SearchResult],
 ) -> None:
     page = page_of(hook)
-    _, host, id_ = install(page, hook)
-    config = parse(page.block("json5"))
-    assert re.search(rf'"{id_}"', page.block("json5"))
+    _, host, id_ = install(page, hook, name)
+    (written,) = (
+        text for language, text in page.blocks if language == "json5" and f'"{name}"' in text
+    )
+    config = parse(written)
     result = ask(host, config)
     assert len(result.hits) >= 2
     assert PROOFS[hook](result, id_)
@@ -250,6 +258,19 @@ def test_listeners_hear_of_questions_without_an_answer(
     bus.searched("bee", SearchResult((), "inmemory"))
     assert host.close(timeout=60)
     assert searched.unanswered == ["bee"]
+
+
+def test_a_query_is_rewritten_before_it_is_parsed(
+    page_of: Callable[[str], Any],
+    install: Install,
+    notes: Path,
+    ask: Callable[[PluginHost, Any], SearchResult],
+) -> None:
+    module, host, _ = install(page_of("commonplace_rewrite_query"), "commonplace_rewrite_query")
+    module.MEANINGS["ant"] = "meeting"
+    (notes / "memory" / "m.md").write_text("The meeting is on Monday.\n")
+    result = ask(host, {"memory": {"backend": "inmemory"}})
+    assert [hit.path for hit in result.hits] == ["memory/m.md"]
 
 
 @pytest.mark.parametrize("hook", ["commonplace_degraded", "commonplace_recovered"])

@@ -22,7 +22,7 @@ from commonplace.errors import (
 )
 from commonplace.host.host import PluginHost
 from commonplace.memory import Memory
-from commonplace.model.plugins import Mount, Probe, Registration
+from commonplace.model.plugins import Mount, Probe
 from commonplace.model.reports import SyncReport
 from commonplace.model.search import Arm, Found, StoredChunk
 from commonplace.plugin import ManagerHealth, hookimpl
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from commonplace.model.search import Query
-    from commonplace.plugin import ManagerContext, Registry
+    from commonplace.plugin import BackendRegistrar, ManagerContext
 
 OURS = (
     commonplace_chunkers.plugin,
@@ -54,16 +54,14 @@ class Shaky:
         self.asked: list[str] = []
 
     @hookimpl
-    def commonplace_register_managers(self, registry: Registry) -> None:
-        registry.add(
-            Registration(
-                id="shaky",
-                summary="comes and goes",
-                factory=lambda _context: self,
-                probe=self.probe,
-                permits=self.permits,
-                mounts=self.mounts,
-            )
+    def commonplace_register_backends(self, register: BackendRegistrar) -> None:
+        register.manager(
+            "shaky",
+            lambda _context: self,
+            summary="comes and goes",
+            probe=self.probe,
+            permits=self.permits,
+            mounts=self.mounts,
         )
 
     @hookimpl

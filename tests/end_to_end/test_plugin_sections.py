@@ -17,13 +17,10 @@ from commonplace.config import described
 from commonplace.errors import UnavailableError
 from commonplace.host.host import PluginHost
 from commonplace.memory import Memory
-from commonplace.model.plugins import Registration
 from commonplace.plugin import hookimpl
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from commonplace.plugin import Registry
 
 OURS = (
     commonplace_chunkers.plugin,
@@ -47,11 +44,12 @@ def offering(hook: str, id_: str, seen: list[Any]) -> ModuleType:
         seen.append(context.config)
         raise RefusedError
 
-    def register(registry: Registry) -> None:
-        registry.add(Registration(id=id_, summary="paints", factory=factory, config=Section))
+    def implement(register: Any) -> None:
+        add = getattr(register, hook.removeprefix("commonplace_register_").removesuffix("s"))
+        add(id_, factory, summary="paints", config=Section)
 
     module = ModuleType(f"a_plugin_for_{hook}")
-    setattr(module, hook, hookimpl(register))
+    setattr(module, hook, hookimpl(implement, specname=hook))
     return module
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.host.entrypoints import installed
+from commonplace.host.discovery import installed
 from commonplace.host.host import PluginHost
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import inspect
 import re
 from typing import TYPE_CHECKING
 
-from commonplace.host.entrypoints import EVENT_HOOKS
+from commonplace.host.discovery import CALLED
 from commonplace.plugin import Hooks
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ def test_what_a_hook_hands_to_factories_is_documented(root: Path) -> None:
     described = sections(page(root))
     for name, hook in HOOKS.items():
         text = described[next(h for h in described if h.startswith(f"{name}("))]
-        factory = re.search(r"Factory: ``(.*?)``", hook.__doc__ or "")
-        assert (factory is None) is (name in EVENT_HOOKS)
-        if factory is not None:
-            assert f"Factory: `{factory[1]}`." in text
+        factories = re.findall(r"``register\.(\w+)\(id, factory\)``: ``(.*?)``", hook.__doc__ or "")
+        assert (not factories) is any(name in hooks for hooks in CALLED.values())
+        for role, made in factories:
+            assert f"`register.{role}(id, factory)`: `{made}`." in text
 
 
 def test_every_hook_is_documented_in_the_specification() -> None:

@@ -12,7 +12,7 @@ from commonplace.config.description import Setting
 from commonplace.config.search import ExtraPath
 from commonplace.config.values import WrongValueError, convert, kind_of
 from commonplace.dirs import expand_user
-from commonplace.host.entrypoints import is_id
+from commonplace.model.plugins import is_id
 
 if TYPE_CHECKING:
     from commonplace.config.values import Reading

@@ -9,9 +9,9 @@ from commonplace.errors import PluginConflictError, PluginUnavailableError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from commonplace.host.entrypoints import EntryPoint
+    from commonplace.host.discovery import EntryPoint
 
-__all__ = ["DISABLE", "ONLY", "Catalogue"]
+__all__ = ["DISABLE", "ONLY", "Catalogue", "conflict", "switch_hint"]
 
 ONLY = "COMMONPLACE_PLUGINS"
 DISABLE = "COMMONPLACE_DISABLE_PLUGINS"
@@ -31,9 +31,9 @@ class Catalogue:
         self._disabled = _names(env.get(DISABLE, ""))
         self._switched_on: dict[str, list[EntryPoint]] = {}
         # The well formed first: a malformed entry point stands in nobody's way.
-        for entry in sorted(self.entries, key=lambda entry: bool(entry.fault)):
+        for entry in sorted(self.entries, key=lambda entry: bool(entry.problem)):
             rivals = self._switched_on.setdefault(entry.name, [])
-            if not self.switched_off(entry) and not (entry.fault and rivals):
+            if not self.switched_off(entry) and not (entry.problem and rivals):
                 rivals.append(entry)
 
     def switched_off(self, entry: EntryPoint) -> str:
@@ -51,7 +51,7 @@ class Catalogue:
         return tuple(
             entries[0]
             for entries in self._switched_on.values()
-            if len(entries) == 1 and entries[0].kind == kind and not entries[0].fault
+            if len(entries) == 1 and entries[0].kind == kind and not entries[0].problem
         )
 
     def of_module(self, kind: str, module: str) -> tuple[EntryPoint, ...]:
@@ -75,17 +75,15 @@ class Catalogue:
         if rivals:
             return rivals[0]
 
-        from commonplace.host.advice import mend_switch, suggest
-
         for entry in self.entries:
             if entry.name == name:
                 variable = self.switched_off(entry)
                 raise PluginUnavailableError(
                     f"{kind} {id_!r} is switched off by {variable}",
-                    hint=mend_switch(variable, name),
+                    hint=switch_hint(variable, name),
                 )
         raise PluginUnavailableError(
-            f"there is no {kind} {id_!r}", hint=suggest(kind, id_, {*self.ids(kind), *others})
+            f"there is no {kind} {id_!r}", hint=_suggestion(kind, id_, {*self.ids(kind), *others})
         )
 
 
@@ -99,6 +97,23 @@ def conflict(name: str, rivals: Sequence[EntryPoint]) -> PluginConflictError:
         f"{name} is offered by {origins}",
         hint=f"uninstall one of them, or switch it off: {DISABLE}={unwanted}",
     )
+
+
+def switch_hint(variable: str, name: str) -> str:
+    """How to get back a plugin that an environment variable switches off."""
+    return f"add {name} to {variable}, or unset it" if variable == ONLY else f"unset {variable}"
+
+
+def _suggestion(kind: str, id_: str, known: Iterable[str]) -> str:
+    """The id that was probably meant, and all known ones."""
+    from difflib import get_close_matches
+
+    ids = sorted(known)
+    if not ids:
+        return f"install a plugin that offers a {kind}"
+    listed = f"there is {', '.join(ids)}"
+    close = get_close_matches(id_, ids, n=1)
+    return f"did you mean {close[0]!r}? {listed}" if close else listed
 
 
 def _names(value: str) -> frozenset[str]:

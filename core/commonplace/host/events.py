@@ -1,34 +1,134 @@
-"""Telling plugins what happened, after the answer is given."""
+"""Tells plugins and the log what happens; calls the hooks that are not registrations."""
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from typing import TYPE_CHECKING
+from functools import wraps
+from inspect import isgeneratorfunction
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from pluggy import PluginManager
+
+from commonplace.hookspecs import GROUP, Hooks
+from commonplace.host.registry import Failure, attempt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping
+    from logging import Logger
 
+    from commonplace.host.registry import Registry
     from commonplace.model.reports import SyncReport
     from commonplace.model.search import SearchResult
 
-__all__ = ["EventBus"]
+__all__ = ["EventBus", "Listeners", "logger"]
+
+
+def logger() -> Logger:
+    """The logger ``commonplace``; the program decides where it goes, not Python's last resort."""
+    import logging
+
+    log = logging.getLogger("commonplace")
+    if not log.handlers:
+        log.addHandler(logging.NullHandler())
+    return log
+
+
+class Listeners:
+    """The plugins that implement some of ``hooks``, called as pluggy calls them.
+
+    That is in its order, with wrappers, and by ``firstresult`` where the specification says so. A
+    failure in one implementation is logged, counted for its plugin and felt by no other; neither
+    is a result that is not of the type ``returns``, where that is given.
+    """
+
+    def __init__(
+        self, hooks: Iterable[str], registry: Registry, returns: type | None = None
+    ) -> None:
+        self._hooks = tuple(hooks)
+        self._registry = registry
+        self._returns = returns
+        self._lock = threading.Lock()
+        self._failures: dict[str, int] = {}
+        self._manager = PluginManager(GROUP)
+        self._manager.add_hookspecs(Hooks)
+
+    @property
+    def failures(self) -> Mapping[str, int]:
+        """How often each plugin failed."""
+        with self._lock:
+            return dict(self._failures)
+
+    def add(self, name: str, plugin: str) -> None:
+        """Add the plugin that the registry has loaded as ``plugin``; failures count for ``name``.
+
+        A plugin that is there already is left as it is.
+        """
+        if self._manager.has_plugin(name):
+            return
+        calls = {
+            hook: self._guarded(name, f"{hook} {plugin}", function)
+            for hook in self._hooks
+            if (function := self._registry.implementation(plugin, hook)) is not None
+        }
+        if calls:
+            self._manager.register(SimpleNamespace(**calls), name)
+
+    def call(self, hook: str, arguments: Mapping[str, object]) -> Any:
+        """Call ``hook`` of all plugins that implement it."""
+        return getattr(self._manager.hook, hook)(**arguments)
+
+    def _guarded(self, name: str, what: str, function: Any) -> Callable[..., Any]:
+        """``function``, whose failure counts as no result."""
+
+        @wraps(function)
+        def call(*arguments: object) -> object:
+            result = attempt(lambda: self._registry.timed(what, lambda: function(*arguments)))
+            if isinstance(result, Failure):
+                self._failed(name, what, result.error)
+                return None
+            if result is not None and self._returns and not isinstance(result, self._returns):
+                self._failed(name, what, f"it returned {result!r}")
+                return None
+            return result
+
+        @wraps(function)
+        def around(*arguments: object) -> Generator[None, object, object]:
+            steps = function(*arguments)
+            begun = attempt(lambda: next(steps))
+            result = yield
+            if not isinstance(begun, Failure):
+                try:
+                    steps.send(result)
+                except StopIteration as done:
+                    return done.value
+                except (Exception, SystemExit) as error:  # noqa: BLE001 - any fault of a plugin is counted instead of ending the program
+                    begun = Failure(repr(error))
+                else:
+                    begun = Failure("it yielded twice")
+            self._failed(name, what, begun.error)
+            return result
+
+        return around if isgeneratorfunction(function) else call
+
+    def _failed(self, name: str, what: str, error: str) -> None:
+        with self._lock:
+            self._failures[name] = self._failures.get(name, 0) + 1
+        logger().warning("plugin %s failed (%s): %s", name, what, error)
 
 
 class EventBus:
     """Hands events, in their order, to ``deliver`` on one daemon thread of its own.
 
-    ``deliver`` calls a hook of all who listen and returns the names of the plugins that failed; it
-    never raises. At most ``capacity`` events wait: further ones are dropped and counted, for the
-    caller is never kept. What a listener itself sets off is not told, else it would hear its own
-    echo for ever. The thread starts with the first event.
+    ``deliver`` gets the name of a hook and its arguments, and never raises. At most ``capacity``
+    events wait: further ones are dropped and counted, so that the caller never waits. Events that
+    a listener itself causes are not delivered, else it would listen to itself for ever. The thread
+    starts with the first event.
     """
 
     def __init__(
-        self,
-        deliver: Callable[[str, Mapping[str, object]], Iterable[str]],
-        *,
-        capacity: int = 256,
+        self, deliver: Callable[[str, Mapping[str, object]], object], *, capacity: int = 256
     ) -> None:
         self._deliver = deliver
         self._capacity = capacity
@@ -37,40 +137,33 @@ class EventBus:
         self._thread: threading.Thread | None = None
         self._closed = False
         self._dropped = 0
-        self._failures: dict[str, int] = {}
 
     def synced(self, report: SyncReport) -> None:
         """A sync ended."""
-        self._tell("commonplace_synced", {"report": report})
+        self._add("commonplace_synced", report=report)
 
     def searched(self, query: str, result: SearchResult) -> None:
         """A search was answered."""
-        self._tell("commonplace_searched", {"query": query, "result": result})
+        self._add("commonplace_searched", query=query, result=result)
 
     def degraded(self, part: str, reason: str) -> None:
         """``part`` stopped working."""
-        self._tell("commonplace_degraded", {"part": part, "reason": reason})
+        self._add("commonplace_degraded", part=part, reason=reason)
 
     def recovered(self, part: str) -> None:
         """``part`` works again."""
-        self._tell("commonplace_recovered", {"part": part})
+        self._add("commonplace_recovered", part=part)
 
     @property
     def dropped(self) -> int:
-        """How many events nobody was told of, because too many waited or the bus was closed."""
+        """How many events were not delivered, because too many waited or the bus was closed."""
         with self._changed:
             return self._dropped
 
-    @property
-    def failures(self) -> Mapping[str, int]:
-        """How often each plugin failed at an event."""
-        with self._changed:
-            return dict(self._failures)
-
     def close(self, timeout: float) -> bool:
-        """End, once all that waits is told or ``timeout`` seconds have passed.
+        """End, once all waiting events are delivered or ``timeout`` seconds have passed.
 
-        Returns whether all was told. What was not is dropped. Closing twice is fine.
+        Returns whether all were delivered; the others are dropped. Closing twice is fine.
         """
         with self._changed:
             self._closed = True
@@ -83,7 +176,7 @@ class EventBus:
             self._waiting.clear()
         return thread is None or not thread.is_alive()
 
-    def _tell(self, hook: str, arguments: Mapping[str, object]) -> None:
+    def _add(self, hook: str, **arguments: object) -> None:
         with self._changed:
             if self._thread is threading.current_thread():
                 return
@@ -94,7 +187,7 @@ class EventBus:
             self._changed.notify_all()
 
     def _running(self) -> bool:
-        """Whether there is a thread to tell; the first call starts it."""
+        """Whether there is a thread to deliver; the first call starts it."""
         if self._thread is None:
             thread = threading.Thread(target=self._run, name="commonplace-events", daemon=True)
             try:
@@ -112,7 +205,4 @@ class EventBus:
                         return
                     self._changed.wait()
                 hook, arguments = self._waiting.popleft()
-            failed = self._deliver(hook, arguments)
-            with self._changed:
-                for name in failed:
-                    self._failures[name] = self._failures.get(name, 0) + 1
+            self._deliver(hook, arguments)

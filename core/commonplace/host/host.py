@@ -1,10 +1,9 @@
-"""The typed door to plugins: what exists, and what each offers once it is asked for."""
+"""The host of all plugins: what exists, and each part once it is requested."""
 
 from __future__ import annotations
 
 import os
 import threading
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from commonplace.errors import (
@@ -14,15 +13,14 @@ from commonplace.errors import (
     reason_of,
 )
 from commonplace.host.catalogue import Catalogue
-from commonplace.host.entrypoints import EVENT_HOOKS, KINDS, installed
-from commonplace.host.loader import Failure, Loader, attempt
-from commonplace.host.offers import Offer, Offers
+from commonplace.host.discovery import CALLED, KINDS, installed
+from commonplace.host.registry import Entry, Failure, Registry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.host.entrypoints import EntryPoint, Kind
-    from commonplace.host.events import EventBus
+    from commonplace.host.discovery import EntryPoint, Kind
+    from commonplace.host.events import EventBus, Listeners
     from commonplace.model.plugin_info import PluginInfo
     from commonplace.model.plugins import Registration
     from commonplace.protocols.managers import MemoryManager
@@ -52,8 +50,8 @@ class PluginHost:
     ``entry_points`` are those installed, unless given. ``cache_dir`` is where the list of them is
     kept between starts; ``None`` keeps nothing. ``env`` (default: ``os.environ``) may hold
     ``COMMONPLACE_PLUGINS``, ``COMMONPLACE_DISABLE_PLUGINS`` and ``COMMONPLACE_TRACE_PLUGINS``.
-    Threads may share a host. Making one costs nothing; a plugin that fails is kept for the report
-    of :meth:`plugins` and hurts only those who ask for it.
+    Threads may share a host. Creating one costs nothing. The failure of a plugin is kept for
+    :meth:`plugins` and raised only where one of its parts is requested.
     """
 
     def __init__(
@@ -67,16 +65,17 @@ class PluginHost:
         self._cache_dir = cache_dir
         self._env = os.environ if env is None else env
         self._lock = threading.RLock()
-        self._found: tuple[Catalogue, Loader, Offers] | None = None
+        self._found: tuple[Catalogue, Registry] | None = None
         self._bus: EventBus | None = None
+        self._called: dict[str, Listeners] = {}
 
     # --- one typed method for each kind ---------------------------------------------------------
 
     def backend(self, id_: str) -> BackendRegistration:
         """The backend ``id_``; raises as :meth:`get` does."""
-        offer = self._offer("backend", id_)
-        kind: Literal["store", "manager"] = "store" if offer.role == "store" else "manager"
-        return BackendRegistration(kind, offer.registration)
+        found = self._entry("backend", id_)
+        kind: Literal["store", "manager"] = "store" if found.role == "store" else "manager"
+        return BackendRegistration(kind, found.registration)
 
     def store(self, id_: str) -> Registration[Store]:
         """The backend ``id_``, which must be a store; raises as :meth:`get` does."""
@@ -109,43 +108,43 @@ class PluginHost:
     # --- what there is --------------------------------------------------------------------------
 
     def get(self, kind: Kind, id_: str) -> Registration[Any]:
-        """What is offered as ``id_`` of ``kind``; its plugin is loaded if it is not yet.
+        """The part ``id_`` of ``kind``; its plugin is loaded if it is not yet.
 
-        Raises :class:`~commonplace.errors.PluginUnavailableError` if nobody offers it, it is
+        Raises :class:`~commonplace.errors.PluginUnavailableError` if no plugin registers it, it is
         switched off, or its plugin failed; :class:`~commonplace.errors.PluginConflictError` if
-        several do; and :class:`~commonplace.errors.CallerError` for a kind that there is not.
+        several do; and :class:`~commonplace.errors.CallerError` for an unknown kind.
         """
-        return self._offer(kind, id_).registration
+        return self._entry(kind, id_).registration
 
     def ids(self, kind: Kind) -> tuple[str, ...]:
-        """All ids of ``kind`` that may be asked for, in alphabetical order. Loads nothing."""
+        """All ids of ``kind`` that may be requested, in alphabetical order. Loads nothing."""
         _check_kind(kind)
         with self._lock:
-            catalogue, _, offers = self._parts()
-            return tuple(sorted({*catalogue.ids(kind), *_in_process(offers, kind)}))
+            catalogue, registry = self._parts()
+            return tuple(sorted({*catalogue.ids(kind), *registry.ids(kind)}))
 
     def absence(self, kind: str, id_: str) -> str:
-        """Why ``id_`` of ``kind`` cannot be asked for, with advice; ``""`` if it can.
+        """Why ``id_`` of ``kind`` cannot be requested, with a hint; ``""`` if it can.
 
         Loads nothing, so that it may still fail to load.
         """
         _check_kind(kind)
         with self._lock:
-            catalogue, _, offers = self._parts()
-            if offers.get(f"{kind}.{id_}") is None:
+            catalogue, registry = self._parts()
+            if registry.get(f"{kind}.{id_}") is None:
                 try:
-                    catalogue.find(kind, id_, _in_process(offers, kind))
+                    catalogue.find(kind, id_, registry.ids(kind))
                 except (PluginUnavailableError, PluginConflictError) as error:
                     return reason_of(error)
         return ""
 
     def plugins(self, *, load: bool = False) -> tuple[PluginInfo, ...]:
-        """Every entry point and what became of it, in alphabetical order.
+        """Every entry point and its state, in alphabetical order.
 
         Summaries, capabilities and hooks are known of loaded plugins only; ``load`` loads all, and
-        has them say what they lack to work here.
+        probes whether they can work here.
         """
-        from commonplace.host.listing import describe
+        from commonplace.host.reports import describe
 
         if load:
             self.load_all()
@@ -155,37 +154,55 @@ class PluginHost:
     def load_all(self) -> None:
         """Load every plugin that is not switched off; those that fail are kept as failed."""
         with self._lock:
-            catalogue, _, offers = self._parts()
-            for kind in KINDS:
+            catalogue, registry = self._parts()
+            for kind in (*KINDS, *CALLED):
                 for entry in catalogue.of_kind(kind):
-                    offers.load(entry)
+                    registry.load(entry)
 
     def register(self, plugin: object, *, name: str) -> None:
-        """Take in a plugin that has no entry point: a module, or an object with marked methods.
+        """Add a plugin that has no entry point: a module, or an object with marked methods.
 
-        All its hooks of registration are called at once. Switches do not apply to it: who calls
-        this means it. Raises :class:`~commonplace.errors.PluginConflictError` if ``name`` or an id
-        is taken, and :class:`~commonplace.errors.PluginUnavailableError` for a faulty plugin.
+        All its registration hooks are called at once. Switches in the environment do not apply to
+        it. Raises :class:`~commonplace.errors.PluginConflictError` if ``name`` or an id is taken,
+        and :class:`~commonplace.errors.PluginUnavailableError` for an invalid plugin.
         """
         with self._lock:
-            self._parts()[2].adopt(plugin, name)
+            self._parts()[1].adopt(plugin, name)
 
-    # --- events ---------------------------------------------------------------------------------
+    # --- hooks that are called ------------------------------------------------------------------
 
     @property
     def events(self) -> EventBus | None:
-        """Where to tell what happened, or ``None`` while nobody listens."""
+        """Where to report events, or ``None`` while no plugin implements their hooks."""
         with self._lock:
-            if self._bus is None and self._has_listeners():
+            if self._bus is None and self._has_listeners("events"):
                 from commonplace.host.events import EventBus
 
-                self._bus = EventBus(self._deliver)
+                self._bus = EventBus(lambda hook, given: self._call("events", hook, given))
             return self._bus
 
-    def close(self, timeout: float = 1.0) -> bool:
-        """Let the listeners hear what is still waiting, for up to ``timeout`` seconds.
+    def rewrite_query(self, query: str) -> str:
+        """``query`` as the first plugin rewrites it that does; as it is, if none does.
 
-        Returns whether they heard everything. Plugins stay usable; events end.
+        The plugins are loaded by the first call. One that fails is passed over.
+        """
+        with self._lock:
+            if not self._has_listeners("query"):
+                return query
+        rewritten: str | None = self._call("query", "commonplace_rewrite_query", {"query": query})
+        return query if rewritten is None else rewritten
+
+    @property
+    def failures(self) -> Mapping[str, int]:
+        """How often each plugin failed in a hook that is called, by name."""
+        with self._lock:
+            called = tuple(self._called.values())
+        return {name: count for calls in called for name, count in calls.failures.items()}
+
+    def close(self, timeout: float = 1.0) -> bool:
+        """Deliver the events that still wait, for up to ``timeout`` seconds; no more follow.
+
+        Returns whether all were delivered. Plugins stay usable.
         """
         with self._lock:
             bus = self._bus
@@ -193,76 +210,66 @@ class PluginHost:
 
     # --- inside ---------------------------------------------------------------------------------
 
-    def _parts(self) -> tuple[Catalogue, Loader, Offers]:
+    def _parts(self) -> tuple[Catalogue, Registry]:
         if self._found is None:
             given = self._given
             entries = installed(self._cache_dir) if given is None else given
             catalogue = Catalogue(entries, self._env)
-            loader = Loader(_to_stderr if self._env.get(TRACE, "0") not in {"", "0"} else None)
-            self._found = catalogue, loader, Offers(catalogue, loader)
+            trace = _to_stderr if self._env.get(TRACE, "0") not in {"", "0"} else None
+            self._found = catalogue, Registry(catalogue, trace)
         return self._found
 
-    def _offer(self, kind: str, id_: str) -> Offer:
+    def _entry(self, kind: str, id_: str) -> Entry:
         _check_kind(kind)
         with self._lock:
-            catalogue, _, offers = self._parts()
-            known = offers.get(f"{kind}.{id_}")
+            catalogue, registry = self._parts()
+            known = registry.get(f"{kind}.{id_}")
             if known is not None:
                 return known
-            entry = catalogue.find(kind, id_, _in_process(offers, kind))
-            offer = offers.load(entry)
-        if isinstance(offer, Offer):
-            return offer
-        assert isinstance(offer, Failure), "only events offer nothing"
+            entry = catalogue.find(kind, id_, registry.ids(kind))
+            found = registry.load(entry)
+        if isinstance(found, Entry):
+            return found
+        assert isinstance(found, Failure), "only kinds that register nothing load as None"
 
-        from commonplace.host.advice import error_of
+        from commonplace.host.reports import error_of
 
-        raise error_of(entry, offer) from offer.cause
+        raise error_of(entry, found) from found.cause
 
     def _of_role(self, role: str, id_: str) -> Registration[Any]:
-        offer = self._offer("backend", id_)
-        if offer.role != role:
-            raise PluginUnavailableError(f"backend {id_!r} is a {offer.role}, not a {role}")
-        return offer.registration
+        found = self._entry("backend", id_)
+        if found.role != role:
+            raise PluginUnavailableError(f"backend {id_!r} is a {found.role}, not a {role}")
+        return found.registration
 
-    def _has_listeners(self) -> bool:
-        catalogue, loader, offers = self._parts()
-        return bool(catalogue.of_kind("events")) or any(
-            not set(loader.hooks(name)).isdisjoint(EVENT_HOOKS) for name in offers.in_process
+    def _has_listeners(self, kind: str) -> bool:
+        catalogue, registry = self._parts()
+        return bool(catalogue.of_kind(kind)) or any(
+            not set(registry.hooks(name)).isdisjoint(CALLED[kind]) for name in registry.in_process
         )
 
-    def _listeners(self, hook: str) -> list[tuple[str, str]]:
-        """Display name and plugin name of all who answer ``hook``."""
+    def _call(self, kind: str, hook: str, arguments: Mapping[str, object]) -> Any:
+        """Call ``hook`` of all plugins of ``kind``, which are loaded if they are not yet."""
         with self._lock:
-            catalogue, loader, offers = self._parts()
-            plugins = [
-                (entry.name, entry.module)
-                for entry in catalogue.of_kind("events")
-                if offers.load(entry) is None
-            ]
-            plugins += [(name, name) for name in offers.in_process]
-            return [(name, plugin) for name, plugin in plugins if hook in loader.hooks(plugin)]
+            catalogue, registry = self._parts()
+            if kind not in self._called:
+                from commonplace.host.events import Listeners
 
-    def _deliver(self, hook: str, arguments: Mapping[str, object]) -> list[str]:
-        """Call ``hook`` of all who listen; the names of those who failed."""
-        loader = self._parts()[1]
-        failed = []
-        for name, plugin in self._listeners(hook):
-            call = partial(loader.call, plugin, hook, arguments)
-            if isinstance(attempt(call), Failure):
-                failed.append(name)
-        return failed
-
-
-def _in_process(offers: Offers, kind: str) -> list[str]:
-    names = [name for names in offers.in_process.values() for name in names]
-    return [name.partition(".")[2] for name in names if name.partition(".")[0] == kind]
+                returns = str if kind == "query" else None
+                self._called[kind] = Listeners(CALLED[kind], registry, returns)
+            listeners = self._called[kind]
+            for entry in catalogue.of_kind(kind):
+                if registry.load(entry) is None:
+                    listeners.add(entry.name, entry.module)
+            for name in registry.in_process:
+                listeners.add(name, name)
+        return listeners.call(hook, arguments)
 
 
 def _check_kind(kind: str) -> None:
-    if not KINDS.get(kind):
-        offered = ", ".join(kind for kind, roles in KINDS.items() if roles)
-        raise CallerError(f"there is no kind of plugin named {kind!r}", hint=f"there is {offered}")
+    if kind not in KINDS:
+        hint = f"there is {', '.join(KINDS)}"
+        raise CallerError(f"there is no kind of plugin named {kind!r}", hint=hint)
 
 
 def _to_stderr(line: str) -> None:

@@ -1,91 +1,248 @@
-"""Collecting what one plugin offers of one kind."""
+"""Imports plugins, calls their registration hooks, keeps what each registered or why it failed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import time
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from commonplace.errors import PluginConflictError
-from commonplace.host.entrypoints import is_id
-from commonplace.model.plugins import Credentials, Registration
+from pluggy import PluginManager
+
+from commonplace.errors import PluginConflictError, PluginUnavailableError
+from commonplace.hookspecs import GROUP, Hooks
+from commonplace.host.discovery import CALLED, KINDS
+from commonplace.host.registrars import REGISTRARS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-__all__ = ["KindRegistry"]
+    from commonplace.host.catalogue import Catalogue
+    from commonplace.host.discovery import EntryPoint
+    from commonplace.model.plugins import Registration
+
+__all__ = ["Entry", "Failure", "Registry", "attempt"]
+
+R = TypeVar("R")
 
 
-class KindRegistry:
-    """The :class:`~commonplace.plugin.Registry` handed to one hook of one plugin.
+class Failure:
+    """What went wrong in a plugin: one line for people, the traceback, and the error itself."""
 
-    ``plugin`` names it in messages. ``claimed`` gives the plugin that has an id already, or ``""``.
+    __slots__ = ("cause", "error", "traceback")
+
+    def __init__(self, error: str, traceback: str = "", cause: BaseException | None = None) -> None:
+        self.error = error
+        self.traceback = traceback
+        self.cause = cause
+
+
+def attempt(work: Callable[[], R]) -> R | Failure:
+    """The result of ``work``, which runs a plugin's code; or its failure, of whatever kind.
+
+    A plugin that calls ``sys.exit`` has failed, too. ``KeyboardInterrupt`` passes.
+    """
+    try:
+        return work()
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - any fault of a plugin is kept for the report instead of ending the program
+        from traceback import format_exception
+
+        words = str(error).strip().partition("\n")[0]
+        name = type(error).__name__
+        return Failure(
+            f"{name}: {words}" if words else name, "".join(format_exception(error)), error
+        )
+
+
+class Entry:
+    """A registration, its role (``store``, ``manager`` or the kind), and the plugin's label."""
+
+    __slots__ = ("plugin", "registration", "role")
+
+    def __init__(self, role: str, registration: Registration[Any], plugin: str) -> None:
+        self.role = role
+        self.registration = registration
+        self.plugin = plugin
+
+
+class Registry:
+    """Fills itself one module and one kind at a time, each once, on first use.
+
+    ``trace`` gets one line with milliseconds for every import and every call of a hook.
     """
 
-    def __init__(self, kind: str, plugin: str, claimed: Callable[[str], str]) -> None:
-        self._kind = kind
-        self._plugin = plugin
-        self._claimed = claimed
-        self.offered: dict[str, Registration[Any]] = {}
+    def __init__(self, catalogue: Catalogue, trace: Callable[[str], None] | None = None) -> None:
+        self._catalogue = catalogue
+        self._trace = trace
+        self._manager = PluginManager(GROUP)
+        self._manager.add_hookspecs(Hooks)
+        self._modules: dict[str, object | Failure] = {}
+        self._entries: dict[str, Entry] = {}
+        self._outcomes: dict[tuple[str, str], tuple[str, ...] | Failure] = {}
+        self._in_process: dict[str, tuple[str, ...]] = {}
 
-    def add(self, registration: Registration[Any]) -> None:
-        """Offer one thing.
+    @property
+    def in_process(self) -> Mapping[str, tuple[str, ...]]:
+        """What each plugin without an entry point registered, as ``kind.id``."""
+        return self._in_process
 
-        Raises :class:`~commonplace.errors.PluginConflictError` if the id is taken, and
-        ``TypeError`` or ``ValueError`` for a malformed registration.
+    def get(self, name: str) -> Entry | None:
+        """What is registered under ``kind.id`` so far."""
+        return self._entries.get(name)
+
+    def ids(self, kind: str) -> list[str]:
+        """The ids of ``kind`` that plugins without an entry point registered."""
+        names = [name for names in self._in_process.values() for name in names]
+        return [name.partition(".")[2] for name in names if name.partition(".")[0] == kind]
+
+    def plugin(self, name: str) -> object | None:
+        """The plugin of this name, if it is loaded."""
+        return self._manager.get_plugin(name)
+
+    def hooks(self, name: str) -> tuple[str, ...]:
+        """The hooks that the plugin of this name implements, in alphabetical order."""
+        plugin = self._manager.get_plugin(name)
+        callers = self._manager.get_hookcallers(plugin) if plugin is not None else None
+        return tuple(sorted(caller.name for caller in callers or ()))
+
+    def implementation(self, name: str, hook: str) -> Callable[..., Any] | None:
+        """What the plugin of this name implements ``hook`` with."""
+        plugin = self._manager.get_plugin(name)
+        for call in getattr(self._manager.hook, hook).get_hookimpls():
+            if call.plugin is plugin:
+                function: Callable[..., Any] = call.function
+                return function
+        return None
+
+    def tried(self, entry: EntryPoint) -> bool:
+        """Whether the entry point's hook has been called, or its module failed before that."""
+        return (entry.kind, entry.module) in self._outcomes
+
+    def load(self, entry: EntryPoint) -> Entry | Failure | None:
+        """What ``entry`` registers, or why it failed; ``None`` where its kind registers nothing."""
+        if entry.problem:
+            return Failure(entry.problem)
+        key = (entry.kind, entry.module)
+        if key not in self._outcomes:
+            self._outcomes[key] = self._load(*key)
+        outcome = self._outcomes[key]
+        if isinstance(outcome, Failure):
+            return outcome
+        if entry.kind in CALLED:
+            return None
+        return self._entries.get(entry.name) or Failure(
+            f"{KINDS[entry.kind]} of {entry.module} registered no {entry.kind} {entry.id!r}"
+            f" (registered: {', '.join(outcome) or 'nothing'})"
+        )
+
+    def undeclared(self, entry: EntryPoint) -> tuple[str, ...]:
+        """Ids that the module of ``entry`` registers without an entry point that names them."""
+        outcome = self._outcomes.get((entry.kind, entry.module), ())
+        if isinstance(outcome, Failure):
+            return ()
+        declared = {e.id for e in self._catalogue.of_module(entry.kind, entry.module)}
+        return tuple(sorted(set(outcome) - declared))
+
+    def adopt(self, plugin: object, name: str) -> None:
+        """Add a plugin without an entry point, and all it registers.
+
+        Raises :class:`~commonplace.errors.PluginConflictError` if its name or an id is taken, and
+        :class:`~commonplace.errors.PluginUnavailableError` if the plugin is invalid.
         """
-        _check(registration, self._plugin)
-        id_ = registration.id
-        other = self._plugin if id_ in self.offered else self._claimed(id_)
-        if other == self._plugin:
-            raise PluginConflictError(f"{self._kind} {id_!r} is offered twice by {other}")
-        if other:
-            raise PluginConflictError(
-                f"{self._kind} {id_!r} is offered by {other} and by {self._plugin}",
-                hint="switch one of them off with COMMONPLACE_DISABLE_PLUGINS",
-            )
-        self.offered[id_] = registration
+        taken = attempt(lambda: self._adopt(plugin, name))
+        if isinstance(taken, Failure):
+            if isinstance(taken.cause, PluginConflictError):
+                raise taken.cause
+            raise PluginUnavailableError(f"plugin {name!r} failed: {taken.error}") from taken.cause
+        self._entries.update(taken)
+        self._in_process[name] = tuple(taken)
 
+    def timed(self, what: str, work: Callable[[], R]) -> R:
+        """The result of ``work``, traced as ``what``."""
+        if self._trace is None:
+            return work()
+        started = time.perf_counter()
+        try:
+            return work()
+        finally:
+            milliseconds = (time.perf_counter() - started) * 1e3
+            self._trace(f"commonplace: {what} {milliseconds:.2f} ms")
 
-def _check(registration: Any, plugin: str) -> None:
-    """Typed ``Any``: a plugin need not be type-checked to be told what is wrong with it."""
-    if not isinstance(registration, Registration):
-        raise TypeError(f"{plugin} must add a Registration, not {registration!r}")
-    _check_words(registration)
-    _check_calls(registration)
-    _check_values(registration)
+    def _load(self, kind: str, module: str) -> tuple[str, ...] | Failure:
+        if module not in self._modules:
+            self._modules[module] = attempt(lambda: self._import(module))
+        plugin = self._modules[module]
+        if isinstance(plugin, Failure):
+            return plugin
+        if kind in CALLED:
+            if set(self.hooks(module)).isdisjoint(CALLED[kind]):
+                return Failure(f"{module} implements none of {', '.join(CALLED[kind])}")
+            return ()
+        collected = attempt(lambda: self._collect(kind, module, module))
+        if isinstance(collected, Failure):
+            return collected
+        asked = {e.name for e in self._catalogue.of_kind(kind) if e.module == module}
+        self._entries.update({name: collected[name] for name in collected if name in asked})
+        return tuple(entry.registration.id for entry in collected.values())
 
+    def _import(self, module: str) -> object:
+        plugin = self.timed(f"import {module}", lambda: import_module(module))
+        self._admit(plugin, module)
+        return plugin
 
-def _check_words(registration: Any) -> None:
-    id_, summary, extra = registration.id, registration.summary, registration.extra
-    if not isinstance(id_, str) or not isinstance(summary, str):
-        raise TypeError(f"id and summary of a registration are strings: {registration!r}")
-    if not is_id(id_):
-        raise ValueError(f"an id is lower-case letters and digits joined by - or _, not {id_!r}")
-    if not summary.strip() or "\n" in summary:
-        raise ValueError(f"the summary of {id_!r} must be one line")
-    if extra is not None and not (isinstance(extra, str) and extra.strip()):
-        raise ValueError(f"the extra of {id_!r} must be None or a name, not {extra!r}")
+    def _admit(self, plugin: object, name: str) -> None:
+        """Let pluggy check the plugin: every hook and every argument must be a known one."""
+        if self._manager.has_plugin(name):
+            raise PluginConflictError(f"a plugin is registered as {name!r} already")
+        try:
+            self._manager.register(plugin, name=name)
+            self._manager.check_pending()
+        except BaseException:
+            self._dismiss(name)
+            raise
 
+    def _dismiss(self, name: str) -> None:
+        if self._manager.has_plugin(name):
+            self._manager.unregister(name=name)
 
-def _check_calls(registration: Any) -> None:
-    id_ = registration.id
-    if not callable(registration.factory):
-        raise TypeError(f"the factory of {id_!r} cannot be called")
-    if not callable(registration.probe):
-        raise TypeError(f"the probe of {id_!r} cannot be called")
-    if registration.ready is not None and not callable(registration.ready):
-        raise TypeError(f"the ready of {id_!r} cannot be called")
+    def _adopt(self, plugin: object, name: str) -> dict[str, Entry]:
+        self._admit(plugin, name)
+        try:
+            return self._collect_all(name)
+        except BaseException:
+            self._dismiss(name)
+            raise
 
+    def _collect_all(self, name: str) -> dict[str, Entry]:
+        if not self.hooks(name):
+            raise ValueError("it implements no hook: mark them with commonplace.plugin.hookimpl")
+        collected: dict[str, Entry] = {}
+        for kind in KINDS:
+            collected.update(self._collect(kind, name, ""))
+        return collected
 
-def _check_values(registration: Any) -> None:
-    id_, config, priority = registration.id, registration.config, registration.priority
-    # What `attrs.has` asks; most plugins have no section, and need no attrs for that.
-    if config is not None and not (isinstance(config, type) and hasattr(config, "__attrs_attrs__")):
-        raise TypeError(f"the config of {id_!r} must be an attrs class, not {config!r}")
-    if priority is not None and (isinstance(priority, bool) or not isinstance(priority, int)):
-        raise TypeError(f"the priority of {id_!r} must be a whole number or None, not {priority!r}")
-    credentials = registration.credentials
-    if credentials is not None and not isinstance(credentials, Credentials):
-        raise TypeError(f"the credentials of {id_!r} must be Credentials, not {credentials!r}")
-    capabilities = registration.capabilities
-    if not isinstance(capabilities, frozenset) or not all(isinstance(c, str) for c in capabilities):
-        raise TypeError(f"the capabilities of {id_!r} must be a frozenset of strings")
+    def _collect(self, kind: str, plugin: str, module: str) -> dict[str, Entry]:
+        """Call the plugin's hook of one kind; ``module`` is ``""`` without an entry point."""
+        hook = KINDS[kind]
+        if hook not in self.hooks(plugin):
+            return {}
+        label = self._label(kind, plugin)
+
+        def claimed(id_: str) -> str:
+            name = f"{kind}.{id_}"
+            if (known := self._entries.get(name)) is not None:
+                return known.plugin
+            rivals = [e for e in self._catalogue.rivals(name) if e.module != module]
+            return self._label(kind, rivals[0].module) if rivals else ""
+
+        registrar = REGISTRARS[kind](kind, label, claimed)
+        others = [other for name, other in self._manager.list_name_plugin() if name != plugin]
+        caller = self._manager.subset_hook_caller(hook, others)
+        self.timed(f"{hook} {plugin}", lambda: caller(register=registrar))
+        return {
+            f"{kind}.{id_}": Entry(role, registration, label)
+            for id_, (role, registration) in registrar.registered.items()
+        }
+
+    def _label(self, kind: str, plugin: str) -> str:
+        entries = self._catalogue.of_module(kind, plugin)
+        return f"{plugin} ({entries[0].origin})" if entries else plugin

@@ -1,4 +1,4 @@
-"""What a plugin says of itself."""
+"""What a plugin declares about a part that it registers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.search import Query
 
-__all__ = ["Credentials", "Mount", "Probe", "Registration"]
+__all__ = ["Credentials", "Mount", "Probe", "Registration", "is_id"]
 
 T = TypeVar("T")
 
@@ -60,24 +60,25 @@ class Mount(NamedTuple):
 
 
 class Registration(NamedTuple, Generic[T]):
-    """One thing a plugin offers.
+    """One part that a plugin registers.
 
-    ``factory`` makes it; its arguments are those of the kind (see :mod:`commonplace.plugin`).
-    ``config`` is the attrs class its own section of the configuration is read into, if it has one.
-    ``priority`` orders automatic choice, lowest first; ``None`` is never chosen automatically.
-    ``capabilities`` are read by the host and by the conformance tests: what is declared must work.
-    ``extra`` names what to install where ``probe`` finds a library missing.
+    ``factory`` makes the part; its arguments depend on the kind (see :mod:`commonplace.plugin`).
+    ``summary`` is one line. ``config`` is the class its section of the configuration is read into;
+    the factory gets it as ``context.config``, ``None`` where nothing is configured.
+    ``capabilities`` are those of what the factory makes. ``probe`` answers whether the part can
+    work here.
 
-    For providers: ``credentials`` say where keys are, and ``ready`` is asked by automatic choice,
-    with the `ProviderContext` that the factory would be given, whether to take
-    this one (no network, no model load); without it, a provider is ready when it has a key. With
-    a ``hint`` it says that the settings mean it to be taken, and cannot have it: people are told.
+    Providers: ``priority`` orders automatic choice, lowest first; ``None`` is never chosen
+    automatically. ``credentials`` say where keys are. Automatic choice passes ``ready`` the
+    `ProviderContext` that the factory would get and asks whether to take this one (no network, no
+    model load); without it, a provider is ready when it has a key. A hint in its answer means that
+    the settings ask for this provider and it cannot work: the hint is then shown.
 
-    For managers: ``permits`` is handed the ``config`` and the query before any part of a chain is
-    asked, and raises a :class:`~commonplace.errors.CallerError` where whoever asks may not search;
-    it holds for every link that answers in this one's place.
-    ``mounts`` is handed the :class:`~commonplace.plugin.ManagerContext`, tells of folders beside
-    the workspace that hits name by a prefix.
+    Managers: ``permits`` gets ``config`` and the query before any backend of a chain is asked, and
+    raises a :class:`~commonplace.errors.CallerError` where this chat may not search; it holds for
+    every backend that stands in for this one. ``mounts`` gets the
+    :class:`~commonplace.plugin.ManagerContext` and returns folders beside the workspace whose
+    files hits name by a prefix.
     """
 
     id: str
@@ -87,8 +88,15 @@ class Registration(NamedTuple, Generic[T]):
     priority: int | None = None
     capabilities: frozenset[str] = frozenset()
     probe: Callable[[], Probe] = _available
-    extra: str | None = None
     credentials: Credentials | None = None
     ready: Callable[[Any], Probe] | None = None
     permits: Callable[[Any, Query], None] | None = None
     mounts: Callable[[Any], Sequence[Mount]] | None = None
+
+
+def is_id(text: str) -> bool:
+    """Whether ``text`` may be an id: lower-case ASCII words joined by ``-`` or ``_``."""
+    return all(
+        word.isascii() and word.isalnum() and word == word.lower()
+        for word in text.replace("_", "-").split("-")
+    )

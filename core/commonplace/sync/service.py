@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from commonplace.errors import CallerError, CommonplaceError, IndexBusyError, reason_of
-from commonplace.host.log import logger
+from commonplace.host.events import logger
 from commonplace.model.reports import SyncEvent, SyncOutcome, SyncReport, UpkeepState
 from commonplace.resilience.deadline import Deadline
 from commonplace.sync.queue import SyncQueue, SyncRequest

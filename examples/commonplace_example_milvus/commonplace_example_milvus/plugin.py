@@ -5,25 +5,27 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import PluginUnavailableError, Probe, Registration, hookimpl
+from commonplace.plugin import PluginUnavailableError, Probe, hookimpl
 from commonplace_example_milvus.pinned import PinnedSettings
 from commonplace_example_milvus.settings import MilvusSettings
 
 if TYPE_CHECKING:
     from commonplace.plugin import (
+        BackendRegistrar,
         EmbeddingProvider,
         ProviderContext,
+        ProviderRegistrar,
         Ranker,
         RankerContext,
-        Registry,
+        RankerRegistrar,
         Store,
         StoreContext,
     )
 
 __all__ = [
+    "commonplace_register_backends",
     "commonplace_register_providers",
     "commonplace_register_rankers",
-    "commonplace_register_stores",
     "make_provider",
     "make_ranker",
     "make_store",
@@ -31,42 +33,36 @@ __all__ = [
 
 
 @hookimpl
-def commonplace_register_stores(registry: Registry) -> None:
+def commonplace_register_backends(register: BackendRegistrar) -> None:
     """Offer the store; a backend is chosen by its name in ``memory.backend``."""
-    registry.add(
-        Registration(
-            id="milvus",
-            summary="chunks, keyword index and vectors in Milvus, embedded or a server",
-            factory=make_store,
-            config=MilvusSettings,
-            capabilities=frozenset({"keyword", "phrases", "vectors", "persistent"}),
-            probe=_probe,
-        )
+    register.store(
+        "milvus",
+        make_store,
+        summary="chunks, keyword index and vectors in Milvus, embedded or a server",
+        config=MilvusSettings,
+        capabilities=frozenset({"keyword", "phrases", "vectors", "persistent"}),
+        probe=_probe,
     )
 
 
 @hookimpl
-def commonplace_register_rankers(registry: Registry) -> None:
+def commonplace_register_rankers(register: RankerRegistrar) -> None:
     """Offer the ranker; it runs where ``ranking.chain`` names it."""
-    registry.add(
-        Registration(
-            id="pinned",
-            summary="pieces that carry a mark such as #pinned before others",
-            factory=make_ranker,
-            config=PinnedSettings,
-        )
+    register.ranker(
+        "pinned",
+        make_ranker,
+        summary="pieces that carry a mark such as #pinned before others",
+        config=PinnedSettings,
     )
 
 
 @hookimpl
-def commonplace_register_providers(registry: Registry) -> None:
+def commonplace_register_providers(register: ProviderRegistrar) -> None:
     """Offer the provider; without a priority it is never chosen unasked."""
-    registry.add(
-        Registration(
-            id="ngrams",
-            summary="vectors of the letters of words: forgives spelling, knows no meaning",
-            factory=make_provider,
-        )
+    register.provider(
+        "ngrams",
+        make_provider,
+        summary="vectors of the letters of words: forgives spelling, knows no meaning",
     )
 
 

@@ -2,36 +2,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pluggy
 import pytest
 
 import commonplace_inmemory.plugin
 from commonplace.errors import PluginUnavailableError
-from commonplace.hookspecs import GROUP, Hooks
+from commonplace.host.host import PluginHost
 from commonplace.protocols.contexts import StoreContext
 
 if TYPE_CHECKING:
     from commonplace.model.plugins import Registration
 
 
-class Collector:
-    def __init__(self) -> None:
-        self.registrations: list[Registration[Any]] = []
-
-    def add(self, registration: Registration[Any]) -> None:
-        self.registrations.append(registration)
-
-
 @pytest.fixture
 def registration() -> Registration[Any]:
-    manager = pluggy.PluginManager(GROUP)
-    manager.add_hookspecs(Hooks)
-    manager.register(commonplace_inmemory.plugin)
-    manager.check_pending()
-    collector = Collector()
-    manager.hook.commonplace_register_stores(registry=collector)
-    (registration,) = collector.registrations
-    return registration
+    host = PluginHost([], env={})
+    host.register(commonplace_inmemory.plugin, name="inmemory")
+    return host.store("inmemory")
 
 
 def test_the_store_is_offered_by_its_id(registration: Registration[Any]) -> None:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 def test_it_is_found_by_its_name_and_never_chosen_without() -> None:
     registration = PluginHost().backend("lancedb").registration
     assert registration.priority is None
-    assert registration.extra == "lancedb"
     assert registration.capabilities == {"keyword", "phrases", "vectors", "persistent"}
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.errors import PluginUnavailableError, ScopeDeniedError
+from commonplace.host.host import PluginHost
 from commonplace.model.plugins import Probe
 from commonplace.model.search import KeywordQuery, Query
 from commonplace.protocols.contexts import ManagerContext
@@ -21,21 +22,10 @@ if TYPE_CHECKING:
     from commonplace.model.plugins import Registration
 
 
-class Collected:
-    """A registry that keeps what it is handed."""
-
-    def __init__(self) -> None:
-        self.registrations: list[Registration[Any]] = []
-
-    def add(self, registration: Registration[Any]) -> None:
-        self.registrations.append(registration)
-
-
 def offered() -> Registration[Any]:
-    registry = Collected()
-    plugin.commonplace_register_managers(registry)
-    (registration,) = registry.registrations
-    return registration
+    host = PluginHost([], env={})
+    host.register(plugin, name="qmd")
+    return host.manager("qmd")
 
 
 def test_it_is_offered_with_its_config_and_never_chosen_by_itself() -> None:
@@ -108,9 +98,9 @@ def test_collections_outside_the_workspace_are_mounted(tmp_path: Path) -> None:
 
 
 def test_the_command_is_offered() -> None:
-    registry = Collected()
-    plugin.commonplace_register_commands(registry)
-    (registration,) = registry.registrations
+    host = PluginHost([], env={})
+    host.register(plugin, name="qmd")
+    registration = host.command("qmd")
     command = registration.factory()
     assert registration.id == command.name == "qmd"
     assert registration.summary == command.summary

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.errors import PluginUnavailableError
+from commonplace.host.host import PluginHost
 from commonplace.protocols.contexts import StoreContext
 from commonplace_sqlite import plugin
 
@@ -13,25 +14,15 @@ if TYPE_CHECKING:
     from commonplace.model.plugins import Registration
 
 
-class OneRegistry:
-    def __init__(self) -> None:
-        self.added: list[Registration[Any]] = []
-
-    def add(self, registration: Registration[Any]) -> None:
-        self.added.append(registration)
-
-
 @pytest.fixture
 def registration() -> Registration[Any]:
-    registry = OneRegistry()
-    plugin.commonplace_register_stores(registry)
-    (added,) = registry.added
-    return added
+    host = PluginHost([], env={})
+    host.register(plugin, name="sqlite")
+    return host.store("builtin")
 
 
-def test_it_is_offered_as_builtin_and_chosen_by_itself(registration: Registration[Any]) -> None:
+def test_it_is_registered_as_builtin(registration: Registration[Any]) -> None:
     assert registration.id == "builtin"
-    assert registration.priority is not None
     assert registration.probe().available
 
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 Run = Any
 
 PLUGIN = """
-from commonplace.model.plugins import Registration
 from commonplace.hookspecs import hookimpl
 
 
@@ -34,8 +33,8 @@ class Hello:
 
 
 @hookimpl
-def commonplace_register_commands(registry):
-    registry.add(Registration(id="hello", summary="Greet somebody", factory=Hello))
+def commonplace_register_commands(register):
+    register.command("hello", Hello, summary="Greet somebody")
 """
 
 

@@ -11,7 +11,7 @@ from commonplace.embedding.choice import Choice, choose
 from commonplace.embedding.rotation import RotatingProvider
 from commonplace.hookspecs import hookimpl
 from commonplace.host.host import PluginHost
-from commonplace.model.plugins import Credentials, Probe, Registration
+from commonplace.model.plugins import Credentials, Probe
 from commonplace.protocols.providers import Limits, ProviderContext
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from commonplace.config import Settings
+    from commonplace.plugin import ProviderRegistrar
     from commonplace.resilience.deadline import Deadline
 
     Choosing = Callable[..., Choice]
@@ -49,12 +50,12 @@ class Echo:
 class Plugin:
     """Offers one provider."""
 
-    def __init__(self, **options: Any) -> None:
-        self.registration = Registration(summary="for tests", factory=Echo, **options)
+    def __init__(self, id_: str, factory: Any = Echo, **parts: Any) -> None:
+        self.id, self.factory, self.parts = id_, factory, parts
 
     @hookimpl
-    def commonplace_register_providers(self, registry: Any) -> None:
-        registry.add(self.registration)
+    def commonplace_register_providers(self, register: ProviderRegistrar) -> None:
+        register.provider(self.id, self.factory, summary="for tests", **self.parts)
 
 
 ALPHA = Credentials(env=("ALPHA_KEY", "ALPHA_OTHER"), config=("alpha", "alphabet"), note="a login")
@@ -71,19 +72,19 @@ def _file_ready(context: ProviderContext) -> Probe:
 @pytest.fixture
 def host() -> PluginHost:
     host = PluginHost(entry_points=(), env={})
-    host.register(Plugin(id="alpha", priority=10, credentials=ALPHA), name="alpha")
-    host.register(Plugin(id="beta", priority=20, credentials=BETA), name="beta")
+    host.register(Plugin("alpha", priority=10, credentials=ALPHA), name="alpha")
+    host.register(Plugin("beta", priority=20, credentials=BETA), name="beta")
     host.register(
         Plugin(
-            id="file",
+            "file",
             priority=5,
             ready=_file_ready,
         ),
         name="file",
     )
-    host.register(Plugin(id="never", credentials=Credentials(optional=True)), name="never")
+    host.register(Plugin("never", credentials=Credentials(optional=True)), name="never")
     host.register(
-        Plugin(id="broken", probe=lambda: Probe(available=False, reason="no lib", hint="get it")),
+        Plugin("broken", probe=lambda: Probe(available=False, reason="no lib", hint="get it")),
         name="broken",
     )
     return host
@@ -293,16 +294,10 @@ def test_who_cannot_be_made_is_told_with_reason_and_time(choosing: Choosing) -> 
 def test_a_provider_that_fails_while_it_is_made_is_told_without_its_words(
     host: PluginHost, choosing: Choosing
 ) -> None:
-    class Failing(Plugin):
-        def __init__(self) -> None:
-            def make(context: ProviderContext) -> Echo:
-                raise KeyError(context.api_key)
+    def make(context: ProviderContext) -> Echo:
+        raise KeyError(context.api_key)
 
-            self.registration = Registration(
-                id="failing", summary="x", factory=make, credentials=ALPHA
-            )
-
-    host.register(Failing(), name="failing")
+    host.register(Plugin("failing", make, credentials=ALPHA), name="failing")
     choice = choosing({"provider": "failing"}, ALPHA_KEY="tops3cret")
     assert ids(choice) == []
     assert choice.notices == ("failing: the provider could not be made: KeyError",)

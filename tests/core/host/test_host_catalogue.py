@@ -6,7 +6,7 @@ import pytest
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError
 from commonplace.host.catalogue import Catalogue
-from commonplace.host.entrypoints import EntryPoint
+from commonplace.host.discovery import EntryPoint
 
 A = EntryPoint("ranker.a", "a.plugin", "dist-a", "1")
 B = EntryPoint("ranker.b", "b.plugin", "dist-b", "2")
@@ -92,13 +92,13 @@ def test_switching_one_side_off_ends_the_conflict() -> None:
 
 
 def test_ids_leave_out_what_is_malformed() -> None:
-    bad = EntryPoint("ranker.z", "z:y", "d", fault="no")
+    bad = EntryPoint("ranker.z", "z:y", "d", problem="no")
     assert Catalogue([*ENTRIES, bad], {}).ids("ranker") == ("a", "b")
 
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_malformed_entry_point_stands_in_nobodys_way(order: int) -> None:
-    bad = EntryPoint("ranker.a", "a:b", "dist-z", fault="names something inside a module")
+    bad = EntryPoint("ranker.a", "a:b", "dist-z", problem="names something inside a module")
     catalogue = Catalogue([bad, A][::order], {})
     assert catalogue.find("ranker", "a") == A
     assert catalogue.ids("ranker") == ("a",)

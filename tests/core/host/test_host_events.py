@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from commonplace.hookspecs import hookimpl
-from commonplace.host.entrypoints import EntryPoint
+from commonplace.host.discovery import EntryPoint
 from commonplace.host.events import EventBus
 from commonplace.host.host import PluginHost
 from commonplace.model.reports import SyncReport
 from commonplace.model.search import SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Generator, Mapping
 
 PATIENCE = 60.0
 """Seconds after which a test that hangs is given up."""
@@ -86,7 +87,7 @@ def test_every_event_is_heard_in_order_on_another_thread() -> None:
     assert thread is not threading.current_thread()
     assert thread.daemon
     assert not thread.is_alive()
-    assert (bus.dropped, bus.failures) == (0, {})
+    assert (bus.dropped, host.failures) == (0, {})
 
 
 def test_a_module_behind_an_entry_point_is_loaded_by_the_first_event(
@@ -145,9 +146,143 @@ def test_failures_are_counted_for_each_plugin_and_hurt_no_other(
     bus.recovered("x")
     assert host.close(PATIENCE)
     assert [words[0] for words in listener.heard] == ["searched", "searched", "recovered"]
-    assert bus.failures == {"events.faulty": 2}
+    assert host.failures == {"events.faulty": 2}
     states = {info.name: info.state for info in host.plugins()}
     assert states == {"events.ears": "loaded", "events.faulty": "loaded", "events.gone": "failed"}
+
+
+def test_events_are_called_in_pluggys_order_and_through_wrappers() -> None:
+    heard: list[str] = []
+
+    class Around:
+        @hookimpl(wrapper=True)
+        def commonplace_recovered(self, part: str) -> Generator[None, object, object]:
+            heard.append(f"before {part}")
+            result = yield
+            heard.append("after")
+            return result
+
+    class OldAround:
+        @hookimpl(hookwrapper=True)
+        def commonplace_recovered(self) -> Generator[None, Any, None]:
+            heard.append("outer")
+            yield
+
+    host = PluginHost([], env={})
+
+    def listen(name: str, *, first: bool = False, last: bool = False) -> None:
+        @hookimpl(tryfirst=first, trylast=last)
+        def commonplace_recovered(part: str) -> None:
+            heard.append(f"{name} {part}")
+
+        host.register(SimpleNamespace(commonplace_recovered=commonplace_recovered), name=name)
+
+    listen("last", last=True)
+    listen("first", first=True)
+    listen("one")
+    listen("two")
+    host.register(Around(), name="around")
+    host.register(OldAround(), name="old")
+    bus_of(host).recovered("x")
+    assert host.close(PATIENCE)
+    assert heard == ["outer", "before x", "first x", "two x", "one x", "last x", "after"]
+    assert host.failures == {}
+
+
+@pytest.mark.parametrize("when", ["before", "after", "twice", "never"])
+def test_a_wrapper_that_fails_is_counted_and_leaves_the_others(when: str) -> None:
+    class Faulty:
+        @hookimpl(wrapper=True)
+        def commonplace_recovered(self) -> Generator[None, object, object]:
+            if when == "before":
+                raise ValueError
+            if when == "never":
+                return None
+            result = yield
+            if when == "after":
+                raise ValueError
+            yield
+            return result
+
+    host = PluginHost([], env={})
+    listener = Listener()
+    host.register(listener, name="ears")
+    host.register(Faulty(), name="faulty")
+    bus_of(host).recovered("x")
+    assert host.close(PATIENCE)
+    assert listener.heard == [("recovered", "x")]
+    assert host.failures == {"faulty": 1}
+
+
+def test_a_plugin_that_is_registered_later_hears_what_follows() -> None:
+    host = PluginHost([], env={})
+    first, second = Listener(), Listener()
+    host.register(first, name="first")
+    bus_of(host).recovered("x")
+    host.register(second, name="second")
+    bus_of(host).recovered("y")
+    assert host.close(PATIENCE)
+    assert ("recovered", "y") in second.heard
+    assert first.heard == [("recovered", "x"), ("recovered", "y")]
+
+
+# --- rewriting queries --------------------------------------------------------------------------
+
+
+def rewriter(answer: Callable[[str], Any], *, last: bool = False) -> SimpleNamespace:
+    @hookimpl(trylast=last)
+    def commonplace_rewrite_query(query: str) -> Any:
+        return answer(query)
+
+    return SimpleNamespace(commonplace_rewrite_query=commonplace_rewrite_query)
+
+
+def test_without_a_plugin_a_query_stays_and_nothing_is_loaded() -> None:
+    off = {"COMMONPLACE_DISABLE_PLUGINS": "query.x"}
+    host = PluginHost([EntryPoint("query.x", "he_no_such_module", "d")], env=off)
+    assert host.rewrite_query("a") == "a"
+    assert host.plugins()[0].state == "disabled"
+
+
+def test_the_first_answer_counts() -> None:
+    host = PluginHost([], env={})
+    host.register(rewriter(str.upper, last=True), name="last")
+    host.register(rewriter(lambda query: f"{query}!"), name="shout")
+    host.register(rewriter(lambda _query: None), name="silent")
+    assert host.rewrite_query("a") == "a!"
+    assert host.failures == {}
+
+
+def test_what_rewrites_badly_is_counted_and_passed_over() -> None:
+    host = PluginHost([], env={})
+    host.register(rewriter(str.upper), name="good")
+    host.register(rewriter(lambda _query: 42), name="odd")
+    host.register(rewriter(lambda _query: 1 // 0), name="faulty")
+    assert host.rewrite_query("a") == "A"
+    assert host.failures == {"faulty": 1, "odd": 1}
+
+
+def test_a_rewriter_behind_an_entry_point_is_loaded_by_the_first_query(
+    add_module: Callable[[str, str], None],
+) -> None:
+    add_module(
+        "he_rewriter",
+        """
+        from commonplace.hookspecs import hookimpl
+
+        @hookimpl
+        def commonplace_rewrite_query(query):
+            return query.replace("k8s", "kubernetes")
+        """,
+    )
+    add_module("he_silent", "x = 1")
+    entries = [EntryPoint("query.x", "he_rewriter", "d"), EntryPoint("query.y", "he_silent", "d")]
+    host = PluginHost(entries, env={})
+    assert host.events is None
+    assert {info.state for info in host.plugins()} == {"available"}
+    assert host.rewrite_query("k8s port") == "kubernetes port"
+    assert [info.state for info in host.plugins()] == ["loaded", "failed"]
+    assert "implements none of commonplace_rewrite_query" in host.plugins()[1].error
 
 
 # --- the bus alone ------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError
-from commonplace.host.entrypoints import EntryPoint
+from commonplace.host.discovery import EntryPoint
 from commonplace.host.host import PluginHost
 
 if TYPE_CHECKING:
@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from commonplace.model.plugin_info import PluginInfo
 
 HEAD = """
-from commonplace.model.plugins import Registration
 from commonplace.hookspecs import hookimpl
 
-def reg(id):
-    return Registration(id=id, summary=f"the {id}", factory=dict, capabilities=frozenset({"c"}))
+PARTS = {"summary": "the part", "capabilities": frozenset({"c"})}
 
 """
 
@@ -30,29 +28,31 @@ FAULTS = {
     "syntax": ("def broken(:", "SyntaxError"),
     "exit": ("raise SystemExit(3)", "SystemExit: 3"),
     "hook": (
-        HEAD + "@hookimpl\ndef commonplace_register_rankers(registry):\n    raise KeyError('x')",
+        HEAD + "@hookimpl\ndef commonplace_register_rankers(register):\n    raise KeyError('x')",
         "KeyError: 'x'",
     ),
     "unknown hook": (
-        HEAD + "@hookimpl\ndef commonplace_register_rankerz(registry): pass",
+        HEAD + "@hookimpl\ndef commonplace_register_rankerz(register): pass",
         "commonplace_register_rankerz",
     ),
     "unknown argument": (
-        HEAD + "@hookimpl\ndef commonplace_register_rankers(registry, more): pass",
+        HEAD + "@hookimpl\ndef commonplace_register_rankers(register, more): pass",
         "commonplace_register_rankers",
     ),
-    "no hook": ("x = 1", "offered no ranker 'bad' (offered: nothing)"),
+    "no hook": ("x = 1", "registered no ranker 'bad' (registered: nothing)"),
     "not marked": (
-        HEAD + "def commonplace_register_rankers(registry): registry.add(reg('bad'))",
-        "offered no ranker 'bad' (offered: nothing)",
+        HEAD + "def commonplace_register_rankers(register): register.ranker('bad', dict, **PARTS)",
+        "registered no ranker 'bad' (registered: nothing)",
     ),
     "another id": (
-        HEAD + "@hookimpl\ndef commonplace_register_rankers(registry): registry.add(reg('bat'))",
-        "offered no ranker 'bad' (offered: bat)",
+        HEAD
+        + "@hookimpl\ndef commonplace_register_rankers(register):\n"
+        + "    register.ranker('bat', dict, **PARTS)",
+        "registered no ranker 'bad' (registered: bat)",
     ),
-    "no registration": (
-        HEAD + "@hookimpl\ndef commonplace_register_rankers(registry): registry.add('bad')",
-        "must add a Registration",
+    "no factory": (
+        HEAD + "@hookimpl\ndef commonplace_register_rankers(register): register.ranker('bad')",
+        "missing 1 required positional argument",
     ),
 }
 
@@ -60,9 +60,9 @@ GOOD = (
     HEAD
     + """
 @hookimpl
-def commonplace_register_rankers(registry):
+def commonplace_register_rankers(register):
     "Not the module's words."
-    registry.add(reg("good"))
+    register.ranker("good", dict, **PARTS)
 """
 )
 
@@ -148,7 +148,7 @@ def test_a_failure_of_one_kind_leaves_the_other_kinds_of_its_module(
 ) -> None:
     add_module(
         "hf_half",
-        GOOD + "\n@hookimpl\ndef commonplace_register_sources(registry): raise OSError('gone')\n",
+        GOOD + "\n@hookimpl\ndef commonplace_register_sources(register): raise OSError('gone')\n",
     )
     host = PluginHost([entry("source.bad", "hf_half"), entry("ranker.good", "hf_half")], env={})
     with pytest.raises(PluginUnavailableError, match="OSError: gone"):
@@ -159,7 +159,7 @@ def test_a_failure_of_one_kind_leaves_the_other_kinds_of_its_module(
 def test_an_id_that_another_module_declares_names_both(
     add_module: Callable[[str, str], None],
 ) -> None:
-    add_module("hf_grabs", GOOD + "    registry.add(reg('theirs'))\n")
+    add_module("hf_grabs", GOOD + "    register.ranker('theirs', dict, **PARTS)\n")
     add_module("hf_theirs", GOOD.replace('"good"', '"theirs"'))
     host = PluginHost(
         [entry("ranker.good", "hf_grabs", "greedy"), entry("ranker.theirs", "hf_theirs", "modest")],
@@ -179,11 +179,12 @@ def test_a_store_and_an_engine_of_one_id_are_a_conflict(
     add_module(
         "hf_both",
         HEAD
-        + "@hookimpl\ndef commonplace_register_stores(registry): registry.add(reg('x'))\n"
-        + "@hookimpl\ndef commonplace_register_managers(registry): registry.add(reg('x'))\n",
+        + "@hookimpl\ndef commonplace_register_backends(register):\n"
+        + "    register.store('x', dict, **PARTS)\n"
+        + "    register.manager('x', dict, **PARTS)\n",
     )
     host = PluginHost([entry("backend.x", "hf_both")], env={})
-    with pytest.raises(PluginConflictError, match="offered twice by hf_both"):
+    with pytest.raises(PluginConflictError, match="registered twice by hf_both"):
         host.backend("x")
 
 
@@ -206,7 +207,7 @@ def test_everything_is_reported_without_loading_and_with(
         entry("ranker.good", "hf_good"),
         entry("ranker.bad", "hf_bad"),
         entry("ranker.off", "hf_good"),
-        entry("malformed", "hf_good", fault="has no dot"),
+        entry("malformed", "hf_good", problem="has no dot"),
         entry("ranker.twice", "hf_good", "dist-a"),
         entry("ranker.twice", "hf_good", "dist-b"),
         entry("events.ears", "hf_events"),
@@ -234,10 +235,10 @@ def test_everything_is_reported_without_loading_and_with(
         "ranker.twice": "failed",
     }
     good, ears = states["ranker.good"], states["events.ears"]
-    assert (good.summary, good.capabilities) == ("the good", frozenset({"c"}))
+    assert (good.summary, good.capabilities) == ("the part", frozenset({"c"}))
     assert good.hooks == ("commonplace_register_rankers",)
     assert (ears.summary, ears.hooks) == ("Hears all.", ("commonplace_searched",))
-    assert "answers none of commonplace_synced" in states["events.deaf"].error
+    assert "implements none of commonplace_synced" in states["events.deaf"].error
     assert states["malformed"].error == "has no dot"
     assert "dist-a 1.5 and dist-b 1.5" in states["ranker.twice"].error
     off = states["ranker.off"]
@@ -256,9 +257,8 @@ def test_what_is_loaded_says_what_it_lacks(add_module: Callable[[str, str], None
             f"hf_{name}",
             HEAD
             + "from commonplace.model.plugins import Probe\n"
-            + "@hookimpl\ndef commonplace_register_rankers(registry):\n"
-            + f"    registry.add(Registration(id={name!r}, summary='x', factory=dict,"
-            + f" probe=lambda: {probe}))\n",
+            + "@hookimpl\ndef commonplace_register_rankers(register):\n"
+            + f"    register.ranker({name!r}, dict, summary='x', probe=lambda: {probe})\n",
         )
     entries = [entry(f"ranker.{name}", f"hf_{name}") for name in ("well", "poor", "rude", "odd")]
     host = PluginHost(entries, env={})

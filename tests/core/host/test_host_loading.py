@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from threading import Barrier, Thread
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -14,42 +14,46 @@ from commonplace.errors import (
     PluginConflictError,
     PluginUnavailableError,
 )
-from commonplace.hookspecs import Registry, hookimpl
-from commonplace.host.entrypoints import EntryPoint
+from commonplace.hookspecs import hookimpl
+from commonplace.host.discovery import EntryPoint
 from commonplace.host.host import PluginHost
-from commonplace.model.plugins import Registration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from commonplace.plugin import Ranker, RankerRegistrar
+
 HEAD = """
-from commonplace.model.plugins import Registration
 from commonplace.hookspecs import hookimpl
 
 calls = []
 
-def reg(id, **more):
-    return Registration(id=id, summary=f"the {id}", factory=lambda *args: (id, args), **more)
+class Part:
+    "Enough of every kind."
+    id = stage = needs = version = fingerprint = name = summary = examples = capabilities = ""
+    model = limits = concurrency = search = maintain = pending = health = close = scan = ""
+    read = chunk = ""
+    embed = rank = configure = run = writer = builds = open_build = activate = drop = ""
+    put_documents = documents = keyword = ""
+
+def make(*context):
+    return Part()
 """
 
 BACKENDS = (
     HEAD
     + """
 @hookimpl
-def commonplace_register_stores(registry):
-    calls.append("stores")
-    registry.add(reg("file", capabilities=frozenset({"keyword"})))
+def commonplace_register_backends(register):
+    calls.append("backends")
+    register.store("file", make, summary="the file", capabilities=frozenset({"keyword"}))
+    register.manager("engine", make, summary="the engine")
 
 @hookimpl
-def commonplace_register_managers(registry):
-    calls.append("managers")
-    registry.add(reg("engine"))
-
-@hookimpl
-def commonplace_register_rankers(registry):
+def commonplace_register_rankers(register):
     calls.append("rankers")
-    registry.add(reg("mine"))
+    register.ranker("mine", make, summary="mine")
 """
 )
 
@@ -57,20 +61,20 @@ OTHERS = (
     HEAD
     + """
 @hookimpl
-def commonplace_register_sources(registry):
-    registry.add(reg("s"))
+def commonplace_register_sources(register):
+    register.source("s", make, summary="the s")
 
 @hookimpl
-def commonplace_register_chunkers(registry):
-    registry.add(reg("c"))
+def commonplace_register_chunkers(register):
+    register.chunker("c", make, summary="the c")
 
 @hookimpl
-def commonplace_register_providers(registry):
-    registry.add(reg("p"))
+def commonplace_register_providers(register):
+    register.provider("p", make, summary="the p")
 
 @hookimpl
-def commonplace_register_commands(registry):
-    registry.add(reg("v"))
+def commonplace_register_commands(register):
+    register.command("v", make, summary="the v")
 """
 )
 
@@ -119,9 +123,9 @@ def test_only_the_hooks_of_the_kind_are_called_and_once(backends: PluginHost) ->
     backends.backend("file")
     backends.backend("engine")
     backends.backend("file")
-    assert calls_of("hl_backends") == ["stores", "managers"]
+    assert calls_of("hl_backends") == ["backends"]
     backends.ranker("mine")
-    assert calls_of("hl_backends") == ["stores", "managers", "rankers"]
+    assert calls_of("hl_backends") == ["backends", "rankers"]
 
 
 def test_each_kind_has_its_door(add_module: Callable[[str, str], None]) -> None:
@@ -132,6 +136,63 @@ def test_each_kind_has_its_door(add_module: Callable[[str, str], None]) -> None:
     host = host_of(("provider.p", "hl_others"), ("command.v", "hl_others"))
     assert host.provider("p").id == "p"
     assert host.command("v").id == "v"
+
+
+MADE = {
+    "backend": ("store", "manager"),
+    "source": ("source",),
+    "chunker": ("chunker",),
+    "provider": ("provider",),
+    "ranker": ("ranker",),
+    "command": ("command",),
+}
+
+
+@pytest.mark.parametrize("made", ["42", "None", "object()", "'sk-secret'"])
+@pytest.mark.parametrize(
+    ("kind", "role"), [(k, role) for k, roles in MADE.items() for role in roles]
+)
+def test_a_factory_that_makes_something_else_is_reported_with_its_plugin(
+    add_module: Callable[[str, str], None], kind: Any, role: str, made: str
+) -> None:
+    add_module(
+        "hl_wrong",
+        HEAD
+        + f"""
+@hookimpl
+def commonplace_register_{kind}s(register):
+    register.{role}("bad", lambda *context: {made}, summary="the bad")
+    register.{role}("good", make, summary="the good")
+""",
+    )
+    host = host_of((f"{kind}.bad", "hl_wrong"), (f"{kind}.good", "hl_wrong"))
+    context = () if kind == "command" else (None,)
+    assert type(host.get(kind, "good").factory(*context)).__name__ == "Part"
+    with pytest.raises(PluginUnavailableError) as caught:
+        host.get(kind, "bad").factory(*context)
+    words = str(caught.value)
+    assert words.startswith(f"{role} 'bad' of hl_wrong (dist 1.0) is invalid: its factory returned")
+    shown = {"object()": "type object", "'sk-secret'": "type str"}
+    assert f"{shown.get(made, made)}, which has no " in words
+    assert "sk-secret" not in words
+    assert "hl_wrong (dist 1.0)" in caught.value.hint
+
+
+def test_one_missing_method_is_named(add_module: Callable[[str, str], None]) -> None:
+    add_module(
+        "hl_half",
+        HEAD
+        + """
+class Half:
+    id, stage, needs = "half", "adjust", frozenset()
+
+@hookimpl
+def commonplace_register_rankers(register):
+    register.ranker("half", lambda context: Half(), summary="half")
+""",
+    )
+    with pytest.raises(PluginUnavailableError, match=r"of type Half, which has no rank$"):
+        host_of(("ranker.half", "hl_half")).ranker("half").factory(None)
 
 
 def test_two_hosts_know_nothing_of_each_other(backends: PluginHost) -> None:
@@ -208,7 +269,7 @@ def test_threads_that_ask_at_once_load_once(add_module: Callable[[str, str], Non
         thread.join()
     assert len(found) == 8
     assert len(set(map(id, found))) == 1
-    assert calls_of("hl_threads") == ["stores", "managers"]
+    assert calls_of("hl_threads") == ["backends"]
 
 
 def test_calls_are_traced_with_plugin_and_milliseconds(
@@ -252,9 +313,9 @@ class InProcess:
         self.ids = ids
 
     @hookimpl
-    def commonplace_register_rankers(self, registry: Registry) -> None:
+    def commonplace_register_rankers(self, register: RankerRegistrar) -> None:
         for id_ in self.ids:
-            registry.add(Registration(id=id_, summary="in process", factory=dict))
+            register.ranker(id_, lambda _context: cast("Ranker", None), summary="in process")
 
 
 def test_an_object_is_a_plugin() -> None:
@@ -281,10 +342,10 @@ def test_a_name_or_an_id_that_is_taken_is_a_conflict(backends: PluginHost) -> No
     backends.register(InProcess("one"), name="first")
     with pytest.raises(PluginConflictError, match="'first' already"):
         backends.register(InProcess("two"), name="first")
-    with pytest.raises(PluginConflictError, match=r"'one' is offered by first and by second"):
+    with pytest.raises(PluginConflictError, match=r"'one' is registered by first and by second"):
         backends.register(InProcess("two", "one"), name="second")
     with pytest.raises(
-        PluginConflictError, match=r"'mine' is offered by hl_backends \(dist 1\.0\)"
+        PluginConflictError, match=r"'mine' is registered by hl_backends \(dist 1\.0\)"
     ):
         backends.register(InProcess("mine"), name="third")
     assert backends.ids("ranker") == ("mine", "one", "other")
@@ -294,7 +355,7 @@ def test_a_name_or_an_id_that_is_taken_is_a_conflict(backends: PluginHost) -> No
 
 def test_a_faulty_object_is_refused_and_leaves_nothing_behind() -> None:
     host = PluginHost([], env={})
-    with pytest.raises(PluginUnavailableError, match="answers no hook"):
+    with pytest.raises(PluginUnavailableError, match="implements no hook"):
         host.register(SimpleNamespace(), name="empty")
     with pytest.raises(PluginUnavailableError, match="an id is lower-case") as caught:
         host.register(InProcess("fine", "NOT FINE"), name="bad")

@@ -174,7 +174,6 @@ def world(
 @pytest.fixture
 def second(world: World, start_vendor: Callable[..., Loopback]) -> Loopback:
     """A second vendor, whose provider ``second`` can be a fallback."""
-    from commonplace.model.plugins import Registration
     from commonplace.plugin import ProviderContext, hookimpl
     from commonplace_openai.provider import OpenAIProvider
 
@@ -194,8 +193,8 @@ def second(world: World, start_vendor: Callable[..., Loopback]) -> Loopback:
 
     class Plugin:
         @hookimpl
-        def commonplace_register_providers(self, registry: Any) -> None:
-            registry.add(Registration(id="second", summary="another", factory=make))
+        def commonplace_register_providers(self, register: Any) -> None:
+            register.provider("second", make, summary="another")
 
     world.host = PluginHost(env=world.env)
     world.host.register(Plugin(), name="second")

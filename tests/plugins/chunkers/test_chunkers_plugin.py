@@ -2,39 +2,31 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.plugin import ChunkerContext
+from commonplace.plugin import ChunkerContext, PluginHost
 from commonplace_chunkers import plugin
 
 if TYPE_CHECKING:
-    from commonplace.model.plugins import Registration
     from commonplace.plugin import Chunker
 
 
-class _Registry:
-    def __init__(self) -> None:
-        self.added: list[Registration[Any]] = []
-
-    def add(self, registration: Registration[Any]) -> None:
-        self.added.append(registration)
+def host() -> PluginHost:
+    found = PluginHost([], env={})
+    found.register(plugin, name="chunkers")
+    return found
 
 
 def make(name: str, *, size: int, overlap: int) -> Chunker:
-    registry = _Registry()
-    plugin.commonplace_register_chunkers(registry)
-    (found,) = [entry for entry in registry.added if entry.id == name]
-    chunker: Chunker = found.factory(ChunkerContext(size=size, overlap=overlap))
-    return chunker
+    return host().chunker(name).factory(ChunkerContext(size=size, overlap=overlap))
 
 
 def test_offers_both_chunkers() -> None:
-    registry = _Registry()
-    plugin.commonplace_register_chunkers(registry)
-    assert [entry.id for entry in registry.added] == ["markdown", "lines"]
-    assert all(entry.summary and entry.probe().available for entry in registry.added)
+    assert host().ids("chunker") == ("lines", "markdown")
+    registrations = [host().chunker(id_) for id_ in ("lines", "markdown")]
+    assert all(entry.summary and entry.probe().available for entry in registrations)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +56,7 @@ def test_registering_imports_no_implementation() -> None:
     script = (
         "import sys, commonplace_chunkers.plugin as p\n"
         "class R:\n"
-        "    def add(self, registration): pass\n"
+        "    def chunker(self, *args, **more): pass\n"
         "p.commonplace_register_chunkers(R())\n"
         "print(sorted(m for m in sys.modules if m.startswith('commonplace_chunkers.')))"
     )

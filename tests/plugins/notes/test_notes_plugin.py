@@ -2,35 +2,23 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from commonplace.files.roots import ExtraRoot
-from commonplace.plugin import SourceContext
+from commonplace.plugin import PluginHost, SourceContext
 from commonplace_notes import plugin
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from commonplace.model.plugins import Registration
-
-
-class Collected:
-    """A registry that keeps what it is handed."""
-
-    def __init__(self) -> None:
-        self.registrations: list[Registration[Any]] = []
-
-    def add(self, registration: Registration[Any]) -> None:
-        self.registrations.append(registration)
 
 
 def test_the_plugin_offers_the_source_memory(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     for path in ("memory/a.md", "docs-b.md", "docs-b.txt"):
         (tmp_path / path).write_text(path)
-    registry = Collected()
-    plugin.commonplace_register_sources(registry)
-    (offered,) = registry.registrations
+    host = PluginHost([], env={})
+    host.register(plugin, name="notes")
+    offered = host.source("memory")
     assert offered.id == "memory"
     assert offered.summary
     assert offered.probe().available

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.errors import PluginUnavailableError
-from commonplace.plugin import Source, SourceContext
+from commonplace.plugin import PluginHost, Source, SourceContext
 from commonplace_sessions import plugin
 from commonplace_sessions.settings import TranscriptSettings
 
@@ -17,21 +17,11 @@ if TYPE_CHECKING:
     from commonplace.model.plugins import Registration
 
 
-class Collected:
-    """A registry that keeps what it is handed."""
-
-    def __init__(self) -> None:
-        self.registrations: dict[str, Registration[Any]] = {}
-
-    def add(self, registration: Registration[Any]) -> None:
-        self.registrations[registration.id] = registration
-
-
 @pytest.fixture
 def offered() -> dict[str, Registration[Any]]:
-    registry = Collected()
-    plugin.commonplace_register_sources(registry)
-    return registry.registrations
+    host = PluginHost([], env={})
+    host.register(plugin, name="sessions")
+    return {id_: host.source(id_) for id_ in host.ids("source")}
 
 
 def plant(root: Path, *paths: str) -> None:
@@ -45,7 +35,7 @@ def paths(source: Source) -> list[str]:
 
 
 def test_the_sources_it_offers(offered: dict[str, Registration[Any]]) -> None:
-    assert list(offered) == ["sessions", "claude-code", "codex"]
+    assert set(offered) == {"sessions", "claude-code", "codex"}
     assert all(each.summary and each.probe().available for each in offered.values())
     assert {each.config for each in offered.values()} == {TranscriptSettings}
 

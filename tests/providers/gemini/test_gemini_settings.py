@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commonplace.errors import ProviderError
-from commonplace.plugin import ProviderContext
+from commonplace.plugin import PluginHost, ProviderContext
 from commonplace_gemini import plugin
 from commonplace_gemini.provider import GeminiProvider
 
@@ -18,18 +18,11 @@ def made(**context: Any) -> GeminiProvider:
     return GeminiProvider(ProviderContext(**context))
 
 
-class Registry:
-    def __init__(self) -> None:
-        self.added: list[Any] = []
-
-    def add(self, registration: Any) -> None:
-        self.added.append(registration)
-
-
 def test_keys_of_google_serve_and_gemini_s_own_variable_goes_first() -> None:
-    registry: Any = Registry()
-    plugin.commonplace_register_providers(registry)
-    (registration,) = registry.added
+    host = PluginHost([], env={})
+    host.register(plugin, name="gemini")
+    registration = host.provider("gemini")
+    assert registration.credentials is not None
     assert (registration.id, registration.priority) == ("gemini", 30)
     assert registration.credentials.env == ("GEMINI_API_KEY", "GOOGLE_API_KEY")
     assert "google" in registration.credentials.config
@@ -166,13 +159,13 @@ def test_being_made_and_asked_for_a_fingerprint_imports_no_http_client() -> None
     program = """
 import sys
 from commonplace_gemini import plugin
-class Registry:
-    def add(self, registration): self.registration = registration
-registry = Registry()
-plugin.commonplace_register_providers(registry)
+class Registrar:
+    def provider(self, id, factory, **more): self.factory = factory
+registrar = Registrar()
+plugin.commonplace_register_providers(registrar)
 assert "commonplace_gemini.provider" not in sys.modules
 from commonplace.plugin import ProviderContext
-provider = registry.registration.factory(ProviderContext(base_url="https://h.example/v1"))
+provider = registrar.factory(ProviderContext(base_url="https://h.example/v1"))
 provider.fingerprint(), provider.limits
 heavy = {"httpx", "json", "re", "urllib.parse", "base64", "ssl", "pathlib", "logging"}
 before = set(sys.argv[1].split())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.errors import ProviderError
-from commonplace.plugin import ProviderContext
+from commonplace.plugin import PluginHost, ProviderContext
 from commonplace.resilience.deadline import NEVER
 from commonplace_local import plugin
 
@@ -23,18 +23,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def registration() -> Registration[Any]:
-    found: list[Registration[Any]] = []
-
-    class Registry:
-        def add(self, registration: Registration[Any]) -> None:
-            found.append(registration)
-
-    plugin.commonplace_register_providers(Registry())
-    return found[0]
+    host = PluginHost([], env={})
+    host.register(plugin, name="local")
+    return host.provider("local")
 
 
 def test_it_is_offered_as_local_before_all_others(registration: Registration[Any]) -> None:
-    assert (registration.id, registration.priority, registration.extra) == ("local", 10, "local")
+    assert (registration.id, registration.priority) == ("local", 10)
 
 
 def test_it_needs_an_engine(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commonplace.errors import ProviderError
-from commonplace.plugin import ProviderContext
+from commonplace.plugin import PluginHost, ProviderContext
 from commonplace_voyage import plugin
 from commonplace_voyage.provider import VoyageProvider
 
@@ -25,18 +25,11 @@ def address(**context: Any) -> str:
     return url
 
 
-class Registry:
-    def __init__(self) -> None:
-        self.added: list[Any] = []
-
-    def add(self, registration: Any) -> None:
-        self.added.append(registration)
-
-
 def test_the_registration_says_where_the_key_is() -> None:
-    registry: Any = Registry()
-    plugin.commonplace_register_providers(registry)
-    (registration,) = registry.added
+    host = PluginHost([], env={})
+    host.register(plugin, name="voyage")
+    registration = host.provider("voyage")
+    assert registration.credentials is not None
     assert (registration.id, registration.priority) == ("voyage", 40)
     assert registration.credentials.env == ("VOYAGE_API_KEY",)
     assert registration.credentials.config == ("voyage",)
@@ -167,13 +160,13 @@ def test_being_made_and_asked_for_a_fingerprint_imports_no_http_client() -> None
     program = """
 import sys
 from commonplace_voyage import plugin
-class Registry:
-    def add(self, registration): self.registration = registration
-registry = Registry()
-plugin.commonplace_register_providers(registry)
+class Registrar:
+    def provider(self, id, factory, **more): self.factory = factory
+registrar = Registrar()
+plugin.commonplace_register_providers(registrar)
 assert "commonplace_voyage.provider" not in sys.modules
 from commonplace.plugin import ProviderContext
-provider = registry.registration.factory(ProviderContext(base_url="https://h.example/v1"))
+provider = registrar.factory(ProviderContext(base_url="https://h.example/v1"))
 provider.fingerprint(), provider.limits
 heavy = {"httpx", "json", "re", "urllib.parse", "base64", "ssl", "pathlib", "logging"}
 before = set(sys.argv[1].split())

@@ -15,9 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.hookspecs import Hooks
-from commonplace.host import entrypoints
-from commonplace.host.entrypoints import EVENT_HOOKS, KINDS, EntryPoint, installed
-from commonplace.host.scan import canonical, remember, scan
+from commonplace.host import discovery
+from commonplace.host.discovery import (
+    CALLED,
+    KINDS,
+    EntryPoint,
+    canonical,
+    installed,
+    remember,
+    scan,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,15 +39,15 @@ def scans(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
         seen.append(path)
         return scan(path)
 
-    monkeypatch.setattr("commonplace.host.scan.scan", counting)
+    monkeypatch.setattr("commonplace.host.discovery.scan", counting)
     return seen
 
 
 def test_kinds_and_events_are_all_the_hooks_there_are() -> None:
     hooks = {name for name in vars(Hooks) if name.startswith("commonplace_")}
-    registering = {hook for roles in KINDS.values() for hook in roles.values()}
-    assert registering | set(EVENT_HOOKS) == hooks
-    assert not registering & set(EVENT_HOOKS)
+    registering, called = set(KINDS.values()), {h for hooks in CALLED.values() for h in hooks}
+    assert registering | called == hooks
+    assert not registering & called
 
 
 def test_an_entry_point_is_read_with_its_origin(
@@ -89,8 +96,8 @@ def test_a_malformed_entry_point_is_kept_with_its_fault(
 ) -> None:
     add_distribution("d", {name: module, "ranker.fine": "fine"})
     found = {entry.name: entry for entry in scan([str(site)])}
-    assert words in found[name].fault
-    assert not found["ranker.fine"].fault
+    assert words in found[name].problem
+    assert not found["ranker.fine"].problem
 
 
 @pytest.mark.parametrize("id_", ["x", "lexical_boost", "memory-lancedb", "e5-small-v2", "0"])
@@ -98,7 +105,7 @@ def test_ids_are_words_joined_by_dashes(
     site: Path, add_distribution: Callable[..., Path], id_: str
 ) -> None:
     add_distribution("d", {f"provider.{id_}": "m"})
-    assert not scan([str(site)])[0].fault
+    assert not scan([str(site)])[0].problem
 
 
 def test_the_first_distribution_of_a_name_hides_the_later(
@@ -143,7 +150,7 @@ def test_what_cannot_be_read_is_passed_over(
     (info / "entry_points.txt").write_bytes(b"[commonplace]\nranker.\xff = m\nranker.b = m\n")
     (site / "file-1.0.dist-info").write_text("not a folder")
     path = [str(site / "missing"), "nul\0byte", str(site), str(site / "file-1.0.dist-info")]
-    found = {entry.name: bool(entry.fault) for entry in scan(path)}
+    found = {entry.name: bool(entry.problem) for entry in scan(path)}
     assert found == {"ranker.\ufffd": True, "ranker.b": False}
 
 
@@ -326,8 +333,8 @@ def test_what_is_remembered_is_recalled(entries: list[EntryPoint]) -> None:
     with TemporaryDirectory() as folder:
         file = str(Path(folder) / "f")
         remember(file, "['key']", entries, newest=0)
-        assert entrypoints._recall(file, "['key']") == tuple(entries)
-        assert entrypoints._recall(file, "['other']") is None
+        assert discovery._recall(file, "['key']") == tuple(entries)
+        assert discovery._recall(file, "['other']") is None
 
 
 def test_odd_things_on_the_path_are_ignored(
@@ -338,7 +345,7 @@ def test_odd_things_on_the_path_are_ignored(
     assert scans == [[str(site), "", "\udcff"]]
 
 
-def test_a_warm_start_imports_neither_scanner_nor_json_nor_metadata(
+def test_a_warm_start_imports_neither_writer_nor_json_nor_metadata(
     tmp_path: Path,
     site: Path,
     add_distribution: Callable[..., Path],
@@ -349,12 +356,11 @@ def test_a_warm_start_imports_neither_scanner_nor_json_nor_metadata(
     add_module(
         "warm_tiny",
         """
-        from commonplace.model.plugins import Registration
         from commonplace.hookspecs import hookimpl
 
         @hookimpl
-        def commonplace_register_rankers(registry):
-            registry.add(Registration(id="tiny", summary="tiny", factory=dict))
+        def commonplace_register_rankers(register):
+            register.ranker("tiny", dict, summary="tiny")
         """,
     )
     settle(site)
@@ -375,12 +381,11 @@ def test_a_warm_start_imports_neither_scanner_nor_json_nor_metadata(
         for _ in range(2)
     ]
     cold, warm = (set(output.split()) for output in outputs)
-    assert "commonplace.host.scan" in cold
+    assert "commonplace.resilience.atomic_file" in cold
     unwanted = {
-        "commonplace.host.scan",
-        "commonplace.host.advice",
+        "commonplace.resilience.atomic_file",
         "commonplace.host.events",
-        "commonplace.host.listing",
+        "commonplace.host.reports",
         "json",
         "importlib.metadata",
         "pathlib",

@@ -1,0 +1,288 @@
+"""Which plugins exist, known from entry points without importing any of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import suppress
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from commonplace.hookspecs import GROUP
+from commonplace.model.plugins import is_id
+from commonplace.model.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+__all__ = [
+    "CALLED",
+    "FIELD",
+    "KINDS",
+    "EntryPoint",
+    "Kind",
+    "canonical",
+    "installed",
+    "remember",
+    "scan",
+]
+
+
+Kind = Literal["backend", "source", "chunker", "provider", "ranker", "command"]
+
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        "backend": "commonplace_register_backends",
+        "source": "commonplace_register_sources",
+        "chunker": "commonplace_register_chunkers",
+        "provider": "commonplace_register_providers",
+        "ranker": "commonplace_register_rankers",
+        "command": "commonplace_register_commands",
+    }
+)
+"""The kinds of parts, each with the hook that registers it."""
+
+CALLED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "query": ("commonplace_rewrite_query",),
+        "events": (
+            "commonplace_synced",
+            "commonplace_searched",
+            "commonplace_degraded",
+            "commonplace_recovered",
+        ),
+    }
+)
+"""The kinds of entry points that register nothing, each with the hooks that are called."""
+
+FIELD = "\x1f"
+_MOST_BYTES = 1_000_000
+_SLOTS = 251
+
+
+class EntryPoint(NamedTuple):
+    """One line of a distribution's entry points in our group.
+
+    ``name`` is ``kind.id``; ``module`` is what to import; ``extras`` are the distribution's extras
+    it needs, separated by commas. ``problem`` says what is wrong with a malformed one.
+    A named tuple, because its class is built in a fifth of an attrs class's time at each start.
+    """
+
+    name: str
+    module: str
+    distribution: str
+    version: str = ""
+    extras: str = ""
+    problem: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What stands before the first dot of the name."""
+        return self.name.partition(".")[0]
+
+    @property
+    def id(self) -> str:
+        """What stands behind the first dot of the name."""
+        return self.name.partition(".")[2]
+
+    @property
+    def origin(self) -> str:
+        """Distribution and version, for people."""
+        return f"{self.distribution} {self.version}".rstrip()
+
+
+def installed(
+    cache_dir: str | None = None, path: Sequence[str] | None = None
+) -> tuple[EntryPoint, ...]:
+    """All entry points of our group on ``path`` (default: ``sys.path``), malformed ones included.
+
+    With ``cache_dir`` the answer is kept there, for as long as neither Python nor the modification
+    time of any folder on the path changes. A cache that cannot be read or written costs a scan of
+    some milliseconds, nothing else.
+    """
+    # Other things than strings on the path are ignored by imports, too.
+    given: Sequence[object] = sys.path if path is None else path
+    path = [entry for entry in given if isinstance(entry, str)]
+    if cache_dir is None:
+        return scan(path)
+    key, newest = _state_of(path)
+    file = os.path.join(cache_dir, _slot(path))
+    remembered = _recall(file, key)
+    if remembered is not None:
+        return remembered
+
+    found = scan(path)
+    remember(file, key, found, newest=newest)
+    return found
+
+
+def _state_of(path: Sequence[str]) -> tuple[str, int]:
+    """A line that changes whenever the answer may, and the newest modification time in ns."""
+    newest = 0
+    parts: list[object] = ["commonplace entry points 1", sys.version]
+    for entry in path:
+        try:
+            folder = entry or os.getcwd()
+            stamp = os.stat(folder).st_mtime_ns
+        except (OSError, ValueError):
+            continue
+        parts += (folder, stamp)
+        newest = max(newest, stamp)
+    return repr(parts), newest
+
+
+def _slot(path: Sequence[str]) -> str:
+    """A file name for ``path``: programs with other paths keep other files, but never many."""
+    number = int.from_bytes(repr((sys.version, *path)).encode(), "big") % _SLOTS
+    return f"entry-points-{number:03}.txt"
+
+
+def _recall(file: str, key: str) -> tuple[EntryPoint, ...] | None:
+    """What was remembered for ``key``, or ``None`` if there is nothing whole and up to date."""
+    # Neither a link nor a pipe put in the file's place is followed or waited for.
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        with open(os.open(file, flags), "rb") as stream:
+            text = stream.read(_MOST_BYTES).decode()
+        first, *records, last = text.split("\n")
+        if first != key or last != "end":
+            return None
+        return tuple(_record(line) for line in records)
+    except (OSError, ValueError):
+        return None
+
+
+def _record(line: str) -> EntryPoint:
+    name, module, distribution, version, extras, problem = line.split(FIELD)
+    return EntryPoint(name, module, distribution, version, extras, problem)
+
+
+_RACY_NS = 2_000_000_000
+
+
+def scan(path: Sequence[str]) -> tuple[EntryPoint, ...]:
+    """The entry points of all distributions in the folders of ``path``, in that order.
+
+    As for imports, the first distribution of a name hides later ones. Never raises: what cannot
+    be read is passed over, what is malformed is returned with its ``problem``.
+    """
+    seen: set[str] = set()
+    found: dict[EntryPoint, None] = {}
+    for folder in path:
+        for info, name in _distributions(folder):
+            if name not in seen:
+                seen.add(name)
+                found.update(dict.fromkeys(_offers(info)))
+    return tuple(found)
+
+
+def canonical(distribution: str) -> str:
+    """The name of a distribution as package indexes compare it."""
+    words = distribution.lower().replace("_", "-").replace(".", "-").split("-")
+    return "-".join(word for word in words if word)
+
+
+def remember(
+    file: str,
+    key: str,
+    found: Sequence[EntryPoint],
+    *,
+    newest: int,
+    now_ns: Callable[[], int] = time.time_ns,
+) -> None:
+    """Keep ``found`` for ``key``; do nothing where that is impossible or unwise.
+
+    ``newest`` is the newest modification time, in ns, of what was scanned. One that is hardly
+    past may belong to an installation still at work, whose next step leaves no other time.
+    """
+    records = [FIELD.join(entry) for entry in found]
+    if abs(now_ns() - newest) < _RACY_NS or any(
+        "\n" in record or record.count(FIELD) != len(EntryPoint._fields) - 1 for record in records
+    ):
+        return
+    text = "\n".join([key, *records, "end"])
+    from commonplace.resilience.atomic_file import write_whole  # once an installation
+
+    # What is no valid UTF-8 would be another name when it is read again.
+    with suppress(OSError, ValueError):
+        text.encode()
+        write_whole(file, text)
+
+
+def _distributions(folder: str) -> Iterator[tuple[str, str]]:
+    """(metadata folder, canonical name) of each distribution in ``folder``, newest name first."""
+    try:
+        names = os.listdir(folder or os.curdir)
+    except (OSError, ValueError):
+        return
+    for name in sorted(names, reverse=True):
+        stem, _, suffix = name.rpartition(".")
+        # pip puts what it is about to remove out of the way under names with a tilde.
+        if stem.strip(".") and suffix in {"dist-info", "egg-info"} and not stem.startswith("~"):
+            yield os.path.join(folder, name), canonical(stem.partition("-")[0])
+
+
+def _offers(info: str) -> Iterator[EntryPoint]:
+    pairs = list(_pairs(_read(os.path.join(info, "entry_points.txt"))))
+    if not pairs:
+        return
+    distribution, version = _identity(info)
+    for name, value in pairs:
+        module, _, rest = value.partition("[")
+        module = module.strip()
+        extras = rest.partition("]")[0].replace(" ", "")
+        yield EntryPoint(name, module, distribution, version, extras, _problem(name, module))
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    """Names and values of our section of an ``entry_points.txt``."""
+    section = ""
+    for raw in text.split("\n"):
+        line = raw.strip()
+        if line.startswith("[") and line.endswith("]"):
+            section = line[1:-1].strip()
+        elif section == GROUP and line and line[0] not in "#;":
+            name, _, value = line.partition("=")
+            yield name.strip(), value.strip()
+
+
+def _identity(info: str) -> tuple[str, str]:
+    """Name and version: from the metadata, else from the folder's name."""
+    stem = os.path.basename(info).rpartition(".")[0]
+    name, _, rest = stem.partition("-")
+    version = rest.partition("-")[0]
+    text = _read(os.path.join(info, "METADATA")) or _read(os.path.join(info, "PKG-INFO"))
+    for line in text.split("\n"):
+        if not line.strip():
+            break
+        key, _, value = line.partition(":")
+        if key.lower() == "name":
+            name = value.strip() or name
+        elif key.lower() == "version":
+            version = value.strip() or version
+    return name, version
+
+
+def _read(file: str) -> str:
+    try:
+        with open(file, encoding="utf-8", errors="replace") as stream:
+            return stream.read()
+    except (OSError, ValueError):
+        return ""
+
+
+def _problem(name: str, module: str) -> str:
+    kind, dot, id_ = name.partition(".")
+    if not dot:
+        return f"the name {name!r} has no dot: it is made of kind and id, such as backend.mine"
+    if kind not in KINDS and kind not in CALLED:
+        kinds = ", ".join((*KINDS, *CALLED))
+        return f"there is no kind of plugin named {kind!r}; the kinds are {kinds}"
+    if not is_id(id_):
+        return f"{id_!r} is no id: an id is lower-case letters and digits, joined by - or _"
+    if ":" in module:
+        return f"{module!r} names something inside a module: a plugin is a whole module"
+    if not all(word.isidentifier() for word in module.split(".")):
+        return f"{module!r} is not the name of a module"
+    return ""

@@ -1,0 +1,150 @@
+"""Reports on plugins: the state of each, and what to do about those that do not work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from commonplace.errors import PluginConflictError, PluginUnavailableError
+from commonplace.host.catalogue import conflict, switch_hint
+from commonplace.host.discovery import canonical
+from commonplace.host.registry import Failure, attempt
+from commonplace.model.plugin_info import PluginInfo
+
+if TYPE_CHECKING:
+    from commonplace.host.catalogue import Catalogue
+    from commonplace.host.discovery import EntryPoint
+    from commonplace.host.registry import Registry
+    from commonplace.model.plugins import Probe
+
+__all__ = ["describe", "error_of"]
+
+
+def describe(
+    catalogue: Catalogue, registry: Registry, *, probe: bool = False
+) -> tuple[PluginInfo, ...]:
+    """One report for each entry point and each part registered in process, by name. Loads nothing.
+
+    With ``probe``, each loaded part is asked whether it can work here.
+    """
+    infos = [_of_entry(entry, catalogue, registry) for entry in catalogue.entries]
+    for plugin, names in registry.in_process.items():
+        for name in names or (f"events.{plugin}",):
+            blank = PluginInfo(
+                name=name, module=plugin, distribution="", version="", state="loaded"
+            )
+            infos.append(_with_details(blank, registry))
+    if probe:
+        infos = [_probed(info, registry) if info.state == "loaded" else info for info in infos]
+    return tuple(sorted(infos, key=lambda info: (info.name, info.distribution)))
+
+
+def error_of(entry: EntryPoint, failure: Failure) -> PluginUnavailableError | PluginConflictError:
+    """The error to raise when a part of a failed plugin is requested."""
+    if isinstance(failure.cause, PluginConflictError):
+        return PluginConflictError(str(failure.cause), hint=failure.cause.hint)
+    return PluginUnavailableError(
+        f"{entry.kind} {entry.id!r} of {entry.origin} failed to load: {failure.error}",
+        hint=_hint(entry, failure.cause),
+    )
+
+
+def _of_entry(entry: EntryPoint, catalogue: Catalogue, registry: Registry) -> PluginInfo:
+    info = PluginInfo(
+        name=entry.name,
+        module=entry.module,
+        distribution=entry.distribution,
+        version=entry.version,
+        state="available",
+    )
+    if entry.problem:
+        return evolve(info, state="failed", error=entry.problem)
+    variable = catalogue.switched_off(entry)
+    if variable:
+        hint = switch_hint(variable, entry.name)
+        return evolve(info, state="disabled", notices=(f"switched off by {variable}",), hint=hint)
+    rivals = catalogue.rivals(entry.name)
+    if len(rivals) > 1:
+        error = conflict(entry.name, rivals)
+        return evolve(info, state="failed", error=str(error), hint=error.hint)
+    if not registry.tried(entry):
+        return info
+    outcome = registry.load(entry)
+    if isinstance(outcome, Failure):
+        return evolve(
+            info,
+            state="failed",
+            error=outcome.error,
+            traceback=outcome.traceback,
+            hint=_hint(entry, outcome.cause),
+        )
+    notices = tuple(
+        f"{entry.module} registers {entry.kind} {id_!r}, too, but no entry point is named"
+        f" {entry.kind}.{id_}: it cannot be used"
+        for id_ in registry.undeclared(entry)
+    )
+    return _with_details(evolve(info, state="loaded", notices=notices), registry)
+
+
+def _with_details(info: PluginInfo, registry: Registry) -> PluginInfo:
+    """``info`` with what is known once a plugin is loaded."""
+    found = registry.get(info.name)
+    if found is None:
+        words = str(getattr(registry.plugin(info.module), "__doc__", None) or "").strip()
+        summary, capabilities = words.partition("\n")[0], frozenset[str]()
+    else:
+        summary, capabilities = found.registration.summary, found.registration.capabilities
+    hooks = registry.hooks(info.module)
+    return evolve(info, summary=summary, capabilities=capabilities, hooks=hooks)
+
+
+def _probed(info: PluginInfo, registry: Registry) -> PluginInfo:
+    """``info``, with what the part lacks to work here, if anything."""
+    found = registry.get(info.name)
+    if found is None:
+        return info
+    lacking = attempt(lambda: _lacking(found.registration.probe()))
+    if isinstance(lacking, Failure):
+        return evolve(info, notices=(*info.notices, f"its probe failed: {lacking.error}"))
+    if lacking is None:
+        return info
+    reason, hint = lacking
+    notices = (*info.notices, f"cannot work here: {reason}")
+    return evolve(info, notices=notices, hint=info.hint or hint)
+
+
+def _lacking(probe: Probe) -> tuple[str, str] | None:
+    return None if probe.available else (probe.reason, probe.hint)
+
+
+def _hint(entry: EntryPoint, cause: BaseException | None) -> str:
+    """What to do about a plugin that failed by ``cause``."""
+    if isinstance(cause, PluginConflictError):
+        return cause.hint
+    if isinstance(cause, ImportError) and cause.name:
+        library = cause.name.partition(".")[0]
+        if library != entry.module.partition(".")[0]:
+            extras = entry.extras or _extra_with(library, entry.distribution)
+            if extras:
+                return f"pip install '{entry.distribution}[{extras}]'"
+            return f"install {library}, which {entry.distribution} needs"
+    return "see the traceback: commonplace plugins --load --json"
+
+
+def _extra_with(library: str, distribution: str) -> str:
+    """The extra of ``distribution`` that brings ``library``, or ``""``."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        requirements = requires(distribution) or []
+    except (PackageNotFoundError, ValueError):
+        return ""
+    for requirement in requirements:
+        name, _, condition = requirement.partition(";")
+        _, extra, value = condition.partition("extra ==")
+        for stop in " <>=!~[(@":
+            name = name.partition(stop)[0]
+        if extra and canonical(name) == canonical(library):
+            return value.strip(" ()").split()[0].strip("'\"")
+    return ""

@@ -1,0 +1,121 @@
+"""What a plugin may register, and the errors for everything else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from attrs import frozen
+
+from commonplace.errors import PluginConflictError
+from commonplace.host.registrars import MEMBERS, ProviderRegistrar
+from commonplace.model.plugins import Credentials, Probe, Registration
+from commonplace.plugin import (
+    Chunker,
+    Command,
+    EmbeddingProvider,
+    MemoryManager,
+    Ranker,
+    Source,
+    Store,
+)
+
+
+@frozen
+class Config:
+    size: int = 1
+
+
+GOOD: dict[str, Any] = {
+    "summary": "does something",
+    "config": Config,
+    "priority": 3,
+    "capabilities": frozenset({"keyword"}),
+    "credentials": Credentials(env=("KEY",)),
+    "ready": lambda _context: Probe(available=True),
+}
+
+
+def make(_context: object) -> Any:
+    return None
+
+
+def registrar(**claims: str) -> ProviderRegistrar:
+    return ProviderRegistrar("provider", "mine (d 1.0)", lambda id_: claims.get(id_, ""))
+
+
+def test_registrations_are_kept_by_id_in_their_order() -> None:
+    mine = registrar()
+    mine.provider("good", make, **GOOD)
+    mine.provider("also-good", make, summary="does more")
+    good, also = mine.registered.values()
+    assert list(mine.registered) == ["good", "also-good"]
+    assert good[0] == also[0] == "provider"
+    assert good[1]._replace(factory=make) == Registration("good", factory=make, **GOOD)
+    assert (also[1].summary, also[1].config, also[1].priority) == ("does more", None, None)
+
+
+def test_every_role_is_held_to_the_members_of_its_protocol() -> None:
+    protocols = {
+        "store": Store,
+        "manager": MemoryManager,
+        "source": Source,
+        "chunker": Chunker,
+        "provider": EmbeddingProvider,
+        "ranker": Ranker,
+        "command": Command,
+    }
+    assert protocols.keys() == MEMBERS.keys()
+    for role, protocol in protocols.items():
+        members = {name for name in vars(protocol) if not name.startswith("_")}
+        assert set(MEMBERS[role]) <= members, role
+
+
+def test_an_id_registered_twice_names_the_plugin() -> None:
+    mine = registrar()
+    mine.provider("good", make, **GOOD)
+    with pytest.raises(PluginConflictError, match=r"^provider 'good' is registered twice by mine"):
+        mine.provider("good", make, **GOOD)
+
+
+def test_an_id_that_another_plugin_has_names_both() -> None:
+    mine = registrar(good="theirs (e 2.0)")
+    with pytest.raises(PluginConflictError) as caught:
+        mine.provider("good", make, **GOOD)
+    assert "theirs (e 2.0)" in str(caught.value)
+    assert "mine (d 1.0)" in str(caught.value)
+    assert caught.value.hint
+    assert not mine.registered
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"id_": 7}, TypeError, "strings"),
+        ({"id_": "Good"}, ValueError, "an id is"),
+        ({"id_": ""}, ValueError, "an id is"),
+        ({"id_": "a.b"}, ValueError, "an id is"),
+        ({"summary": None}, TypeError, "strings"),
+        ({"summary": " "}, ValueError, "one line"),
+        ({"summary": "two\nlines"}, ValueError, "one line"),
+        ({"factory": "dict"}, TypeError, "factory of 'good'"),
+        ({"probe": True}, TypeError, "probe of 'good'"),
+        ({"ready": True}, TypeError, "ready of 'good'"),
+        ({"credentials": "KEY"}, TypeError, "must be Credentials"),
+        ({"config": Config()}, TypeError, "attrs class"),
+        ({"config": dict}, TypeError, "attrs class"),
+        ({"priority": True}, TypeError, "whole number"),
+        ({"priority": 1.5}, TypeError, "whole number"),
+        ({"capabilities": {"keyword"}}, TypeError, "frozenset"),
+        ({"capabilities": frozenset({1})}, TypeError, "frozenset"),
+        ({"extra": "vectors"}, TypeError, "extra"),
+    ],
+)
+def test_a_malformed_registration_is_refused(
+    changes: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    mine = registrar()
+    good: dict[str, Any] = {"id_": "good", "factory": make, **GOOD}
+    with pytest.raises(error, match=words):
+        mine.provider(**(good | changes))
+    assert not mine.registered

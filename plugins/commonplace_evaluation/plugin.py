@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Registration, hookimpl
+from commonplace.plugin import hookimpl
 
 if TYPE_CHECKING:
-    from commonplace.plugin import Command, Registry
+    from commonplace.plugin import Command, CommandRegistrar
 
 
 @hookimpl
-def commonplace_register_commands(registry: Registry) -> None:
+def commonplace_register_commands(register: CommandRegistrar) -> None:
     """Add ``commonplace eval``."""
-    registry.add(
-        Registration(
-            id="eval",
-            summary="Measure retrieval on queries with known answers: recall, MRR, nDCG",
-            factory=_command,
-        )
+    register.command(
+        "eval",
+        _command,
+        summary="Measure retrieval on queries with known answers: recall, MRR, nDCG",
     )
 
 

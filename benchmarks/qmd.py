@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING
 
 from commonplace.resilience.deadline import NEVER
 from commonplace_qmd.engine import Qmd, QmdHome, Row
-from commonplace_qmd.engine.process import Runs, run
-from commonplace_qmd.engine.program import locate
-from commonplace_qmd.engine.surroundings import surroundings
+from commonplace_qmd.engine.commands import Runs, run
+from commonplace_qmd.engine.installation import locate, surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,21 +1,78 @@
-"""The collections that an agent's memory becomes in QMD."""
+"""Which files of a folder QMD takes for a pattern, and which folders it never looks into."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.plugin import ExtraRoot, Root, Roots
-from commonplace_qmd.globs import literal, wanted_by
+from commonplace.plugin import ExtraRoot, Root, Roots, matcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from commonplace.plugin import ConfiguredPath, ManagerContext, Trust
     from commonplace_qmd.settings import QmdSettings
 
-__all__ = ["PREFIX", "Collection", "collections_of"]
+__all__ = [
+    "NEVER_INDEXED",
+    "OURS_IGNORED",
+    "PREFIX",
+    "Collection",
+    "collections_of",
+    "index_yml",
+    "literal",
+    "wanted_by",
+]
+
+
+NEVER_INDEXED = frozenset({"node_modules", "vendor", "dist", "build"})
+"""Folders that QMD passes over at any depth, beside those whose names begin with a dot."""
+
+OURS_IGNORED = frozenset({"venv", "__pycache__"})
+"""Folders of tools that QMD would index, and is told not to."""
+
+_PLAIN = re.compile(r"[^\w./ @%+=~-]")
+
+
+def wanted_by(pattern: str) -> Callable[[str], bool]:
+    """Whether a path below the collection's root (forward slashes) is one of ``pattern``.
+
+    As QMD reads it, commas outside brackets and braces part several patterns.
+    """
+    tests = [matcher(part) for part in _parts(pattern)]
+    if len(tests) == 1:
+        return tests[0]
+    return lambda path: any(test(path) for test in tests)
+
+
+def literal(name: str) -> str:
+    """A pattern for the one file called ``name``.
+
+    What means something in a pattern is written as ``?``: QMD has two readers of patterns, and they
+    do not agree on how such a character is written otherwise.
+    """
+    return _PLAIN.sub("?", name)
+
+
+def _parts(pattern: str) -> Iterator[str]:
+    depth = start = 0
+    for at, character in enumerate(pattern):
+        if character in "{[":
+            depth += 1
+        elif character in "}]" and depth:
+            depth -= 1
+        elif character == "," and not depth:
+            yield from _part(pattern[start:at])
+            start = at + 1
+    yield from _part(pattern[start:])
+
+
+def _part(text: str) -> Iterator[str]:
+    if text.strip():
+        yield text.strip()
+
 
 PREFIX = "qmd"
 """What the stored path of a file outside the workspace begins with, before its collection."""
@@ -175,3 +232,36 @@ def _location(root: Root) -> str:
 
 def _is_outside(stored: str) -> bool:
     return stored.split("/", maxsplit=1)[0] == os.pardir or os.path.isabs(stored)
+
+
+def index_yml(
+    collections: Sequence[Collection], *, retired: Iterable[str] = (), nowhere: str = ""
+) -> str:
+    """The text of the file; collections called ``retired`` are led to the empty ``nowhere``.
+
+    Strings are written as JSON, which YAML reads alike, so that no name or path can mean more.
+    """
+    lines = ["# Written by commonplace; changes are overwritten.", "collections:"]
+    for collection in collections:
+        ignored = [f"**/{folder}/**" for folder in sorted(OURS_IGNORED)]
+        lines += _entry(collection.name, collection.location, collection.pattern, ignored)
+    for name in sorted(retired):
+        lines += _entry(name, nowhere, "*.md", [])
+    if len(lines) == 2:
+        lines[1] += " {}"
+    return "\n".join(lines) + "\n"
+
+
+def _entry(name: str, location: str, pattern: str, ignored: Sequence[str]) -> list[str]:
+    lines = [
+        f"  {_text(name)}:",
+        f"    path: {_text(location)}",
+        f"    pattern: {_text(pattern)}",
+    ]
+    if ignored:
+        lines += ["    ignore:", *(f"      - {_text(glob)}" for glob in ignored)]
+    return lines
+
+
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)

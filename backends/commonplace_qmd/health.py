@@ -7,17 +7,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import CommonplaceError, ManagerHealth, StoreHealth, reason_of
-from commonplace_qmd.embedding import needs_vectors
+from commonplace_qmd.update import needs_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from commonplace_qmd.changes import Look
     from commonplace_qmd.collections import Collection
     from commonplace_qmd.engine import Qmd, QmdStatus
-    from commonplace_qmd.looking import Look
+    from commonplace_qmd.home import State
     from commonplace_qmd.settings import QmdSettings
-    from commonplace_qmd.state import State
-    from commonplace_qmd.upkeep import Upkeep
+    from commonplace_qmd.update import Upkeep
 
 __all__ = ["health_of"]
 

@@ -1,18 +1,69 @@
-"""The folders in which one agent's QMD keeps its configuration, its index and its models."""
+"""Small files of a QMD home: written whole or not at all, for nobody else to read."""
 
 from __future__ import annotations
 
+import json
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.plugin import expand_user
 from commonplace_qmd.engine import QmdHome
-from commonplace_qmd.files import make_private_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-__all__ = ["Home", "home_of", "make_home", "shared_models"]
+    from commonplace.plugin import Stamp
+
+__all__ = [
+    "Home",
+    "Manifest",
+    "State",
+    "home_of",
+    "load_manifest",
+    "load_state",
+    "make_home",
+    "make_private_folder",
+    "read_json",
+    "save_manifest",
+    "save_state",
+    "shared_models",
+    "write_whole",
+]
+
+
+def make_private_folder(path: str) -> None:
+    """Make ``path`` and what is missing above it; nobody else may look into ``path`` itself."""
+    os.makedirs(path, exist_ok=True)
+    with suppress(OSError):  # somebody else's folder, or a disk without permissions
+        os.chmod(path, 0o700)
+
+
+def write_whole(path: str, data: bytes) -> None:
+    """Replace the file at ``path`` by ``data`` in one step; raises ``OSError``."""
+    import tempfile
+
+    handle, beside = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:  # made with mode 0600
+            file.write(data)
+        os.replace(beside, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise
+
+
+def read_json(path: str) -> dict[str, object]:
+    """The JSON object in the file at ``path``; empty where there is none that can be read."""
+    import json
+
+    try:
+        with open(path, "rb") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 class Home(NamedTuple):
@@ -106,3 +157,89 @@ def make_home(home: Home, env: Mapping[str, str]) -> None:
         return  # another process was quicker
     except OSError:
         os.makedirs(models, exist_ok=True)  # Windows, without the right to make links
+
+
+Manifest = dict[str, dict[str, "Stamp"]]
+"""By collection, the files of the last update with their stamps."""
+
+_FORMAT = 1
+
+
+class State(NamedTuple):
+    """Times are epoch seconds, 0 for never.
+
+    ``configured`` is the text of ``index.yml`` as it was last written. ``embed_failures`` came in
+    a row, the last because of ``embed_reason``; nothing is embedded before ``embed_after``.
+    ``documents`` and ``pending`` (texts without vectors) are as of the last update, ``pending`` -1
+    where it is not known.
+    """
+
+    configured: str = ""
+    last_update: float = 0.0
+    last_embed: float = 0.0
+    embed_failures: int = 0
+    embed_after: float = 0.0
+    embed_reason: str = ""
+    documents: int = 0
+    pending: int = -1
+    version: str = ""
+
+
+def load_state(home: Home) -> State:
+    """The state as it was saved; a fresh one where there is none, or QMD's index is not there."""
+    if not os.path.exists(home.qmd.index_path):
+        return State()
+    found = read_json(home.state)
+    if found.get("version") != _FORMAT:
+        return State()
+    values: dict[str, Any] = {
+        name: value
+        for name, default in State()._asdict().items()
+        if isinstance(value := found.get(_key(name)), type(default)) or _is_number(value, default)
+    }
+    return State(**values)
+
+
+def save_state(home: Home, state: State) -> None:
+    """Write the state; raises ``OSError``."""
+    values = {_key(name): value for name, value in state._asdict().items()}
+    _save(home.state, {"version": _FORMAT, **values})
+
+
+def load_manifest(home: Home) -> Manifest:
+    """The files of the last update; none where there was none, or QMD's index is not there."""
+    if not os.path.exists(home.qmd.index_path):
+        return {}
+    found = read_json(home.manifest)
+    files = found.get("files") if found.get("version") == _FORMAT else None
+    if not isinstance(files, dict):
+        return {}
+    return {
+        name: dict(_stamps(of_collection))
+        for name, of_collection in files.items()
+        if isinstance(of_collection, dict)
+    }
+
+
+def save_manifest(home: Home, manifest: Mapping[str, Mapping[str, Stamp]]) -> None:
+    """Write the manifest; raises ``OSError``."""
+    _save(home.manifest, {"version": _FORMAT, "files": manifest})
+
+
+def _stamps(files: Mapping[object, object]) -> Iterable[tuple[str, Stamp]]:
+    for path, stamp in files.items():
+        if isinstance(stamp, list) and len(stamp) == 4:
+            yield str(path), (int(stamp[0]), int(stamp[1]), int(stamp[2]), int(stamp[3]))
+
+
+def _save(path: str, value: object) -> None:
+    write_whole(path, json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def _key(name: str) -> str:
+    # ``version`` alone is that of the file.
+    return "qmdVersion" if name == "version" else name
+
+
+def _is_number(value: object, default: object) -> bool:
+    return isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool)

@@ -52,7 +52,7 @@ def commonplace_register_commands(register: CommandRegistrar) -> None:
 
 
 def _make(context: ManagerContext) -> MemoryManager:
-    from commonplace_qmd.making import make_manager
+    from commonplace_qmd.manager import make_manager
 
     return make_manager(context)
 
@@ -65,7 +65,7 @@ def _permits(config: QmdSettings | None, query: Query) -> None:
 
 
 def _mounts(context: ManagerContext) -> Sequence[Mount]:
-    from commonplace_qmd.making import mounts_of
+    from commonplace_qmd.manager import mounts_of
 
     return mounts_of(context)
 

@@ -8,8 +8,7 @@ from commonplace.plugin import ScopeDeniedError
 
 if TYPE_CHECKING:
     from commonplace.plugin import Query
-    from commonplace_qmd.readers import Scope, ScopeRule
-    from commonplace_qmd.settings import QmdSettings
+    from commonplace_qmd.settings import QmdSettings, Scope, ScopeRule
 
 __all__ = ["Chat", "chat_of", "is_allowed", "permits"]
 

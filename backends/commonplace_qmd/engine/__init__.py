@@ -1,15 +1,18 @@
 """Speaks to QMD's program, and knows nothing of workspaces or of what a collection means."""
 
 from commonplace_qmd.engine.client import Qmd
-from commonplace_qmd.engine.faults import QmdError, QmdTimeoutError, Reason, UnknownCollectionError
-from commonplace_qmd.engine.types import (
+from commonplace_qmd.engine.values import (
     Line,
     LineKind,
     Mode,
     ModelKind,
+    QmdError,
     QmdHome,
     QmdStatus,
+    QmdTimeoutError,
+    Reason,
     Row,
+    UnknownCollectionError,
     UpdateCounts,
 )
 

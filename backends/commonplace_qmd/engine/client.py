@@ -7,16 +7,16 @@ import time
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from commonplace_qmd.engine.faults import QmdError
-from commonplace_qmd.engine.process import Runs
+from commonplace_qmd.engine.commands import Runs
+from commonplace_qmd.engine.values import QmdError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from commonplace.plugin import Deadline, Probe
-    from commonplace_qmd.engine.program import Program
+    from commonplace_qmd.engine.installation import Program
     from commonplace_qmd.engine.server import Server
-    from commonplace_qmd.engine.types import (
+    from commonplace_qmd.engine.values import (
         Line,
         Mode,
         ModelKind,
@@ -50,9 +50,9 @@ class Qmd:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         from commonplace_qmd.engine.commands import Commands
-        from commonplace_qmd.engine.refusal import Refusal
-        from commonplace_qmd.engine.resident import Resident
-        from commonplace_qmd.engine.searching import Searching
+        from commonplace_qmd.engine.installation import Refusal
+        from commonplace_qmd.engine.search import Searching
+        from commonplace_qmd.engine.server import Resident
 
         self._command = command
         self._home = home
@@ -82,7 +82,7 @@ class Qmd:
 
     def models(self) -> frozenset[ModelKind]:
         """The models that are on this machine."""
-        from commonplace_qmd.engine.models import installed_models
+        from commonplace_qmd.engine.installation import installed_models
 
         return installed_models(self._home.models_dir, self._env)
 
@@ -120,7 +120,7 @@ class Qmd:
         """Make the vectors that are missing. Raises :class:`QmdError`."""
         from commonplace_qmd.engine.commands import Commands
         from commonplace_qmd.engine.lock import writer_lock
-        from commonplace_qmd.engine.plans import no_models
+        from commonplace_qmd.engine.search import no_models
 
         commands = self._commands
         if "embed" not in self.models():
@@ -151,7 +151,7 @@ class Qmd:
     def _located(self) -> Program:
         with self._lock:
             if self._program is None or not os.path.exists(self._program.argv[-1]):
-                from commonplace_qmd.engine.program import locate
+                from commonplace_qmd.engine.installation import locate
 
                 self._program = locate(self._command, self._env)
             return self._program
@@ -165,11 +165,11 @@ class Qmd:
         )
 
     def _offline(self) -> dict[str, str]:
-        from commonplace_qmd.engine.surroundings import surroundings
+        from commonplace_qmd.engine.installation import surroundings
 
         return surroundings(self._home, self._env, endpoint=self._refusal.address())
 
     def _online(self) -> dict[str, str]:
-        from commonplace_qmd.engine.surroundings import surroundings
+        from commonplace_qmd.engine.installation import surroundings
 
         return surroundings(self._home, self._env, endpoint=None)

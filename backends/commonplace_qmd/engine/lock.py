@@ -11,7 +11,7 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from commonplace_qmd.engine.faults import QmdError
+from commonplace_qmd.engine.values import QmdError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ def writer_lock(
     """Hold the lock, across threads and processes; its descriptor is for whoever writes.
 
     A child that is given it holds the lock as long as it lives, also if we are killed: it goes on
-    writing then. Raises :class:`~commonplace_qmd.engine.faults.QmdError`: ``locked`` when
+    writing then. Raises :class:`~commonplace_qmd.engine.values.QmdError`: ``locked`` when
     ``deadline`` has passed, ``closed`` when ``closed`` says so.
     """
     import fcntl

@@ -16,9 +16,8 @@ from commonplace.protocols.contexts import ManagerContext
 from commonplace.text.analyse import make_analyser
 from commonplace.text.query import parse_query
 from commonplace_qmd.engine import Line, QmdStatus, Row, UnknownCollectionError, UpdateCounts
-from commonplace_qmd.files import make_private_folder
-from commonplace_qmd.home import home_of
-from commonplace_qmd.making import make_manager
+from commonplace_qmd.home import home_of, make_private_folder
+from commonplace_qmd.manager import make_manager
 from commonplace_qmd.settings import QmdSettings
 
 if TYPE_CHECKING:
@@ -157,7 +156,7 @@ class FakeQmd:
 
 
 def _files(folder: str, pattern: str) -> Iterator[tuple[str, str]]:
-    from commonplace_qmd.globs import wanted_by
+    from commonplace_qmd.collections import wanted_by
 
     wanted = wanted_by(pattern)
     for path in sorted(Path(folder).rglob("*")):

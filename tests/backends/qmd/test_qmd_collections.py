@@ -11,11 +11,8 @@ from hypothesis import strategies as st
 
 from commonplace.files.roots import ExtraRoot
 from commonplace.protocols.contexts import ManagerContext
-from commonplace_qmd.collections import collections_of
-from commonplace_qmd.globs import literal, wanted_by
-from commonplace_qmd.index_yml import index_yml
-from commonplace_qmd.listing import list_files
-from commonplace_qmd.looking import look
+from commonplace_qmd.changes import list_files, look
+from commonplace_qmd.collections import collections_of, index_yml, literal, wanted_by
 from commonplace_qmd.settings import QmdPath, QmdSettings
 
 if TYPE_CHECKING:

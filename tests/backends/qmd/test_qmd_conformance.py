@@ -11,7 +11,7 @@ from hypothesis import settings
 from commonplace.testing.manager import MemoryManagerConformance
 from commonplace.testing.manager_laws import ask, law, maintain, paths
 from commonplace.testing.strategies import HOSTILE_PATHS
-from commonplace_qmd.making import make_manager
+from commonplace_qmd.manager import make_manager
 from commonplace_qmd.plugin import CAPABILITIES
 from commonplace_qmd.settings import Limits, QmdSettings, Update
 

@@ -8,9 +8,8 @@ import pytest
 
 from commonplace.errors import CallerError, ScopeDeniedError
 from commonplace.model.search import KeywordQuery, Query
-from commonplace_qmd.readers import ALLOW_DIRECT, Scope, ScopeRule
 from commonplace_qmd.scope import chat_of, is_allowed, permits
-from commonplace_qmd.settings import QmdSettings
+from commonplace_qmd.settings import ALLOW_DIRECT, QmdSettings, Scope, ScopeRule
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import pytest
 
 from commonplace.config import check, load_settings
 from commonplace.config.shape import Shape
-from commonplace_qmd.readers import ALLOW_DIRECT, Scope, ScopeRule
-from commonplace_qmd.settings import QmdPath, QmdSettings
+from commonplace_qmd.settings import ALLOW_DIRECT, QmdPath, QmdSettings, Scope, ScopeRule
 
 if TYPE_CHECKING:
     from pathlib import Path

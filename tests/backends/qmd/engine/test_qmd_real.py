@@ -25,9 +25,8 @@ from commonplace_qmd.engine import (
     UnknownCollectionError,
     UpdateCounts,
 )
-from commonplace_qmd.engine.process import Runs, run
-from commonplace_qmd.engine.program import locate
-from commonplace_qmd.engine.surroundings import surroundings
+from commonplace_qmd.engine.commands import Runs, run
+from commonplace_qmd.engine.installation import locate, surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

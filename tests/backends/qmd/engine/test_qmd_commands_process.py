@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace_qmd.engine.process import Ended, Runs, run
+from commonplace_qmd.engine.commands import Ended, Runs, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

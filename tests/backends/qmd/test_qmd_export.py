@@ -10,7 +10,7 @@ import pytest
 from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport
 from commonplace.model.search import Where
 from commonplace.resilience.deadline import NEVER
-from commonplace_qmd.exporting import Exported, Exporter
+from commonplace_qmd.export import Exported, Exporter
 from commonplace_qmd.settings import QmdSettings, Sessions
 
 if TYPE_CHECKING:

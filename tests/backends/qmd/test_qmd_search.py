@@ -12,7 +12,7 @@ from commonplace.errors import DeclinedError
 from commonplace.model.search import Query
 from commonplace.text.analyse import make_analyser
 from commonplace.text.query import parse_query
-from commonplace_qmd.querying import lines_of
+from commonplace_qmd.search import lines_of
 
 ANALYSER = make_analyser()
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace_qmd.engine import QmdError, Row
-from commonplace_qmd.engine.rows import read_output, read_results
-from commonplace_qmd.engine.uris import parse_uri
+from commonplace_qmd.engine.values import parse_uri, read_output, read_results
 
 ITEM = {
     "docid": "#6fec68",

@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace_qmd.files import make_private_folder, read_json, write_whole
+from commonplace_qmd.home import make_private_folder, read_json, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -1,0 +1,307 @@
+"""Finds QMD, and a Node that can run it, without running QMD."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import sys
+from contextlib import suppress
+from threading import Lock, Thread
+from typing import TYPE_CHECKING
+
+from commonplace.plugin import NamedTuple
+from commonplace_qmd.engine.values import QmdError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from commonplace_qmd.engine.values import ModelKind, QmdHome
+
+__all__ = [
+    "LEAST_NODE",
+    "LEAST_VERSION",
+    "Program",
+    "Refusal",
+    "check_version",
+    "installed_models",
+    "locate",
+    "surroundings",
+]
+
+
+LEAST_NODE = 22
+LEAST_VERSION = (2, 8, 3)
+
+_NAME = "@tobilu/qmd"
+_ABOVE = 3  # folders between a package's program and its package.json, at most
+_NODE_SECONDS = 5.0
+_MAJOR = re.compile(r"#define\s+NODE_MAJOR_VERSION\s+(\d+)")
+_VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+_INSTALL = f"npm install -g {_NAME}, or set memory.qmd.command to where it is"
+_NEWER_NODE = f"install Node {LEAST_NODE} or newer; QMD crashes on older ones"
+
+
+class Program(NamedTuple):
+    """What to start: ``argv`` without arguments; ``version`` is empty where it is not known."""
+
+    argv: tuple[str, ...]
+    version: str = ""
+
+
+def locate(command: str, env: Mapping[str, str]) -> Program:
+    """The program behind ``command``, looked for in ``env``'s ``PATH``.
+
+    What npm installs as ``qmd`` only starts another Node and waits: killed, it leaves that one
+    running. So QMD's own file is started directly where it can be found. Raises
+    :class:`~commonplace_qmd.engine.values.QmdError`: ``not_installed``, ``wrong_runtime`` or
+    ``wrong_version``.
+    """
+    if os.name == "nt":
+        raise QmdError("is driven on Linux and macOS only", reason="not_installed")
+    import shutil
+
+    found = shutil.which(command, path=env.get("PATH", os.defpath))
+    if found is None and os.path.isfile(command):
+        raise QmdError(
+            f"{command} is a file that cannot be run",
+            reason="not_installed",
+            hint=f"chmod +x {command}, or set memory.qmd.command to the program",
+        )
+    if found is None:
+        raise QmdError(f"{command} was not found", reason="not_installed", hint=_INSTALL)
+    found = os.path.abspath(found)
+    package = _package(os.path.realpath(found))
+    if package is None:
+        return Program((found,))
+    folder, version = package
+    check_version(version)
+    entry = os.path.join(folder, "dist", "cli", "qmd.js")
+    if not os.path.isfile(entry) or not _is_installed_by_npm(folder):
+        return Program((found,), version)
+    return Program((_node(os.path.dirname(found), env), entry), version)
+
+
+def check_version(version: str) -> None:
+    """Raise :class:`~commonplace_qmd.engine.values.QmdError` if ``version`` is too old."""
+    match = _VERSION.search(version)
+    if match is None or tuple(map(int, match.groups())) >= LEAST_VERSION:
+        return
+    wanted = ".".join(map(str, LEAST_VERSION))
+    raise QmdError(
+        f"version {match[0]} is too old, {wanted} is the oldest that is understood",
+        reason="wrong_version",
+        hint=f"npm install -g {_NAME}@latest",
+    )
+
+
+def _package(program: str) -> tuple[str, str] | None:
+    """The folder of QMD's package that ``program`` lies in, and its version."""
+    folder = os.path.dirname(program)
+    for _ in range(_ABOVE):
+        with suppress(OSError, ValueError):
+            with open(os.path.join(folder, "package.json"), encoding="utf-8") as file:
+                told = json.load(file)
+            if isinstance(told, dict) and told.get("name") == _NAME:
+                return folder, str(told.get("version", ""))
+        folder = os.path.dirname(folder)
+    return None
+
+
+def _is_installed_by_npm(folder: str) -> bool:
+    """Whether the launcher would take Node and ``dist``: Bun's installations have no SQLite for it.
+
+    A checkout may be newer than its ``dist``.
+    """
+    root, inside, _ = folder.rpartition(f"{os.sep}node_modules{os.sep}")
+    if not inside:
+        return False
+    bun = any(os.path.exists(os.path.join(root, name)) for name in ("bun.lock", "bun.lockb"))
+    return not bun or os.path.exists(os.path.join(root, "package-lock.json"))
+
+
+def _node(beside: str, env: Mapping[str, str]) -> str:
+    """A Node that is new enough: the one beside the command was installed with it."""
+    old = ""
+    for node in _nodes(beside, env):
+        major = _node_major(node, env)
+        if major is not None and major >= LEAST_NODE:
+            return node
+        old = old or f"{node} is version {major}" if major is not None else old
+    if old:
+        raise QmdError(
+            f"needs Node {LEAST_NODE}, and {old}", reason="wrong_runtime", hint=_NEWER_NODE
+        )
+    raise QmdError("Node was not found", reason="wrong_runtime", hint=_NEWER_NODE)
+
+
+def _nodes(beside: str, env: Mapping[str, str]) -> Iterator[str]:
+    seen = set()
+    for folder in (beside, *env.get("PATH", os.defpath).split(os.pathsep)):
+        node = os.path.join(folder, "node")
+        if os.path.isabs(node) and node not in seen and os.access(node, os.X_OK):
+            seen.add(node)
+            yield node
+
+
+def _node_major(node: str, env: Mapping[str, str]) -> int | None:
+    """The version of ``node``: from the header that comes with it, or else by asking it."""
+    above = os.path.dirname(os.path.dirname(os.path.realpath(node)))
+    with suppress(OSError):
+        header = os.path.join(above, "include", "node", "node_version.h")
+        with open(header, encoding="utf-8") as file:
+            if match := _MAJOR.search(file.read()):
+                return int(match[1])
+    import subprocess
+
+    with suppress(OSError, subprocess.SubprocessError):
+        told = subprocess.run(  # noqa: S603 - a program in the user's own PATH
+            [node, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env=dict(env),
+            timeout=_NODE_SECONDS,
+            check=False,
+        ).stdout
+        if match := _VERSION.search(told):
+            return int(match[1])
+    return None
+
+
+_MAGIC = b"GGUF"
+# The variable that names each model, and the file of the one that QMD takes without.
+_MODELS: Mapping[ModelKind, tuple[str, str]] = {
+    "embed": ("QMD_EMBED_MODEL", "embeddinggemma-300M-Q8_0.gguf"),
+    "rerank": ("QMD_RERANK_MODEL", "qwen3-reranker-0.6b-q8_0.gguf"),
+    "generate": ("QMD_GENERATE_MODEL", "qmd-query-expansion-1.7B-q4_k_m.gguf"),
+}
+
+
+def installed_models(folder: str, env: Mapping[str, str]) -> frozenset[ModelKind]:
+    """The kinds of models whose files lie in ``folder``, or where ``env`` says."""
+    return frozenset(
+        kind
+        for kind, (variable, default) in _MODELS.items()
+        if _is_there(env.get(variable) or f"hf:{default}", folder)
+    )
+
+
+def _is_there(uri: str, folder: str) -> bool:
+    if not uri.startswith("hf:"):
+        return _is_model(uri)
+    name = uri.rpartition("/")[2].removeprefix("hf:")
+    with suppress(OSError):
+        return any(
+            # The file's name goes behind its owner's: hf_ggml-org_embeddinggemma-...
+            entry.endswith(".gguf") and name in entry and _is_model(os.path.join(folder, entry))
+            for entry in os.listdir(folder)
+        )
+    return False
+
+
+def _is_model(path: str) -> bool:
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+    return False
+
+
+_BUSY_MS = 2000  # how long QMD waits for a writer; its own default is two minutes
+_KEPT = frozenset(
+    {
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LANG", "LANGUAGE"),
+        *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"),
+        *("QMD_EMBED_MODEL", "QMD_RERANK_MODEL", "QMD_GENERATE_MODEL"),
+        *("QMD_FORCE_CPU", "QMD_LLAMA_GPU", "QMD_EMBED_PARALLELISM", "QMD_EMBED_CONTEXT_SIZE"),
+        *("QMD_RERANK_CONTEXT_SIZE", "QMD_EXPAND_CONTEXT_SIZE", "QMD_EMBED_MAX_DURATION_MS"),
+        "QMD_METAL_KEEP_RESIDENCY",
+    }
+)
+_KEPT_KINDS = ("LC_", "GGML_", "CUDA_", "HIP_", "ROCR_", "VK_", "MTL_", "OMP_", "NODE_LLAMA_CPP_")
+# Only what fetches models goes anywhere, and only that may know the way and the key.
+_FETCHING = frozenset(
+    {
+        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+        *("HF_ENDPOINT", "MODEL_ENDPOINT", "HF_TOKEN"),
+    }
+)
+
+
+def surroundings(home: QmdHome, env: Mapping[str, str], *, endpoint: str | None) -> dict[str, str]:
+    """What QMD gets to see of ``env``, and where its files are.
+
+    ``endpoint`` is asked for models in the hub's place, so that what is missing is said at once;
+    without one, QMD may download.
+    """
+    seen = {
+        name: value
+        for name, value in env.items()
+        if name in _KEPT
+        or name.startswith(_KEPT_KINDS)
+        or (endpoint is None and name.upper() in _FETCHING)
+    }
+    seen |= {
+        "QMD_CONFIG_DIR": home.config_dir,
+        "XDG_CACHE_HOME": home.cache_home,
+        "INDEX_PATH": home.index_path,
+        "PWD": home.cwd,  # which QMD prefers to asking the system
+        "NO_COLOR": "1",
+        "QMD_SQLITE_BUSY_TIMEOUT": str(_BUSY_MS),
+        "NODE_COMPILE_CACHE": os.path.join(home.cache_home, "node"),
+        # What QMD's launcher sets, which is passed by: engines that keep standard output clean.
+        "LLAMA_LOG_LEVEL": "error",
+        "GGML_LOG_LEVEL": "error",
+        "GGML_BACKEND_SILENT": "1",
+    }
+    if sys.platform == "darwin" and seen.get("QMD_METAL_KEEP_RESIDENCY") != "1":
+        seen["GGML_METAL_NO_RESIDENCY"] = "1"
+    if endpoint is not None:
+        seen |= {"HF_ENDPOINT": endpoint, "MODEL_ENDPOINT": endpoint}
+    return seen
+
+
+_ANSWER = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+_CLIENT_SECONDS = 2.0
+_REQUEST = 1 << 16
+
+
+class Refusal:
+    """A server on the loopback that answers 404; it runs from the first :meth:`address` on."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._listening: socket.socket | None = None
+
+    def address(self) -> str:
+        """Its URL, ending in a slash; where nothing can listen, one where nobody does."""
+        with self._lock:
+            if self._listening is None:
+                try:
+                    self._listening = socket.create_server(("127.0.0.1", 0))
+                except OSError:
+                    return "http://127.0.0.1:9/"
+                target = self._listening
+                Thread(target=_refuse, args=(target,), name="qmd-refusal", daemon=True).start()
+            return f"http://127.0.0.1:{self._listening.getsockname()[1]}/"
+
+    def close(self) -> None:
+        """Stop listening; closing twice is fine."""
+        with self._lock:
+            listening, self._listening = self._listening, None
+            if listening is not None:
+                with suppress(OSError):
+                    listening.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
+                listening.close()
+
+
+def _refuse(listening: socket.socket) -> None:
+    while True:
+        try:
+            asking, _ = listening.accept()
+        except OSError:
+            return
+        with asking, suppress(OSError):
+            asking.settimeout(_CLIENT_SECONDS)
+            asking.recv(_REQUEST)
+            asking.sendall(_ANSWER)

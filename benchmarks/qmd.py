@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from commonplace.resilience.deadline import NEVER
 from commonplace_qmd.engine import Qmd, QmdHome, Row
 from commonplace_qmd.engine.commands import Runs, run
-from commonplace_qmd.engine.installation import locate, surroundings
+from commonplace_qmd.engine.installation import environment, locate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,7 +66,7 @@ def queries(count: int) -> list[str]:
 
 def launching(command: str, home: QmdHome) -> Callable[[str], None]:
     """Asks through what npm installs as the command."""
-    env = surroundings(home, os.environ, endpoint="http://127.0.0.1:9/")
+    env = environment(home, os.environ, endpoint="http://127.0.0.1:9/")
     # The launcher takes the first Node in the PATH.
     node = os.path.dirname(locate(command, os.environ).argv[0])
     env["PATH"] = f"{node}{os.pathsep}{env['PATH']}"
@@ -77,7 +77,7 @@ def launching(command: str, home: QmdHome) -> Callable[[str], None]:
             [*start, query], env=env, cwd=home.cwd, deadline=NEVER, runs=Runs(), cap=1 << 20
         )
         if ended.code:
-            raise SystemExit(ended.words)
+            raise SystemExit(ended.stderr)
 
     return ask
 

@@ -66,7 +66,13 @@ def is_due(config: QmdSettings, state: State, now: float) -> bool:
 
 
 def embed(
-    qmd: Qmd, config: QmdSettings, state: State, *, now: float, deadline: Deadline
+    qmd: Qmd,
+    config: QmdSettings,
+    state: State,
+    *,
+    now: float,
+    deadline: Deadline,
+    holding: Sequence[int],
 ) -> tuple[State, Embedding]:
     """Have QMD embed what has no vector; the state after it, and what to tell.
 
@@ -78,7 +84,7 @@ def embed(
         reason = "QMD's model for vectors is not on this machine: see `commonplace qmd env`"
         return state._replace(embed_reason=reason), Embedding("qmd", missing=before, reason=reason)
     try:
-        qmd.embed(deadline=deadline.sooner(config.update.embed_timeout_ms / 1000))
+        qmd.embed(deadline=deadline.sooner(config.update.embed_timeout_ms / 1000), holding=holding)
         pending = qmd.status(
             deadline=deadline.sooner(config.update.command_timeout_ms / 1000)
         ).pending
@@ -230,7 +236,12 @@ class Upkeep:
             if progress is not None:
                 progress(Progress("QMD embeds", 0, 0))
             state, embedding = embed(
-                self._qmd, self._config, state, now=self._clock(), deadline=deadline
+                self._qmd,
+                self._config,
+                state,
+                now=self._clock(),
+                deadline=deadline,
+                holding=self._holding(),
             )
             save_state(self._home, state)
         return found.report()._replace(
@@ -278,11 +289,16 @@ class Upkeep:
             if attempt == 2:
                 self._set_aside()
             try:
-                return self._qmd.update(deadline=deadline), attempt == 2
+                return self._qmd.update(deadline=deadline, holding=self._holding()), attempt == 2
             except QmdError as error:
                 if error.reason != "crash" or attempt == (2 if force else 1):
                     raise
         raise AssertionError("the last attempt returns or raises")
+
+    def _holding(self) -> tuple[int, ...]:
+        """The lease, for a child to keep: it goes on writing if this process is killed."""
+        descriptor = self._lease.descriptor
+        return () if descriptor is None else (descriptor,)
 
     def _set_aside(self) -> None:
         """Rename QMD's index, of which nothing is lost: it can be made again from the files."""

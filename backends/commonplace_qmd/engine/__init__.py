@@ -1,9 +1,8 @@
-"""Speaks to QMD's program, and knows nothing of workspaces or of what a collection means."""
+"""The engine: runs QMD's program, and knows no workspace, agent or note."""
 
 from commonplace_qmd.engine.client import Qmd
 from commonplace_qmd.engine.values import (
     Line,
-    LineKind,
     Mode,
     ModelKind,
     QmdError,
@@ -18,7 +17,6 @@ from commonplace_qmd.engine.values import (
 
 __all__ = [
     "Line",
-    "LineKind",
     "Mode",
     "ModelKind",
     "Qmd",

@@ -1,4 +1,4 @@
-"""One agent's QMD: asked through a resident server, or a process for each call."""
+"""One agent's QMD: searched through a resident server or a process, updated by a process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ import time
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from commonplace_qmd.engine.commands import Runs
+from commonplace_qmd.engine.commands import Commands, Runs
+from commonplace_qmd.engine.installation import (
+    OfflineHub,
+    environment,
+    installed_models,
+    locate,
+)
+from commonplace_qmd.engine.search import Search, no_models
+from commonplace_qmd.engine.server import Resident, Server
 from commonplace_qmd.engine.values import QmdError
 
 if TYPE_CHECKING:
@@ -15,7 +23,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Deadline, Probe
     from commonplace_qmd.engine.installation import Program
-    from commonplace_qmd.engine.server import Server
     from commonplace_qmd.engine.values import (
         Line,
         Mode,
@@ -28,15 +35,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Qmd"]
 
-_IDLE = 600.0  # seconds after which the server, of some 110 MB, is not worth its memory
+_IDLE = 600.0  # seconds after which the server, of some 110 MB, is ended
 
 
 class Qmd:
-    """Safe to share between threads; making one runs nothing.
+    """One home's engine; threads may share it, and constructing it runs nothing.
 
-    ``command`` is the program as configured, ``env`` the environment to look for it in, and
-    to hand on. ``downloads`` allows :meth:`embed` to fetch a model; a search never does.
-    ``resident`` allows a server that stays while we do.
+    ``command`` is the program as configured, ``env`` the environment to look for it in, and to
+    pass on. ``downloads`` allows :meth:`embed` to fetch a model; a search never does. ``resident``
+    allows a server that runs until :meth:`close`.
     """
 
     def __init__(
@@ -49,29 +56,21 @@ class Qmd:
         resident: bool = True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        from commonplace_qmd.engine.commands import Commands
-        from commonplace_qmd.engine.installation import Refusal
-        from commonplace_qmd.engine.search import Searching
-        from commonplace_qmd.engine.server import Resident
-
         self._command = command
         self._home = home
         self._env = dict(env)
         self._downloads = downloads
         self._clock = clock
         self._runs = Runs()
-        self._refusal = Refusal()
+        self._hub = OfflineHub()
         self._program: Program | None = None
         self._lock = Lock()
         self._commands = Commands(self._located, home, env=self._offline, runs=self._runs)
         self._resident = Resident(self._start, home, clock=clock) if resident else None
-        self._searching = Searching(self._commands, self._resident, home, models=self.models)
+        self._search = Search(self._commands, self._resident, home, models=self.models)
 
     def probe(self) -> Probe:
-        """Whether QMD and a Node new enough for it are there; nothing of QMD's is run.
-
-        What :meth:`status` finds is the truth.
-        """
+        """Whether QMD and a Node new enough for it are installed; QMD is not run."""
         from commonplace.plugin import Probe
 
         try:
@@ -82,8 +81,6 @@ class Qmd:
 
     def models(self) -> frozenset[ModelKind]:
         """The models that are on this machine."""
-        from commonplace_qmd.engine.installation import installed_models
-
         return installed_models(self._home.models_dir, self._env)
 
     def search(
@@ -95,81 +92,64 @@ class Qmd:
         limit: int,
         deadline: Deadline,
     ) -> list[Row]:
-        """At most ``limit`` rows of ``collections`` (of all where none is named), best first.
+        """At most ``limit`` rows of ``collections`` (of all if none is named), best first.
 
         Lines are for the mode ``query``. Up to 20 rows may come from the resident server. Raises
-        :class:`UnknownCollectionError` if a collection is missing, :class:`QmdTimeoutError`, and
-        :class:`QmdError` for all else that keeps QMD from answering honestly;
-        :class:`~commonplace.errors.DeclinedError` for words that it cannot look for.
+        :class:`UnknownCollectionError` if a collection is missing, :class:`QmdTimeoutError`,
+        :class:`~commonplace.plugin.DeclinedError` for words that QMD cannot find, and
+        :class:`QmdError` for every other reason for which its answer cannot be trusted.
         """
-        return self._searching.search(
+        return self._search.search(
             mode, query, collections=collections, limit=limit, deadline=deadline
         )
 
-    def update(self, *, deadline: Deadline) -> UpdateCounts:
-        """Bring QMD's index up to the files of all collections; one process at a time may.
+    def update(self, *, deadline: Deadline, holding: Sequence[int] = ()) -> UpdateCounts:
+        """Update QMD's index from the files of all collections; raises :class:`QmdError`.
 
-        A collection whose folder has gone loses its rows: look before. Raises :class:`QmdError`.
+        The caller must keep other writers out: two at once can break a new index. The child goes
+        on writing if this process is killed, so it keeps the descriptors ``holding`` open, by
+        which a lock is held. QMD drops the rows of a collection whose folder is missing.
         """
-        from commonplace_qmd.engine.lock import writer_lock
+        return self._commands.update(deadline, holding)
 
-        with writer_lock(self._home.index_path, deadline, closed=self._is_closed) as lock:
-            return self._commands.update(deadline, lock)
-
-    def embed(self, *, deadline: Deadline) -> None:
-        """Make the vectors that are missing. Raises :class:`QmdError`."""
-        from commonplace_qmd.engine.commands import Commands
-        from commonplace_qmd.engine.lock import writer_lock
-        from commonplace_qmd.engine.search import no_models
-
+    def embed(self, *, deadline: Deadline, holding: Sequence[int] = ()) -> None:
+        """Embed what has no vector, with ``holding`` as in :meth:`update`."""
         commands = self._commands
         if "embed" not in self.models():
             if not self._downloads:
                 raise no_models("embed")
             commands = Commands(self._located, self._home, env=self._online, runs=self._runs)
-        with writer_lock(self._home.index_path, deadline, closed=self._is_closed) as lock:
-            commands.embed(deadline, lock)
+        commands.embed(deadline, holding)
 
     def status(self, *, deadline: Deadline) -> QmdStatus:
-        """Run ``qmd status``: whether QMD works at all. Raises :class:`QmdError`."""
+        """Run ``qmd status``, the one test whether QMD works; raises :class:`QmdError`."""
         return self._commands.status(deadline)
 
     def warm(self, *, deadline: Deadline) -> bool:
-        """Start the resident server and wait for it; whether it is there to be asked."""
+        """Start the resident server and wait for it; return whether it is ready."""
         return self._resident is not None and self._resident.server(deadline) is not None
 
     def close(self) -> None:
-        """End every child, also of calls in flight; closing twice is fine."""
+        """End every child, also of calls under way; closing twice is fine."""
         self._runs.close()
         if self._resident is not None:
             self._resident.close()
-        self._refusal.close()
-
-    def _is_closed(self) -> bool:
-        return self._runs.closed
+        self._hub.close()
 
     def _located(self) -> Program:
         with self._lock:
             if self._program is None or not os.path.exists(self._program.argv[-1]):
-                from commonplace_qmd.engine.installation import locate
-
                 self._program = locate(self._command, self._env)
             return self._program
 
     def _start(self) -> Server:
-        from commonplace_qmd.engine.server import Server
-
         program = self._located()
         return Server(
             program.argv, env=self._offline(), cwd=self._home.cwd, idle=_IDLE, clock=self._clock
         )
 
     def _offline(self) -> dict[str, str]:
-        from commonplace_qmd.engine.installation import surroundings
-
-        return surroundings(self._home, self._env, endpoint=self._refusal.address())
+        return environment(self._home, self._env, endpoint=self._hub.address())
 
     def _online(self) -> dict[str, str]:
-        from commonplace_qmd.engine.installation import surroundings
-
-        return surroundings(self._home, self._env, endpoint=None)
+        return environment(self._home, self._env, endpoint=None)

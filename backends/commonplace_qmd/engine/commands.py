@@ -1,4 +1,4 @@
-"""Runs a program once: its output bounded, its time too, and none of its children left behind."""
+"""QMD's commands, one process each: run within bounds, judged by how it ended, leaving no child."""
 
 from __future__ import annotations
 
@@ -31,188 +31,13 @@ if TYPE_CHECKING:
     from commonplace_qmd.engine.installation import Program
     from commonplace_qmd.engine.values import QmdHome, Row
 
-__all__ = [
-    "Commands",
-    "Ended",
-    "Runs",
-    "end_group",
-    "run",
-]
+__all__ = ["Commands", "Ended", "Runs", "end_group", "run"]
 
-
-_SLICE = 0.05  # seconds between two looks at whether the program has ended with its pipes open
-_PART = 1 << 16
+_POLL = 0.05  # seconds between two checks whether a process has ended with its pipes open
+_CHUNK = 1 << 16
 _STDERR_TAIL = 8192  # bytes kept of standard error, the last ones
-_GRACE = 0.5
-
-
-class Ended(NamedTuple):
-    """How a program ended.
-
-    ``code`` is its status, below 0 a signal's number. ``why`` is what made us end it, or empty.
-    ``output`` is whole unless ``why`` says otherwise.
-    """
-
-    code: int
-    output: str
-    words: str
-    why: str
-
-
-class Runs:
-    """Counts what runs, so that closing can stop it all and wait."""
-
-    def __init__(self) -> None:
-        self._changed = Condition()
-        self._running = 0
-        self.closed = False
-
-    @contextmanager
-    def one(self) -> Iterator[None]:
-        """A run, as long as it lasts."""
-        with self._changed:
-            self._running += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._running -= 1
-                self._changed.notify_all()
-
-    def close(self) -> None:
-        """Tell all runs to stop, and wait until they have."""
-        with self._changed:
-            self.closed = True
-            self._changed.wait_for(lambda: not self._running)
-
-
-def run(
-    argv: Sequence[str],
-    *,
-    env: Mapping[str, str],
-    cwd: str,
-    deadline: Deadline,
-    runs: Runs,
-    cap: int,
-    grace: float = _GRACE,
-    holding: Sequence[int] = (),
-) -> Ended:
-    """Run ``argv`` to its end, or end it: past ``deadline``, past ``cap`` bytes, or when closed.
-
-    ``grace`` are the seconds between asking it to end and killing it, with all it started.
-    ``holding`` are descriptors that it is to keep open as long as it lives.
-    Raises ``OSError`` if it cannot be started.
-    """
-    with (
-        runs.one(),
-        subprocess.Popen(  # noqa: S603 - the program that the configuration names
-            list(argv),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=dict(env),
-            cwd=cwd,
-            bufsize=0,
-            pass_fds=holding,
-            # A group of its own: what it starts can be ended with it. Ctrl-C is for us.
-            start_new_session=True,
-        ) as process,
-        selectors.DefaultSelector() as selector,
-    ):
-        assert process.stdout is not None
-        assert process.stderr is not None
-        reading = _Reading(selector, process.stdout, process.stderr, cap)
-        try:
-            why = _follow(process, reading, deadline, runs)
-        except BaseException:
-            end_group(process, 0.0)
-            raise
-        if why or reading.open:
-            end_group(process, grace if why else 0.0)
-        return Ended(process.wait(), reading.text(), reading.words(), why)
-
-
-def end_group(process: subprocess.Popen[bytes], grace: float) -> None:
-    """End a process that leads a session, and all that is in it; it is reaped."""
-    if grace:
-        _signal(process, signal.SIGTERM)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=grace)
-    # Also when it has ended by now: its children may not have.
-    _signal(process, signal.SIGKILL)
-    process.wait()
-
-
-def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # macOS: a group of zombies only
-        os.killpg(process.pid, number)
-
-
-def _follow(
-    process: subprocess.Popen[bytes], reading: _Reading, deadline: Deadline, runs: Runs
-) -> str:
-    """Read until the program has ended; why it has to be ended, or nothing."""
-    while True:
-        ended = process.poll() is not None
-        reading.read(0.0 if ended else min(_SLICE, deadline.remaining()), whole=ended)
-        if reading.full:
-            return "output"
-        if ended:
-            return ""  # what still holds the pipes now is somebody it left behind
-        if runs.closed:
-            return "closed"
-        if deadline.expired:
-            return "timeout"
-        if not reading.open:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=min(_SLICE, deadline.remaining()))
-
-
-class _Reading:
-    """Both pipes: all of one, up to ``cap`` bytes, and the end of the other."""
-
-    def __init__(
-        self, selector: selectors.BaseSelector, out: IO[bytes], err: IO[bytes], cap: int
-    ) -> None:
-        self.full = False
-        self._selector = selector
-        self._out = bytearray()
-        self._err = bytearray()
-        self._cap = cap
-        for pipe, into in ((out, self._out), (err, self._err)):
-            os.set_blocking(pipe.fileno(), False)
-            selector.register(pipe, selectors.EVENT_READ, into)
-
-    @property
-    def open(self) -> bool:
-        """Whether anybody could still write."""
-        return bool(self._selector.get_map())
-
-    def read(self, timeout: float, *, whole: bool) -> None:
-        """Read what there is, once or, if ``whole``, until there is no more."""
-        if not self.open:
-            return
-        while events := self._selector.select(timeout):
-            for key, _ in events:
-                part = os.read(key.fd, _PART)
-                if not part:
-                    self._selector.unregister(key.fileobj)
-                key.data.extend(part)
-            del self._err[:-_STDERR_TAIL]
-            self.full = len(self._out) > self._cap
-            if not whole or self.full or not self.open:
-                return
-            timeout = 0.0
-
-    def text(self) -> str:
-        return self._out.decode("utf-8", "replace")
-
-    def words(self) -> str:
-        return self._err.decode("utf-8", "replace")
-
-
 # Five times what a search of the original may print: ours asks for more rows than it returns.
-_CAP = 1_000_000
+_MAX_OUTPUT = 1_000_000
 _SEARCH_GRACE = 0.5
 _WRITE_GRACE = 3.0
 _SHOWN = 300
@@ -222,7 +47,7 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _UNKNOWN = re.compile(r"^Collection not found: (.*)$", re.MULTILINE)
 _LOCKED = re.compile(r"SQLITE_BUSY|database is locked")
 _DAMAGED = re.compile(r"file is not a database|database disk image is malformed")
-_THROWN = re.compile(r"^\w*Error: .+$", re.MULTILINE)  # what Node says between code and trace
+_THROWN = re.compile(r"^\w*Error: .+$", re.MULTILINE)  # between source code and stack trace
 _SKIPPED = re.compile(r"another embed process is already running", re.IGNORECASE)
 _FAILED_CHUNKS = re.compile(r"⚠ (\S+) chunks still failed")
 _COUNTS = re.compile(
@@ -237,7 +62,11 @@ _NUMBERS = re.compile(r"\d+\.\d+\.\d+\S*")
 
 
 class Commands:
-    """The commands of one home. ``locate`` finds the program, ``env`` is made for each call."""
+    """The commands of one home. ``locate`` finds the program, ``env`` is called for each run.
+
+    ``holding``, of those that write, are descriptors that the child keeps open as long as it
+    lives. Each method raises :class:`QmdError`.
+    """
 
     def __init__(
         self,
@@ -262,16 +91,16 @@ class Commands:
         limit: int,
         deadline: Deadline,
     ) -> list[Row]:
-        """The rows of a search, as QMD orders them. Raises :class:`QmdError`."""
+        """The rows of a search, in QMD's order."""
         named = [word for collection in collections for word in ("-c", collection)]
         # Behind "--", or a query that starts with a dash is taken for an option.
         words = [*arguments, "--json", "-n", str(limit), *named, "--", query]
-        ended = self._run(words, deadline, grace=_SEARCH_GRACE)
-        return read_output(ended.output, ended.words)
+        ended = self._run(words, deadline, _SEARCH_GRACE)
+        return read_output(ended.stdout, ended.stderr)
 
-    def update(self, deadline: Deadline, lock: int) -> UpdateCounts:
-        """Run ``update``, which keeps the ``lock``. Raises :class:`QmdError`."""
-        output = self._run(["update"], deadline, grace=_WRITE_GRACE, holding=(lock,)).output
+    def update(self, deadline: Deadline, holding: Sequence[int] = ()) -> UpdateCounts:
+        """Run ``update``."""
+        output = self._run(["update"], deadline, _WRITE_GRACE, holding).stdout
         counts = [tuple(map(int, found)) for found in _COUNTS.findall(output)]
         if not counts and not _NO_COLLECTIONS.search(output):
             raise QmdError(f"did not say what it updated: {_short(output)}", reason="bad_json")
@@ -280,46 +109,44 @@ class Commands:
         )
         return UpdateCounts(added, changed, unchanged, removed, _number(_PENDING, output) or 0)
 
-    def embed(self, deadline: Deadline, lock: int) -> None:
-        """Run ``embed``, which keeps the ``lock``. Raises :class:`QmdError`."""
-        output = self._run(["embed"], deadline, grace=_WRITE_GRACE, holding=(lock,)).output
+    def embed(self, deadline: Deadline, holding: Sequence[int] = ()) -> None:
+        """Run ``embed``."""
+        output = self._run(["embed"], deadline, _WRITE_GRACE, holding).stdout
         if _SKIPPED.search(output):
-            raise QmdError("another process makes its vectors", reason="locked")
+            raise QmdError("another process is embedding", reason="locked")
         if failed := _FAILED_CHUNKS.search(output):
             raise QmdError(f"{failed[1]} texts could not be embedded", reason="crash")
 
     def status(self, deadline: Deadline) -> QmdStatus:
-        """Run ``status``. Raises :class:`QmdError`."""
-        output = self._run(["status"], deadline, grace=_SEARCH_GRACE).output
-        documents = _number(_TOTAL, output)
-        vectors = _number(_VECTORS, output)
+        """Run ``status``."""
+        output = self._run(["status"], deadline, _SEARCH_GRACE).stdout
+        documents, vectors = _number(_TOTAL, output), _number(_VECTORS, output)
         if documents is None or vectors is None:
-            raise QmdError(f"did not say how it is: {_short(output)}", reason="bad_json")
-        version = self._version or ""
-        return QmdStatus(version, documents, vectors, _number(_STATUS_PENDING, output) or 0)
+            raise QmdError(f"printed no status: {_short(output)}", reason="bad_json")
+        pending = _number(_STATUS_PENDING, output) or 0
+        return QmdStatus(self._version or "", documents, vectors, pending)
 
     def _run(
         self,
         words: Sequence[str],
         deadline: Deadline,
-        *,
         grace: float,
         holding: Sequence[int] = (),
     ) -> Ended:
         program = self._locate()
         if self._version is None:
-            self._version = program.version or self._asked_version(program, deadline)
-        return self._ran(program, words, deadline, grace, holding)
+            self._version = program.version or self._reported_version(program, deadline)
+        return self._run_program(program, words, deadline, grace, holding)
 
-    def _asked_version(self, program: Program, deadline: Deadline) -> str:
-        """What a program that is not npm's says; an older one finds files that do not exist."""
-        told = self._ran(program, ["--version"], deadline, _SEARCH_GRACE).output
-        found = _NUMBERS.search(told)
+    def _reported_version(self, program: Program, deadline: Deadline) -> str:
+        """What a program that npm did not install reports; older ones return missing files."""
+        output = self._run_program(program, ["--version"], deadline, _SEARCH_GRACE).stdout
+        found = _NUMBERS.search(output)
         version = found[0] if found else ""
         check_version(version)
         return version
 
-    def _ran(
+    def _run_program(
         self,
         program: Program,
         words: Sequence[str],
@@ -339,7 +166,7 @@ class Commands:
                 cwd=self._home.cwd,
                 deadline=deadline,
                 runs=self._runs,
-                cap=_CAP,
+                cap=_MAX_OUTPUT,
                 grace=grace,
                 holding=holding,
             )
@@ -348,45 +175,44 @@ class Commands:
                 raise DeclinedError("qmd: the query is too long for QMD") from error
             what = f"{program.argv[0]} cannot be started: {error.strerror or error}"
             raise QmdError(what, reason="not_installed") from error
-        output = _ESCAPE.sub("", ended.output)
-        said = _ESCAPE.sub("", ended.words)
-        if token := env.get("HF_TOKEN"):  # it may not look like one
-            said = said.replace(token, "***")
-        _judge(words[0], ended.code, ended.why, said)
-        return ended._replace(output=output, words=said)
+        stdout, stderr = _ESCAPE.sub("", ended.stdout), _ESCAPE.sub("", ended.stderr)
+        if token := env.get("HF_TOKEN"):  # which need not look like a secret
+            stderr = stderr.replace(token, "***")
+        _check(words[0], ended.code, ended.why, stderr)
+        return ended._replace(stdout=stdout, stderr=stderr)
 
 
-def _judge(command: str, code: int, why: str, words: str) -> None:
-    """Raise :class:`QmdError` unless all went well."""
+def _check(command: str, code: int, why: str, stderr: str) -> None:
+    """Raise :class:`QmdError` unless the command succeeded."""
     if why == "timeout":
-        raise QmdTimeoutError(f"{command} took longer than it was given", output=words)
+        raise QmdTimeoutError(f"{command} exceeded its time limit", output=stderr)
     if why == "closed":
         raise _closed()
     if why == "output":
-        raise QmdError(f"{command} printed too much", reason="output_cap", output=words)
+        raise QmdError(f"{command} printed too much", reason="output_cap", output=stderr)
     if code == 0:
         return
-    if unknown := _UNKNOWN.findall(words):
+    if unknown := _UNKNOWN.findall(stderr):
         raise UnknownCollectionError(unknown)
-    if _LOCKED.search(words):
-        raise QmdError("its index is locked", reason="locked", output=words)
-    if _DAMAGED.search(words):
+    if _LOCKED.search(stderr):
+        raise QmdError("its index is locked", reason="locked", output=stderr)
+    if _DAMAGED.search(stderr):
         raise QmdError(
             "its index is damaged",
             reason="crash",
-            output=words,
-            hint="`commonplace index --force` sets it aside and makes it anew",
+            output=stderr,
+            hint="`commonplace index --force` sets it aside and rebuilds it",
         )
     if code in _SEGMENTATION_FAULT:
         raise QmdError(
             f"{command} crashed at once, as it does on a Node older than {LEAST_NODE}",
             reason="wrong_runtime",
-            output=words,
+            output=stderr,
             hint=f"install Node {LEAST_NODE} or newer, first in the PATH",
         )
     manner = f"by signal {-code}" if code < 0 else f"with status {code}"
-    said = f": {_short(words)}" if words.strip() else ""
-    raise QmdError(f"{command} ended {manner}{said}", reason="crash", output=words)
+    message = f": {_short(stderr)}" if stderr.strip() else ""
+    raise QmdError(f"{command} ended {manner}{message}", reason="crash", output=stderr)
 
 
 def _number(pattern: re.Pattern[str], output: str) -> int | None:
@@ -401,3 +227,163 @@ def _short(text: str) -> str:
 
 def _closed() -> QmdError:
     return QmdError("was closed", reason="closed")
+
+
+class Ended(NamedTuple):
+    """How a process ended.
+
+    ``code`` is its status, negative a signal's number. ``why`` is the reason for which we ended
+    it, or empty. ``stdout`` is whole if ``why`` is empty, ``stderr`` the last 8 KiB.
+    """
+
+    code: int
+    stdout: str
+    stderr: str
+    why: str
+
+
+class Runs:
+    """Counts running processes, so that closing can stop them all and wait."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._running = 0
+        self.closed = False
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Count one run while it lasts."""
+        with self._changed:
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """Stop all runs, and wait until they have ended."""
+        with self._changed:
+            self.closed = True
+            self._changed.wait_for(lambda: not self._running)
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str,
+    deadline: Deadline,
+    runs: Runs,
+    cap: int,
+    grace: float = _SEARCH_GRACE,
+    holding: Sequence[int] = (),
+) -> Ended:
+    """Run ``argv`` to its end, or end it: past ``deadline``, past ``cap`` bytes, or when closed.
+
+    ``grace`` are the seconds between SIGTERM and SIGKILL, which its children get as well.
+    ``holding`` are descriptors that it keeps open. Raises ``OSError`` if it cannot be started.
+    """
+    with (
+        runs.one(),
+        subprocess.Popen(  # noqa: S603 - the program that the configuration names
+            list(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(env),
+            cwd=cwd,
+            bufsize=0,
+            pass_fds=holding,
+            # A group of its own: its children can be ended with it. Ctrl-C is for us.
+            start_new_session=True,
+        ) as process,
+        selectors.DefaultSelector() as selector,
+    ):
+        assert process.stdout is not None
+        assert process.stderr is not None
+        pipes = _Pipes(selector, process.stdout, process.stderr, cap)
+        try:
+            why = _follow(process, pipes, deadline, runs)
+        except BaseException:
+            end_group(process, 0.0)
+            raise
+        if why or pipes.open:
+            end_group(process, grace if why else 0.0)
+        return Ended(process.wait(), pipes.text(pipes.stdout), pipes.text(pipes.stderr), why)
+
+
+def end_group(process: subprocess.Popen[bytes], grace: float) -> None:
+    """End a process that leads a session, and all that is in it; it is reaped."""
+    if grace:
+        _signal(process, signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=grace)
+    # Also when it has ended by now: its children may not have.
+    _signal(process, signal.SIGKILL)
+    process.wait()
+
+
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # macOS: a group of zombies only
+        os.killpg(process.pid, number)
+
+
+def _follow(process: subprocess.Popen[bytes], pipes: _Pipes, deadline: Deadline, runs: Runs) -> str:
+    """Read until the program has ended; return why it has to be ended, or nothing."""
+    while True:
+        ended = process.poll() is not None
+        pipes.read(0.0 if ended else min(_POLL, deadline.remaining()), whole=ended)
+        if pipes.full:
+            return "output"
+        if ended:
+            return ""  # what still holds the pipes now is a child that it left behind
+        if runs.closed:
+            return "closed"
+        if deadline.expired:
+            return "timeout"
+        if not pipes.open:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=min(_POLL, deadline.remaining()))
+
+
+class _Pipes:
+    """Both output pipes: all of ``stdout``, up to ``cap`` bytes, and the end of ``stderr``."""
+
+    def __init__(
+        self, selector: selectors.BaseSelector, out: IO[bytes], err: IO[bytes], cap: int
+    ) -> None:
+        self.full = False
+        self.stdout = bytearray()
+        self.stderr = bytearray()
+        self._selector = selector
+        self._cap = cap
+        for pipe, into in ((out, self.stdout), (err, self.stderr)):
+            os.set_blocking(pipe.fileno(), False)
+            selector.register(pipe, selectors.EVENT_READ, into)
+
+    @property
+    def open(self) -> bool:
+        """Whether a process can still write to one of them."""
+        return bool(self._selector.get_map())
+
+    def read(self, timeout: float, *, whole: bool) -> None:
+        """Read what there is, once or, if ``whole``, until there is no more."""
+        if not self.open:
+            return
+        while events := self._selector.select(timeout):
+            for key, _ in events:
+                part = os.read(key.fd, _CHUNK)
+                if not part:
+                    self._selector.unregister(key.fileobj)
+                key.data.extend(part)
+            del self.stderr[:-_STDERR_TAIL]
+            self.full = len(self.stdout) > self._cap
+            if not whole or self.full or not self.open:
+                return
+            timeout = 0.0
+
+    @staticmethod
+    def text(raw: bytearray) -> str:
+        return raw.decode("utf-8", "replace")

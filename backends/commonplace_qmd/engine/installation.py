@@ -1,4 +1,4 @@
-"""Finds QMD, and a Node that can run it, without running QMD."""
+"""What is installed on this machine: QMD's program and its Node, its models, and its index."""
 
 from __future__ import annotations
 
@@ -7,40 +7,79 @@ import os
 import re
 import socket
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from threading import Lock, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from commonplace.plugin import NamedTuple
 from commonplace_qmd.engine.values import QmdError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from commonplace_qmd.engine.values import ModelKind, QmdHome
 
 __all__ = [
     "LEAST_NODE",
     "LEAST_VERSION",
+    "OfflineHub",
     "Program",
-    "Refusal",
     "check_version",
+    "environment",
+    "has_other_collections",
+    "has_vector_table",
+    "has_vectors",
     "installed_models",
+    "known_collections",
     "locate",
-    "surroundings",
 ]
-
 
 LEAST_NODE = 22
 LEAST_VERSION = (2, 8, 3)
 
 _NAME = "@tobilu/qmd"
-_ABOVE = 3  # folders between a package's program and its package.json, at most
+_MAX_DEPTH = 3  # folders between a package's program and its package.json
 _NODE_SECONDS = 5.0
+_BUSY_SECONDS = 1.0
 _MAJOR = re.compile(r"#define\s+NODE_MAJOR_VERSION\s+(\d+)")
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
-_INSTALL = f"npm install -g {_NAME}, or set memory.qmd.command to where it is"
+_INSTALL = f"npm install -g {_NAME}, or set memory.qmd.command to its path"
 _NEWER_NODE = f"install Node {LEAST_NODE} or newer; QMD crashes on older ones"
+
+_MAGIC = b"GGUF"
+# The variable that names each model, and the file of the one that QMD takes without.
+_MODELS: Mapping[ModelKind, tuple[str, str]] = {
+    "embed": ("QMD_EMBED_MODEL", "embeddinggemma-300M-Q8_0.gguf"),
+    "rerank": ("QMD_RERANK_MODEL", "qwen3-reranker-0.6b-q8_0.gguf"),
+    "generate": ("QMD_GENERATE_MODEL", "qmd-query-expansion-1.7B-q4_k_m.gguf"),
+}
+
+_BUSY_MS = 2000  # how long QMD waits for a writer; its own default is two minutes
+_PASSED = frozenset(
+    {
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LANG", "LANGUAGE"),
+        *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"),
+        *("QMD_EMBED_MODEL", "QMD_RERANK_MODEL", "QMD_GENERATE_MODEL"),
+        *("QMD_FORCE_CPU", "QMD_LLAMA_GPU", "QMD_EMBED_PARALLELISM", "QMD_EMBED_CONTEXT_SIZE"),
+        *("QMD_RERANK_CONTEXT_SIZE", "QMD_EXPAND_CONTEXT_SIZE", "QMD_EMBED_MAX_DURATION_MS"),
+        "QMD_METAL_KEEP_RESIDENCY",
+    }
+)
+_PASSED_PREFIXES = (
+    *("LC_", "GGML_", "CUDA_", "HIP_", "ROCR_", "VK_", "MTL_", "OMP_"),
+    "NODE_LLAMA_CPP_",
+)
+# Only downloads use the network, so only they get the proxies and the token.
+_DOWNLOAD_PASSED = frozenset(
+    {
+        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+        *("HF_ENDPOINT", "MODEL_ENDPOINT", "HF_TOKEN"),
+    }
+)
+_NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+_CLIENT_SECONDS = 2.0
+_REQUEST = 1 << 16
 
 
 class Program(NamedTuple):
@@ -51,15 +90,14 @@ class Program(NamedTuple):
 
 
 def locate(command: str, env: Mapping[str, str]) -> Program:
-    """The program behind ``command``, looked for in ``env``'s ``PATH``.
+    """Find the program behind ``command`` in ``env``'s ``PATH``; QMD is not run.
 
-    What npm installs as ``qmd`` only starts another Node and waits: killed, it leaves that one
-    running. So QMD's own file is started directly where it can be found. Raises
-    :class:`~commonplace_qmd.engine.values.QmdError`: ``not_installed``, ``wrong_runtime`` or
-    ``wrong_version``.
+    npm's ``qmd`` is a launcher: killed, it leaves another Node running. So QMD's own file is
+    started directly where it can be found. Raises :class:`QmdError`: ``not_installed``,
+    ``wrong_runtime`` or ``wrong_version``.
     """
     if os.name == "nt":
-        raise QmdError("is driven on Linux and macOS only", reason="not_installed")
+        raise QmdError("runs on Linux and macOS only", reason="not_installed")
     import shutil
 
     found = shutil.which(command, path=env.get("PATH", os.defpath))
@@ -84,13 +122,13 @@ def locate(command: str, env: Mapping[str, str]) -> Program:
 
 
 def check_version(version: str) -> None:
-    """Raise :class:`~commonplace_qmd.engine.values.QmdError` if ``version`` is too old."""
+    """Raise :class:`QmdError` (``wrong_version``) if ``version`` is too old."""
     match = _VERSION.search(version)
     if match is None or tuple(map(int, match.groups())) >= LEAST_VERSION:
         return
     wanted = ".".join(map(str, LEAST_VERSION))
     raise QmdError(
-        f"version {match[0]} is too old, {wanted} is the oldest that is understood",
+        f"version {match[0]} is too old, {wanted} is the oldest that is supported",
         reason="wrong_version",
         hint=f"npm install -g {_NAME}@latest",
     )
@@ -99,18 +137,18 @@ def check_version(version: str) -> None:
 def _package(program: str) -> tuple[str, str] | None:
     """The folder of QMD's package that ``program`` lies in, and its version."""
     folder = os.path.dirname(program)
-    for _ in range(_ABOVE):
+    for _ in range(_MAX_DEPTH):
         with suppress(OSError, ValueError):
             with open(os.path.join(folder, "package.json"), encoding="utf-8") as file:
-                told = json.load(file)
-            if isinstance(told, dict) and told.get("name") == _NAME:
-                return folder, str(told.get("version", ""))
+                package = json.load(file)
+            if isinstance(package, dict) and package.get("name") == _NAME:
+                return folder, str(package.get("version", ""))
         folder = os.path.dirname(folder)
     return None
 
 
 def _is_installed_by_npm(folder: str) -> bool:
-    """Whether the launcher would take Node and ``dist``: Bun's installations have no SQLite for it.
+    """Whether the launcher would take Node and ``dist``: Bun's installations lack Node's SQLite.
 
     A checkout may be newer than its ``dist``.
     """
@@ -122,7 +160,7 @@ def _is_installed_by_npm(folder: str) -> bool:
 
 
 def _node(beside: str, env: Mapping[str, str]) -> str:
-    """A Node that is new enough: the one beside the command was installed with it."""
+    """A Node that is new enough, first the one in the folder ``beside`` the command."""
     old = ""
     for node in _nodes(beside, env):
         major = _node_major(node, env)
@@ -146,7 +184,7 @@ def _nodes(beside: str, env: Mapping[str, str]) -> Iterator[str]:
 
 
 def _node_major(node: str, env: Mapping[str, str]) -> int | None:
-    """The version of ``node``: from the header that comes with it, or else by asking it."""
+    """The major version of ``node``: from the header installed with it, or by running it."""
     above = os.path.dirname(os.path.dirname(os.path.realpath(node)))
     with suppress(OSError):
         header = os.path.join(above, "include", "node", "node_version.h")
@@ -156,7 +194,7 @@ def _node_major(node: str, env: Mapping[str, str]) -> int | None:
     import subprocess
 
     with suppress(OSError, subprocess.SubprocessError):
-        told = subprocess.run(  # noqa: S603 - a program in the user's own PATH
+        output = subprocess.run(  # noqa: S603 - a program in the user's own PATH
             [node, "--version"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -165,36 +203,30 @@ def _node_major(node: str, env: Mapping[str, str]) -> int | None:
             timeout=_NODE_SECONDS,
             check=False,
         ).stdout
-        if match := _VERSION.search(told):
+        if match := _VERSION.search(output):
             return int(match[1])
     return None
 
 
-_MAGIC = b"GGUF"
-# The variable that names each model, and the file of the one that QMD takes without.
-_MODELS: Mapping[ModelKind, tuple[str, str]] = {
-    "embed": ("QMD_EMBED_MODEL", "embeddinggemma-300M-Q8_0.gguf"),
-    "rerank": ("QMD_RERANK_MODEL", "qwen3-reranker-0.6b-q8_0.gguf"),
-    "generate": ("QMD_GENERATE_MODEL", "qmd-query-expansion-1.7B-q4_k_m.gguf"),
-}
-
-
 def installed_models(folder: str, env: Mapping[str, str]) -> frozenset[ModelKind]:
-    """The kinds of models whose files lie in ``folder``, or where ``env`` says."""
+    """The kinds of models whose files lie in ``folder``, or at the path that ``env`` names.
+
+    With one missing, QMD would try to download it.
+    """
     return frozenset(
         kind
         for kind, (variable, default) in _MODELS.items()
-        if _is_there(env.get(variable) or f"hf:{default}", folder)
+        if _is_installed(env.get(variable) or f"hf:{default}", folder)
     )
 
 
-def _is_there(uri: str, folder: str) -> bool:
+def _is_installed(uri: str, folder: str) -> bool:
     if not uri.startswith("hf:"):
         return _is_model(uri)
     name = uri.rpartition("/")[2].removeprefix("hf:")
     with suppress(OSError):
         return any(
-            # The file's name goes behind its owner's: hf_ggml-org_embeddinggemma-...
+            # The owner comes before the file's name: hf_ggml-org_embeddinggemma-...
             entry.endswith(".gguf") and name in entry and _is_model(os.path.join(folder, entry))
             for entry in os.listdir(folder)
         )
@@ -207,74 +239,51 @@ def _is_model(path: str) -> bool:
     return False
 
 
-_BUSY_MS = 2000  # how long QMD waits for a writer; its own default is two minutes
-_KEPT = frozenset(
-    {
-        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LANG", "LANGUAGE"),
-        *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"),
-        *("QMD_EMBED_MODEL", "QMD_RERANK_MODEL", "QMD_GENERATE_MODEL"),
-        *("QMD_FORCE_CPU", "QMD_LLAMA_GPU", "QMD_EMBED_PARALLELISM", "QMD_EMBED_CONTEXT_SIZE"),
-        *("QMD_RERANK_CONTEXT_SIZE", "QMD_EXPAND_CONTEXT_SIZE", "QMD_EMBED_MAX_DURATION_MS"),
-        "QMD_METAL_KEEP_RESIDENCY",
-    }
-)
-_KEPT_KINDS = ("LC_", "GGML_", "CUDA_", "HIP_", "ROCR_", "VK_", "MTL_", "OMP_", "NODE_LLAMA_CPP_")
-# Only what fetches models goes anywhere, and only that may know the way and the key.
-_FETCHING = frozenset(
-    {
-        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
-        *("HF_ENDPOINT", "MODEL_ENDPOINT", "HF_TOKEN"),
-    }
-)
+def environment(home: QmdHome, env: Mapping[str, str], *, endpoint: str | None) -> dict[str, str]:
+    """QMD's environment: the variables of ``env`` that it needs, and the paths of ``home``.
 
-
-def surroundings(home: QmdHome, env: Mapping[str, str], *, endpoint: str | None) -> dict[str, str]:
-    """What QMD gets to see of ``env``, and where its files are.
-
-    ``endpoint`` is asked for models in the hub's place, so that what is missing is said at once;
-    without one, QMD may download.
+    ``endpoint`` replaces the hub of models, so that a missing model is reported at once; with
+    ``None``, QMD may download.
     """
-    seen = {
+    passed = {
         name: value
         for name, value in env.items()
-        if name in _KEPT
-        or name.startswith(_KEPT_KINDS)
-        or (endpoint is None and name.upper() in _FETCHING)
+        if name in _PASSED
+        or name.startswith(_PASSED_PREFIXES)
+        or (endpoint is None and name.upper() in _DOWNLOAD_PASSED)
     }
-    seen |= {
+    passed |= {
         "QMD_CONFIG_DIR": home.config_dir,
         "XDG_CACHE_HOME": home.cache_home,
         "INDEX_PATH": home.index_path,
-        "PWD": home.cwd,  # which QMD prefers to asking the system
+        "PWD": home.cwd,  # which QMD prefers to the system's answer
         "NO_COLOR": "1",
         "QMD_SQLITE_BUSY_TIMEOUT": str(_BUSY_MS),
         "NODE_COMPILE_CACHE": os.path.join(home.cache_home, "node"),
-        # What QMD's launcher sets, which is passed by: engines that keep standard output clean.
+        # As QMD's launcher, which is bypassed, sets them: they keep standard output clean.
         "LLAMA_LOG_LEVEL": "error",
         "GGML_LOG_LEVEL": "error",
         "GGML_BACKEND_SILENT": "1",
     }
-    if sys.platform == "darwin" and seen.get("QMD_METAL_KEEP_RESIDENCY") != "1":
-        seen["GGML_METAL_NO_RESIDENCY"] = "1"
+    if sys.platform == "darwin" and passed.get("QMD_METAL_KEEP_RESIDENCY") != "1":
+        passed["GGML_METAL_NO_RESIDENCY"] = "1"
     if endpoint is not None:
-        seen |= {"HF_ENDPOINT": endpoint, "MODEL_ENDPOINT": endpoint}
-    return seen
+        passed |= {"HF_ENDPOINT": endpoint, "MODEL_ENDPOINT": endpoint}
+    return passed
 
 
-_ANSWER = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-_CLIENT_SECONDS = 2.0
-_REQUEST = 1 << 16
+class OfflineHub:
+    """Replaces the hub of models by a loopback server that answers 404, so QMD does not retry.
 
-
-class Refusal:
-    """A server on the loopback that answers 404; it runs from the first :meth:`address` on."""
+    It runs from the first :meth:`address` on.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._listening: socket.socket | None = None
 
     def address(self) -> str:
-        """Its URL, ending in a slash; where nothing can listen, one where nobody does."""
+        """Its URL, ending in a slash; where no port can be opened, one that refuses."""
         with self._lock:
             if self._listening is None:
                 try:
@@ -282,7 +291,7 @@ class Refusal:
                 except OSError:
                     return "http://127.0.0.1:9/"
                 target = self._listening
-                Thread(target=_refuse, args=(target,), name="qmd-refusal", daemon=True).start()
+                Thread(target=_refuse, args=(target,), name="qmd-offline", daemon=True).start()
             return f"http://127.0.0.1:{self._listening.getsockname()[1]}/"
 
     def close(self) -> None:
@@ -298,10 +307,42 @@ class Refusal:
 def _refuse(listening: socket.socket) -> None:
     while True:
         try:
-            asking, _ = listening.accept()
+            client, _ = listening.accept()
         except OSError:
             return
-        with asking, suppress(OSError):
-            asking.settimeout(_CLIENT_SECONDS)
-            asking.recv(_REQUEST)
-            asking.sendall(_ANSWER)
+        with client, suppress(OSError):
+            client.settimeout(_CLIENT_SECONDS)
+            client.recv(_REQUEST)
+            client.sendall(_NOT_FOUND)
+
+
+def known_collections(index_path: str) -> frozenset[str]:
+    """The collections that a resident QMD knows; empty where the index cannot be read."""
+    return frozenset(str(row[0]) for row in _rows(index_path, "SELECT name FROM store_collections"))
+
+
+def has_other_collections(index_path: str, collections: Collection[str]) -> bool:
+    """Whether the index has, or may have, documents outside ``collections``."""
+    rows = _rows(index_path, "SELECT DISTINCT collection FROM documents")
+    return not rows or not {str(row[0]) for row in rows}.issubset(collections)
+
+
+def has_vectors(index_path: str) -> bool:
+    """Whether anything is embedded: without, QMD answers a vector search with an empty list."""
+    return bool(_rows(index_path, "SELECT 1 FROM content_vectors LIMIT 1"))
+
+
+def has_vector_table(index_path: str) -> bool:
+    """Whether QMD would load its model to search vectors, of which there may be none."""
+    return bool(_rows(index_path, "SELECT 1 FROM sqlite_master WHERE name = 'vectors_vec'"))
+
+
+def _rows(index_path: str, query: str) -> list[tuple[Any, ...]]:
+    import sqlite3
+
+    try:
+        uri = f"file:{quote(index_path)}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS)) as connection:
+            return connection.execute(query).fetchall()
+    except sqlite3.Error:  # no file, no such table in this version, or a writer holds it
+        return []

@@ -1,4 +1,4 @@
-"""One running ``qmd mcp``: requests go to its standard input, answers come from its output."""
+"""The resident server ``qmd mcp``: one process on pipes, restarted for a new configuration."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import subprocess
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import TIMEOUT_MAX, Lock, Thread
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import NEVER, CircuitBreaker
 from commonplace_qmd.engine.commands import end_group
-from commonplace_qmd.engine.installation import check_version
-from commonplace_qmd.engine.search import known_collections
+from commonplace_qmd.engine.installation import check_version, known_collections
 from commonplace_qmd.engine.values import QmdError, QmdTimeoutError, RefusedError
 
 if TYPE_CHECKING:
@@ -24,28 +23,30 @@ if TYPE_CHECKING:
     from commonplace.plugin import Deadline
     from commonplace_qmd.engine.values import QmdHome
 
-__all__ = [
-    "Resident",
-    "Server",
-]
+    Response = Mapping[str, Any] | None
+    """A JSON-RPC response; ``None`` where the server ended before it sent one."""
 
+__all__ = ["Resident", "Server"]
 
 _PROTOCOL = "2025-06-18"
-_PART = 1 << 16
-_LINE = 4_000_000  # bytes: more is no answer to anything that we ask
+_CHUNK = 1 << 16
+_MAX_LINE = 4_000_000  # bytes: no answer to our requests is longer
 _STDERR_TAIL = 8192
 _SHOWN = 300
-_TICK = 5.0  # seconds between two looks at whether it has been idle for too long
-_PATIENCE = 1.0
+_TICK = 5.0  # seconds between two checks whether the server is idle
+_WRITE_SECONDS = 1.0
+_PAUSE = 5.0  # seconds before the next start after a failure, doubling
+_LONGEST_PAUSE = 300.0
+_STUCK = 300.0  # seconds; re-ranking takes minutes without a graphics card
 
 
 class Server:
-    """Speaks MCP on pipes: no port that other users could ask, and it ends when we do.
+    """One running ``qmd mcp``, spoken to by MCP over pipes; threads may share it.
 
-    However we end, our end of its input is closed by the system, and QMD then stops by itself.
-    Threads may ask at the same time. After ``idle`` seconds without a request it is ended, as
-    after an answer that makes no sense. Raises ``OSError``, or :class:`QmdError` if it has ended
-    at once.
+    It has no port that other users could connect to. When this process ends in whatever way, the
+    system closes the server's standard input, and QMD stops by itself. The server is ended after
+    ``idle`` seconds without a request, and after a response that makes no sense. The constructor
+    raises ``OSError``, or :class:`QmdError` if the process ended at once.
     """
 
     def __init__(
@@ -61,14 +62,15 @@ class Server:
         self._idle = idle
         self._started = self._used = clock()
         self._lock = Lock()
-        self._waiting: dict[int, SimpleQueue[Mapping[str, Any] | None]] = {}
-        self._given_up: dict[int, float] = {}
+        self._waiting: dict[int, SimpleQueue[Response]] = {}
+        self._given_up: dict[int, float] = {}  # by request id, when its caller stopped waiting
         self._id = 0
-        self._err = bytearray()
+        self._stderr = bytearray()
         self._pid = os.getpid()
         self._ending = Lock()
         self._reaped = False
-        self._fault = ""
+        self._failure = ""
+        self._greeted = False
         self.idled = False
         self._process = subprocess.Popen(  # noqa: S603 - the program that the configuration names
             [*argv, "mcp"],
@@ -82,7 +84,6 @@ class Server:
         )
         assert self._process.stdin is not None
         os.set_blocking(self._process.stdin.fileno(), False)
-        self._greeted = False
         self._thread = Thread(target=self._listen, name="qmd-mcp", daemon=True)
         self._thread.start()
         hello = {
@@ -98,23 +99,22 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """The process id of what was started."""
+        """The id of the server's process."""
         return self._process.pid
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked, or could soon."""
-        # After a fork, the pipes are our parent's: two asking would get each other's answers.
-        return not self._reaped and self._pid == os.getpid()
+        """Whether it takes requests, or is about to."""
+        return not self._reaped and self.ours
 
     @property
     def ours(self) -> bool:
-        """Whether this process started it."""
+        """Whether this process started it: after a fork, the pipes belong to the parent."""
         return self._pid == os.getpid()
 
     @property
     def owing(self) -> float | None:
-        """For how many seconds it has been starting, or owed an answer that nobody waits for."""
+        """The seconds since it was started, or owes a response that its caller gave up on."""
         with self._lock:
             since = min(self._given_up.values(), default=None)
             if not self._greeted:
@@ -122,58 +122,59 @@ class Server:
         return None if since is None else self._clock() - since
 
     def ready(self, deadline: Deadline) -> bool:
-        """Wait for it to have started; whether it has. Raises :class:`QmdError`."""
+        """Wait until it has started; return whether it has. Raises :class:`QmdError`."""
         with self._lock:
             if self._greeted:
                 return True
         try:
-            told = self._greeting.get(timeout=min(deadline.remaining(), TIMEOUT_MAX))
+            response = self._greeting.get(timeout=min(deadline.remaining(), TIMEOUT_MAX))
         except Empty:
             return False
-        self._greeting.put(told)  # for whoever else waits
-        server = self._result(told).get("serverInfo")
+        self._greeting.put(response)  # for other threads that wait
+        server = self._result(response).get("serverInfo")
         with self._lock:
             if not self._greeted:
-                check_version(str(server.get("version")) if isinstance(server, dict) else "")
-                message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-                self._write(message, deadline)
+                check_version(str(server.get("version", "")) if isinstance(server, dict) else "")
+                self._write({"jsonrpc": "2.0", "method": "notifications/initialized"}, deadline)
                 self._greeted = True
         return True
 
     def call(self, tool: str, arguments: Mapping[str, Any], deadline: Deadline) -> Any:
-        """The structured answer of a tool; for a server that is ready.
+        """Return the structured result of ``tool``; the server must be ready.
 
-        Raises :class:`QmdTimeoutError`, leaving it to its work, and :class:`QmdError`.
+        Raises :class:`QmdError`, and :class:`QmdTimeoutError`, which leaves the server at work.
         """
-        answer = self._send("tools/call", {"name": tool, "arguments": dict(arguments)}, deadline)
+        waiting = self._send("tools/call", {"name": tool, "arguments": dict(arguments)}, deadline)
         try:
-            told = answer.get(timeout=min(deadline.remaining(), TIMEOUT_MAX))
+            response = waiting.get(timeout=min(deadline.remaining(), TIMEOUT_MAX))
         except Empty:
-            self._give_up(answer)
-            raise QmdTimeoutError("the resident server took longer than it was given") from None
-        result = self._result(told)
+            with self._lock:
+                for id_ in [id_ for id_, one in self._waiting.items() if one is waiting]:
+                    del self._waiting[id_]
+                    self._given_up[id_] = self._clock()
+            raise QmdTimeoutError("the resident server exceeded its time limit") from None
+        result = self._result(response)
         if result.get("isError"):
-            raise RefusedError(_words_of(result))
+            raise RefusedError(_error_text(result))
         return result.get("structuredContent")
 
     def stop(self) -> None:
-        """End it, and all it started, at once: it only reads, and has nothing to save."""
-        if not self.ours:
-            return
-        self._end()
-        self._thread.join()
+        """End it and all its children at once: it only reads, and has nothing to save."""
+        if self.ours:
+            self._end()
+            self._thread.join()
 
     def _send(
         self, method: str, params: Mapping[str, Any], deadline: Deadline
-    ) -> SimpleQueue[Mapping[str, Any] | None]:
-        answer: SimpleQueue[Mapping[str, Any] | None] = SimpleQueue()
+    ) -> SimpleQueue[Response]:
+        waiting: SimpleQueue[Response] = SimpleQueue()
         with self._lock:
             self._used = self._clock()
             self._id += 1
-            self._waiting[self._id] = answer
+            self._waiting[self._id] = waiting
             message = {"jsonrpc": "2.0", "id": self._id, "method": method, "params": params}
             self._write(message, deadline)
-        return answer
+        return waiting
 
     def _write(self, message: Mapping[str, Any], deadline: Deadline) -> None:
         raw = memoryview(json.dumps(message).encode() + b"\n")
@@ -185,120 +186,94 @@ class Server:
                     raw = raw[os.write(pipe, raw) :]
                 except BlockingIOError:
                     # It does not read. Half a message makes it useless for the next one too.
-                    limit = min(deadline.remaining(), _PATIENCE)
+                    limit = min(deadline.remaining(), _WRITE_SECONDS)
                     if not select.select([], [pipe], [], limit)[1]:
-                        self._fault = "the resident server does not read its requests"
+                        self._failure = "the resident server does not read its requests"
                         raise self._gone() from None
         except (OSError, ValueError):  # ValueError: stopped meanwhile
             raise self._gone() from None
 
-    def _give_up(self, answer: SimpleQueue[Mapping[str, Any] | None]) -> None:
-        with self._lock:
-            for id_, waiting in list(self._waiting.items()):
-                if waiting is answer:
-                    del self._waiting[id_]
-                    self._given_up[id_] = self._clock()
-
-    def _result(self, told: Mapping[str, Any] | None) -> Mapping[str, Any]:
-        if told is None:
+    def _result(self, response: Response) -> Mapping[str, Any]:
+        if response is None:
             raise self._gone()
-        if "error" in told:
-            raise RefusedError(str(told["error"])[:_SHOWN])
-        result = told.get("result")
+        if "error" in response:
+            raise RefusedError(str(response["error"])[:_SHOWN])
+        result = response.get("result")
         if not isinstance(result, dict):
-            raise QmdError("the resident server answered no result", reason="bad_json")
+            raise QmdError("the resident server sent no result", reason="bad_json")
         return result
 
     def _gone(self) -> QmdError:
-        words = self._err.decode("utf-8", "replace")
-        if self._fault:
-            return QmdError(self._fault, reason="bad_json", output=words)
-        return QmdError("the resident server has ended", reason="crash", output=words)
+        output = self._stderr.decode("utf-8", "replace")
+        if self._failure:
+            return QmdError(self._failure, reason="bad_json", output=output)
+        return QmdError("the resident server has ended", reason="crash", output=output)
 
     def _listen(self) -> None:
-        """The thread that reads both pipes until they end, and then sees the process off."""
+        """Read both pipes until they end, then reap the process; runs on a thread of its own."""
+        process = self._process
         with selectors.DefaultSelector() as selector:
-            assert self._process.stdout is not None
-            assert self._process.stderr is not None
+            assert process.stdout is not None
+            assert process.stderr is not None
             lines = bytearray()
-            selector.register(self._process.stdout, selectors.EVENT_READ, lines)
-            selector.register(self._process.stderr, selectors.EVENT_READ, self._err)
-            # What it started may hold the pipes longer than it lives.
-            while selector.get_map() and self._process.poll() is None and not self._fault:
+            selector.register(process.stdout, selectors.EVENT_READ, lines)
+            selector.register(process.stderr, selectors.EVENT_READ, self._stderr)
+            # Its children may hold the pipes longer than it lives.
+            while selector.get_map() and process.poll() is None and not self._failure:
                 for key, _ in selector.select(min(_TICK, self._idle)):
-                    part = os.read(key.fd, _PART)
+                    part = os.read(key.fd, _CHUNK)
                     if not part:
                         selector.unregister(key.fileobj)
                     key.data.extend(part)
-                self._hear(lines)
-                del self._err[:-_STDERR_TAIL]
+                *whole, rest = lines.split(b"\n")
+                lines[:] = rest
+                for line in whole:
+                    self._receive(bytes(line))
+                if len(lines) > _MAX_LINE:
+                    self._failure = "the resident server's response is too long"
+                del self._stderr[:-_STDERR_TAIL]
                 if self._clock() - self._used > self._idle and not self._waiting:
                     self.idled = True
                     break
         self._end()
         with self._lock:
-            for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-                _close(pipe)
-            for answer in self._waiting.values():
-                answer.put(None)
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                with suppress(OSError):
+                    if pipe is not None:
+                        pipe.close()
+            for waiting in self._waiting.values():
+                waiting.put(None)
             self._waiting.clear()
 
     def _end(self) -> None:
-        # Once: afterwards, its number may be somebody else's.
+        # Once: afterwards, another process may have its number.
         with self._ending:
             if not self._reaped:
                 end_group(self._process, 0.0)
                 self._reaped = True
 
-    def _hear(self, lines: bytearray) -> None:
-        *whole, rest = lines.split(b"\n")
-        lines[:] = rest
-        for line in whole:
-            self._take(bytes(line))
-        if len(lines) > _LINE:
-            self._fault = "the resident server's answer is too long"
-
-    def _take(self, line: bytes) -> None:
+    def _receive(self, line: bytes) -> None:
         try:
-            told = json.loads(line)
+            message = json.loads(line)
         except (ValueError, RecursionError):
-            return  # an engine that prints where it should not
-        if not isinstance(told, dict) or "id" not in told or "method" in told:
-            return  # a notice
+            return  # output of a library that prints to stdout
+        if not isinstance(message, dict) or "id" not in message or "method" in message:
+            return  # a notification
         with self._lock:
             self._used = self._clock()
-            id_ = told["id"] if isinstance(told["id"], int) else 0
-            answer = self._waiting.pop(id_, None)
-            if answer is not None:
-                answer.put(told)
+            id_ = message["id"] if isinstance(message["id"], int) else 0
+            waiting = self._waiting.pop(id_, None)
+            if waiting is not None:
+                waiting.put(message)
             elif self._given_up.pop(id_, None) is None:
-                self._fault = "the resident server answered what nobody asked"
-
-
-def _close(pipe: IO[bytes] | None) -> None:
-    if pipe is not None:
-        with suppress(OSError):
-            pipe.close()
-
-
-def _words_of(result: Mapping[str, Any]) -> str:
-    content = result.get("content")
-    parts = content if isinstance(content, list) else []
-    texts = [str(part.get("text", "")) for part in parts if isinstance(part, dict)]
-    return " ".join(" ".join(texts).split())[:_SHOWN]
-
-
-_PAUSE = 5.0  # seconds before the next attempt after a failure, doubling
-_LONGEST_PAUSE = 300.0
-_STUCK = 300.0  # ranking again takes minutes without a graphics card
-
-Stamp = tuple[int, ...]
+                self._failure = "the resident server sent a response without a request"
 
 
 class Resident:
-    """At most one server, of ``start``; safe to share between threads.
+    """At most one :class:`Server`, started by ``start`` in the background; threads may share it.
 
-    QMD reads its configuration when it starts: once that has changed, another one is started.
+    QMD reads its configuration when it starts, so a changed one starts another server. After a
+    failure the next start waits for a pause that doubles.
     """
 
     def __init__(
@@ -311,24 +286,25 @@ class Resident:
             cooldown=_PAUSE, longest=_LONGEST_PAUSE, monotonic=clock, clock=clock
         )
         self._server: Server | None = None
-        self._stamp: Stamp = (0,)
+        self._stamp: tuple[int, ...] = (0,)
         self._known: frozenset[str] = frozenset()
         self._closed = False
 
     def server(
         self, deadline: Deadline, *, patient: bool = True
     ) -> tuple[Server, frozenset[str]] | None:
-        """A server that can be asked by ``deadline``, and the collections that it knows.
+        """A server that is ready by ``deadline``, and the collections that it knows.
 
-        If there is none it is started, and with no time left only that: ``None`` is told. It does
-        one thing at a time: unless ``patient``, one that still owes an answer is not asked.
+        If none runs, one is started; with an expired ``deadline`` this returns ``None`` at once.
+        The server does one thing at a time: unless ``patient``, one that still owes a response is
+        not returned.
         """
         with self._lock:
             server = self._current()
         if server is None:
             return None
         try:
-            # Before it is looked at what it owes: until it is greeted, it owes its greeting.
+            # In this order: until it is greeted, it owes its greeting.
             if not server.ready(deadline) or (server.owing is not None and not patient):
                 return None
         except QmdError as error:
@@ -342,11 +318,11 @@ class Resident:
             return server, self._known
 
     def answered(self) -> None:
-        """Report that a server did what it was asked."""
+        """Report that a server answered a request."""
         self._breaker.succeeded()
 
     def failed(self, server: Server, reason: str) -> None:
-        """Report that ``server`` cannot be relied on; it is ended."""
+        """Report that ``server`` failed, and end it."""
         with self._lock:
             if server is self._server:
                 self._server = None
@@ -362,8 +338,7 @@ class Resident:
             server.stop()
 
     def _current(self) -> Server | None:
-        stamp = self._stamped()
-        server = self._server
+        stamp, server = self._config_stamp(), self._server
         if server is not None and not server.alive:
             self._server = None
             if server.ours and not server.idled:
@@ -383,14 +358,14 @@ class Resident:
                 self._breaker.failed(str(error))
         return self._server
 
-    def _changed(self, stamp: Stamp) -> bool:
+    def _changed(self, stamp: tuple[int, ...]) -> bool:
         *config, index = self._stamp
         if config == list(stamp[:-1]) and not index:
-            self._stamp = stamp  # an index that was not there is the one it made
+            self._stamp = stamp  # the server has made the index since
         return stamp != self._stamp
 
-    def _stamped(self) -> Stamp:
-        """Of the configuration, and of which file the index is: one may be put in its place."""
+    def _config_stamp(self) -> tuple[int, ...]:
+        """The stamp of ``index.yml``, and the inode of the index, which may be replaced."""
         config = _stat(os.path.join(self._home.config_dir, "index.yml"))
         index = _stat(self._home.index_path)
         return (
@@ -404,3 +379,10 @@ def _stat(path: str) -> os.stat_result | None:
         return os.stat(path)
     except OSError:
         return None
+
+
+def _error_text(result: Mapping[str, Any]) -> str:
+    content = result.get("content")
+    parts = content if isinstance(content, list) else []
+    texts = [str(part.get("text", "")) for part in parts if isinstance(part, dict)]
+    return " ".join(" ".join(texts).split())[:_SHOWN]

@@ -66,6 +66,9 @@ class Lease:
         self._owner: int | None = None
         self._depth = 0
         self._since = 0.0
+        self.descriptor: int | None = None
+        """The lock file while the lease is held: a child that inherits it (``pass_fds``) keeps the
+        lease until it ends, even if this process is killed; otherwise ``None``."""
 
     @contextmanager
     def held(self, wait: float) -> Iterator[bool]:
@@ -121,26 +124,20 @@ class Lease:
         if self._path is None:
             yield
             return
-        # Imported here: it costs some 40 ms, which a search that writes nothing does not pay.
-        import filelock
-
         give_up = self._clock() + wait
-        lock = filelock.FileLock(self._path, mode=0o600, thread_local=False)
-        while True:
-            try:
-                lock.acquire(blocking=False)
-                break
-            except filelock.Timeout as error:
-                left = give_up - self._clock()
-                if left <= 0:
-                    raise self._busy(self._signed()) from error
-                self._sleep(min(_POLL_SECONDS, left))
+        while (descriptor := _locked(self._path)) is None:
+            left = give_up - self._clock()
+            if left <= 0:
+                raise self._busy(self._signed())
+            self._sleep(min(_POLL_SECONDS, left))
         try:
+            self.descriptor = descriptor
             self._sign()
             yield
         finally:
+            self.descriptor = None
             self._unsign()
-            lock.release()
+            _unlock(descriptor)
 
     def check(self) -> None:
         """Raise :class:`~commonplace.errors.CallerError` unless this thread holds the lease."""
@@ -159,19 +156,16 @@ class Lease:
             return Holder(os.getpid(), self._since, _program())
         if self._path is None or self._signed() is None:
             return None
-        import filelock
-
-        lock = filelock.FileLock(self._path, mode=0o600, thread_local=False)
         try:
-            lock.acquire(blocking=False)
-        except filelock.Timeout:
-            return self._signed()
+            descriptor = _locked(self._path)
         except OSError:
             return None
+        if descriptor is None:
+            return self._signed()
         try:
             self._unsign()
         finally:
-            lock.release()
+            _unlock(descriptor)
         return None
 
     def notices(self) -> tuple[str, ...]:
@@ -221,6 +215,47 @@ class Lease:
             return Holder(int(pid), float(since), _printable(program))
         except ValueError:
             return None
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+    def _unlock(descriptor: int) -> None:
+        with suppress(OSError):
+            msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+        os.close(descriptor)
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _unlock(descriptor: int) -> None:
+        # Explicitly: a child that was given the descriptor may have left a process behind.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
+
+
+def _locked(path: str) -> int | None:
+    """The descriptor of the locked file at ``path``; ``None`` where another one has locked it."""
+    # A link in its path is refused, and a FIFO does not block.
+    flags = os.O_RDWR | os.O_CREAT
+    for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"):
+        flags |= getattr(os, name, 0)
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        _lock(descriptor)
+    except (BlockingIOError, PermissionError):  # the latter from Windows and some network disks
+        os.close(descriptor)
+        return None
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 @contextmanager

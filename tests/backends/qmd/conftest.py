@@ -51,6 +51,7 @@ class FakeQmd:
         self.embeds = 0
         self.embedded: set[str] = set()
         self.closed = 0
+        self.held: list[os.stat_result] = []
         self.available = Probe(available=True)
         self.on_update: Callable[[], object] = lambda: None
 
@@ -60,8 +61,9 @@ class FakeQmd:
     def models(self) -> frozenset[str]:
         return frozenset(self.installed)
 
-    def update(self, *, deadline: Deadline) -> UpdateCounts:
+    def update(self, *, deadline: Deadline, holding: Sequence[int] = ()) -> UpdateCounts:
         self.updates += 1
+        self.held += map(os.fstat, holding)
         self.on_update()
         self._fail("update")
         before = self.documents
@@ -84,8 +86,9 @@ class FakeQmd:
             pending=len(set(now.values()) - self.embedded),
         )
 
-    def embed(self, *, deadline: Deadline) -> None:
+    def embed(self, *, deadline: Deadline, holding: Sequence[int] = ()) -> None:
         self.embeds += 1
+        self.held += map(os.fstat, holding)
         self._fail("embed")
         self.embedded = set(self.documents.values())
 
@@ -116,9 +119,7 @@ class FakeQmd:
                 scores[key] = scores.get(key, 0.0) + (1 if weight else 2) / (60 + rank)
         ranked = sorted(scores, key=lambda key: (-scores[key], key))
         wanted = [key for key in ranked if not collections or key[0] in collections]
-        return [
-            Row(*key, 1 / rank, 1, 1, 1, key[1], "#", "") for rank, key in enumerate(wanted, 1)
-        ][:limit]
+        return [Row(*key, 1 / rank, 1) for rank, key in enumerate(wanted, 1)][:limit]
 
     def close(self) -> None:
         self.closed += 1

@@ -334,6 +334,16 @@ def test_one_updates_at_a_time(desk: Desk) -> None:
     assert desk.qmd.updates == 1
 
 
+def test_the_child_inherits_the_lock_that_keeps_other_writers_out(desk: Desk) -> None:
+    """It goes on writing when this process is killed."""
+    desk.qmd.installed = {"embed"}
+    desk.make(QmdSettings(search_mode="vsearch")).maintain(deadline=NEVER)
+    lock = os.stat(desk.home().lock)
+    assert [(found.st_dev, found.st_ino) for found in desk.qmd.held] == [
+        (lock.st_dev, lock.st_ino)
+    ] * 2, "update and embed"
+
+
 def test_a_home_that_cannot_be_made_is_told(desk: Desk) -> None:
     (desk.root / "state").write_text("in the way")
     with pytest.raises(IndexReadOnlyError) as caught:

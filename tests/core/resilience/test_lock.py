@@ -334,13 +334,63 @@ class TestWaitedFor:
         assert not busy(Lease(path))
 
 
-def test_the_locks_library_is_imported_by_who_holds_it_alone(path: str) -> None:
+def test_no_library_is_imported_to_lock(path: str) -> None:
     code = (
         "import sys\n"
         "from commonplace.resilience.lock import Lease\n"
         "lease = Lease(sys.argv[1])\n"
         "assert lease.holder() is None\n"
+        "with lease.held(0): pass\n"
         "assert 'filelock' not in sys.modules\n"
-        "with lease.held(0): assert 'filelock' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code, path], check=True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no descriptors are inherited there")
+def test_a_child_that_inherits_the_lease_holds_it_for_a_killed_parent(path: str) -> None:
+    program = """
+import subprocess, sys
+from commonplace.resilience.lock import Lease
+lease = Lease(sys.argv[1])
+assert lease.descriptor is None
+with lease.held(0):
+    child = [sys.executable, "-c", "print('held', flush=True); input()"]
+    subprocess.run(child, pass_fds=[lease.descriptor])
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", program, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdin is not None
+        assert parent.stdout.readline() == b"held\n"
+        parent.kill()
+        parent.wait()
+        with pytest.raises(IndexBusyError), Lease(path).held(0):
+            pass
+        parent.stdin.close()  # the child's too: it ends
+        with Lease(path).held(WAIT):
+            pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no descriptors are inherited there")
+def test_a_child_that_stays_behind_does_not_keep_a_lease_that_was_released(path: str) -> None:
+    lease = Lease(path)
+    with lease.held(0):
+        assert lease.descriptor is not None
+        child = subprocess.Popen(
+            [sys.executable, "-c", "input()"],
+            stdin=subprocess.PIPE,
+            pass_fds=[lease.descriptor],
+        )
+    with child:
+        with Lease(path).held(0):
+            pass
+        child.communicate(b"\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+def test_a_lock_file_behind_a_link_is_refused(path: str, tmp_path: Path) -> None:
+    os.symlink(tmp_path / "elsewhere", path)
+    with pytest.raises(IndexReadOnlyError), Lease(path).held(0):
+        pass
+    assert not (tmp_path / "elsewhere").exists()

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.errors import DeadlineExceededError, UnavailableError
+from commonplace.errors import DeadlineExceededError, IndexBusyError, UnavailableError
 from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.resilience.lock import Lease
 from commonplace_qmd.engine import (
     Qmd,
     QmdError,
@@ -22,10 +23,10 @@ from commonplace_qmd.engine import (
     UnknownCollectionError,
     UpdateCounts,
 )
-from commonplace_qmd.engine.lock import writer_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.backends.qmd.engine.conftest import House
 
@@ -47,7 +48,7 @@ HIT = """[
   }
 ]
 """
-ROW = Row("mem", "dup 1.md", 0.0, 3, 2, 3, "Dup", "#a381a4", "\nzebra duplicate body\n")
+ROW = Row("mem", "dup 1.md", 0.0, 3)
 NOT_FOUND = "Collection not found: mem\n"
 TRACE = (
     "file:///x/qmd.js:12\n    throw e\nSqliteError: database is locked\n    code: 'SQLITE_BUSY'\n"
@@ -318,71 +319,55 @@ def test_an_update_that_does_not_say_what_it_did_is_an_error(house: House, long:
         house.qmd().update(deadline=long)
 
 
-def test_one_update_at_a_time(house: House, long: Deadline) -> None:
-    house.behave(update={"stdout": UPDATED})
-    waiting = Deadline(1.0, iter([0.0, 0.0, *[2.0] * 20]).__next__)
-    with writer_lock(house.home.index_path, long, closed=lambda: False):
-        with pytest.raises(QmdError, match="another process writes") as caught:
-            house.qmd().update(deadline=waiting)
-        assert house.calls() == []
-    assert caught.value.reason == "locked"
-    house.qmd().update(deadline=long)
-
-
-def test_a_killed_ones_update_keeps_others_from_writing(
-    house: House, long: Deadline, gone: Callable[[int], None]
+def test_the_update_of_a_killed_process_keeps_others_from_writing(
+    house: House, tmp_path: Path, gone: Callable[[int], None]
 ) -> None:
     house.behave(update={"do": "hang"})
+    lock = str(tmp_path / "writer.lock")
     program = """
 import os, sys
 from commonplace.resilience.deadline import NEVER
+from commonplace.resilience.lock import Lease
 from commonplace_qmd.engine import Qmd, QmdHome
-Qmd(sys.argv[1], QmdHome(*sys.argv[2:]), env=os.environ).update(deadline=NEVER)
+lease = Lease(sys.argv[1])
+with lease.held(0):
+    qmd = Qmd(sys.argv[2], QmdHome(*sys.argv[3:]), env=os.environ)
+    qmd.update(deadline=NEVER, holding=[lease.descriptor])
 """
-    with subprocess.Popen([sys.executable, "-c", program, str(house.command), *house.home]) as ours:
+    argv = [sys.executable, "-c", program, lock, str(house.command), *house.home]
+    with subprocess.Popen(argv) as ours:
         while not house.notes("started"):
             with suppress(subprocess.TimeoutExpired):
                 ours.wait(timeout=0.01)
         ours.kill()
     (left,) = house.notes("started")
-    with pytest.raises(QmdError) as caught:
-        house.qmd().update(deadline=Deadline(1.0, iter([0.0, *[2.0] * 20]).__next__))
-    assert caught.value.reason == "locked"
+    with pytest.raises(IndexBusyError), Lease(lock).held(0):
+        pass
     os.kill(left, 9)
     gone(left)
-    with writer_lock(house.home.index_path, long, closed=lambda: False):
+    with Lease(lock).held(60):
         pass
 
 
-def test_an_index_that_cannot_be_locked_is_told(house: House, long: Deadline) -> None:
-    os.mkdir(f"{house.home.index_path}.lock")
-    with pytest.raises(QmdError, match="cannot be locked") as caught:
-        house.qmd().update(deadline=long)
-    assert caught.value.reason == "locked"
-
-
-def test_reading_is_free_while_somebody_writes(house: House, long: Deadline) -> None:
-    house.behave(search={"stdout": "[]"})
-    with writer_lock(house.home.index_path, long, closed=lambda: False):
-        assert search(house.qmd(), long) == []
-
-
-def test_closing_ends_the_wait_for_the_lock(house: House, long: Deadline) -> None:
+def test_reading_is_free_during_an_update(house: House, long: Deadline) -> None:
+    house.behave(search={"stdout": "[]"}, update={"do": "hang"})
     qmd = house.qmd()
-    caught: list[str] = []
+    errors: list[str] = []
 
     def update() -> None:
         try:
             qmd.update(deadline=NEVER)
         except QmdError as error:
-            caught.append(error.reason)
+            errors.append(error.reason)
 
-    with writer_lock(house.home.index_path, long, closed=lambda: False):
-        thread = threading.Thread(target=update)
-        thread.start()
-        qmd.close()
-        thread.join()
-    assert caught == ["closed"]
+    thread = threading.Thread(target=update)
+    thread.start()
+    while not house.notes("started"):
+        thread.join(0.01)
+    assert search(qmd, long) == []
+    qmd.close()
+    thread.join()
+    assert errors == ["closed"]
 
 
 def test_after_closing_nothing_runs(house: House, long: Deadline) -> None:

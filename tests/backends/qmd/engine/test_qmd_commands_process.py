@@ -44,13 +44,13 @@ def test_it_runs_where_it_is_told_with_nothing_to_read(house: House) -> None:
 def test_all_output_is_read_of_a_program_that_has_ended(house: House) -> None:
     text = "é" * 40_000
     house.behave(x={"stdout": text})
-    assert ran(house).output == text
+    assert ran(house).stdout == text
 
 
 def test_what_hangs_is_ended_at_the_deadline(house: House) -> None:
     house.behave(x={"do": "hang", "stderr": "Expanding query..."})
     ended = ran(house, deadline=house.until_started())
-    assert (ended.why, ended.words) == ("timeout", "Expanding query...")
+    assert (ended.why, ended.stderr) == ("timeout", "Expanding query...")
 
 
 def test_what_does_not_listen_is_killed(house: House) -> None:
@@ -88,7 +88,7 @@ def test_too_much_output_is_an_error_and_not_cut(house: House) -> None:
 
 def test_the_last_words_are_kept(house: House) -> None:
     house.behave(x={"stderr": "a" * 100_000 + "the end"})
-    words = ran(house).words
+    words = ran(house).stderr
     assert words.endswith("the end")
     assert len(words) == 8192
 

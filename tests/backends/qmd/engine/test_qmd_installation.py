@@ -11,11 +11,11 @@ import pytest
 
 from commonplace_qmd.engine import QmdError
 from commonplace_qmd.engine.installation import (
+    OfflineHub,
     Program,
-    Refusal,
     check_version,
+    environment,
     locate,
-    surroundings,
 )
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def test_keys_and_qmds_other_homes_are_not_handed_on(house: House) -> None:
         "NODE_OPTIONS": "--inspect",
         "FORCE_COLOR": "1",
     }
-    seen = surroundings(house.home, env, endpoint=NOWHERE)
+    seen = environment(house.home, env, endpoint=NOWHERE)
     assert not any("secret" in value for value in seen.values())
     assert not {"HF_TOKEN", "HTTPS_PROXY", "QMD_HOST", "NODE_OPTIONS"} & seen.keys()
     assert not {"OPENAI_API_KEY", "QMD_TRUST_UPDATE_HOOKS", "FORCE_COLOR"} & seen.keys()
@@ -179,27 +179,27 @@ def test_keys_and_qmds_other_homes_are_not_handed_on(house: House) -> None:
 
 def test_what_tunes_models_is(house: House) -> None:
     env = {"QMD_EMBED_MODEL": "/m.gguf", "CUDA_VISIBLE_DEVICES": "0", "PATH": "/bin", "LC_ALL": "C"}
-    seen = surroundings(house.home, env, endpoint=NOWHERE)
+    seen = environment(house.home, env, endpoint=NOWHERE)
     assert env.items() <= seen.items()
 
 
 def test_only_who_may_fetch_models_knows_the_way(house: House) -> None:
     env = {"https_proxy": "http://proxy", "HF_ENDPOINT": "http://mirror"}
-    assert env.items() <= surroundings(house.home, env, endpoint=None).items()
-    seen = surroundings(house.home, env, endpoint=NOWHERE)
+    assert env.items() <= environment(house.home, env, endpoint=None).items()
+    seen = environment(house.home, env, endpoint=NOWHERE)
     assert seen["HF_ENDPOINT"] == seen["MODEL_ENDPOINT"] == NOWHERE
     assert "https_proxy" not in seen
 
 
 def test_on_a_mac_its_memory_is_let_go(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert surroundings(house.home, {}, endpoint=NOWHERE)["GGML_METAL_NO_RESIDENCY"] == "1"
-    kept = surroundings(house.home, {"QMD_METAL_KEEP_RESIDENCY": "1"}, endpoint=NOWHERE)
+    assert environment(house.home, {}, endpoint=NOWHERE)["GGML_METAL_NO_RESIDENCY"] == "1"
+    kept = environment(house.home, {"QMD_METAL_KEEP_RESIDENCY": "1"}, endpoint=NOWHERE)
     assert "GGML_METAL_NO_RESIDENCY" not in kept
 
 
 def test_the_stand_in_for_the_hub_has_nothing() -> None:
-    refusal = Refusal()
+    refusal = OfflineHub()
     address = urlsplit(refusal.address())
     assert refusal.address() == address.geturl()
     for _ in range(2):

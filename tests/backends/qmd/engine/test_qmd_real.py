@@ -26,7 +26,7 @@ from commonplace_qmd.engine import (
     UpdateCounts,
 )
 from commonplace_qmd.engine.commands import Runs, run
-from commonplace_qmd.engine.installation import locate, surroundings
+from commonplace_qmd.engine.installation import environment, locate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -141,18 +141,7 @@ def test_status_and_update_count(real: Real) -> None:
 def test_a_row_is_read_whole(updated: Qmd) -> None:
     (row,) = search(updated, "router vlan")
     assert 0 <= row.score < 1
-    assert row.docid.startswith("#")
-    assert row._replace(score=0.0, docid="") == Row(
-        collection="mem",
-        path="router.md",
-        score=0.0,
-        line=4,
-        start=3,
-        lines=3,
-        title="Router",
-        docid="",
-        snippet="zebra\nThe router has VLAN 10.\n",
-    )
+    assert row._replace(score=0.0) == Row(collection="mem", path="router.md", score=0.0, line=4)
 
 
 def test_both_ways_tell_the_same_rows(updated: Qmd) -> None:
@@ -303,7 +292,7 @@ def test_the_launcher_is_ended_with_its_child(
     real: Real, command: str, gone: Callable[[int], None]
 ) -> None:
     real.qmd().update(deadline=NEVER)
-    env = surroundings(real.house.home, os.environ, endpoint="http://127.0.0.1:9/")
+    env = environment(real.house.home, os.environ, endpoint="http://127.0.0.1:9/")
     env["PATH"] = f"{os.path.dirname(command)}{os.pathsep}{env['PATH']}"
     told = real.house.root / "pids"
     hook = f"echo $$ >> {told}; exec sleep 600"

@@ -33,11 +33,11 @@ def result(file: str, score: float = 1.0) -> dict[str, Any]:
 
 
 def row(collection: str, path: str, score: float = 1.0) -> Row:
-    return Row(collection, path, score, 3, 2, 2, "T", "#abc123", "a\nb")
+    return Row(collection, path, score, 3)
 
 
 CLI = '[{"file": "qmd://mem/cli.md", "score": 0.5}]'
-FROM_CLI = Row("mem", "cli.md", 0.5, None, None, None, "", "", "")
+FROM_CLI = Row("mem", "cli.md", 0.5, None)
 
 
 @pytest.fixture

@@ -19,17 +19,7 @@ ITEM = {
     "context": "Daily notes",
     "snippet": "@@ -2,4 @@ (1 before, 0 after)\n\n- Configured router.\n- Talked to Ana.\n",
 }
-ROW = Row(
-    collection="mem",
-    path="2026-01-12.md",
-    score=0.75,
-    line=3,
-    start=2,
-    lines=4,
-    title="2026-01-12",
-    docid="#6fec68",
-    snippet="\n- Configured router.\n- Talked to Ana.\n",
-)
+ROW = Row(collection="mem", path="2026-01-12.md", score=0.75, line=3)
 
 
 def output(*items: dict[str, Any]) -> str:
@@ -136,30 +126,7 @@ def test_a_line_that_is_none_is_not_made_up(line: object) -> None:
 
 def test_what_is_missing_is_empty() -> None:
     (row,) = read_output(output({"file": "qmd://mem/a.md", "score": 1}), "")
-    assert row == Row("mem", "a.md", 1.0, None, None, None, "", "", "")
-
-
-def test_a_snippet_without_a_header_is_whole() -> None:
-    (row,) = read_output(output(ITEM | {"snippet": "@@ no header\nx"}), "")
-    assert (row.snippet, row.start) == ("@@ no header\nx", None)
-
-
-def test_half_a_character_becomes_a_sign_that_can_be_written() -> None:
-    (row,) = read_output('[{"file": "qmd://m/a", "score": 0, "snippet": "x\\ud83d..."}]', "")
-    row.snippet.encode()
-
-
-def test_numbers_that_a_server_puts_before_lines_are_taken_away() -> None:
-    lines = ITEM["snippet"].split("\n")  # type: ignore[attr-defined]  # it is a string
-    numbered = "\n".join(f"{3 + place}: {line}" for place, line in enumerate(lines))
-    (row,) = read_results([ITEM | {"snippet": numbered}], numbered=True)
-    assert row == ROW
-
-
-def test_a_snippet_of_numbered_lines_keeps_its_own_numbers() -> None:
-    snippet = "@@ -1,2 @@ (0 before, 0 after)\n1: first\n2: second"
-    (row,) = read_output(output(ITEM | {"snippet": snippet}), "")
-    assert row.snippet == "1: first\n2: second"
+    assert row == Row("mem", "a.md", 1.0, None)
 
 
 @given(st.text())

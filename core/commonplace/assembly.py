@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from commonplace.errors import PluginUnavailableError, ScopeDeniedError
-from commonplace.fallback.link import Link
-from commonplace.fallback.manager import FallbackMemoryManager
+from commonplace.fallback.backend import Backend
 from commonplace.protocols.contexts import (
     ChunkerContext,
     ManagerContext,
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from commonplace.config import Settings
     from commonplace.embedding.service import EmbeddingService
-    from commonplace.fallback.link import Work
+    from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.host import PluginHost
     from commonplace.model.documents import WatchedPath
     from commonplace.model.plugins import Mount, Registration
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "analyser_of",
     "embeds",
-    "make_chain",
+    "make_backends",
     "make_sources",
     "mounts_of",
     "section_class",
@@ -106,7 +105,7 @@ def _make_source(host: PluginHost, settings: Settings, id_: str) -> Source:
     )
 
 
-def make_chain(
+def make_backends(
     host: PluginHost,
     settings: Settings,
     sources: Sequence[Source],
@@ -114,26 +113,29 @@ def make_chain(
     embedding: Callable[[], EmbeddingService | None],
     *,
     clock: Callable[[], float],
-) -> FallbackMemoryManager:
-    """The configured chain of backends; each is made when it is first asked.
+) -> Backend | FallbackMemoryManager:
+    """The configured backend, or the chain of them; each is made when it is first asked.
 
     Raises the :class:`~commonplace.errors.CallerError` of two plugins that claim one backend.
     """
-    alone = len(settings.backends) == 1
+    permits = tuple(_permits(host, settings))
 
-    def link(backend: str) -> Link:
-        make = partial(_make_manager, host, settings, backend, sources, analyser, embedding)
-        changed = partial(_changed, host)
-        if alone:
-            return Link(backend, make, changed=changed)
-        from commonplace.resilience.bounded_call import Worker
+    def backend(id_: str, **guards: Any) -> Backend:
+        make = partial(_make_manager, host, settings, id_, sources, analyser, embedding)
+        return Backend(id_, make, changed=partial(_changed, host), clock=clock, **guards)
 
-        breakers = _breakers(settings, backend)
-        return Link(backend, make, breakers=breakers, worker=Worker(backend), changed=changed)
+    if len(settings.backends) == 1:
+        return backend(settings.backends[0], permits=permits)
+
+    from commonplace.fallback.manager import FallbackMemoryManager
+    from commonplace.resilience.bounded_call import Worker
 
     return FallbackMemoryManager(
-        [link(backend) for backend in settings.backends],
-        permits=tuple(_permits(host, settings)),
+        [
+            backend(id_, breakers=_breakers(settings, id_), worker=Worker(id_))
+            for id_ in settings.backends
+        ],
+        permits=permits,
         standby=settings.fallback.standby,
         embed_standby=settings.fallback.embed_standby,
         clock=clock,
@@ -176,7 +178,7 @@ def embeds(
             if host.backend(backend).kind == "manager":
                 return True
         except PluginUnavailableError:
-            continue  # told by the link, which cannot serve
+            continue  # reported by the backend, which is not available
     return embedding() is not None
 
 
@@ -185,7 +187,7 @@ def _registrations(host: PluginHost, settings: Settings) -> Iterator[tuple[str, 
         try:
             yield backend, host.backend(backend).registration
         except PluginUnavailableError:
-            continue  # told by the link, which cannot serve
+            continue  # reported by the backend, which is not available
 
 
 def _permits(host: PluginHost, settings: Settings) -> Iterator[Callable[[Query], None]]:
@@ -213,14 +215,13 @@ def _refuse(section: str, reason: str, query: Query) -> None:
         )
 
 
-def _breakers(settings: Settings, backend: str) -> dict[Work, CircuitBreaker]:
+def _breakers(settings: Settings, backend: str) -> dict[str, CircuitBreaker]:
     """Breakers that every process of this agent shares: each search may be a process of its own."""
     from zlib import crc32
 
     from commonplace.resilience.breaker import BreakerFile, CircuitBreaker
 
-    works: tuple[Work, ...] = ("search", "upkeep")
-    # Other settings may be what mends it.
+    # Other settings may fix it.
     mark = f"{crc32(repr(settings.section_values.get(f'memory.{backend}')).encode()):08x}"
     folder = os.path.join(settings.state_dir, "memory", "breakers")
     return {
@@ -229,12 +230,12 @@ def _breakers(settings: Settings, backend: str) -> dict[Work, CircuitBreaker]:
                 os.path.join(folder, f"{settings.agent}.{backend}.{work}"), mark=mark
             )
         )
-        for work in works
+        for work in ("search", "sync")
     }
 
 
 def _changed(host: PluginHost, backend: str, reason: str | None) -> None:
-    """Log that a link fails or works again, once each, and tell those who listen."""
+    """Log that a backend fails or works again, once each, and call the hooks for it."""
     from commonplace.host.events import logger
 
     events = host.events

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from commonplace.assembly import (
     analyser_of,
     embeds,
-    make_chain,
+    make_backends,
     make_sources,
     mounts_of,
     section_class,
@@ -25,15 +25,16 @@ from commonplace.errors import (
     PathNotAllowedError,
 )
 from commonplace.files.roots import check_workspace
-from commonplace.index.syncing import freshen
+from commonplace.resilience.deadline import Deadline
+from commonplace.search.search import SEARCH_SECONDS, Searcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from commonplace.config import Settings
+    from commonplace.fallback.backend import Backend
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.host import PluginHost
-    from commonplace.index.syncing import Freshness
     from commonplace.model.reports import (
         NoteText,
         ProgressCallback,
@@ -43,9 +44,6 @@ if TYPE_CHECKING:
         UpkeepState,
     )
     from commonplace.model.search import SearchResult
-    from commonplace.protocols.managers import MemoryManager
-    from commonplace.resilience.deadline import Deadline
-    from commonplace.search.search import Searcher
     from commonplace.sync.queue import SyncRequest
     from commonplace.sync.service import Upkeep
 
@@ -78,7 +76,7 @@ class Memory:
         self._sources, self._source_notices = make_sources(host, settings)
         self._embedding = EmbeddingChooser(host, settings, env, clock=clock)
         self._opening = threading.Lock()
-        self._serving: FallbackMemoryManager | None = None
+        self._backend: Backend | FallbackMemoryManager | None = None
         self._closed = False
         self._searcher: Searcher | None = None
         self._upkeep: Upkeep | None = None
@@ -208,18 +206,21 @@ class Memory:
         limit = self.settings.search.query.max_results if max_results is None else max_results
         if limit < 1:
             raise ValueError("max_results must be at least 1")
-        fresh = self._freshen if self.settings.search.sync.on_search else None
-        turn = self._chain().turn(fresh, progress)
-        found = self._searching().search(
-            turn,
-            self.host.rewrite_query(query),
-            limit=limit,
-            min_score=min_score,
-            sources=sources,
-            session_key=session_key,
-            now=self._clock(),
+        steps = self._steps()
+        request = steps.request(
+            self.host.rewrite_query(query), limit=limit, sources=sources, session_key=session_key
         )
-        result = found.result(turn)
+        search = self._backends().search_of(
+            request.query,
+            Deadline.after(SEARCH_SECONDS),
+            update=self.settings.search.sync.on_search and bool(request.query.keyword.should),
+            later="" if self._one_shot else "they are being indexed",
+            progress=progress,
+        )
+        search.update()
+        answer = steps.ask(search, request)
+        ranked = steps.rank(answer, request, now=self._clock())
+        result = steps.present(ranked, answer, request, search, min_score=min_score)
         if (events := self.host.events) is not None:
             events.searched(query, result)
         if not self._one_shot and (session_key or result.stale > 0):
@@ -259,14 +260,14 @@ class Memory:
         """
         from commonplace.status import status_of
 
-        chain: FallbackMemoryManager | CommonplaceError
+        backends: Backend | FallbackMemoryManager | CommonplaceError
         try:
-            chain = self._chain()
+            backends = self._backends()
         except CommonplaceError as error:
-            chain = error
+            backends = error
         return status_of(
             self.settings,
-            chain,
+            backends,
             choice=self._embedding.choice,
             notices=(*self.settings.warnings, *self._source_notices),
             plugins=self.host.plugins(),
@@ -286,9 +287,9 @@ class Memory:
         if upkeep is not None:
             upkeep.close()
         with self._opening:
-            chain, self._serving = self._serving, None
-        if chain is not None:
-            chain.close()
+            backends, self._backend = self._backend, None
+        if backends is not None:
+            backends.close()
         self._embedding.close()
         self.host.close()
 
@@ -312,7 +313,7 @@ class Memory:
         from commonplace.care.leftovers import leftovers, sweep
 
         sweep(leftovers(self.settings.state_dir, self.settings.cache_dir, now=self._clock()))
-        report = self._chain().maintain(
+        report = self._backends().maintain(
             force=request.force,
             embed=request.embed,
             eager=request.eager,
@@ -324,16 +325,12 @@ class Memory:
             events.synced(report)
         return report
 
-    def _freshen(self, manager: MemoryManager, progress: ProgressCallback) -> Freshness:
-        later = "" if self._one_shot else "they are being indexed"
-        return freshen(manager, progress, later=later)
-
-    def _chain(self) -> FallbackMemoryManager:
+    def _backends(self) -> Backend | FallbackMemoryManager:
         with self._opening:
             if self._closed:
                 raise CallerError("this memory is closed", hint="open another one")
-            if self._serving is None:
-                self._serving = make_chain(
+            if self._backend is None:
+                self._backend = make_backends(
                     self.host,
                     self.settings,
                     self._sources,
@@ -341,16 +338,15 @@ class Memory:
                     self._embedding.service,
                     clock=self._clock,
                 )
-            return self._serving
+            return self._backend
 
-    def _searching(self) -> Searcher:
+    def _steps(self) -> Searcher:
         with self._opening:
             if self._searcher is None:
-                from commonplace.search.ranking import make_chain as make_rankers
-                from commonplace.search.search import Searcher
+                from commonplace.search.ranking import make_rankers
 
-                search = self.settings.search
                 rankers = make_rankers(self.host, self.settings)
                 sources = [source.id for source in self._sources]
+                search = self.settings.search
                 self._searcher = Searcher(search, self._analyser, rankers, sources)
             return self._searcher

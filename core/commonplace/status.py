@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from commonplace.config import Settings
     from commonplace.embedding.choice import Choice
     from commonplace.embedding.service import EmbeddingService
+    from commonplace.fallback.backend import Backend
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.model.plugin_info import PluginInfo
-    from commonplace.model.reports import LinkState, ProviderState, UpkeepState
+    from commonplace.model.reports import BackendState, ProviderState, UpkeepState
     from commonplace.model.store import SpaceInfo, StoreHealth
 
 __all__ = ["status_of"]
@@ -28,7 +29,7 @@ __all__ = ["status_of"]
 
 def status_of(
     settings: Settings,
-    chain: FallbackMemoryManager | CommonplaceError,
+    backends: Backend | FallbackMemoryManager | CommonplaceError,
     *,
     choice: Callable[[], Choice],
     notices: tuple[str, ...],
@@ -39,7 +40,7 @@ def status_of(
 ) -> Status:
     """Ask every part; one that fails is described instead of raising.
 
-    ``chain`` is the error that kept it from being made where there is none. ``choice`` says who
+    ``backends`` is the error where they could not be made. ``choice`` says who
     embeds, and is asked only where an index keeps vectors.
     """
     words = list(notices)
@@ -49,25 +50,25 @@ def status_of(
     pending = SyncReport(remaining=-1)
     available = False
     backend = settings.backends[0]
-    links: tuple[LinkState, ...] = ()
+    links: tuple[BackendState, ...] = ()
     findings: list[Finding] = []
     information: tuple[str, ...] = ()
     drop_space: Callable[[str], None] | None = None
-    if isinstance(chain, CommonplaceError):
-        words.append(str(chain))
+    if isinstance(backends, CommonplaceError):
+        words.append(str(backends))
     else:
-        survey = chain.survey(deep=deep)
-        links, health = survey.states, survey.health
-        backend = survey.serving.id if survey.serving is not None else backend
+        found = backends.status(deep=deep)
+        links, health = found.states, found.health
+        backend = found.active.id if found.active is not None else backend
         available, store, spaces = health.available, health.store, health.spaces
         findings += health.findings
         information, drop_space = health.information, health.drop_space
         words += [health.reason] if health.reason else []
         words += health.notices
-        words += chain.troubles()
+        words += found.sync_failures
         try:
-            if survey.serving is not None:
-                pending = chain.pending_of(survey.serving)
+            if found.active is not None:
+                pending = found.active.pending()
         except CommonplaceError as error:
             words.append(f"the notes could not be compared with the index: {error}")
     if pending.anew is not None:
@@ -132,7 +133,7 @@ def status_of(
     )
 
 
-def _fallback(links: tuple[LinkState, ...], serving: str) -> Fallback | None:
+def _fallback(links: tuple[BackendState, ...], serving: str) -> Fallback | None:
     """That another serves than the first of the chain, and why."""
     if not links or links[0].id == serving:
         return None

@@ -290,8 +290,8 @@ def test_who_stands_by_is_kept_as_configured(place: Place, standby: str, files: 
     memory.sync()
     place.shaky.installed = False
     (place.notes / "memory").mkdir()
-    chain = memory._chain()
-    standing = chain.links[1].manager().health().store
+    chain: Any = memory._backends()
+    standing = chain.backends[1].manager().health().store
     assert standing is not None
     assert standing.documents == files
 

@@ -186,7 +186,7 @@ class History(RuleBasedStateMachine):
         """One that may do little, or has no time."""
         deadline = Deadline.after(seconds)
         with self.tools.rights_hold():
-            report = self.memory._chain().maintain(at_most=most or None, deadline=deadline)
+            report = self.memory._backends().maintain(at_most=most or None, deadline=deadline)
         note(f"left {report.remaining}")
 
     @rule(force=st.booleans(), path=st.sampled_from(PATHS), moment=MOMENTS, text=TEXTS)

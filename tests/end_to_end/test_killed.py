@@ -235,7 +235,7 @@ def goes_on(yard: Yard, scenario: Scenario) -> None:
             assert any(_stands_in(hit, texts.get(hit.path, "")) for texts in versions), hit
         assert not [note for note in found.notes if "aside" in note or "locked" in note]
         # Whoever was killed holds nothing: nobody has to wait.
-        report = memory._chain().maintain(deadline=NEVER, wait=0)
+        report = memory._backends().maintain(deadline=NEVER, wait=0)
         assert (report.remaining, report.unreadable, report.notices) == (0, (), ())
         if scenario.embeds:
             assert report.embedding is not None

@@ -71,7 +71,7 @@ def test_it_does_not_wait_for_ever(sandbox: Sandbox) -> None:
     new = sandbox.write("memory/new.md", "A platypus.\n")
     with writing(sandbox) as process, _memory(sandbox) as memory:
         with pytest.raises(IndexBusyError) as caught:
-            memory._chain().maintain(deadline=NEVER, wait=A_LITTLE)
+            memory._backends().maintain(deadline=NEVER, wait=A_LITTLE)
         assert str(process.pid) in str(caught.value)
         assert "has been writing the index for 1 s" in str(caught.value)
         assert caught.value.hint

@@ -14,6 +14,7 @@ import pytest
 
 from commonplace.aio import AsyncMemory
 from commonplace.memory import Memory
+from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,11 +63,12 @@ class Watched:
     def finds(self, word: str, *paths: str) -> bool:
         """Whether exactly ``paths`` are in the index under ``word``: no file is looked at."""
         query = f'"{word}"'
-        held = self.memory._chain().turn()
-        found = self.memory._searching().search(
-            held, query, limit=20, min_score=None, sources=None, now=0.0
-        )
-        return {hit.path for hit in found.hits} == set(paths)
+        steps = self.memory._steps()
+        request = steps.request(query, limit=20)
+        search = self.memory._backends().search_of(request.query, NEVER)
+        answer = steps.ask(search, request)
+        ranked = steps.rank(answer, request, now=0.0)
+        return {hit.chunk.path for hit in ranked} == set(paths)
 
     def settled(self) -> bool:
         """Whether it watches, has synced, and has nothing to do."""
@@ -261,7 +263,8 @@ def test_while_another_writes_nothing_is_lost_or_told(opener: Opener, workspace:
     watched, other = opener(), opener(watch=False)
     until(watched.settled)
     told = len(watched.events)
-    manager: Any = other.memory._chain().links[0].manager()
+    backend: Any = other.memory._backends()
+    manager = backend.manager()
     with manager._store.writer(wait=10):
         (workspace / "memory" / "new.md").write_text("A narwhal.\n")
         until(lambda: watched.state().due_in)

@@ -1,96 +1,93 @@
-"""The manager of a chain: engines that stand in for one another, as one."""
+"""Several backends that stand in for one another: the first that can answer does."""
 
 from __future__ import annotations
 
 import time
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from commonplace.errors import CommonplaceError, DeclinedError, UnavailableError, reason_of
-from commonplace.fallback.turn import Turn
-from commonplace.index.syncing import maintain_unasked
-from commonplace.model.reports import LinkState
-from commonplace.model.tuples import NamedTuple
-from commonplace.protocols.contexts import ManagerHealth
-from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.fallback.backend import PROBE_SECONDS, BackendSearch, BackendsStatus
+from commonplace.index.syncing import Freshness
+from commonplace.model.reports import BackendState
+from commonplace.model.search import Fallback
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from commonplace.fallback.link import Link
-    from commonplace.fallback.turn import Freshen
-    from commonplace.model.reports import ProgressCallback, SyncReport
+    from commonplace.fallback.backend import Backend
+    from commonplace.model.reports import Progress, ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Query, Where
-    from commonplace.protocols.managers import MemoryManager
+    from commonplace.protocols.contexts import ManagerHealth
+    from commonplace.resilience.deadline import Deadline
 
-__all__ = ["FallbackMemoryManager", "Standby", "Survey"]
+__all__ = ["ChainSearch", "FallbackMemoryManager", "Standby"]
 
 Standby = Literal["lazy", "warm"]
-"""When a link that stands by is kept up to the files: only once it serves, or always."""
-
-_LINK_SECONDS = 10.0
-
-
-class Survey(NamedTuple):
-    """How every link stands, who serves (``None``: nobody can), and that one's health."""
-
-    states: tuple[LinkState, ...]
-    health: ManagerHealth
-    serving: Link | None
+"""When the index of a backend that is not active is updated: once it answers, or always."""
 
 
 class FallbackMemoryManager:
-    """A :class:`~commonplace.plugin.MemoryManager` over a chain of links, best first.
+    """A :class:`~commonplace.plugin.MemoryManager` over a chain of backends, best first.
 
-    Search goes along the chain; maintenance does not: each link is maintained by its role. Three
-    outcomes of a link are told apart. *Unavailable* counts against it, and the next is asked.
+    Searches go along the chain, maintenance does not: each backend is maintained by its role. The
+    outcomes of a backend are kept apart. *Unavailable* counts against it, and the next is asked.
     *Declined* counts nothing, and the next is asked. An error of the caller ends the search. An
-    empty list from a healthy link is an answer.
+    empty list from a healthy backend is an answer.
 
-    ``permits`` are asked before any link, whichever answers. While another may answer, a link has
-    ``link_seconds`` at most.
+    ``permits`` are checked before any backend is asked. While another may answer, a backend has
+    ``backend_seconds`` at most.
     """
 
     def __init__(
         self,
-        links: Sequence[Link],
+        backends: Sequence[Backend],
         *,
         permits: Sequence[Callable[[Query], None]] = (),
         standby: Standby = "lazy",
         embed_standby: bool = False,
-        link_seconds: float = _LINK_SECONDS,
+        backend_seconds: float = PROBE_SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        if not links:
-            raise ValueError("a chain has at least one link")
-        self.links = tuple(links)
+        if not backends:
+            raise ValueError("a chain has at least one backend")
+        self.backends = tuple(backends)
         self._permits = tuple(permits)
         self._standby = standby
         self._embed_standby = embed_standby
-        self._link_seconds = link_seconds
+        self._backend_seconds = backend_seconds
         self._clock = clock
 
-    def turn(
-        self, freshen: Freshen | None = None, progress: ProgressCallback | None = None
-    ) -> Turn:
-        """A search about to be made, with ``freshen`` to bring each link it asks up to the files.
+    def search_of(
+        self,
+        query: Query,
+        deadline: Deadline,
+        *,
+        update: bool = False,
+        later: str = "",
+        progress: ProgressCallback | None = None,
+    ) -> ChainSearch:
+        """Begin a search for ``query``; see :class:`ChainSearch`.
 
-        ``progress`` is told of what ``freshen`` does, until the search has been answered.
+        Raises :class:`~commonplace.errors.ScopeDeniedError` where the query may not be asked.
         """
-        return Turn(
-            self.links,
-            permits=self._permits,
-            freshen=freshen,
-            progress=progress,
-            link_seconds=self._link_seconds,
+        for permits in self._permits:
+            permits(query)
+        deadline.check("the search")
+        return ChainSearch(
+            [
+                _Attempt(one, deadline, update=update, later=later, progress=progress)
+                for one in self.backends
+            ],
+            deadline,
+            backend_seconds=self._backend_seconds,
             clock=self._clock,
         )
 
     def search(
         self, query: Query, *, where: Where, limit: int, deadline: Deadline
     ) -> tuple[Arm, ...]:
-        """The arms of the first link that can answer; see :meth:`Turn.search`."""
-        return self.turn().search(query, where=where, limit=limit, deadline=deadline)
+        """The arms of the first backend that can answer; see :meth:`ChainSearch.ask`."""
+        return self.search_of(query, deadline).ask(query, where=where, limit=limit)
 
     def maintain(
         self,
@@ -103,125 +100,231 @@ class FallbackMemoryManager:
         progress: ProgressCallback | None = None,
         wait: float = 30.0,
     ) -> SyncReport:
-        """Maintain the link that serves, and those that stand by as their role asks.
+        """Maintain the active backend, and the others as ``standby`` asks.
 
-        The report is of the link that serves; what could not be maintained before it is in its
-        ``notices``. Raises the first link's error where none could be.
+        The report is of the active one; what could not be maintained before it is in its
+        ``notices``. Raises the first backend's error where none could be.
         """
         report: SyncReport | None = None
-        failed: list[tuple[Link, CommonplaceError]] = []
-        upkeep = partial(
-            _maintained,
-            force=force,
-            at_most=at_most,
-            eager=eager,
-            deadline=deadline,
-            progress=progress,
-            wait=wait,
-        )
-        settled = False  # a link was maintained that also answers searches
-        for link in self.links:
+        failed: list[tuple[Backend, CommonplaceError]] = []
+        settled = False  # a backend was maintained that also answers searches
+        for backend in self.backends:
             if settled and self._standby == "lazy":
                 continue
-            vectors = embed and (self._embed_standby or not settled)
+            answers = backend.guard.failure("search") is None
             try:
-                done = link.call("upkeep", partial(upkeep, embed=vectors), deadline)
+                done = backend.maintain(
+                    force=force,
+                    at_most=at_most,
+                    embed=embed and (self._embed_standby or not settled),
+                    eager=eager,
+                    deadline=deadline,
+                    progress=progress,
+                    wait=wait,
+                )
             except (UnavailableError, DeclinedError) as error:
-                failed.append((link, error))
+                failed.append((backend, error))
                 continue
             report = report or done
-            settled = settled or link.trouble("search") is None
-            link.hurry("search")  # what has just been made anew may be all that it failed at
+            settled = settled or answers
         if report is None:
             raise failed[0][1]
         words = tuple(
-            f"{link.id} was not brought up to the files: {reason_of(error)}"
-            for link, error in failed
+            f"the index of {backend.id} was not updated: {reason_of(error)}"
+            for backend, error in failed
         )
         return report._replace(notices=(*report.notices, *words))
 
     def pending(self) -> SyncReport:
-        """What maintaining the link that serves would find to do."""
-        return self.pending_of(self.survey().serving or self.links[0])
-
-    def pending_of(self, link: Link) -> SyncReport:
-        """What maintaining ``link`` would find to do; nothing is counted for or against it."""
-        return link.look(lambda manager: manager.pending(), self._soon())
+        """What maintaining the active backend would find to do."""
+        return (self.status().active or self.backends[0]).pending()
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
-        """The health of the link that serves, or the first one's where none does."""
-        return self.survey(deep=deep).health
+        """The health of the active backend, or of the first where none is."""
+        return self.status(deep=deep).health
 
-    def survey(self, *, deep: bool = False) -> Survey:
-        """Ask the links in their order for their health, up to the first that serves.
+    def status(self, *, deep: bool = False) -> BackendsStatus:
+        """Ask the backends in their order for their health, up to the first that can answer.
 
-        Nothing is counted for or against them, and those that stand by are not made for this.
+        Nothing is counted for or against them, and those behind it are not made for this.
         """
-        states: list[LinkState] = []
-        serving: Link | None = None
-        first: ManagerHealth | None = None
-        for link in self.links:
-            if serving is not None:
-                states.append(_standing_by(link))
+        states: list[BackendState] = []
+        active: Backend | None = None
+        shown: ManagerHealth | None = None
+        for backend in self.backends:
+            if active is not None:
+                standby = BackendState(id=backend.id, state="standby")
+                states.append(backend.failing() or standby)
                 continue
-            health = self._health(link, deep=deep)
-            first = first or health
-            trouble = link.trouble("search")
-            if health.available and (trouble is None or not trouble.retry_in):
-                serving, first = link, health
-                states.append(LinkState(link.id, "serving"))
-            elif trouble is not None:
-                states.append(LinkState(link.id, "failing", *trouble))
-            else:
-                states.append(LinkState(link.id, "failing", health.reason, self._clock()))
-        assert first is not None, "a chain has at least one link"
-        return Survey(tuple(states), first, serving)
-
-    def troubles(self) -> tuple[str, ...]:
-        """A line for each link whose index could not be brought up to the files."""
-        found = ((link.id, link.trouble("upkeep")) for link in self.links)
-        return tuple(
-            f"the index of {id_} could not be brought up to the files: {trouble.reason}"
-            for id_, trouble in found
-            if trouble is not None
-        )
+            health = backend.health(deep=deep)
+            state = backend.state(health)
+            if state.state == "serving":
+                active, shown = backend, health
+            shown = shown or health
+            states.append(state)
+        assert shown is not None, "a chain has at least one backend"
+        failures = tuple(line for backend in self.backends for line in backend.sync_failures())
+        return BackendsStatus(tuple(states), shown, active, failures)
 
     def close(self) -> None:
-        """Close every link; closing twice is fine."""
-        for link in self.links:
-            link.close()
-
-    def _health(self, link: Link, *, deep: bool) -> ManagerHealth:
-        trouble = link.trouble("search")
-        if trouble is not None and trouble.retry_in:
-            return ManagerHealth(available=False, reason=trouble.reason)
-        deadline = NEVER if deep else self._soon()
-        try:
-            health = link.look(lambda manager: manager.health(deep=deep), deadline)
-        except CommonplaceError as error:
-            return ManagerHealth(available=False, reason=reason_of(error))
-        store = health.store
-        if health.available and store is not None and not store.documents:
-            # With an empty index it can answer only if that can be filled.
-            hindrance = link.trouble("upkeep")
-            if hindrance is not None:
-                return health._replace(available=False, reason=hindrance.reason)
-            if not store.writable:
-                reason = f"the index of {link.id} is empty and cannot be written"
-                return health._replace(available=False, reason=reason)
-        return health
-
-    def _soon(self) -> Deadline:
-        return Deadline.after(self._link_seconds)
+        """Close every backend; closing twice is fine."""
+        for backend in self.backends:
+            backend.close()
 
 
-def _maintained(manager: MemoryManager, *, eager: bool, **options: Any) -> SyncReport:
-    if not eager:
-        return maintain_unasked(manager, **options)
-    report: SyncReport = manager.maintain(**options)
-    return report
+class _Gate:
+    """Passes progress on until it is shut: what was given up may go on for a while unseen."""
+
+    def __init__(self, progress: ProgressCallback | None) -> None:
+        self._progress = progress
+        self.shut = False
+
+    def __call__(self, progress: Progress) -> None:
+        if self._progress is not None and not self.shut:
+            self._progress(progress)
 
 
-def _standing_by(link: Link) -> LinkState:
-    trouble = link.trouble("search")
-    return LinkState(link.id, "failing", *trouble) if trouble else LinkState(link.id, "standby")
+class _Attempt:
+    """One backend of a chain in one search: its index is updated once, unless that failed lately.
+
+    ``spared`` says that the update was left out for an earlier failure.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        deadline: Deadline,
+        *,
+        update: bool,
+        later: str,
+        progress: ProgressCallback | None,
+    ) -> None:
+        self.backend = backend
+        self.gate = _Gate(progress)
+        self.search = BackendSearch(
+            backend, deadline, update=update, later=later, progress=self.gate
+        )
+        self.spared = False
+        self.error: UnavailableError | DeclinedError | None = None
+        self._done = not update
+
+    def update(self, deadline: Deadline, *, insist: bool) -> None:
+        """Update the index, once; only with ``insist`` if that failed lately."""
+        if self._done and not self.spared:
+            return
+        self._done = True
+        self.spared = not insist and not self.backend.guard.allows("sync")
+        if self.spared:
+            failure = self.backend.guard.failure("sync")
+            reason = failure.reason if failure else f"{self.backend.id} failed lately"
+            self.search.doubted(UnavailableError(reason))
+        else:
+            self.search.update(deadline)
+            self.gate.shut = self.search.doubt is not None
+
+
+class ChainSearch:
+    """One search along a chain, which may ask more than once.
+
+    After :meth:`ask`, ``backend`` is the id of the backend that answered, ``fallback`` says in
+    whose place, and ``freshness`` how far its index is behind the files.
+    """
+
+    def __init__(
+        self,
+        attempts: Sequence[_Attempt],
+        deadline: Deadline,
+        *,
+        backend_seconds: float,
+        clock: Callable[[], float],
+    ) -> None:
+        self._attempts = attempts
+        self._deadline = deadline
+        self._backend_seconds = backend_seconds
+        self._clock = clock
+        self.backend = attempts[0].backend.id
+        self.fallback: Fallback | None = None
+        self.freshness = Freshness()
+
+    def update(self) -> None:
+        """Update the index of the first backend that is not failing.
+
+        The others are updated as they are asked: only then is it known that they are needed.
+        """
+        for attempt in self._attempts:
+            failure = attempt.backend.guard.failure("search")
+            if failure is None or not failure.retry_in:
+                share = self._share(len(self._attempts))
+                attempt.update(share.sooner(share.remaining() / 2), insist=self._alone)
+                return
+
+    def ask(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
+        """Return the ranked lists of the first backend that can answer.
+
+        Failing backends are passed over, and tried all the same if no other could answer: there is
+        nothing to lose then. Where none can, the first one's error is raised with the others named
+        in its notes.
+        """
+        for attempt in self._attempts:
+            attempt.error = None
+        passed = 0
+        shut: list[_Attempt] = []
+        for insist, attempts in ((False, self._attempts), (True, shut)):
+            for attempt in attempts:
+                if not insist and not attempt.backend.guard.allows("search"):
+                    shut.append(attempt)
+                    continue
+                share = self._share(len(self._attempts) - passed)
+                half = share.remaining() / 2
+                attempt.update(share.sooner(half), insist=insist or self._alone)
+                # A first index takes as long as it needs where no other backend could answer.
+                until = share.at_least(half)
+                try:
+                    arms = attempt.search.ask(query, where=where, limit=limit, deadline=until)
+                except (UnavailableError, DeclinedError) as error:
+                    if attempt.spared and error is attempt.search.doubt:
+                        shut.append(attempt)  # its sync was left out, and may work again
+                    else:
+                        attempt.error = error
+                        attempt.gate.shut = True
+                        passed += 1
+                else:
+                    self._answered(attempt)
+                    return arms
+        raise self._failure()
+
+    @property
+    def _alone(self) -> bool:
+        return len(self._attempts) == 1
+
+    def _share(self, left: int) -> Deadline:
+        """What one backend may take, so that each of those ``left`` has its part of the time."""
+        deadline = self._deadline
+        if left == 1:
+            return deadline
+        return deadline.sooner(min(self._backend_seconds, deadline.remaining() / left))
+
+    def _answered(self, attempt: _Attempt) -> None:
+        self.backend, self.freshness = attempt.backend.id, attempt.search.freshness
+        self.fallback = None
+        first = self._attempts[0]
+        if attempt is first:
+            return
+        # One whose sync was left out was passed over for that, without a failure of its own.
+        error = first.error or first.search.doubt
+        failure = first.backend.guard.failure("search")
+        if failure is not None and not isinstance(error, DeclinedError):
+            self.fallback = Fallback(
+                part=first.backend.id, reason=failure.reason, since=failure.since
+            )
+        else:
+            reason = reason_of(error) if error is not None else "it did not answer"
+            self.fallback = Fallback(part=first.backend.id, reason=reason, since=self._clock())
+
+    def _failure(self) -> CommonplaceError:
+        """The first backend's error, with the others' in its notes."""
+        failed = [(one.backend.id, one.error) for one in self._attempts if one.error is not None]
+        (_, first), *others = failed
+        for id_, error in others:
+            first.add_note(f"{id_}: {error}")
+        return first

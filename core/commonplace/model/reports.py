@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from commonplace.model.store import SpaceInfo
 
 __all__ = [
+    "BackendState",
     "Embedding",
-    "LinkState",
     "NoteText",
     "Progress",
     "ProgressCallback",
@@ -114,11 +114,12 @@ class SyncReport(NamedTuple):
         return bool(self.added or self.updated or self.removed or self.rebuilt)
 
 
-class LinkState(NamedTuple):
-    """One link of the chain of backends.
+class BackendState(NamedTuple):
+    """One of the configured backends.
 
-    ``state`` is ``serving``, ``standby`` (not asked, since one before it serves) or ``failing``:
-    because of ``reason``, ``since`` (epoch seconds), and to be tried again in ``retry_in`` seconds.
+    ``state`` is ``serving``, ``standby`` (not asked, since one before it can answer) or
+    ``failing``: because of ``reason``, ``since`` (epoch seconds), and to be tried again in
+    ``retry_in`` seconds.
     """
 
     id: str
@@ -171,7 +172,7 @@ class Status(NamedTuple):
     problems: tuple[str, ...] = ()
     providers: tuple[ProviderState, ...] = ()
     spaces: tuple[SpaceInfo, ...] = ()
-    links: tuple[LinkState, ...] = ()
+    links: tuple[BackendState, ...] = ()
     deferred: int = 0
     upkeep: UpkeepState | None = None
     findings: tuple[Finding, ...] = ()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "candidates_of",
     "chain_of",
-    "make_chain",
+    "make_rankers",
     "rank",
     "with_step",
 ]
@@ -48,7 +48,7 @@ def chain_of(settings: SearchSettings) -> tuple[str, ...]:
     return chain
 
 
-def make_chain(host: PluginHost, settings: Settings) -> list[Ranker]:
+def make_rankers(host: PluginHost, settings: Settings) -> list[Ranker]:
     """The rankers of :func:`chain_of`, each with its own section of the configuration.
 
     Raises :class:`~commonplace.errors.PluginUnavailableError` for an id nobody offers.

@@ -1,13 +1,12 @@
-"""One search from the words typed to the hits shown."""
+"""One search: the words typed become a request; the answer is ranked and made into hits."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from commonplace.model.search import ArmFacts, Query, SearchResult
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import RankContext
-from commonplace.resilience.deadline import Deadline
 from commonplace.search.ranking import candidates_of, rank
 from commonplace.search.snippets import above, hits_of
 from commonplace.text.query import parse_query
@@ -16,48 +15,59 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from commonplace.config import SearchSettings
-    from commonplace.fallback.turn import Turn
-    from commonplace.model.search import Arm, Hit, Where
+    from commonplace.index.syncing import Freshness
+    from commonplace.model.search import Arm, Candidate, Fallback, Where
     from commonplace.protocols.rankers import Ranker
     from commonplace.text.analyse import Analyser
 
-__all__ = ["Found", "Searcher"]
+__all__ = ["SEARCH_SECONDS", "Answer", "Request", "Searched", "Searcher"]
+
+SEARCH_SECONDS = 30.0
+"""How long a search may take, apart from building a first index."""
 
 _CANDIDATES_AT_MOST = 200
-_SECONDS = 30.0
 
 
-class Found(NamedTuple):
-    """What a search found, through which arms, and words for the user about it."""
+class Request(NamedTuple):
+    """What is searched for: up to ``limit`` hits, ranked from up to ``wide`` candidates an arm.
 
-    hits: tuple[Hit, ...]
-    arms: tuple[Arm, ...]
+    ``phrases`` says that words were quoted, and ``sources`` names those asked for.
+    """
+
+    query: Query
+    where: Where
+    limit: int
+    wide: int
+    phrases: bool = False
+    sources: frozenset[str] = frozenset()
+
+
+class Answer(NamedTuple):
+    """The ranked lists of the backend that answered ``query``, and notes for the user."""
+
+    query: Query
+    arms: tuple[Arm, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def vector_arm(self) -> Arm | None:
-        """The arm that a query's embedding was made for, or should have been, if there is one."""
-        return next((arm for arm in self.arms if arm.provider or arm.fallback), None)
 
-    def result(self, turn: Turn) -> SearchResult:
-        """The same for who asked, with who answered in that turn."""
-        arm = self.vector_arm()
-        return SearchResult(
-            hits=self.hits,
-            backend=turn.backend,
-            provider=arm.provider if arm else None,
-            model=arm.model if arm else None,
-            fallback=turn.fallback or (arm.fallback if arm else None),
-            stale=turn.freshness.stale,
-            notes=(*self.notes, *turn.freshness.notes),
-            arms=tuple(
-                ArmFacts(arm.name, len(arm.found), arm.exact, arm.plan, arm.note)
-                for arm in self.arms
-            ),
-        )
+class Searched(Protocol):
+    """A search under way: :class:`~commonplace.fallback.backend.BackendSearch` or of a chain."""
+
+    backend: str
+    fallback: Fallback | None
+    freshness: Freshness
+
+    def update(self) -> None:
+        """Update the index, where that is quick or there is none yet."""
+        ...
+
+    def ask(self, query: Query, *, where: Where, limit: int) -> tuple[Arm, ...]:
+        """Return the ranked lists of the backend that can answer."""
+        ...
 
 
 class Searcher:
-    """Analyses a query once, asks the engines, ranks and presents what they answer."""
+    """The steps of a search: :meth:`request`, :meth:`ask`, :meth:`rank` and :meth:`present`."""
 
     def __init__(
         self,
@@ -70,81 +80,113 @@ class Searcher:
         self._analyser = analyser
         self._rankers = rankers
         self._sources = sources
+        self._profile = settings.ranking.profile
 
-    def search(
+    def request(
         self,
-        turn: Turn,
         text: str,
         *,
         limit: int,
-        min_score: float | None,
-        sources: Sequence[str] | None,
+        sources: Collection[str] | None = None,
         session_key: str = "",
-        now: float,
-    ) -> Found:
-        """The hits, best first, and the arms they came from; nothing below a hidden root."""
+    ) -> Request:
+        """Parse and analyse a query as it was typed."""
         parsed = parse_query(text)
+        where, typed = parsed.where, parsed.where.sources
+        if sources is not None:
+            asked = frozenset(sources)
+            where = where._replace(sources=asked if typed is None else typed & asked)
         query = Query(
             text=text,
             keyword=self._analyser.query(parsed),
             words=" ".join(parsed.words),
             session_key=session_key,
         )
-        if not query.keyword.should:
-            return Found((), (), ("the query has no words to search for",))
-        where = _narrowed(parsed.where, sources)
         wide = min(_CANDIDATES_AT_MOST, limit * self._settings.query.hybrid.candidate_multiplier)
-        deadline = Deadline.after(_SECONDS)
-        arms = turn.search(query, where=where, limit=max(limit, wide), deadline=deadline)
-        answered = {found.chunk.source for arm in arms for found in arm.found}
-        notes = (*self._unknown_sources(answered, parsed.where.sources, sources), *_notes(arms))
+        return Request(
+            query,
+            where,
+            limit,
+            max(limit, wide),
+            phrases=bool(parsed.phrases),
+            sources=frozenset(sources or ()) | (typed or frozenset()),
+        )
+
+    def ask(self, search: Searched, request: Request) -> Answer:
+        """Ask the backend; once more without the quotes where no note has the quoted words.
+
+        A query without words is not asked.
+        """
+        query, where = request.query, request.where
+        if not query.keyword.should:
+            return Answer(query, notes=("the query has no words to search for",))
+        arms = search.ask(query, where=where, limit=request.wide)
+        notes = (*self._unknown_sources(arms, request), *(arm.note for arm in arms if arm.note))
         if query.keyword.must and not any(arm.found for arm in arms if arm.kind != "cosine"):
             # Questions quote things too: what no note holds word for word is no reason for silence.
             query = query._replace(keyword=query.keyword._replace(must=()))
-            arms = turn.search(query, where=where, limit=max(limit, wide), deadline=deadline)
-            if parsed.phrases and any(arm.found for arm in arms):
+            arms = search.ask(query, where=where, limit=request.wide)
+            if request.phrases and any(arm.found for arm in arms):
                 notes += ("no note has the quoted words side by side; shown is what comes near",)
-        profile = self._settings.ranking.profile
-        ranked = rank(
-            candidates_of(arms),
-            self._rankers,
-            RankContext(
-                query=query,
-                now=now,
-                limit=limit,
-                profile=profile,
-                arms=tuple(arm.name for arm in arms if not arm.note),
-                vectors=next((arm.vectors for arm in arms if arm.vectors), None),
-            ),
+        return Answer(query, arms, notes)
+
+    def rank(self, answer: Answer, request: Request, *, now: float) -> list[Candidate]:
+        """Rank the candidates of all arms; ``now`` is in epoch seconds."""
+        context = RankContext(
+            query=answer.query,
+            now=now,
+            limit=request.limit,
+            profile=self._profile,
+            arms=tuple(arm.name for arm in answer.arms if not arm.note),
+            vectors=next((arm.vectors for arm in answer.arms if arm.vectors), None),
         )
-        hides = turn.freshness.hides
+        return rank(candidates_of(answer.arms), self._rankers, context)
+
+    def present(
+        self,
+        ranked: Sequence[Candidate],
+        answer: Answer,
+        request: Request,
+        search: Searched,
+        *,
+        min_score: float | None,
+    ) -> SearchResult:
+        """Cut, cite and mark the hits; nothing below a folder that could not be read is shown."""
+        hides = search.freshness.hides
         passed = above(
             [hit for hit in ranked if not hides(hit.chunk.source, hit.chunk.path)],
             configured=self._settings.query.min_score,
             asked=min_score,
-            compat=profile == "compat",
+            compat=self._profile == "compat",
             text_weight=self._settings.query.hybrid.text_weight,
         )
-        hits = hits_of(passed, query.keyword, self._analyser, limit=limit)
-        return Found(hits, arms, notes)
+        # The arm that the query was embedded for, or should have been.
+        vector = next((arm for arm in answer.arms if arm.provider or arm.fallback), None)
+        return SearchResult(
+            hits=hits_of(passed, answer.query.keyword, self._analyser, limit=request.limit),
+            backend=search.backend,
+            provider=vector.provider if vector else None,
+            model=vector.model if vector else None,
+            fallback=search.fallback or (vector.fallback if vector else None),
+            stale=search.freshness.stale,
+            notes=(*answer.notes, *search.freshness.notes),
+            arms=tuple(
+                ArmFacts(
+                    name=arm.name,
+                    found=len(arm.found),
+                    exact=arm.exact,
+                    plan=arm.plan,
+                    note=arm.note,
+                )
+                for arm in answer.arms
+            ),
+        )
 
-    def _unknown_sources(
-        self, answered: Collection[str], *asked: Collection[str] | None
-    ) -> Iterator[str]:
-        """Words on each source that is asked for and not there: why nothing came of it."""
-        wanted = {source for sources in asked for source in sources or ()}
-        # An engine may have sources of its own.
-        for source in sorted(wanted.difference(self._sources, answered)):
+    def _unknown_sources(self, arms: Sequence[Arm], request: Request) -> Iterator[str]:
+        """A note on each source that is asked for and not there: why nothing came of it."""
+        if not request.sources:
+            return
+        # A backend may have sources of its own.
+        answered = {found.chunk.source for arm in arms for found in arm.found}
+        for source in sorted(request.sources.difference(self._sources, answered)):
             yield f"there is no source {source!r} here, only {', '.join(self._sources) or 'none'}"
-
-
-def _notes(arms: Sequence[Arm]) -> Iterator[str]:
-    return (arm.note for arm in arms if arm.note)
-
-
-def _narrowed(where: Where, sources: Sequence[str] | None) -> Where:
-    """``where``, and of its sources only those the call asks for."""
-    if sources is None:
-        return where
-    asked = frozenset(sources)
-    return where._replace(sources=asked if where.sources is None else where.sources & asked)

@@ -13,7 +13,7 @@ from commonplace.errors import (
     IndexUnavailableError,
     UnavailableError,
 )
-from commonplace.fallback.link import Link, Work
+from commonplace.fallback.backend import Backend, Work
 from commonplace.fallback.manager import FallbackMemoryManager
 from commonplace.model.reports import SyncReport
 from commonplace.model.search import Arm, Found, KeywordQuery, Query, StoredChunk
@@ -117,10 +117,10 @@ class Chain:
         self.engines = [Engine(f"e{index}") for index in range(count)]
         self.changes: list[tuple[str, str | None]] = []
         self.manager = FallbackMemoryManager(
-            [self._link(engine) for engine in self.engines], clock=self.clock, **options
+            [self._backend(engine) for engine in self.engines], clock=self.clock, **options
         )
 
-    def _link(self, engine: Engine) -> Link:
+    def _backend(self, engine: Engine) -> Backend:
         def wait(event: threading.Event, seconds: float) -> bool:
             # Either the call ends by itself, or it is stuck and time passes, for all who wait.
             over = self.clock() + seconds
@@ -130,7 +130,7 @@ class Chain:
                     return event.is_set()
             return True
 
-        return Link(
+        return Backend(
             engine.id,
             lambda: engine,
             breakers={
@@ -139,7 +139,7 @@ class Chain:
             },
             worker=Worker(engine.id, wait=wait),
             changed=lambda part, reason: self.changes.append((part, reason)),
-            monotonic=self.clock,
+            clock=self.clock,
         )
 
     def deadline(self, seconds: float = 30.0) -> Deadline:

@@ -16,7 +16,6 @@ from hypothesis.stateful import (
 )
 
 from commonplace.errors import CallerError, CommonplaceError, DeclinedError, UnavailableError
-from commonplace.index.syncing import Freshness, freshen
 from commonplace.model.search import Arm, KeywordQuery, Query, Where
 
 if TYPE_CHECKING:
@@ -24,18 +23,14 @@ if TYPE_CHECKING:
 
     from tests.core.fallback.conftest import Chain, Engine
 
-    from commonplace.fallback.turn import Turn
-    from commonplace.protocols.managers import MemoryManager
+    from commonplace.fallback.backend import Work
+    from commonplace.fallback.manager import ChainSearch
 
 QUERY = Query("tea", KeywordQuery(("tea",)))
 ABLE = ("answers", "finds nothing")
 MODES = st.sampled_from([*ABLE, "fails", "declines", "blames", "breaks", "hangs"])
 UPKEEP = st.sampled_from(["answers", "answers", "fails", "hangs", "breaks"])
 COOLDOWN = 30.0
-
-
-def bring_up(manager: MemoryManager, _progress: object) -> Freshness:
-    return freshen(manager)
 
 
 class Links(RuleBasedStateMachine):
@@ -70,8 +65,10 @@ class Links(RuleBasedStateMachine):
     def search(self, fresh: bool) -> None:
         before = {engine.id: engine.searched for engine in self.chain.engines}
         now = self.chain.clock()
-        good = {link.id for link in self.chain.manager.links if link.trouble("search") is None}
-        late = {link.id for link in self.chain.manager.links if link.trouble("upkeep") is not None}
+        good, late = (
+            self.working("search"),
+            {engine.id for engine in self.chain.engines} - self.working("sync"),
+        )
         self.check(*self.ask(fresh=fresh), fresh=fresh, good=good)
         taken = self.chain.clock() - now
         assert taken <= 30.001, "a search ends when its time is over"
@@ -80,7 +77,7 @@ class Links(RuleBasedStateMachine):
     @rule(fresh=st.booleans())
     def search_from_three_threads(self, fresh: bool) -> None:
         outcomes: list[Any] = []
-        good = {link.id for link in self.chain.manager.links if link.trouble("search") is None}
+        good = self.working("search")
         threads = [
             threading.Thread(target=lambda: outcomes.append(self.ask(fresh=fresh)))
             for _ in range(3)
@@ -100,20 +97,25 @@ class Links(RuleBasedStateMachine):
         for engine in self.chain.engines:
             self.change(engine, "answers", "answers")
         self.chain.clock.pass_by(10_000)
-        turn, outcome = self.ask(fresh=True)
+        search, outcome = self.ask(fresh=True)
         assert not isinstance(outcome, CommonplaceError)
-        assert (turn.backend, turn.fallback) == ("e0", None), "without a restart"
+        assert (search.backend, search.fallback) == ("e0", None), "without a restart"
 
-    def ask(self, *, fresh: bool) -> tuple[Turn, tuple[Arm, ...] | CommonplaceError]:
-        turn = self.chain.manager.turn(bring_up if fresh else None)
+    def working(self, work: Work) -> set[str]:
+        backends = self.chain.manager.backends
+        return {backend.id for backend in backends if backend.guard.failure(work) is None}
+
+    def ask(self, *, fresh: bool) -> tuple[ChainSearch, tuple[Arm, ...] | CommonplaceError]:
+        search = self.chain.manager.search_of(QUERY, self.chain.deadline(), update=fresh)
         try:
-            return turn, turn.search(QUERY, where=Where(), limit=5, deadline=self.chain.deadline())
+            search.update()
+            return search, search.ask(QUERY, where=Where(), limit=5)
         except CommonplaceError as error:
-            return turn, error
+            return search, error
 
     def check(
         self,
-        turn: Turn,
+        search: ChainSearch,
         outcome: tuple[Arm, ...] | CommonplaceError,
         *,
         fresh: bool,
@@ -127,7 +129,7 @@ class Links(RuleBasedStateMachine):
             assert isinstance(outcome, UnavailableError | DeclinedError)
             assert not any(self.can_answer(engine, fresh=fresh) for engine in engines.values())
             return
-        served = engines[turn.backend]
+        served = engines[search.backend]
         blamed = next(
             (id_ for id_ in engines if id_ in good and engines[id_].mode == "blames"), "z"
         )
@@ -136,15 +138,15 @@ class Links(RuleBasedStateMachine):
         found = [item for arm in outcome for item in arm.found]
         assert bool(found) == (served.mode == "answers"), "no answer stands for a failure"
         if fresh and served.upkeep != "answers":
-            assert turn.freshness.stale == -1, "what may be stale is not told as fresh"
+            assert search.freshness.stale == -1, "what may be stale is not told as fresh"
             assert found
-        if turn.backend == "e0":
-            assert turn.fallback is None
+        if search.backend == "e0":
+            assert search.fallback is None
         else:
-            assert turn.fallback is not None
-            assert turn.fallback.part == "e0"
-            assert turn.fallback.reason
-            assert turn.fallback.since <= self.chain.clock()
+            assert search.fallback is not None
+            assert search.fallback.part == "e0"
+            assert search.fallback.reason
+            assert search.fallback.since <= self.chain.clock()
 
     def can_answer(self, engine: Engine, *, fresh: bool) -> bool:
         if engine.mode == "finds nothing":

@@ -13,7 +13,7 @@ from commonplace.errors import (
     ScopeDeniedError,
     UnavailableError,
 )
-from commonplace.index.syncing import Freshness, freshen
+from commonplace.index.syncing import Freshness
 from commonplace.model.search import Fallback, Query, Where
 
 if TYPE_CHECKING:
@@ -21,39 +21,35 @@ if TYPE_CHECKING:
 
     from tests.core.fallback.conftest import Chain, Mode
 
-    from commonplace.fallback.turn import Turn
-    from commonplace.protocols.managers import MemoryManager
+    from commonplace.fallback.manager import ChainSearch
 
     Chains = Callable[..., Chain]
 
 
-def bring_up(manager: MemoryManager, _progress: object) -> Freshness:
-    return freshen(manager)
-
-
-def ask(chain: Chain, query: Query, *, fresh: bool = False, seconds: float = 30.0) -> Turn:
-    turn = chain.manager.turn(bring_up if fresh else None)
-    turn.search(query, where=Where(), limit=5, deadline=chain.deadline(seconds))
-    return turn
+def ask(chain: Chain, query: Query, *, fresh: bool = False, seconds: float = 30.0) -> ChainSearch:
+    search = chain.manager.search_of(query, chain.deadline(seconds), update=fresh)
+    search.update()
+    search.ask(query, where=Where(), limit=5)
+    return search
 
 
 @pytest.mark.parametrize("mode", ["fails", "breaks", "hangs"])
-def test_a_broken_link_is_passed_over_and_left_alone(
+def test_a_broken_backend_is_passed_over_and_left_alone(
     chains: Chains, query: Query, cooldown: float, mode: Mode
 ) -> None:
     chain = chains(2)
     first, second = chain.engines
     first.mode = mode
-    turn = ask(chain, query)
-    assert turn.backend == "e1"
-    assert turn.fallback is not None
-    assert turn.fallback.part == "e0"
-    assert "e0" in turn.fallback.reason
-    since = turn.fallback.since
+    search = ask(chain, query)
+    assert search.backend == "e1"
+    assert search.fallback is not None
+    assert search.fallback.part == "e0"
+    assert "e0" in search.fallback.reason
+    since = search.fallback.since
     chain.clock.pass_by(5)
     again = ask(chain, query)
     assert (first.searched, second.searched) == (1, 2)
-    assert again.fallback == Fallback("e0", turn.fallback.reason, since)
+    assert again.fallback == Fallback(part="e0", reason=search.fallback.reason, since=since)
     first.release.set()
     first.mode = "answers"
     chain.clock.pass_by(cooldown)
@@ -66,8 +62,10 @@ def test_one_that_declines_counts_nothing_and_is_asked_again(chains: Chains, que
     chain = chains(2)
     chain.engines[0].mode = "declines"
     for _ in range(2):
-        turn = ask(chain, query)
-        assert turn.fallback == Fallback("e0", "e0 would rather not", chain.clock())
+        search = ask(chain, query)
+        assert search.fallback == Fallback(
+            part="e0", reason="e0 would rather not", since=chain.clock()
+        )
     assert chain.engines[0].searched == 2
     assert chain.changes == []
     chain.close()
@@ -87,8 +85,8 @@ def test_a_mistake_of_the_caller_ends_the_search(chains: Chains, query: Query, f
 def test_nothing_found_is_an_answer(chains: Chains, query: Query) -> None:
     chain = chains(2)
     chain.engines[0].mode = "finds nothing"
-    turn = ask(chain, query, fresh=True)
-    assert (turn.backend, turn.fallback, turn.freshness) == ("e0", None, Freshness())
+    search = ask(chain, query, fresh=True)
+    assert (search.backend, search.fallback, search.freshness) == ("e0", None, Freshness())
     chain.close()
 
 
@@ -114,16 +112,14 @@ def test_who_is_passed_over_for_its_upkeep_is_told_with_reason_and_hint(
     chain.engines[0].upkeep = "fails"
     chain.engines[0].hint = "switch it on"
     for _ in range(2):  # asked, then left alone
-        turn = ask(chain, query, fresh=True)
+        search = ask(chain, query, fresh=True)
         reason = "e0 is down (switch it on)"
-        assert turn.fallback == Fallback("e0", reason, chain.clock())
+        assert search.fallback == Fallback(part="e0", reason=reason, since=chain.clock())
     assert len(chain.engines[0].maintained) == 1
     chain.close()
 
 
-def test_a_note_of_an_index_that_is_behind_says_how_to_mend_it(
-    chains: Chains, query: Query
-) -> None:
+def test_a_note_of_an_index_that_is_behind_says_how_to_fix_it(chains: Chains, query: Query) -> None:
     chain = chains(2)
     chain.engines[0].upkeep = "fails"
     chain.engines[0].hint = "switch it on"
@@ -133,25 +129,26 @@ def test_a_note_of_an_index_that_is_behind_says_how_to_mend_it(
 
 
 @pytest.mark.parametrize("upkeep", ["fails", "breaks", "hangs"])
-def test_an_index_that_was_not_brought_up_to_the_files_answers_and_says_so(
+def test_an_index_that_was_not_updated_answers_and_says_so(
     chains: Chains, query: Query, upkeep: Mode
 ) -> None:
     chain = chains(2)
     chain.engines[0].upkeep = upkeep
-    turn = ask(chain, query, fresh=True)
-    assert (turn.backend, turn.fallback, turn.freshness.stale) == ("e0", None, -1)
-    (note,) = turn.freshness.notes
-    assert note.startswith("the index of e0 could not be brought up to the files: ")
+    search = ask(chain, query, fresh=True)
+    assert (search.backend, search.fallback, search.freshness.stale) == ("e0", None, -1)
+    (note,) = search.freshness.notes
+    assert note.startswith("the index of e0 could not be updated: ")
     assert ask(chain, query, fresh=True).freshness.stale == -1
     assert len(chain.engines[0].maintained) == 1, "left alone meanwhile"
     chain.close()
 
 
-def test_each_link_is_brought_up_once_a_search(chains: Chains, query: Query) -> None:
+def test_each_backend_is_updated_once_a_search(chains: Chains, query: Query) -> None:
     chain = chains(2)
-    turn = chain.manager.turn(bring_up)
+    search = chain.manager.search_of(query, chain.deadline(), update=True)
     for _ in range(2):
-        turn.search(query, where=Where(), limit=5, deadline=chain.deadline())
+        search.update()
+        search.ask(query, where=Where(), limit=5)
     assert len(chain.engines[0].maintained) == 1
     assert chain.engines[1].maintained == []
     chain.close()
@@ -189,7 +186,7 @@ def test_who_recovers_early_answers_where_nobody_else_can(chains: Chains, query:
     chain.close()
 
 
-def test_every_link_has_its_share_of_the_time(chains: Chains, query: Query) -> None:
+def test_every_backend_has_its_share_of_the_time(chains: Chains, query: Query) -> None:
     chain = chains(4)
     for engine in chain.engines[:3]:
         engine.mode = "hangs"
@@ -211,7 +208,7 @@ def test_a_caller_in_too_much_of_a_hurry_is_nobodys_failure(chains: Chains, quer
     chain.close()
 
 
-def test_who_may_not_search_is_refused_whichever_link_would_answer(
+def test_who_may_not_search_is_refused_whichever_backend_would_answer(
     chains: Chains, query: Query
 ) -> None:
     def refuse(asked: Query) -> None:

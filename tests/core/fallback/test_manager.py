@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.errors import CallerError, UnavailableError
-from commonplace.fallback.link import Link
+from commonplace.fallback.backend import Backend
 from commonplace.fallback.manager import FallbackMemoryManager
-from commonplace.model.reports import LinkState
+from commonplace.model.reports import BackendState
 from commonplace.model.search import Query, Where
 from commonplace.model.store import StoreHealth
 from commonplace.resilience.deadline import NEVER
@@ -76,7 +76,7 @@ def test_who_was_maintained_is_asked_again_at_the_next_search(chains: Chains) ->
     chain.manager.maintain(deadline=NEVER, force=True)
     search(chain)
     assert chain.engines[0].searched == 2
-    assert chain.manager.links[0].trouble("search") is None
+    assert chain.manager.backends[0].guard.failure("search") is None
     chain.close()
 
 
@@ -85,11 +85,10 @@ def test_where_the_first_cannot_be_maintained_the_next_is(chains: Chains) -> Non
     chain.engines[0].upkeep = "fails"
     report = chain.manager.maintain(deadline=NEVER)
     assert maintained(chain) == [1, 1, 0]
-    assert report.notices == ("e0 was not brought up to the files: e0 is down",)
-    assert chain.manager.troubles() == (
-        "the index of e0 could not be brought up to the files: e0 is down",
-    )
-    assert chain.manager.survey().serving is chain.manager.links[0], "it searches all the same"
+    assert report.notices == ("the index of e0 was not updated: e0 is down",)
+    status = chain.manager.status()
+    assert status.sync_failures == ("the index of e0 could not be updated: e0 is down",)
+    assert status.active is chain.manager.backends[0], "it searches all the same"
     chain.close()
 
 
@@ -98,7 +97,7 @@ def test_what_was_not_maintained_is_told_with_its_hint(chains: Chains) -> None:
     chain.engines[0].upkeep = "fails"
     chain.engines[0].hint = "switch it on"
     report = chain.manager.maintain(deadline=NEVER)
-    assert report.notices == ("e0 was not brought up to the files: e0 is down (switch it on)",)
+    assert report.notices == ("the index of e0 was not updated: e0 is down (switch it on)",)
     chain.close()
 
 
@@ -114,31 +113,38 @@ def test_where_none_can_be_maintained_the_first_error_is_raised(chains: Chains) 
     chain.close()
 
 
-def test_a_survey_says_who_serves_who_stands_by_and_who_fails(chains: Chains) -> None:
+def test_a_status_says_who_serves_who_stands_by_and_who_fails(chains: Chains) -> None:
     chain = chains(3)
-    serving, standby = LinkState("e0", "serving"), LinkState("e2", "standby")
-    assert chain.manager.survey().states == (serving, LinkState("e1", "standby"), standby)
-    chain.engines[0].mode = "fails"
-    search(chain)
-    survey = chain.manager.survey()
-    since = chain.clock()
-    assert survey.states == (
-        LinkState("e0", "failing", "e0 is down", since, 30.0),
-        LinkState("e1", "serving"),
+    serving, standby = (
+        BackendState(id="e0", state="serving"),
+        BackendState(id="e2", state="standby"),
+    )
+    assert chain.manager.status().states == (
+        serving,
+        BackendState(id="e1", state="standby"),
         standby,
     )
-    assert survey.health.available
+    chain.engines[0].mode = "fails"
+    search(chain)
+    status = chain.manager.status()
+    since = chain.clock()
+    assert status.states == (
+        BackendState(id="e0", state="failing", reason="e0 is down", since=since, retry_in=30.0),
+        BackendState(id="e1", state="serving"),
+        standby,
+    )
+    assert status.health.available
     assert chain.engines[2].closed == 0
     chain.close()
 
 
-def test_a_survey_counts_nothing(chains: Chains) -> None:
+def test_a_status_counts_nothing(chains: Chains) -> None:
     chain = chains(2)
     for engine in chain.engines:
         engine.mode = "fails"
-    survey = chain.manager.survey()
-    assert survey.serving is None
-    assert [state.reason for state in survey.states] == ["e0: fails", "e1: fails"]
+    status = chain.manager.status()
+    assert status.active is None
+    assert [state.reason for state in status.states] == ["e0: fails", "e1: fails"]
     assert not chain.manager.health().available
     assert chain.changes == []
     assert chain.manager.pending().known == 1
@@ -149,22 +155,22 @@ def test_one_with_an_empty_index_that_cannot_be_filled_does_not_serve(chains: Ch
     chain = chains(2)
     first = chain.engines[0]
     first.store = StoreHealth("here", documents=0, chunks=0)
-    assert chain.manager.survey().states[0].state == "serving"
+    assert chain.manager.status().states[0].state == "serving"
     first.upkeep = "fails"
     chain.manager.maintain(deadline=NEVER)
-    assert chain.manager.survey().states == (
-        LinkState("e0", "failing", "e0 is down", chain.clock()),
-        LinkState("e1", "serving"),
+    assert chain.manager.status().states == (
+        BackendState(id="e0", state="failing", reason="e0 is down", since=chain.clock()),
+        BackendState(id="e1", state="serving"),
     )
     first.store = StoreHealth("here", documents=1, chunks=1)
-    assert chain.manager.survey().states[0].state == "serving", "what it has, it can search"
+    assert chain.manager.status().states[0].state == "serving", "what it has, it can search"
     chain.close()
 
 
 def test_one_with_an_empty_index_that_cannot_be_written_does_not_serve(chains: Chains) -> None:
     chain = chains(2)
     chain.engines[0].store = StoreHealth("here", documents=0, chunks=0, writable=False)
-    (state, _) = chain.manager.survey().states
+    (state, _) = chain.manager.status().states
     assert state.state == "failing"
     assert state.reason == "the index of e0 is empty and cannot be written"
     chain.close()
@@ -178,14 +184,14 @@ def test_an_engine_that_cannot_be_made_fails_and_is_made_later() -> None:
             raise error
         return object()
 
-    link = Link("e", make)  # type: ignore[arg-type] # any engine will do
+    backend = Backend("e", make)  # type: ignore[arg-type] # any engine will do
     with pytest.raises(UnavailableError, match="not installed"):
-        link.call("search", lambda _: 1, NEVER)
-    trouble = link.trouble("search")
-    assert trouble is not None
-    assert trouble.reason == "not installed (install it)"
-    assert link.call("search", lambda _: 1, NEVER) == 1
-    assert link.trouble("search") is None
+        backend.call("search", lambda _: 1, NEVER)
+    failure = backend.guard.failure("search")
+    assert failure is not None
+    assert failure.reason == "not installed (install it)"
+    assert backend.call("search", lambda _: 1, NEVER) == 1
+    assert backend.guard.failure("search") is None
 
 
 def test_an_engine_made_while_its_chain_was_closed_is_closed_too(chains: Chains) -> None:
@@ -198,19 +204,19 @@ def test_an_engine_made_while_its_chain_was_closed_is_closed_too(chains: Chains)
         closed.wait(10)
         return engine
 
-    link = Link("e", make)  # type: ignore[arg-type] # it is one
+    backend = Backend("e", make)  # type: ignore[arg-type] # it is one
     failed: list[Exception] = []
 
     def ask() -> None:
         try:
-            link.manager()
+            backend.manager()
         except UnavailableError as error:
             failed.append(error)
 
     thread = threading.Thread(target=ask)
     thread.start()
     assert making.wait(10)
-    link.close()
+    backend.close()
     closed.set()
     thread.join(10)
     assert engine.closed == 1
@@ -218,12 +224,12 @@ def test_an_engine_made_while_its_chain_was_closed_is_closed_too(chains: Chains)
     chain.close()
 
 
-def test_a_chain_has_links() -> None:
-    with pytest.raises(ValueError, match="at least one link"):
+def test_a_chain_has_backends() -> None:
+    with pytest.raises(ValueError, match="at least one backend"):
         FallbackMemoryManager([])
 
 
-def test_every_link_hears_that_nobody_asked(chains: Chains) -> None:
+def test_every_backend_is_told_that_the_sync_is_not_eager(chains: Chains) -> None:
     chain = chains(2, standby="warm")
     chain.manager.maintain(deadline=NEVER, eager=False)
     assert [engine.maintained[0]["eager"] for engine in chain.engines] == [False, False]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from commonplace.errors import DeadlineExceededError, UnavailableError
-from commonplace.fallback.link import Link
+from commonplace.fallback.backend import Backend
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def make() -> MemoryManager:
     ],
 )
 def test_who_is_to_blame(error: UnavailableError, cancelled: bool, blamed: bool) -> None:
-    link = Link("engine", make)
+    backend = Backend("engine", make)
     ended: list[bool] = []
 
     def ask(_: MemoryManager) -> NoReturn:
@@ -43,5 +43,5 @@ def test_who_is_to_blame(error: UnavailableError, cancelled: bool, blamed: bool)
     for _ in range(5):
         ended.clear()
         with pytest.raises(UnavailableError):
-            link.call("upkeep", ask, deadline)
-    assert (link.trouble("upkeep") is not None) == blamed
+            backend.call("sync", ask, deadline)
+    assert (backend.guard.failure("sync") is not None) == blamed

@@ -1,0 +1,321 @@
+"""One backend: made at its first call, searched and maintained, with its failures counted."""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from commonplace.errors import (
+    CommonplaceError,
+    DeclinedError,
+    IndexCorruptError,
+    UnavailableError,
+    reason_of,
+)
+from commonplace.index.syncing import Freshness, freshen, maintain_unasked
+from commonplace.model.reports import BackendState
+from commonplace.model.tuples import NamedTuple
+from commonplace.protocols.contexts import ManagerHealth
+from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.resilience.guarded_call import GuardedCaller
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from commonplace.model.reports import ProgressCallback, SyncReport
+    from commonplace.model.search import Arm, Fallback, Query, Where
+    from commonplace.protocols.managers import MemoryManager
+    from commonplace.resilience.bounded_call import Worker
+    from commonplace.resilience.breaker import CircuitBreaker
+
+__all__ = ["PROBE_SECONDS", "Backend", "BackendSearch", "BackendsStatus", "Work"]
+
+T = TypeVar("T")
+
+Work = Literal["search", "sync"]
+"""The kinds of work, each with a breaker of its own: a slow sync does not keep searches away."""
+
+PROBE_SECONDS = 10.0
+"""How long a backend may take to report its health, or to answer while another one could."""
+
+
+class BackendsStatus(NamedTuple):
+    """The state of every backend, and the active one (``None``: none can answer) with its health.
+
+    Where none is active the health is that of the first.
+    """
+
+    states: tuple[BackendState, ...]
+    health: ManagerHealth
+    active: Backend | None
+    sync_failures: tuple[str, ...] = ()
+
+
+class Backend:
+    """A backend by its id; ``make`` builds its manager at the first call.
+
+    With a ``worker`` calls are given up at their deadline; a backend without a stand-in has none:
+    its calls run in the caller's thread. ``changed`` is called when it begins to fail (with the
+    reason) and when it works again (with ``None``). ``permits`` raise for queries that may not be
+    asked.
+    """
+
+    def __init__(
+        self,
+        id_: str,
+        make: Callable[[], MemoryManager],
+        *,
+        breakers: Mapping[str, CircuitBreaker] | None = None,
+        worker: Worker | None = None,
+        changed: Callable[[str, str | None], None] = lambda _id, _reason: None,
+        permits: Sequence[Callable[[Query], None]] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.id = id_
+        self.guard = GuardedCaller(id_, breakers, worker=worker, changed=changed)
+        self._make = make
+        self._bounded = worker is not None
+        self._permits = permits
+        self._clock = clock
+        self._opening = threading.Lock()
+        self._manager: MemoryManager | None = None
+        self._closed = threading.Event()
+
+    def manager(self) -> MemoryManager:
+        """The manager, made if it has not been.
+
+        Raises :class:`~commonplace.errors.UnavailableError` where it cannot be.
+        """
+        with self._opening:
+            if self._closed.is_set():
+                raise UnavailableError(f"{self.id} is closed")
+            if self._manager is None:
+                made = self._make()
+                if self._closed.is_set():  # meanwhile
+                    made.close()
+                    raise UnavailableError(f"{self.id} is closed")
+                self._manager = made
+            return self._manager
+
+    def call(self, work: Work, ask: Callable[[MemoryManager], T], deadline: Deadline) -> T:
+        """Return what ``ask`` gets of the manager before ``deadline``, and count the outcome.
+
+        Raises :class:`~commonplace.errors.UnavailableError` for every failure of the backend, and
+        its own :class:`~commonplace.errors.DeclinedError` or
+        :class:`~commonplace.errors.CallerError`, which do not count against it.
+        """
+        with self.guard.counted(work, deadline):
+            try:
+                if self._bounded:
+                    return self.guard.run(lambda: ask(self.manager()), deadline)
+                return ask(self.manager())
+            except CommonplaceError:
+                raise
+            except Exception as error:
+                raise self._mistake(error) from error
+
+    def probe(self, ask: Callable[[MemoryManager], T], deadline: Deadline) -> T:
+        """As :meth:`call`, without counting the outcome."""
+        try:
+            return self.guard.run(lambda: ask(self.manager()), deadline)
+        except CommonplaceError:
+            raise
+        except Exception as error:
+            raise self._mistake(error) from error
+
+    def search_of(
+        self,
+        query: Query,
+        deadline: Deadline,
+        *,
+        update: bool = False,
+        later: str = "",
+        progress: ProgressCallback | None = None,
+    ) -> BackendSearch:
+        """Begin a search for ``query``; see :class:`BackendSearch`.
+
+        Raises :class:`~commonplace.errors.ScopeDeniedError` where the query may not be asked.
+        """
+        for permits in self._permits:
+            permits(query)
+        deadline.check("the search")
+        return BackendSearch(self, deadline, update=update, later=later, progress=progress)
+
+    def maintain(
+        self,
+        *,
+        force: bool = False,
+        at_most: int | None = None,
+        embed: bool = True,
+        eager: bool = True,
+        deadline: Deadline,
+        progress: ProgressCallback | None = None,
+        wait: float = 30.0,
+    ) -> SyncReport:
+        """Update the index; see :class:`~commonplace.plugin.MemoryManager`."""
+        options = {
+            "force": force,
+            "at_most": at_most,
+            "embed": embed,
+            "deadline": deadline,
+            "progress": progress,
+            "wait": wait,
+        }
+
+        def maintain(manager: MemoryManager) -> SyncReport:
+            if not eager:
+                return maintain_unasked(manager, **options)
+            return manager.maintain(**options)  # type: ignore[arg-type]  # as they came
+
+        report = self.call("sync", maintain, deadline)
+        self.guard.let_through("search")  # a rebuilt index may be all that was missing
+        return report
+
+    def pending(self) -> SyncReport:
+        """What :meth:`maintain` would find to do; nothing is counted for or against the backend."""
+        return self.probe(lambda manager: manager.pending(), Deadline.after(PROBE_SECONDS))
+
+    def health(self, *, deep: bool = False) -> ManagerHealth:
+        """The health as far as searching goes: unavailable also while it fails, or without index.
+
+        Nothing is counted for or against the backend.
+        """
+        failure = self.guard.failure("search")
+        if failure is not None and failure.retry_in:
+            return ManagerHealth(available=False, reason=failure.reason)
+        deadline = NEVER if deep else Deadline.after(PROBE_SECONDS)
+        try:
+            health = self.probe(lambda manager: manager.health(deep=deep), deadline)
+        except CommonplaceError as error:
+            return ManagerHealth(available=False, reason=reason_of(error))
+        store = health.store
+        if health.available and store is not None and not store.documents:
+            # With an empty index it can answer only if that can be filled.
+            if (failure := self.guard.failure("sync")) is not None:
+                return health._replace(available=False, reason=failure.reason)
+            if not store.writable:
+                reason = f"the index of {self.id} is empty and cannot be written"
+                return health._replace(available=False, reason=reason)
+        return health
+
+    def status(self, *, deep: bool = False) -> BackendsStatus:
+        """The state and health of this backend, the only one."""
+        health = self.health(deep=deep)
+        state = self.state(health)
+        active = self if state.state == "serving" else None
+        return BackendsStatus((state,), health, active, self.sync_failures())
+
+    def state(self, health: ManagerHealth) -> BackendState:
+        """Whether it can answer: ``serving`` or ``failing``, with the reason."""
+        failure = self.guard.failure("search")
+        if health.available and (failure is None or not failure.retry_in):
+            return BackendState(id=self.id, state="serving")
+        return self.failing() or BackendState(
+            id=self.id, state="failing", reason=health.reason, since=self._clock()
+        )
+
+    def failing(self) -> BackendState | None:
+        """The state ``failing`` where searches fail at present."""
+        failure = self.guard.failure("search")
+        if failure is None:
+            return None
+        return BackendState(
+            id=self.id,
+            state="failing",
+            reason=failure.reason,
+            since=failure.since,
+            retry_in=failure.retry_in,
+        )
+
+    def sync_failures(self) -> tuple[str, ...]:
+        """A line that says why the index could not be updated, where that is so."""
+        failure = self.guard.failure("sync")
+        if failure is None:
+            return ()
+        return (f"the index of {self.id} could not be updated: {failure.reason}",)
+
+    def close(self) -> None:
+        """Close the manager if it was made; closing twice is fine."""
+        # Without the lock: a manager that hangs while it is made must not keep others from ending.
+        self._closed.set()
+        manager, self._manager = self._manager, None
+        if manager is not None:
+            manager.close()
+
+    def _mistake(self, error: Exception) -> UnavailableError:
+        return UnavailableError(f"{self.id} failed: {type(error).__name__}: {error}")
+
+
+class BackendSearch:
+    """One search of one backend: first :meth:`update` its index, then :meth:`ask`, perhaps again.
+
+    ``freshness`` says how far the index is behind the files (``stale`` is -1 where that is not
+    known). ``later`` are words on what becomes of changed files that are left for now.
+    """
+
+    fallback: Fallback | None = None
+
+    def __init__(
+        self,
+        backend: Backend,
+        deadline: Deadline,
+        *,
+        update: bool,
+        later: str = "",
+        progress: ProgressCallback | None = None,
+    ) -> None:
+        self.backend = backend.id
+        self.freshness = Freshness()
+        self.doubt: UnavailableError | None = None
+        self._backend = backend
+        self._deadline = deadline
+        self._updates = update
+        self._freshen = partial(freshen, progress=progress, later=later)
+        self._at_least = deadline.remaining() / 2
+
+    def update(self, deadline: Deadline | None = None) -> None:
+        """Index what little has changed; a failure is kept, and mentioned in ``freshness``."""
+        if not self._updates:
+            return
+        try:
+            self.freshness = self._backend.call("sync", self._freshen, deadline or self._deadline)
+            self.doubt = None
+        except (UnavailableError, DeclinedError) as error:
+            self.doubted(error)
+
+    def doubted(self, error: UnavailableError | DeclinedError) -> None:
+        """The index could not be updated because of ``error``: it may hold nothing."""
+        self.doubt = (
+            error
+            if isinstance(error, UnavailableError)
+            else UnavailableError(str(error), hint=error.hint)
+        )
+        note = f"the index of {self.backend} could not be updated: {reason_of(error)}"
+        self.freshness = Freshness(stale=-1, notes=(note,))
+
+    def ask(
+        self, query: Query, *, where: Where, limit: int, deadline: Deadline | None = None
+    ) -> tuple[Arm, ...]:
+        """Return the backend's ranked lists.
+
+        Half of the time of the search is left for this, however long the update took. Raises
+        :class:`~commonplace.errors.UnavailableError` also where nothing was found in an index that
+        could not be updated: it may hold nothing.
+        """
+        until = deadline or self._deadline.at_least(self._at_least)
+
+        def ask(manager: MemoryManager) -> tuple[Arm, ...]:
+            try:
+                return manager.search(query, where=where, limit=limit, deadline=until)
+            except IndexCorruptError:
+                # A store sets a damaged index aside when it next opens it: rebuild it, ask again.
+                if self._updates:
+                    self.freshness = self._freshen(manager)
+                return manager.search(query, where=where, limit=limit, deadline=until)
+
+        arms = self._backend.call("search", ask, until)
+        if self.doubt is not None and not any(arm.found for arm in arms):
+            raise self.doubt
+        return arms

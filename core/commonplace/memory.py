@@ -17,7 +17,7 @@ from commonplace.assembly import (
     section_class,
     watched_paths,
 )
-from commonplace.embedding.chooser import EmbeddingChooser
+from commonplace.embedding.choice import EmbeddingChooser
 from commonplace.errors import (
     CallerError,
     CommonplaceError,

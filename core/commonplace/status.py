@@ -5,8 +5,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.embedding.service import cache_key
-from commonplace.embedding.states import Serving, refusals_of, serving, states_of
+from commonplace.embedding.service import (
+    ActiveProvider,
+    active_provider,
+    cache_key,
+    provider_states,
+    refused_texts,
+)
 from commonplace.errors import CommonplaceError
 from commonplace.model.findings import Finding, Fix
 from commonplace.model.reports import Status, SyncReport
@@ -81,7 +86,7 @@ def status_of(
     if store is not None:
         words += store.notices
     search = settings.search
-    who = Serving()
+    who = ActiveProvider()
     providers: tuple[ProviderState, ...] = ()
     if store is not None:
         who, providers, more = _embedding(choice(), store, spaces)
@@ -142,20 +147,20 @@ def _fallback(links: tuple[BackendState, ...], serving: str) -> Fallback | None:
 
 def _embedding(
     choice: Choice, store: StoreHealth, spaces: tuple[SpaceInfo, ...] | None
-) -> tuple[Serving, tuple[ProviderState, ...], list[str]]:
+) -> tuple[ActiveProvider, tuple[ProviderState, ...], list[str]]:
     """Who embeds, every provider, and words about what is not as it should be."""
     words = list(choice.notices)
     service = choice.service
     if service is None:
-        return Serving(), (), words
-    states = states_of(service, spaces or (), store.chunks)
+        return ActiveProvider(), (), words
+    states = provider_states(service, spaces or (), store.chunks)
     if spaces is None:
         words.append("the index keeps no vectors: search is by keyword")
-        return Serving(), states, words
+        return ActiveProvider(), states, words
     if service.cache is not None and service.cache.trouble:
         words.append(service.cache.trouble)
     words += _batch_jobs(service)
-    words += refusals_of(service)
+    words += refused_texts(service)
     covered = {state.role: state.covered for state in states}
     if covered.get("fallback") and not covered.get("primary") and service.absent is None:
         first, second = states[0].id, states[-1].id
@@ -163,7 +168,7 @@ def _embedding(
             f"the notes are embedded with {second}, in place of {first}: "
             f"`commonplace index --force` embeds them with {first}"
         )
-    return serving(service, spaces), states, words
+    return active_provider(service, spaces), states, words
 
 
 def _unused_spaces(
@@ -192,7 +197,7 @@ def _unused_spaces(
 
 def _batch_jobs(service: EmbeddingService) -> list[str]:
     words = []
-    for link in service.links:
+    for link in service.providers:
         try:
             batching = link.batching()
             key = cache_key(link.fingerprint(), "document")

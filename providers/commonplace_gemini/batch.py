@@ -259,7 +259,7 @@ class GeminiBatches:
     def _strange(self, client: RemoteClient, answer: Answer) -> ProviderError:
         status = status_in(answer.body)
         if status is not None:
-            return client.refused(status, answer.headers, answer.body)
+            return client.error_from(status, answer.headers, answer.body)
         return client.error("protocol", "the answer is none about a batch", headers=answer.headers)
 
     def _quietly(self, method: str, path: str, deadline: Deadline) -> None:

@@ -6,7 +6,7 @@ import re
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import Complaint, kind_of_status, message_of
+from commonplace.plugin import ErrorInfo, kind_of_status, message_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,8 +38,8 @@ _TOO_LARGE = re.compile(
 )
 
 
-def explain(status: int, _headers: Mapping[str, str], body: Any) -> Complaint | None:
-    """For :class:`~commonplace.embedding.remote.RemoteClient`."""
+def explain(status: int, _headers: Mapping[str, str], body: Any) -> ErrorInfo | None:
+    """For :class:`~commonplace.embedding.http.client.RemoteClient`."""
     error = _error_in(body)
     if error is None:
         return None
@@ -47,16 +47,16 @@ def explain(status: int, _headers: Mapping[str, str], body: Any) -> Complaint | 
     details = [one for one in _list(error.get("details")) if isinstance(one, dict)]
     kind = _kind(status, error, message, details)
     if kind == "rate_limit" and _for_today(details):
-        return Complaint(
+        return ErrorInfo(
             "quota",
             message,
             hint="the day's quota is used up: wait until tomorrow, or choose another provider",
         )
     if error.get("status") == "FAILED_PRECONDITION":
-        return Complaint(
+        return ErrorInfo(
             kind, message, hint="check that Gemini is offered in your region, and the billing"
         )
-    return Complaint(kind, message, _delay(details))
+    return ErrorInfo(kind, message, _delay(details))
 
 
 def status_in(body: Any) -> int | None:

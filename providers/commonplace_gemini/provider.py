@@ -11,7 +11,7 @@ from commonplace_gemini.wire import HOST, Form, endpoint_of, vectors_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.plugin import BatchJobs, Complaint, Deadline, ProviderContext
+    from commonplace.plugin import BatchJobs, Deadline, ErrorInfo, ProviderContext
 
 __all__ = ["GeminiProvider"]
 
@@ -31,6 +31,7 @@ class GeminiProvider:
     of vectors that cannot work.
     """
 
+    capabilities = frozenset({"batches"})
     concurrency = 8
 
     def __init__(self, context: ProviderContext) -> None:
@@ -76,7 +77,7 @@ class GeminiProvider:
 
         status = status_in(answer.body)
         if status is not None:
-            raise client.refused(status, answer.headers, answer.body)
+            raise client.error_from(status, answer.headers, answer.body)
         return read_vectors(
             client,
             answer,
@@ -108,7 +109,7 @@ def _credentials(key: str) -> dict[str, str]:
     return {"x-goog-api-key": key}
 
 
-def _explain(status: int, headers: Mapping[str, str], body: Any) -> Complaint | None:
+def _explain(status: int, headers: Mapping[str, str], body: Any) -> ErrorInfo | None:
     from commonplace_gemini.complaints import explain
 
     return explain(status, headers, body)

@@ -39,6 +39,8 @@ class LocalProvider:
     Raises :class:`~commonplace.errors.ProviderError` if the settings can never work.
     """
 
+    capabilities: frozenset[str] = frozenset()
+
     def __init__(
         self,
         context: ProviderContext,

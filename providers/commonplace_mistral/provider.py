@@ -10,7 +10,7 @@ from commonplace.plugin import Connection, Endpoint, Limits, ProviderError, read
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.plugin import Complaint, Deadline, ProviderContext
+    from commonplace.plugin import Deadline, ErrorInfo, ProviderContext
 
 __all__ = ["MistralProvider"]
 
@@ -30,6 +30,7 @@ class MistralProvider:
     """
 
     # The free tier bears about one request a second.
+    capabilities: frozenset[str] = frozenset()
     concurrency = 1
 
     def __init__(self, context: ProviderContext) -> None:
@@ -76,7 +77,7 @@ class MistralProvider:
         answer = client.post("embeddings", self.body(texts, purpose), deadline=deadline)
         body = answer.body
         if isinstance(body, dict) and not body.get("data") and body.get("object") == "error":
-            raise client.refused(_hidden_status(body), answer.headers, body)
+            raise client.error_from(_hidden_status(body), answer.headers, body)
         return read_vectors(
             client,
             answer,
@@ -110,15 +111,15 @@ class MistralProvider:
         )
 
 
-def _explain(status: int, _headers: Mapping[str, str], body: Any) -> Complaint:
-    from commonplace.plugin import Complaint, kind_of_status, message_of
+def _explain(status: int, _headers: Mapping[str, str], body: Any) -> ErrorInfo:
+    from commonplace.plugin import ErrorInfo, kind_of_status, message_of
 
     message = message_of(body)
     if status in (400, 413, 422) and _TOO_LARGE.search(message):
-        return Complaint("too_large", message)
+        return ErrorInfo("too_large", message)
     if status == 400 and "invalid model" in message.lower():
-        return Complaint("not_found", message)
-    return Complaint(kind_of_status(status), message)
+        return ErrorInfo("not_found", message)
+    return ErrorInfo(kind_of_status(status), message)
 
 
 def _hidden_status(body: dict[str, Any]) -> int:

@@ -10,7 +10,7 @@ from commonplace_ollama.prompts import prompts_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.plugin import Complaint, Deadline, ProviderContext
+    from commonplace.plugin import Deadline, ErrorInfo, ProviderContext
 
 __all__ = ["OllamaProvider"]
 
@@ -29,6 +29,7 @@ class OllamaProvider:
     """
 
     # One model on one machine computes no faster for more.
+    capabilities: frozenset[str] = frozenset()
     concurrency = 1
 
     def __init__(self, context: ProviderContext, *, env: Mapping[str, str]) -> None:
@@ -72,7 +73,7 @@ class OllamaProvider:
         answer = client.post("api/embed", self.body(texts, purpose), deadline=deadline)
         body = answer.body if isinstance(answer.body, dict) else {}
         if body.get("error"):
-            raise client.refused(502, answer.headers, body)
+            raise client.error_from(502, answer.headers, body)
         embeddings = body.get("embeddings")
         if not isinstance(embeddings, list):
             raise client.error(
@@ -104,19 +105,19 @@ class OllamaProvider:
         """Close connections; closing twice is fine."""
         self.client.close()
 
-    def _explain(self, status: int, _headers: Mapping[str, str], body: Any) -> Complaint:
-        from commonplace.plugin import Complaint, kind_of_status, message_of
+    def _explain(self, status: int, _headers: Mapping[str, str], body: Any) -> ErrorInfo:
+        from commonplace.plugin import ErrorInfo, kind_of_status, message_of
 
         message = message_of(body)
         words = message.lower()
         if status < 500 and ("context length" in words or "too long" in words):
-            return Complaint("too_large", message)
+            return ErrorInfo("too_large", message)
         if "not found" in words and "model" in words:
-            return Complaint("not_found", message, hint=f"ollama pull {self.model}")
+            return ErrorInfo("not_found", message, hint=f"ollama pull {self.model}")
         if "does not support embed" in words:
             hint = "choose an embedding model, such as nomic-embed-text"
-            return Complaint("bad_request", message, hint=hint)
-        return Complaint(kind_of_status(status), message)
+            return ErrorInfo("bad_request", message, hint=hint)
+        return ErrorInfo(kind_of_status(status), message)
 
 
 def _host_in(env: Mapping[str, str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import Complaint, kind_of_status, message_of
+from commonplace.plugin import ErrorInfo, kind_of_status, message_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,12 +38,12 @@ _COUNT = re.compile(
 )
 
 
-def explain(status: int, _headers: Mapping[str, str], body: Any) -> Complaint:
+def explain(status: int, _headers: Mapping[str, str], body: Any) -> ErrorInfo:
     """What an error answer means; with status 200, what one means that hides an error."""
     message = message_of(body)
     words = _words(body)
     kind = _kind(_hidden_status(body, words) if status < 300 else status, words, message)
-    return Complaint(kind, message, hint=_mend(kind, status, message))
+    return ErrorInfo(kind, message, hint=_mend(kind, status, message))
 
 
 def hides_error(body: Any) -> bool:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from commonplace.plugin import (
         Answer,
         BatchJobs,
-        Complaint,
         Deadline,
+        ErrorInfo,
         ProviderContext,
         RemoteClient,
     )
@@ -45,6 +45,8 @@ class OpenAIProvider:
     :class:`~commonplace.errors.ProviderError` for a base URL that is none, and for vectors longer
     than OpenAI's model can give.
     """
+
+    capabilities = frozenset({"batches"})
 
     def __init__(self, context: ProviderContext, *, env: Mapping[str, str]) -> None:
         base = context.base_url or env.get("OPENAI_BASE_URL", "").strip() or _BASE
@@ -156,7 +158,7 @@ class OpenAIProvider:
         from commonplace_openai.complaints import hides_error
 
         if hides_error(answer.body):
-            raise client.refused(200, answer.headers, answer.body)
+            raise client.error_from(200, answer.headers, answer.body)
         if isinstance(answer.body, list):
             raise client.error(
                 "protocol",
@@ -186,7 +188,7 @@ class OpenAIProvider:
             )
 
 
-def _explain(status: int, headers: Mapping[str, str], body: Any) -> Complaint:
+def _explain(status: int, headers: Mapping[str, str], body: Any) -> ErrorInfo:
     from commonplace_openai.complaints import explain
 
     return explain(status, headers, body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import Complaint, kind_of_status, message_of
+from commonplace.plugin import ErrorInfo, kind_of_status, message_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,21 +26,21 @@ _UNPAID = re.compile(r"(?i)payment method")
 _UNPAID_PAUSE = 20.0
 
 
-def explain(status: int, headers: Mapping[str, str], body: Any) -> Complaint | None:
-    """For :class:`~commonplace.embedding.remote.RemoteClient`."""
+def explain(status: int, headers: Mapping[str, str], body: Any) -> ErrorInfo | None:
+    """For :class:`~commonplace.embedding.http.client.RemoteClient`."""
     message = message_of(body)
     if status == 400 and _NO_SUCH_MODEL.search(message):
-        return Complaint("not_found", message)
+        return ErrorInfo("not_found", message)
     if status == 400 and _TOO_LARGE.search(message):
-        return Complaint("too_large", message)
+        return ErrorInfo("too_large", message)
     if status == 403:
-        return Complaint(
+        return ErrorInfo(
             "auth", message, hint="check that the key may be used from this network address"
         )
     if status == 429 and _UNPAID.search(message):
         pause = None if "retry-after" in headers else _UNPAID_PAUSE
-        return Complaint("rate_limit", message, pause, "add a payment method to the account")
-    return Complaint(kind_of_status(status), message)
+        return ErrorInfo("rate_limit", message, pause, "add a payment method to the account")
+    return ErrorInfo(kind_of_status(status), message)
 
 
 def is_error(body: Any) -> bool:

@@ -10,7 +10,7 @@ from commonplace_voyage.models import Model
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.plugin import BatchJobs, Complaint, Deadline, ProviderContext
+    from commonplace.plugin import BatchJobs, Deadline, ErrorInfo, ProviderContext
 
 __all__ = ["VoyageProvider"]
 
@@ -31,6 +31,7 @@ class VoyageProvider:
     cannot work.
     """
 
+    capabilities = frozenset({"batches"})
     concurrency = 8
 
     def __init__(self, context: ProviderContext) -> None:
@@ -75,7 +76,7 @@ class VoyageProvider:
         body["encoding_format"] = "base64"
         answer = client.post("embeddings", body, deadline=deadline)
         if is_error(answer.body):
-            raise client.refused(502, answer.headers, answer.body)
+            raise client.error_from(502, answer.headers, answer.body)
         return read_vectors(
             client,
             answer,
@@ -111,7 +112,7 @@ class VoyageProvider:
         self.client.close()
 
 
-def _explain(status: int, headers: Mapping[str, str], body: Any) -> Complaint | None:
+def _explain(status: int, headers: Mapping[str, str], body: Any) -> ErrorInfo | None:
     from commonplace_voyage.complaints import explain
 
     return explain(status, headers, body)

@@ -29,6 +29,7 @@ class Sound:
     """What is broken below: it keeps every law as it is."""
 
     limits = Limits(items=16, tokens=100_000, item_tokens=1000)
+    capabilities: frozenset[str] = frozenset()
     concurrency = 4
 
     def __init__(self, context: ProviderContext) -> None:

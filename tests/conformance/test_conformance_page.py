@@ -53,6 +53,7 @@ def MyChunker(context):
 class MyProvider:
     model = "mine"
     limits = Limits()
+    capabilities: frozenset[str] = frozenset()
     concurrency = 1
 
     def __init__(self, context):

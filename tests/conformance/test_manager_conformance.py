@@ -3,7 +3,7 @@ from __future__ import annotations
 from hashlib import shake_128
 from typing import TYPE_CHECKING
 
-from commonplace.embedding.link import ProviderLink
+from commonplace.embedding.guarded import GuardedProvider
 from commonplace.embedding.service import EmbeddingService
 from commonplace.index.manager import IndexedMemoryManager
 from commonplace.protocols.contexts import StoreContext
@@ -30,6 +30,7 @@ class Hashing:
 
     model = "hashing"
     limits = Limits(items=8)
+    capabilities: frozenset[str] = frozenset()
     concurrency = 1
 
     def fingerprint(self) -> str:
@@ -71,7 +72,7 @@ class TestIndexedBuiltin(MemoryManagerConformance):
 
 class TestIndexedBuiltinWithVectors(MemoryManagerConformance):
     def open_manager(self, context: ManagerContext) -> MemoryManager:
-        link = ProviderLink("hashing", Hashing, CircuitBreaker())
+        link = GuardedProvider("hashing", Hashing(), CircuitBreaker())
         service = EmbeddingService([link], None)
         return IndexedMemoryManager(
             store=make_store(StoreContext(path=f"{context.state_dir}/index.sqlite")),

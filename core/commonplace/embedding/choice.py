@@ -1,43 +1,76 @@
-"""Choosing who makes embeddings: the configured provider, its fallback, or nobody."""
+"""Chooses the embedding provider: the configured one with its fallback, the first ready one, none.
+
+Imported by every command, so that whatever only a provider needs is imported when there is one.
+"""
 
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
-from commonplace.embedding.ledger import SpaceLedger
-from commonplace.embedding.link import told
-from commonplace.embedding.making import LinkMaker, context_of
-from commonplace.embedding.refused import RefusedTexts
-from commonplace.embedding.service import KEYWORDS, EmbeddingService
 from commonplace.errors import CommonplaceError, PluginUnavailableError, UnavailableError
-from commonplace.model.plugins import Probe
-from commonplace.model.search import Fallback
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from commonplace.config import Settings
     from commonplace.embedding.cache import EmbeddingCache
-    from commonplace.embedding.link import ProviderLink
+    from commonplace.embedding.guarded import GuardedProvider
+    from commonplace.embedding.service import EmbeddingService
     from commonplace.host.host import PluginHost
     from commonplace.model.plugins import Registration
     from commonplace.protocols.providers import EmbeddingProvider
 
-__all__ = ["Choice", "choose"]
+__all__ = ["Choice", "EmbeddingChooser", "choose"]
 
-_NOBODY = ("none", "")
+_NONE = ("none", "")
 
 
-@frozen(eq=False)
-class Choice:
-    """Who serves, and one-line words on every provider that was asked for and cannot."""
+class Choice(NamedTuple):
+    """The chosen service, and a line on every provider that was asked for and cannot be used."""
 
     service: EmbeddingService | None
     notices: tuple[str, ...] = ()
+
+
+class EmbeddingChooser:
+    """Calls :func:`choose` once, when a result is first needed: it loads every provider plugin."""
+
+    def __init__(
+        self,
+        host: PluginHost,
+        settings: Settings,
+        env: Mapping[str, str],
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._host = host
+        self._settings = settings
+        self._env = env
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._choice: Choice | None = None
+
+    def service(self) -> EmbeddingService | None:
+        """The embedding service, or ``None`` without a provider."""
+        return self.choice().service
+
+    def choice(self) -> Choice:
+        """The choice, made by the first call."""
+        with self._lock:
+            if self._choice is None:
+                self._choice = choose(self._host, self._settings, self._env, clock=self._clock)
+            return self._choice
+
+    def close(self) -> None:
+        """Close what was chosen; closing twice is fine."""
+        with self._lock:
+            choice, self._choice = self._choice, None
+        if choice is not None and choice.service is not None:
+            choice.service.close()
 
 
 def choose(
@@ -50,41 +83,59 @@ def choose(
 ) -> Choice:
     """The configured provider and fallback; with ``auto`` the first that is ready, by priority.
 
-    Costs no network and loads no model. A provider that cannot be made is left out with a word:
-    memory then answers by keyword. ``clock`` gives epoch seconds, ``monotonic`` measures breakers.
+    Makes no request and loads no model. A provider that cannot be built is left out with a notice;
+    without any, search is by keyword. ``clock`` gives epoch seconds, ``monotonic`` is for breakers.
     """
     search = settings.search
     notices: list[str] = []
-    if search.provider in _NOBODY:
+    if search.provider in _NONE:
         return Choice(None)
     if search.provider == "auto":
         ids = _automatic(host, settings, env, notices)
     else:
         ids = [search.provider]
-    if ids and search.fallback not in (*_NOBODY, *ids):
+    if ids and search.fallback not in (*_NONE, *ids):
         ids = [*ids, search.fallback]
-    making = LinkMaker(host, settings, env, clock, monotonic)
-    links: list[ProviderLink] = []
-    absent: Fallback | None = None
-    for place, id_ in enumerate(ids):
-        try:
-            links.append(making.link(id_, primary=not place))
-        except CommonplaceError as error:
-            notices.append(told(error))
-            if not place:
-                absent = Fallback(id_, notices[-1], clock(), KEYWORDS)
-    if not links and absent is None:
+    if not ids:
         return Choice(None, tuple(notices))
-    ledger = SpaceLedger(os.path.join(settings.state_dir, "memory", "spaces.json"))
+    return _chosen(host, settings, env, ids, notices, clock, monotonic)
+
+
+def _chosen(
+    host: PluginHost,
+    settings: Settings,
+    env: Mapping[str, str],
+    ids: list[str],
+    notices: list[str],
+    clock: Callable[[], float],
+    monotonic: Callable[[], float],
+) -> Choice:
+    from commonplace.embedding.building import ProviderBuilder
+    from commonplace.embedding.service import KEYWORDS, EmbeddingService
+    from commonplace.embedding.spaces import RefusedTexts, SpaceLedger
+    from commonplace.model.search import Fallback
+
+    builder = ProviderBuilder(host, settings, env, clock, monotonic)
+    providers: list[GuardedProvider] = []
+    absent: Fallback | None = None
+    for position, id_ in enumerate(ids):
+        try:
+            providers.append(builder.build(id_, primary=not position))
+        except CommonplaceError as error:
+            notices.append(_words(error))
+            if not position:
+                absent = Fallback(id_, notices[-1], clock(), KEYWORDS)
+    if not providers and absent is None:
+        return Choice(None, tuple(notices))
+    folder = os.path.join(settings.state_dir, "memory")
+    ledger = SpaceLedger(os.path.join(folder, "spaces.json"))
     service = EmbeddingService(
-        links,
-        _cache(settings),
+        providers,
+        _cache(settings, folder),
         absent=absent,
-        former=lambda spaces: making.former(ids[0], spaces, ledger),
+        former=lambda spaces: builder.former(ids[0], spaces, ledger),
         ledger=ledger,
-        refused=RefusedTexts(
-            os.path.join(settings.state_dir, "memory", "refused.json"), settings.index_path
-        ),
+        refused=RefusedTexts(os.path.join(folder, "refused.json"), settings.index_path),
         clock=clock,
     )
     return Choice(service, tuple(notices))
@@ -98,32 +149,48 @@ def _automatic(
         try:
             registration = host.provider(id_)
         except PluginUnavailableError as error:
-            notices.append(told(error))
+            notices.append(_words(error))
             continue
         if registration.priority is not None:
             offered.append((registration.priority, id_, registration))
     for _, id_, registration in sorted(offered, key=lambda item: item[:2]):
         try:
-            context = context_of(settings, env, registration, primary=True)
+            if registration.ready is None:
+                if _has_key(registration, settings, env):
+                    return [id_]
+                continue
+            from commonplace.embedding.building import context_of
+
+            ready = registration.ready(context_of(settings, env, registration, primary=True))
         except UnavailableError as error:
-            notices.append(told(error))
+            notices.append(_words(error))
             continue
-        if registration.ready is None:
-            ready = Probe(available=context.api_key is not None)
-        else:
-            ready = registration.ready(context)
         if ready.available:
             return [id_]
-        if ready.hint:  # somebody means it to be taken
+        if ready.hint:  # the settings ask for it
             notices.append(f"{id_}: {ready.reason}. Fix: {ready.hint}")
     return []
 
 
-def _cache(settings: Settings) -> EmbeddingCache | None:
-    from commonplace.embedding.cache import EmbeddingCache
+def _has_key(
+    registration: Registration[EmbeddingProvider], settings: Settings, env: Mapping[str, str]
+) -> bool:
+    from commonplace.embedding.keys import find_keys
 
+    credentials = registration.credentials
+    return bool(credentials and find_keys(credentials, settings, env, own_remote=True))
+
+
+def _words(error: CommonplaceError) -> str:
+    from commonplace.embedding.http.errors import describe
+
+    return describe(error)
+
+
+def _cache(settings: Settings, folder: str) -> EmbeddingCache | None:
     cache = settings.search.cache
     if not cache.enabled:
         return None
-    path = os.path.join(settings.state_dir, "memory", "embeddings.sqlite")
-    return EmbeddingCache(path, max_entries=cache.max_entries)
+    from commonplace.embedding.cache import EmbeddingCache
+
+    return EmbeddingCache(os.path.join(folder, "embeddings.sqlite"), max_entries=cache.max_entries)

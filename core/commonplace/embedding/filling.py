@@ -1,4 +1,4 @@
-"""Filling a build's missing vectors: from the cache first, then request by request."""
+"""Fills a build's missing vectors: from the cache, by batch jobs, then request by request."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from commonplace.embedding.cache import text_digest
-from commonplace.embedding.lengths import VectorLength
-from commonplace.embedding.link import fingerprint_of, space_of, told
-from commonplace.embedding.refused import RefusedText
+from commonplace.embedding.http.errors import describe
 from commonplace.embedding.service import cache_key
+from commonplace.embedding.spaces import RefusedText, VectorLength, fingerprint_of, space_of
 from commonplace.embedding.vectors import dims_of
 from commonplace.errors import UnavailableError
 from commonplace.model.reports import Embedding, Progress
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from commonplace.embedding.batching_work import BatchOutcome
-    from commonplace.embedding.link import ProviderLink
+    from commonplace.embedding.batch.run import BatchOutcome
+    from commonplace.embedding.guarded import GuardedProvider
     from commonplace.embedding.service import EmbeddingService
     from commonplace.model.reports import ProgressCallback
     from commonplace.model.store import Build
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["fill_vectors"]
 
 _GROUP = 2000
-_EXCERPT = 40  # characters of a text of which nobody knows where it stands
+_EXCERPT = 40  # characters of a text whose path is not found
 
 
 def fill_vectors(
@@ -44,35 +43,34 @@ def fill_vectors(
     wait: float = 30.0,
     locate: Callable[[str], str] = lambda _: "",
 ) -> Embedding:
-    """Embed what has no vector yet with the first provider.
+    """Embed what has no vector yet with the primary provider.
 
-    The fallback takes its place only if that fails and no other space covers anything, and then
-    keeps it, until ``anew`` asks for the first one: what a space covers is not embedded in another
-    because somebody failed, or recovered. Texts that have no vector then wait. Every finished
-    request is kept at once, in cache and store. Never raises for a provider that fails; the report
-    says why.
+    The fallback replaces it only if it fails while no other space covers anything, and then stays
+    until ``anew``: a failure or a recovery alone is no reason to embed everything in another space.
+    Until then, texts without a vector wait. Every finished request is kept at once, in cache and
+    store. Never raises for a provider that fails; the report has the reason.
 
-    A text that alone is refused is left out from then on, unless ``anew``; ``locate`` says where
-    the chunk of a text stands. Where a provider gives vectors of another length than it did, the
-    notes are embedded in a new space beside the old one, which goes when the new one covers them.
+    A text that is refused alone is left out from then on, unless ``anew``; ``locate`` finds the
+    path of a text's chunk. If the provider's vectors change their length, the notes are embedded in
+    a new space beside the old one, which is dropped when the new one covers them.
     """
     reasons: list[str] = []
     report = Embedding()
-    for link in service.links if anew else ():
-        # Whoever has mended something need not wait for any cool-down.
-        link.hurry("document")
-        link.hurry("query")
+    for provider in service.providers if anew else ():
+        # The user may have fixed something: no cool-down is waited for.
+        provider.retry_now("document")
+        provider.retry_now("query")
     if service.absent is not None:
         reasons.append(service.absent.reason)
         report = Embedding(service.absent.part, missing=store.health().chunks)
-    for link in _chain(service, store, anew=anew):
+    for provider in _chain(service, store, anew=anew):
         try:
-            if link is service.standby and _covered_by_another(link, store):
+            if provider is service.standby and _covered_by_another(provider, store):
                 break
-            filling = _Filling(service, link, store, build, wait)
+            filling = _Filling(service, provider, store, build, wait)
             report = filling.run(deadline, progress, anew=anew, locate=locate)
         except UnavailableError as error:
-            report = Embedding(link.id, missing=store.health().chunks, reason=told(error))
+            report = Embedding(provider.id, missing=store.health().chunks, reason=describe(error))
         if not report.reason or report.embedded:
             break
         reasons.append(report.reason)
@@ -80,48 +78,50 @@ def fill_vectors(
     return report._replace(reason="; ".join(dict.fromkeys(filter(None, reasons))))
 
 
-def _chain(service: EmbeddingService, store: VectorStore, *, anew: bool) -> Sequence[ProviderLink]:
-    """Who embeds, and who if that one fails."""
+def _chain(
+    service: EmbeddingService, store: VectorStore, *, anew: bool
+) -> Sequence[GuardedProvider]:
+    """The providers to try, in order."""
     primary, standby = service.primary, service.standby
     if primary is None or standby is None or anew:
-        return service.links
+        return service.providers
     try:
         own = space_of(primary.fingerprint(), store.spaces())
         other = space_of(standby.fingerprint(), store.spaces())
     except UnavailableError:
-        return service.links
+        return service.providers
     stood_in = not (own and own.covered) and other is not None and other.covered
-    return (standby,) if stood_in else service.links
+    return (standby,) if stood_in else service.providers
 
 
-def _covered_by_another(link: ProviderLink, store: VectorStore) -> bool:
+def _covered_by_another(provider: GuardedProvider, store: VectorStore) -> bool:
     spaces = store.spaces()
-    own = space_of(link.fingerprint(), spaces)
+    own = space_of(provider.fingerprint(), spaces)
     return not (own and own.covered) and any(info.covered for info in spaces)
 
 
 class _Filling:
-    """One link's filling of one build."""
+    """Filling one build with one provider."""
 
     def __init__(
         self,
         service: EmbeddingService,
-        link: ProviderLink,
+        provider: GuardedProvider,
         store: VectorStore,
         build: Build,
         wait: float,
     ) -> None:
         self._cache = service.cache
-        self._link = link
+        self._provider = provider
         self._store = store
         self._build = build
         self._wait = wait
-        self._fingerprint = link.fingerprint()
+        self._fingerprint = provider.fingerprint()
         self._key = cache_key(self._fingerprint, "document")
         self._ledger = service.ledger
         self._memory = service.refused
         self._refused: dict[str, RefusedText] = {}
-        self._length = VectorLength(link, store.spaces(), service.ledger)
+        self._length = VectorLength(provider, store.spaces(), service.ledger)
         self._embedded = self._cached = self._cut = self._batched = 0
         self._batch: BatchOutcome | None = None
         self._noted = False
@@ -136,35 +136,35 @@ class _Filling:
         locate: Callable[[str], str],
     ) -> Embedding:
         self._progress = progress
-        before = self._link.requests
+        before = self._provider.requests
         reason = ""
         known = {} if anew or self._memory is None else self._memory.of(self._fingerprint)
         missing = self._missing()
         self._refused = {digest: known[digest] for digest, _ in missing if digest in known}
         try:
             self._fill(missing, deadline, progress, locate)
-            if self._length.turned:
+            if self._length.changed:
                 self._fill(self._missing(), deadline, progress, locate)
         except UnavailableError as error:
-            reason = told(error)
+            reason = describe(error)
         left = sum(digest not in self._refused for digest, _ in self._missing()) if missing else 0
         if self._memory is not None:
             self._memory.keep(self._fingerprint, self._refused)
         if not left and not reason:
             self._drop_other_lengths()
         return Embedding(
-            provider=self._link.id,
+            provider=self._provider.id,
             embedded=self._embedded,
             cached=self._cached,
             cut=self._cut,
-            requests=self._link.requests - before,
+            requests=self._provider.requests - before,
             missing=left,
             reason=reason,
             batched=self._batched,
             jobs=self._batch.begun if self._batch else 0,
             pending=self._batch.pending if self._batch else 0,
             batch_note=self._batch.note if self._batch else "",
-            refused=tuple((said.place, said.reason) for said in self._refused.values()),
+            refused=tuple((text.path, text.reason) for text in self._refused.values()),
             note=self._length.note,
         )
 
@@ -181,12 +181,12 @@ class _Filling:
     ) -> None:
         missing = [item for item in missing if item[0] not in self._refused]
         before = self._done
-        turned = self._length.turned
+        changed = self._length.changed
         if self._length.doubtful and missing:
-            # One text tells which space it is that lacks vectors: the server may be its old self.
+            # One text shows which space lacks vectors: the server may have changed back.
             for _ in self._group(missing[:1], deadline, locate):
                 pass
-            if self._length.turned != turned:
+            if self._length.changed != changed:
                 return
             missing = missing[1:]
         left = self._by_jobs(missing, deadline, progress)
@@ -195,7 +195,7 @@ class _Filling:
                 if progress is not None:
                     done = self._done - before
                     progress(Progress("Embedding notes", done, len(missing)))
-            if self._length.turned != turned:
+            if self._length.changed != changed:
                 return  # another space lacks other texts
 
     @property
@@ -208,11 +208,11 @@ class _Filling:
         deadline: Deadline,
         progress: ProgressCallback | None,
     ) -> Sequence[tuple[str, str]]:
-        """What batch jobs and the cache leave to be embedded at once."""
-        batching = self._link.batching() if missing else None
-        if batching is None or self._link.state("document").state == "open":
+        """The texts that batch jobs and the cache leave to be embedded at once."""
+        batching = self._provider.batching() if missing else None
+        if batching is None or self._provider.state("document").state == "open":
             return missing
-        from commonplace.embedding.batching_work import Work
+        from commonplace.embedding.batch.run import Work, embed_by_jobs
 
         left = [item for group in _groups(missing, _GROUP) for item in self._uncached(group)]
         # Jobs know a text by its digest, so that one asked for twice is sent once.
@@ -233,20 +233,20 @@ class _Filling:
         work = Work(
             texts=texts,
             key=self._key,
-            limits=self._link.provider.limits,
+            limits=self._provider.provider.limits,
             dims=self._length.dims,
             keep=keep,
             deadline=deadline,
             progress=progress,
         )
-        self._batch = batching.run(work)
-        self._link.hurry("document")  # what is left is asked for in another way, which may work
+        self._batch = embed_by_jobs(batching, work)
+        self._provider.retry_now("document")  # the rest takes another way, which may work
         self._cut += self._batch.cut
         plain = frozenset(self._batch.plain)
         return [item for item in left if text_digest(item[1]).hex() in plain]
 
     def _uncached(self, group: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """What of a group is not in the cache; the rest is put into the store."""
+        """The texts of a group that are not in the cache; vectors of the others go to the store."""
         digests = {digest: text_digest(text) for digest, text in group}
         cached = self._known(digests.values())
         self._put({d: cached[of] for d, of in digests.items() if of in cached})
@@ -266,8 +266,8 @@ class _Filling:
             return
         texts = [text for _, text in rest]
         dims = self._length.dims if self._length.confirmed else None
-        with self._link.watched("document"):
-            for result in self._link.runner().many(texts, dims=dims, deadline=deadline):
+        with self._provider.guarded("document"):
+            for result in self._provider.runner().many(texts, dims=dims, deadline=deadline):
                 vectors = {
                     rest[i][0]: v for i, v in zip(result.indices, result.vectors, strict=True)
                 }
@@ -279,12 +279,12 @@ class _Filling:
                 self._cut += len(result.cut)
                 for i, reason in result.refused:
                     digest, text = rest[i]
-                    place = locate(text) or repr(" ".join(text.split())[:_EXCERPT])
-                    self._refused[digest] = RefusedText(place, reason)
+                    path = locate(text) or repr(" ".join(text.split())[:_EXCERPT])
+                    self._refused[digest] = RefusedText(path, reason)
                 yield
 
     def _known(self, digests: Collection[bytes]) -> dict[bytes, bytes]:
-        """What the cache has, of the right length: a server may once have had another model."""
+        """Cached vectors of the right length: a server may once have had another model."""
         if self._cache is None:
             return {}
         cached = self._cache.get(self._key, digests)
@@ -293,7 +293,7 @@ class _Filling:
         return {digest: vector for digest, vector in cached.items() if len(vector) == size > 0}
 
     def _drop_other_lengths(self) -> None:
-        """Nobody can make a query for them any more."""
+        """No query vector of their length can be made any more."""
         own = self._length.space
         spaces = self._store.spaces()
         if not any(info.space == own for info in spaces):
@@ -318,8 +318,8 @@ class _Filling:
             length.dims = dims_of(next(iter(vectors.values())))
         with self._writing():
             self._store.put_vectors(self._build, length.space, length.dims, vectors)
-        if not self._noted and self._ledger is not None and self._link.maker is not None:
-            self._ledger.note(self._fingerprint, self._link.maker)
+        if not self._noted and self._ledger is not None and self._provider.settings is not None:
+            self._ledger.note(self._fingerprint, self._provider.settings)
         self._noted = True
 
 

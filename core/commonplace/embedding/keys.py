@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, cast
 
-from commonplace.errors import UnavailableError
+from commonplace.errors import ProviderError, UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from commonplace.config import Settings
     from commonplace.model.plugins import Credentials
+    from commonplace.protocols.providers import BatchJobs, BatchProvider, EmbeddingProvider, Limits
+    from commonplace.resilience.deadline import Deadline
 
-__all__ = ["find_keys", "missing_key"]
+__all__ = [
+    "RotatingKeys",
+    "find_keys",
+    "missing_key",
+]
+
 
 _SERVICE = "commonplace"
 
@@ -111,3 +118,78 @@ def _of_keyring(name: str) -> str | None:
             f"the system's keyring failed: {error}", hint="set the key in the environment"
         ) from error
     return password
+
+
+_OF_A_KEY = frozenset({"auth", "quota", "rate_limit"})
+"""Kinds of error that another key may not meet."""
+
+
+class RotatingKeys:
+    """``providers`` that differ in their keys alone, at least one, behind one face.
+
+    The one that answered last is asked first. Where all are refused, what is raised is an error
+    that may pass by itself, if there was one, else the first.
+    """
+
+    def __init__(self, providers: Sequence[EmbeddingProvider]) -> None:
+        self._providers = tuple(providers)
+        self._at = 0
+
+    @property
+    def first(self) -> EmbeddingProvider:
+        """The one of the first key, whose account batch jobs belong to."""
+        return self._providers[0]
+
+    @property
+    def model(self) -> str:
+        """The same for all."""
+        return self.first.model
+
+    @property
+    def limits(self) -> Limits:
+        """Those that the provider in use has learnt."""
+        return self._providers[self._at].limits
+
+    @property
+    def concurrency(self) -> int:
+        """The same for all."""
+        return self.first.concurrency
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """The same for all."""
+        return self.first.capabilities
+
+    def batches(self) -> BatchJobs:
+        """Those of the first key's account."""
+        return cast("BatchProvider", self.first).batches()
+
+    def fingerprint(self) -> str:
+        """The same for all: keys decide no vector."""
+        return self.first.fingerprint()
+
+    def embed(
+        self, texts: Sequence[str], *, purpose: Literal["query", "document"], deadline: Deadline
+    ) -> Sequence[Sequence[float]]:
+        """One request, and one more for each key that is refused."""
+        refusals: list[ProviderError] = []
+        start = self._at
+        for step in range(len(self._providers)):
+            place = (start + step) % len(self._providers)
+            try:
+                vectors = self._providers[place].embed(texts, purpose=purpose, deadline=deadline)
+            except ProviderError as error:
+                if error.kind not in _OF_A_KEY:
+                    raise
+                refusals.append(error)
+                continue
+            self._at = place
+            return vectors
+        from commonplace.resilience.retry import PASSING
+
+        raise next((error for error in refusals if error.kind in PASSING), refusals[0])
+
+    def close(self) -> None:
+        """Close all."""
+        for provider in self._providers:
+            provider.close()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from math import inf
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from attrs import define, evolve, frozen
 
-from commonplace.embedding.packing import cut_to_fit, pack
 from commonplace.embedding.vectors import checked, dims_of
 from commonplace.errors import (
     CallerError,
@@ -16,15 +17,24 @@ from commonplace.errors import (
     UnavailableError,
 )
 from commonplace.resilience.retry import RetryPolicy, with_retries
+from commonplace.text.graphemes import is_boundary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from concurrent.futures import Future
 
-    from commonplace.protocols.providers import EmbeddingProvider
+    from commonplace.protocols.providers import EmbeddingProvider, Limits
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["Embedded", "RequestRunner"]
+__all__ = [
+    "Embedded",
+    "RequestRunner",
+    "cut_to_fit",
+    "estimate_tokens",
+    "fits",
+    "pack",
+]
+
 
 Purpose = Literal["query", "document"]
 _SHORTEST_CUT = 16
@@ -246,23 +256,98 @@ class RequestRunner:
     def _asked(
         self, texts: list[str], purpose: Purpose, deadline: Deadline
     ) -> Sequence[Sequence[float]]:
-        """What the provider gives; whatever goes wrong inside it is an error of the provider's."""
-        try:
+        with provider_errors(self.name, "the provider itself"):
             return self.provider.embed(texts, purpose=purpose, deadline=deadline)
-        except (CallerError, ProviderError, DeadlineExceededError):
-            raise
-        except UnavailableError as error:
-            raise ProviderError(
-                str(error), provider=self.name, kind="unavailable", hint=error.hint
-            ) from error
-        except Exception as error:
-            # Its words are left out: nobody has looked through them for keys.
-            raise ProviderError(
-                f"{self.name}: the provider itself failed with {type(error).__name__}",
-                provider=self.name,
-                kind="protocol",
-            ) from error
+
+
+@contextmanager
+def provider_errors(provider: str, part: str) -> Iterator[None]:
+    """Turn every failure of a provider's code into an error of ``provider``.
+
+    Errors of the caller and of the deadline pass through. ``part`` names the code that failed.
+    """
+    try:
+        yield
+    except (CallerError, ProviderError, DeadlineExceededError):
+        raise
+    except UnavailableError as error:
+        raise ProviderError(
+            str(error), provider=provider, kind="unavailable", hint=error.hint
+        ) from error
+    except Exception as error:
+        # Without its message, which may hold a key.
+        raise ProviderError(
+            f"{provider}: {part} failed with {type(error).__name__}",
+            provider=provider,
+            kind="protocol",
+        ) from error
 
 
 def _no_time() -> DeadlineExceededError:
     return DeadlineExceededError("there was no time to embed the rest")
+
+
+_ASCII_PER_TOKEN = 3
+
+
+def estimate_tokens(text: str) -> int:
+    """A number of tokens that the true one seldom passes.
+
+    ASCII counts a token for three characters (English prose has about four), everything else one a
+    character, which is what CJK costs and more than Cyrillic or accented letters do.
+    """
+    ascii_ = sum(map(str.isascii, text)) if not text.isascii() else len(text)
+    return -(-ascii_ // _ASCII_PER_TOKEN) + len(text) - ascii_
+
+
+def fits(text: str, limits: Limits) -> bool:
+    """Whether ``text`` alone may be sent."""
+    return estimate_tokens(text) <= _item_tokens(limits) and _bytes(text) <= (limits.bytes or inf)
+
+
+def pack(texts: Sequence[str], limits: Limits) -> Iterator[range]:
+    """Runs of indices of ``texts``, in order, each within ``limits``: one request each.
+
+    A text that alone passes a limit stands alone; the caller cuts it first (:func:`cut_to_fit`).
+    """
+    begin = 0
+    tokens = size = 0
+    for index, text in enumerate(texts):
+        more_tokens, more_size = estimate_tokens(text), _bytes(text)
+        full = (
+            index - begin >= (limits.items or inf)
+            or tokens + more_tokens > (limits.tokens or inf)
+            or size + more_size > (limits.bytes or inf)
+        )
+        if full and index > begin:
+            yield range(begin, index)
+            begin, tokens, size = index, 0, 0
+        tokens += more_tokens
+        size += more_size
+    if begin < len(texts):
+        yield range(begin, len(texts))
+
+
+def cut_to_fit(text: str, limits: Limits) -> str:
+    """``text``, or as much of its start as may be sent, cut at a grapheme border."""
+    if fits(text, limits):
+        return text
+    low, high = 0, len(text)
+    while low < high:  # the longest prefix that fits
+        middle = (low + high + 1) // 2
+        if fits(text[:middle], limits):
+            low = middle
+        else:
+            high = middle - 1
+    for end in range(low, max(low - 200, 0), -1):
+        if is_boundary(text, end):
+            return text[:end]
+    return text[: max(low, 1)]
+
+
+def _item_tokens(limits: Limits) -> float:
+    return min(limits.item_tokens or inf, limits.tokens or inf)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

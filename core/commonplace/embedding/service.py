@@ -1,38 +1,48 @@
-"""Vectors for queries, from a provider, its fallback, and the cache."""
+"""Query vectors from a provider, its fallback or the cache; and the status of the providers."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from commonplace.embedding.cache import text_digest
-from commonplace.embedding.link import fingerprint_of, space_name, space_of, told
+from commonplace.embedding.spaces import fingerprint_of, space_name, space_of
 from commonplace.errors import UnavailableError
+from commonplace.model.reports import ProviderState
 from commonplace.model.search import Fallback
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from commonplace.embedding.cache import EmbeddingCache
-    from commonplace.embedding.ledger import SpaceLedger
-    from commonplace.embedding.link import ProviderLink
-    from commonplace.embedding.refused import RefusedTexts
+    from commonplace.embedding.guarded import GuardedProvider
+    from commonplace.embedding.spaces import RefusedTexts, SpaceLedger
     from commonplace.model.store import SpaceInfo
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["KEYWORDS", "EmbeddingService", "NoVector", "QueryVector", "cache_key"]
+__all__ = [
+    "KEYWORDS",
+    "ActiveProvider",
+    "EmbeddingService",
+    "NoVector",
+    "QueryVector",
+    "active_provider",
+    "cache_key",
+    "provider_states",
+    "refused_texts",
+]
 
 KEYWORDS = "keywords alone"
-"""Who answers where nobody can embed the query."""
+"""Stands for the provider where no provider can embed the query."""
 
-_HEAL = ": `commonplace index` embeds the notes anew"
+_FIX = ": `commonplace index` embeds the notes again"
+_MOST_LINES = 10
+_STATES = {"closed": "ready", "open": "failing", "half-open": "probing"}
 
 
-@frozen
-class QueryVector:
-    """A query's vector, the space it lies in, and who made it."""
+class QueryVector(NamedTuple):
+    """A query's vector, its space, and the provider and model that made it."""
 
     vector: bytes
     space: str
@@ -41,8 +51,7 @@ class QueryVector:
     fallback: Fallback | None = None
 
 
-@frozen
-class NoVector:
+class NoVector(NamedTuple):
     """Why there is no vector for a query, and ``since`` when (epoch seconds)."""
 
     reason: str
@@ -50,82 +59,92 @@ class NoVector:
     since: float = 0.0
 
 
-class EmbeddingService:
-    """The chain primary, fallback. Vectors of two spaces never meet: a link answers in its own.
+class ActiveProvider(NamedTuple):
+    """The provider that embeds; ``answers`` says whether its vectors can be searched."""
 
-    ``links`` are those that could be made; ``absent`` tells of a primary that could not, and then
-    the first link is the fallback. ``former`` finds who made a space before the settings changed;
-    ``ledger`` is where that is kept; ``refused`` are texts that are not to be sent again.
+    provider: str | None = None
+    model: str | None = None
+    fallback: Fallback | None = None
+    answers: bool = False
+
+
+class EmbeddingService:
+    """A primary provider and its fallback, each with vectors in a space of its own.
+
+    ``providers`` are those that could be built; ``absent`` is the reason if the primary could not,
+    and then the first is the fallback. ``former`` builds the provider of a space made under earlier
+    settings, which ``ledger`` keeps; ``refused`` are texts not to be sent again.
     """
 
     def __init__(
         self,
-        links: Sequence[ProviderLink],
+        providers: Sequence[GuardedProvider],
         cache: EmbeddingCache | None,
         *,
         absent: Fallback | None = None,
-        former: Callable[[Sequence[SpaceInfo]], ProviderLink | None] = lambda _: None,
+        former: Callable[[Sequence[SpaceInfo]], GuardedProvider | None] = lambda _: None,
         ledger: SpaceLedger | None = None,
         refused: RefusedTexts | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.links = tuple(links)
+        self.providers = tuple(providers)
         self.cache = cache
         self.absent = absent
         self.ledger = ledger
         self.refused = refused
         self._former_of = former
-        self._former: dict[str, ProviderLink] = {}
+        self._former: dict[str, GuardedProvider] = {}
         self._since = clock()
 
     @property
-    def primary(self) -> ProviderLink | None:
-        """The provider that was asked for, if it could be made."""
-        return self.links[0] if self.links and self.absent is None else None
+    def primary(self) -> GuardedProvider | None:
+        """The provider that was asked for, if it could be built."""
+        return self.providers[0] if self.providers and self.absent is None else None
 
     @property
-    def standby(self) -> ProviderLink | None:
+    def standby(self) -> GuardedProvider | None:
         """The fallback, if there is one."""
-        return next((link for link in self.links if link is not self.primary), None)
+        return next((one for one in self.providers if one is not self.primary), None)
 
     def query(
         self, text: str, spaces: Sequence[SpaceInfo], *, deadline: Deadline
     ) -> QueryVector | NoVector:
-        """The vector of ``text`` from the first link that can give one in a space of the index."""
+        """The vector of ``text`` from the first provider that has one in a space of the index."""
         failed: NoVector | None = None
         if self.absent is not None:
             failed = NoVector(self.absent.reason, self.absent.part, self.absent.since)
-        for link, space, excuse in self.candidates(spaces):
+        for provider, space, excuse in self.candidates(spaces):
             if space is None:
                 failed = failed or excuse
                 continue
+            names = _lengths(space, spaces)
             try:
-                vector = self._vector(link, text, _lengths(space, spaces), deadline)
+                vector = self._vector(provider, text, names, deadline)
             except UnavailableError as error:
-                state = link.state("query")
-                since = self._since if state.since is None else state.since
-                failed = failed or NoVector(state.reason or told(error), link.id, since)
+                failed = failed or self._failure(provider, error)
                 continue
-            name = _lengths(space, spaces).get(len(vector))
+            name = names.get(len(vector))
             if name is None:
                 found = len(vector) // 4
                 if self.ledger is not None:
-                    self.ledger.saw(link.fingerprint(), found)
-                what = f"{link.id} now gives {found} dimensions, the index has {space.dims}"
-                failed = failed or NoVector(what + _HEAL, link.id, self._since)
+                    self.ledger.note_length(provider.fingerprint(), found)
+                what = f"{provider.id} now gives {found} dimensions, the index has {space.dims}"
+                failed = failed or NoVector(what + _FIX, provider.id, self._since)
                 continue
-            fell = Fallback(failed.part, failed.reason, failed.since, link.id) if failed else None
-            return QueryVector(vector, name, link.id, link.model, fell)
+            fallback = None
+            if failed is not None:
+                fallback = Fallback(failed.part, failed.reason, failed.since, provider.id)
+            return QueryVector(vector, name, provider.id, provider.model, fallback)
         return failed or NoVector("no embedding provider")
 
     def candidates(
         self, spaces: Sequence[SpaceInfo]
-    ) -> Iterator[tuple[ProviderLink, SpaceInfo | None, NoVector | None]]:
-        """Who may answer a query, in order, each with its space; or with why it may not.
+    ) -> Iterator[tuple[GuardedProvider, SpaceInfo | None, NoVector | None]]:
+        """The providers that may answer a query, in order, each with its space or why it may not.
 
-        The primary may as soon as anything is embedded in its space; before it, the model that
-        the settings named formerly, while that covers more; the fallback only if its space covers
-        every chunk, for otherwise it would hide what it does not know. Asks nobody.
+        The primary may as soon as anything is embedded in its space; before it, the model of
+        earlier settings, while that covers more; the fallback only if its space covers every chunk,
+        since the others would be hidden. Makes no request.
         """
         if (primary := self.primary) is not None:
             own = _own_space(primary, spaces)
@@ -152,57 +171,127 @@ class EmbeddingService:
 
     def close(self) -> None:
         """Close providers and cache; closing twice is fine."""
-        for link in (*self.links, *self._former.values()):
-            link.close()
+        for provider in (*self.providers, *self._former.values()):
+            provider.close()
         if self.cache is not None:
             self.cache.close()
 
-    def _nothing_of(self, link: ProviderLink) -> NoVector:
-        """Why nothing is embedded with ``link``, as far as is known."""
-        words = f"nothing is embedded with {link.id} yet"
-        state = link.state("document")
-        if state.since is None:
-            return NoVector(words, link.id, self._since)
-        return NoVector(f"{words}: {state.reason}", link.id, state.since)
+    def _failure(self, provider: GuardedProvider, error: UnavailableError) -> NoVector:
+        from commonplace.embedding.http.errors import describe
 
-    def _covered(self, link: ProviderLink, own: SpaceInfo | None) -> int:
-        """How many chunks ``own`` covers, with those that it never will."""
+        state = provider.state("query")
+        since = self._since if state.since is None else state.since
+        return NoVector(state.reason or describe(error), provider.id, since)
+
+    def _nothing_of(self, provider: GuardedProvider) -> NoVector:
+        """Why nothing is embedded with ``provider``, as far as is known."""
+        words = f"nothing is embedded with {provider.id} yet"
+        state = provider.state("document")
+        if state.since is None:
+            return NoVector(words, provider.id, self._since)
+        return NoVector(f"{words}: {state.reason}", provider.id, state.since)
+
+    def _covered(self, provider: GuardedProvider, own: SpaceInfo | None) -> int:
+        """How many chunks ``own`` covers, refused ones included."""
         if own is None or not own.covered:
             return 0
         if own.covered >= own.chunks or self.refused is None:
             return own.covered
-        return own.covered + len(self.refused.of(link.fingerprint()))
+        return own.covered + len(self.refused.of(provider.fingerprint()))
 
     def _older(
-        self, primary: ProviderLink, spaces: Sequence[SpaceInfo], covered: int
-    ) -> tuple[ProviderLink, SpaceInfo] | None:
-        """Who made the best of the other spaces that cover more than ``covered`` chunks."""
-        own = [primary.fingerprint(), *(link.fingerprint() for link in self.links)]
+        self, primary: GuardedProvider, spaces: Sequence[SpaceInfo], covered: int
+    ) -> tuple[GuardedProvider, SpaceInfo] | None:
+        """The best other space that covers more than ``covered`` chunks, with its provider."""
+        own = {provider.fingerprint() for provider in (primary, *self.providers)}
         better = [
             info
             for info in sorted(spaces, key=lambda info: -info.covered)
             if info.covered > covered and not any(space_of(one, [info]) for one in own)
         ]
         for info in better:
-            link = self._former.get(info.space) or self._former_of([info])
-            if link is not None:
-                self._former[info.space] = link
-                return link, info
+            provider = self._former.get(info.space) or self._former_of([info])
+            if provider is not None:
+                self._former[info.space] = provider
+                return provider, info
         return None
 
     def _vector(
-        self, link: ProviderLink, text: str, lengths: Mapping[int, str], deadline: Deadline
+        self, provider: GuardedProvider, text: str, lengths: Mapping[int, str], deadline: Deadline
     ) -> bytes:
-        key, digest = cache_key(link.fingerprint(), "query"), text_digest(text)
+        key, digest = cache_key(provider.fingerprint(), "query"), text_digest(text)
         if self.cache is not None:
             known = self.cache.get(key, [digest]).get(digest)
             if known is not None and len(known) in lengths:
                 return known
-        with link.watched("query"):
-            vector = link.runner().one(text, purpose="query", deadline=deadline)
+        with provider.guarded("query"):
+            vector = provider.runner().one(text, purpose="query", deadline=deadline)
         if self.cache is not None and len(vector) in lengths:
             self.cache.put(key, {digest: vector})
         return vector
+
+
+def active_provider(service: EmbeddingService, spaces: Sequence[SpaceInfo]) -> ActiveProvider:
+    """The provider that would answer a query now, and what it stands in for. Makes no request."""
+    failed = service.absent
+    excuse: Fallback | None = None
+    for provider, space, why_not in service.candidates(spaces):
+        if space is None:
+            if why_not is not None:
+                excuse = excuse or Fallback(why_not.part, why_not.reason, why_not.since)
+            continue
+        state = provider.state("query")
+        if state.state != "closed":
+            failed = failed or Fallback(provider.id, state.reason, state.since or 0.0)
+            continue
+        fallback = failed or excuse
+        if fallback is not None:
+            fallback = fallback._replace(by=provider.id)
+        return ActiveProvider(provider.id, provider.model, fallback, answers=True)
+    for provider in service.providers:
+        state = provider.state()
+        if state.state != "closed":
+            failed = failed or Fallback(provider.id, state.reason, state.since or 0.0)
+        elif not any(info.covered for info in spaces):
+            fallback = failed._replace(by=provider.id) if failed else None
+            return ActiveProvider(provider.id, provider.model, fallback)
+    failed = failed or excuse
+    return ActiveProvider(fallback=failed._replace(by=KEYWORDS) if failed else None)
+
+
+def provider_states(
+    service: EmbeddingService, spaces: Sequence[SpaceInfo], chunks: int
+) -> tuple[ProviderState, ...]:
+    """Every configured provider, the primary first. ``chunks`` is how many there are to cover."""
+    states = []
+    if (absent := service.absent) is not None:
+        states.append(
+            ProviderState(
+                absent.part, "primary", "unusable", reason=absent.reason, since=absent.since
+            )
+        )
+    for provider in service.providers:
+        role = "primary" if provider is service.primary else "fallback"
+        states.append(_state_of(provider, role, spaces, chunks))
+    return tuple(states)
+
+
+def refused_texts(service: EmbeddingService) -> list[str]:
+    """A line on each text that a provider will not embed, at most ten for each provider."""
+    lines: list[str] = []
+    if (memory := service.refused) is None:
+        return lines
+    for provider in service.providers:
+        try:
+            refused = memory.of(provider.fingerprint())
+        except UnavailableError:
+            continue
+        found = [f"{text.path} is not embedded: {text.reason}" for text in refused.values()]
+        lines += found[:_MOST_LINES]
+        if len(found) > _MOST_LINES:
+            more = len(found) - _MOST_LINES
+            lines.append(f"{more} more texts are not embedded with {provider.id}")
+    return lines
 
 
 def cache_key(fingerprint: str, purpose: str) -> str:
@@ -210,10 +299,38 @@ def cache_key(fingerprint: str, purpose: str) -> str:
     return f"{fingerprint}|{purpose}"
 
 
-def _lengths(space: SpaceInfo, spaces: Sequence[SpaceInfo]) -> dict[int, str]:
-    """By the bytes of a vector the space it lies in, of all that ``space``'s maker has filled.
+def _state_of(
+    provider: GuardedProvider, role: str, spaces: Sequence[SpaceInfo], chunks: int
+) -> ProviderState:
+    state = provider.state()
+    try:
+        fingerprint = provider.fingerprint()
+        space = space_of(fingerprint, spaces)
+        model = provider.model
+    except UnavailableError as error:
+        from commonplace.embedding.http.errors import describe
 
-    There are several while a server that changed its mind is followed.
+        reason = describe(error)
+        return ProviderState(provider.id, role, "unusable", chunks=chunks, reason=reason)
+    work = "documents" if provider.state("query").since is None else "queries"
+    return ProviderState(
+        id=provider.id,
+        role=role,
+        state=_STATES[state.state],
+        model=model,
+        space=space_name(fingerprint, space.dims) if space else "",
+        covered=space.covered if space else 0,
+        chunks=chunks,
+        reason=state.reason,
+        since=state.since,
+        work="" if state.since is None else work,
+    )
+
+
+def _lengths(space: SpaceInfo, spaces: Sequence[SpaceInfo]) -> dict[int, str]:
+    """The filled spaces of ``space``'s fingerprint, by the bytes of a vector.
+
+    There are several while a server changes the length of its vectors.
     """
     fingerprint = fingerprint_of(space.space)
     return {
@@ -223,8 +340,8 @@ def _lengths(space: SpaceInfo, spaces: Sequence[SpaceInfo]) -> dict[int, str]:
     }
 
 
-def _own_space(link: ProviderLink, spaces: Sequence[SpaceInfo]) -> SpaceInfo | None:
+def _own_space(provider: GuardedProvider, spaces: Sequence[SpaceInfo]) -> SpaceInfo | None:
     try:
-        return space_of(link.fingerprint(), spaces)
+        return space_of(provider.fingerprint(), spaces)
     except UnavailableError:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from attrs import field, frozen
 
@@ -60,7 +60,7 @@ class Limits:
     """The most one request may hold; ``None`` is no limit known.
 
     ``tokens`` counts a whole request, ``item_tokens`` one text; both are compared with an estimate
-    (see :func:`commonplace.embedding.packing.estimate_tokens`). ``bytes`` is of UTF-8 text.
+    (see :func:`commonplace.embedding.requests.estimate_tokens`). ``bytes`` is of UTF-8 text.
     ``query_seconds`` and ``request_seconds`` are how long a query, and one request for documents,
     may take; somebody waits for a query, so all of its attempts together.
     """
@@ -95,6 +95,11 @@ class EmbeddingProvider(Protocol):
     @property
     def concurrency(self) -> int:
         """How many calls may run at once, at the most."""
+        ...
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """``{"batches"}`` if it is a :class:`BatchProvider` too, else an empty set."""
         ...
 
     def fingerprint(self) -> str:
@@ -199,9 +204,8 @@ class BatchJobs(Protocol):
         ...
 
 
-@runtime_checkable
 class BatchProvider(Protocol):
-    """What an :class:`EmbeddingProvider` also is if it can work by batch jobs."""
+    """An :class:`EmbeddingProvider` that declares the capability ``batches``."""
 
     def batches(self) -> BatchJobs:
         """Its jobs, always the same object; costs no network."""

@@ -31,6 +31,7 @@ class NGrams:
 
     model = "hashed-ngrams"
     limits = Limits(items=256)
+    capabilities: frozenset[str] = frozenset()
     concurrency = 4
 
     def __init__(self, dims: int | None = None) -> None:

@@ -8,8 +8,8 @@ import pytest
 from attrs import define, field
 
 from commonplace.config.search import BatchSettings
-from commonplace.embedding.batching import Batching, BatchOutcome, Clocks, Work
-from commonplace.embedding.batching_jobs import JobRecord, JobStore
+from commonplace.embedding.batch.jobs import Batching, Clocks, JobRecord, JobStore
+from commonplace.embedding.batch.run import BatchOutcome, Work, embed_by_jobs
 from commonplace.errors import ProviderError
 from commonplace.protocols.providers import BatchLimits, BatchLine, BatchState, Limits
 from commonplace.resilience.deadline import Deadline
@@ -158,7 +158,7 @@ class Bench:
     def run(
         self, wanted: Mapping[str, str], batching: Batching | None = None, **given: Any
     ) -> BatchOutcome:
-        return (batching or self.process()).run(self.work(wanted, **given))
+        return embed_by_jobs(batching or self.process(), self.work(wanted, **given))
 
     def holds(self, job: str, name: str, lines: Mapping[str, str], *, polls: int = 1) -> None:
         """Let the vendor have a job that this process knows nothing of."""

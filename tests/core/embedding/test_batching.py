@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from commonplace.embedding.batching import WORTH, BatchOutcome
+from commonplace.embedding.batch.run import WORTH, BatchOutcome
 from commonplace.errors import ProviderError, ProviderErrorKind
 from commonplace.protocols.providers import BatchLimits, BatchLine, Limits
 

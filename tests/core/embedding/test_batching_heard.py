@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.config.search import BatchSettings
-from commonplace.embedding.batching import Batching, Clocks
-from commonplace.embedding.batching_jobs import JobStore
+from commonplace.embedding.batch.jobs import Batching, Clocks, JobStore
 from commonplace.embedding.filling import fill_vectors
-from commonplace.embedding.link import ProviderLink
-from commonplace.embedding.service import EmbeddingService
-from commonplace.embedding.states import states_of
+from commonplace.embedding.guarded import GuardedProvider
+from commonplace.embedding.service import EmbeddingService, provider_states
 from commonplace.errors import ProviderError, ProviderErrorKind
 from commonplace.protocols.providers import Limits
 from commonplace.resilience.breaker import CircuitBreaker
@@ -40,6 +38,7 @@ class Provider:
 
     model = "m"
     limits = Limits()
+    capabilities: frozenset[str] = frozenset()
     concurrency = 1
 
     def __init__(self) -> None:
@@ -69,9 +68,9 @@ class House:
         self.settings: dict[str, Any] = {}
         time = bench.time
         first, second = (CircuitBreaker(clock=time, monotonic=time) for _ in range(2))
-        self.link = ProviderLink(
+        self.link = GuardedProvider(
             "vendor",
-            lambda: self.provider,
+            self.provider,
             first,
             indexing=second,
             batching=self.batching,
@@ -81,7 +80,7 @@ class House:
         self.store = InMemoryStore()
         publish(self.store, make_put("a.md", *(f"text {i}" for i in range(MANY))))
 
-    def batching(self, _: object, heard: Any) -> Batching:
+    def batching(self, heard: Any) -> Batching:
         time = self.bench.time
         return Batching(
             "vendor",
@@ -97,7 +96,7 @@ class House:
         return fill_vectors(self.service, self.store, live_build(self.store), deadline=deadline)
 
     def state(self) -> ProviderState:
-        (state,) = states_of(self.service, self.store.spaces(), MANY)
+        (state,) = provider_states(self.service, self.store.spaces(), MANY)
         return state
 
 

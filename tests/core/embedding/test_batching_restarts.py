@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.embedding.batching import WORTH, BatchOutcome, Clocks
-from commonplace.embedding.batching_jobs import JobRecord, JobStore
+from commonplace.embedding.batch.jobs import Clocks, JobRecord, JobStore
+from commonplace.embedding.batch.run import WORTH, BatchOutcome
 from commonplace.errors import IndexBusyError
 from commonplace.protocols.providers import BatchLimits
 from commonplace.resilience.deadline import Deadline

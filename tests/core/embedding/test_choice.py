@@ -8,7 +8,7 @@ import pytest
 
 from commonplace.config import load_settings
 from commonplace.embedding.choice import Choice, choose
-from commonplace.embedding.rotation import RotatingProvider
+from commonplace.embedding.keys import RotatingKeys
 from commonplace.hookspecs import hookimpl
 from commonplace.host.host import PluginHost
 from commonplace.model.plugins import Credentials, Probe
@@ -29,6 +29,7 @@ class Echo:
     """A provider that remembers what it was given."""
 
     limits = Limits()
+    capabilities: frozenset[str] = frozenset()
     concurrency = 1
 
     def __init__(self, context: ProviderContext) -> None:
@@ -113,12 +114,12 @@ def choosing(host: PluginHost, settings: Callable[[Mapping[str, object]], Settin
 
 
 def ids(choice: Choice) -> list[str]:
-    return [link.id for link in choice.service.links] if choice.service else []
+    return [link.id for link in choice.service.providers] if choice.service else []
 
 
 def context_of(choice: Choice, place: int = 0) -> ProviderContext:
     assert choice.service is not None
-    provider = choice.service.links[place].provider
+    provider = choice.service.providers[place].provider
     assert isinstance(provider, Echo)
     return provider.context
 
@@ -187,8 +188,8 @@ def test_a_key_of_the_environment_is_not_sent_to_another_address(choosing: Choos
 
 def keys_of(choice: Choice) -> list[str | None]:
     assert choice.service is not None
-    provider = choice.service.links[0].provider
-    if not isinstance(provider, RotatingProvider):
+    provider = choice.service.providers[0].provider
+    if not isinstance(provider, RotatingKeys):
         assert isinstance(provider, Echo)
         return [provider.context.api_key]
     held = provider._providers
@@ -288,7 +289,7 @@ def test_who_cannot_be_made_is_told_with_reason_and_time(choosing: Choosing) -> 
     assert (absent.part, absent.reason) == ("broken", choice.notices[0])
     assert absent.since > 0
     assert choice.service.primary is None
-    assert choice.service.standby is choice.service.links[0]
+    assert choice.service.standby is choice.service.providers[0]
 
 
 def test_a_provider_that_fails_while_it_is_made_is_told_without_its_words(
@@ -300,7 +301,7 @@ def test_a_provider_that_fails_while_it_is_made_is_told_without_its_words(
     host.register(Plugin("failing", make, credentials=ALPHA), name="failing")
     choice = choosing({"provider": "failing"}, ALPHA_KEY="tops3cret")
     assert ids(choice) == []
-    assert choice.notices == ("failing: the provider could not be made: KeyError",)
+    assert choice.notices == ("failing: the provider could not be built: KeyError",)
 
 
 def test_prefixes_and_the_local_section_reach_whom_they_are_for(choosing: Choosing) -> None:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from commonplace.embedding.connection import Connection, read_vectors
-from commonplace.embedding.endpoint import Endpoint
-from commonplace.embedding.remote import Answer
+from commonplace.embedding.http.client import Answer
+from commonplace.embedding.http.endpoint import Connection, Endpoint, read_vectors
 from commonplace.errors import ProviderError
 from commonplace.protocols.providers import ProviderContext
 from commonplace.resilience.deadline import NEVER

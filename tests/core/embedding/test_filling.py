@@ -11,8 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from commonplace.embedding.cache import EmbeddingCache
 from commonplace.embedding.filling import fill_vectors
-from commonplace.embedding.link import ProviderLink, fingerprint_of
+from commonplace.embedding.guarded import GuardedProvider
 from commonplace.embedding.service import EmbeddingService, QueryVector
+from commonplace.embedding.spaces import fingerprint_of
 from commonplace.embedding.vectors import floats
 from commonplace.errors import IndexBusyError, ProviderError
 from commonplace.model.search import Fallback
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 class Provider:
     """Its vectors tell who made them and from what: (place + 1, length of the text)."""
 
+    capabilities: frozenset[str] = frozenset()
     concurrency = 1
     model = "m"
 
@@ -78,9 +80,9 @@ def service_of(
 ) -> EmbeddingService:
     time = clock or Clock()
 
-    def link(provider: Provider) -> ProviderLink:
+    def link(provider: Provider) -> GuardedProvider:
         first, second = (CircuitBreaker(clock=time, monotonic=time) for _ in range(2))
-        return ProviderLink(f"p{provider.place}", lambda: provider, first, indexing=second)
+        return GuardedProvider(f"p{provider.place}", provider, first, indexing=second)
 
     return EmbeddingService([link(one) for one in providers], cache, absent=absent)
 
@@ -171,7 +173,7 @@ def test_an_index_that_is_busy_is_no_fault_of_the_provider(store: InMemoryStore)
     service = service_of(Provider(0))
     report = filled(service, busy)
     assert (report.embedded, report.missing, report.reason) == (0, 1, "somebody writes")
-    assert service.links[0].state().state == "closed"
+    assert service.providers[0].state().state == "closed"
 
 
 def test_the_lease_is_held_only_while_vectors_are_put(store: InMemoryStore) -> None:
@@ -234,7 +236,7 @@ def test_time_that_runs_out_is_no_fault_of_the_provider(store: InMemoryStore) ->
     report = fill_vectors(service, store, live_build(store), deadline=end)
     assert (report.embedded, report.missing) == (2, 1)
     assert "no time" in report.reason
-    assert service.links[0].state().state == "closed"
+    assert service.providers[0].state().state == "closed"
 
 
 def test_an_absent_primary_is_told_even_if_nobody_stands_in(store: InMemoryStore) -> None:

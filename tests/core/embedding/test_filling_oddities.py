@@ -8,11 +8,9 @@ import pytest
 
 from commonplace.embedding.cache import EmbeddingCache
 from commonplace.embedding.filling import fill_vectors
-from commonplace.embedding.ledger import SpaceLedger
-from commonplace.embedding.link import ProviderLink
-from commonplace.embedding.refused import RefusedTexts
-from commonplace.embedding.service import EmbeddingService, NoVector, QueryVector
-from commonplace.embedding.states import refusals_of
+from commonplace.embedding.guarded import GuardedProvider
+from commonplace.embedding.service import EmbeddingService, NoVector, QueryVector, refused_texts
+from commonplace.embedding.spaces import RefusedTexts, SpaceLedger
 from commonplace.errors import ProviderError
 from commonplace.protocols.providers import Limits
 from commonplace.resilience.breaker import CircuitBreaker
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
 class Provider:
     """Its vectors tell who made them and from what; ``extra`` numbers make them longer."""
 
+    capabilities: frozenset[str] = frozenset()
     concurrency = 1
     model = "m"
 
@@ -61,7 +60,7 @@ class Provider:
 
 def service_of(provider: Provider, *, cache: EmbeddingCache | None = None) -> EmbeddingService:
     first, second = (CircuitBreaker(clock=lambda: 0.0, monotonic=lambda: 0.0) for _ in range(2))
-    link = ProviderLink(f"p{provider.place}", lambda: provider, first, indexing=second)
+    link = GuardedProvider(f"p{provider.place}", provider, first, indexing=second)
     return EmbeddingService([link], cache)
 
 
@@ -95,7 +94,7 @@ def ledgers(tmp_path: Path) -> Ledgers:
 def another(service: EmbeddingService, ledgers: Ledgers) -> EmbeddingService:
     """``service`` with files that outlive it."""
     return EmbeddingService(
-        service.links, service.cache, ledger=ledgers.spaces, refused=ledgers.refused
+        service.providers, service.cache, ledger=ledgers.spaces, refused=ledgers.refused
     )
 
 
@@ -114,7 +113,7 @@ def test_a_server_that_changes_its_length_is_followed_into_a_new_space(
     provider.extra = 1
     report = filled(service, store)
     assert (report.embedded, report.missing, report.reason) == (4, 0, "")
-    assert report.note == ("p0 now gives 3 dimensions instead of 2: the notes are embedded anew")
+    assert report.note == ("p0 now gives 3 dimensions instead of 2: all notes are embedded again")
     assert lengths(store) == {3: 4}  # nobody could ask the old one anything
     again = filled(service, store)
     assert (again.embedded, again.requests, again.note) == (0, 0, "")
@@ -191,8 +190,8 @@ def test_a_text_that_is_refused_is_told_with_its_place_and_not_sent_again(
     service = another(service_of(provider), ledgers)
     report = filled(service, store)
     assert (report.requests, report.refused) == (0, (("a.md#L2", "not that"),))
-    assert refusals_of(service) == ["a.md#L2 is not embedded: not that"]
-    assert service.links[0].state().state == "closed"
+    assert refused_texts(service) == ["a.md#L2 is not embedded: not that"]
+    assert service.providers[0].state().state == "closed"
     write(store, make_put("a.md", "one", "two three"))  # its text changes
     report = filled(another(service_of(provider), ledgers), store)
     assert (report.embedded, report.refused, report.missing) == (1, (), 0)

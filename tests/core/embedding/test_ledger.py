@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.embedding.ledger import SpaceLedger, as_made, maker_of
+from commonplace.embedding.spaces import SpaceLedger, context_as_recorded, recorded_settings
 from commonplace.protocols.providers import ProviderContext
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ CONTEXT = ProviderContext(
 
 def test_settings_come_back_as_they_were_with_today_s_key_and_address(tmp_path: Path) -> None:
     ledger = SpaceLedger(str(tmp_path / "state" / "spaces.json"))
-    ledger.note("f1", maker_of("p", CONTEXT))
-    ledger.note("f2", maker_of("p", ProviderContext()))
-    assert list(ledger.makers()) == ["f1", "f2"]
+    ledger.note("f1", recorded_settings("p", CONTEXT))
+    ledger.note("f2", recorded_settings("p", ProviderContext()))
+    assert list(ledger.entries()) == ["f1", "f2"]
     today = ProviderContext(model="small", api_key="new", options={"threads": 2})
-    then = as_made(today, ledger.makers()["f1"])
+    then = context_as_recorded(today, ledger.entries()["f1"])
     assert (then.model, then.dims, then.query_prefix) == ("big", 256, "q: ")
     assert then.options["input_type"] == "passage"
     assert (then.api_key, then.base_url, then.options["threads"]) == ("new", None, 2)
@@ -37,7 +37,7 @@ def test_settings_come_back_as_they_were_with_today_s_key_and_address(tmp_path: 
 
 def test_no_key_and_no_address_is_kept_and_nobody_else_may_read(tmp_path: Path) -> None:
     path = tmp_path / "spaces.json"
-    SpaceLedger(str(path)).note("f", maker_of("p", CONTEXT))
+    SpaceLedger(str(path)).note("f", recorded_settings("p", CONTEXT))
     text = path.read_text()
     assert "tops3cret" not in text
     assert "hidden" not in text
@@ -50,9 +50,9 @@ def test_a_damaged_file_knows_nothing_and_is_written_anew(tmp_path: Path, text: 
     path = tmp_path / "spaces.json"
     path.write_text(text)
     ledger = SpaceLedger(str(path))
-    assert ledger.makers() == {}
+    assert ledger.entries() == {}
     ledger.note("f", {"provider": "p"})
-    assert ledger.makers() == {"f": {"provider": "p"}}
+    assert ledger.entries() == {"f": {"provider": "p"}}
 
 
 def test_a_folder_that_cannot_be_written_is_no_harm(tmp_path: Path) -> None:
@@ -60,4 +60,4 @@ def test_a_folder_that_cannot_be_written_is_no_harm(tmp_path: Path) -> None:
     blocked.write_text("")
     ledger = SpaceLedger(str(blocked / "spaces.json"))
     ledger.note("f", {"provider": "p"})
-    assert ledger.makers() == {}
+    assert ledger.entries() == {}

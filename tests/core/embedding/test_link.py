@@ -1,4 +1,4 @@
-"""A provider under watch: left alone while it fails, tried again, told of when that changes."""
+"""A guarded provider: left alone while it fails, tried again, reported when that changes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.embedding.link import ProviderLink, fingerprint_of, space_name, space_of
+from commonplace.embedding.guarded import GuardedProvider
+from commonplace.embedding.spaces import fingerprint_of, space_name, space_of
 from commonplace.errors import IndexBusyError, ProviderError, UnavailableError
 from commonplace.model.store import SpaceInfo
 from commonplace.protocols.providers import Limits
@@ -25,6 +26,7 @@ class Provider:
 
     model = "m"
     limits = Limits()
+    capabilities: frozenset[str] = frozenset()
     concurrency = 1
 
     def __init__(self) -> None:
@@ -48,30 +50,26 @@ class Watched:
     def __init__(self) -> None:
         self.now = 1000.0
         self.heard: list[tuple[str, str | None]] = []
-        self.made: list[Provider] = []
+        self.provider = Provider()
         breakers = [
             CircuitBreaker(clock=lambda: self.now, monotonic=lambda: self.now) for _ in range(2)
         ]
-        self.link = ProviderLink(
+        self.link = GuardedProvider(
             "p",
-            self.make,
+            self.provider,
             breakers[0],
             indexing=breakers[1],
             changed=lambda id_, reason: self.heard.append((id_, reason)),
         )
 
-    def make(self) -> Provider:
-        self.made.append(Provider())
-        return self.made[-1]
-
     def fail(self, purpose: str = "query", retry_after: float | None = None) -> None:
-        with pytest.raises(ProviderError), self.link.watched(purpose):  # type: ignore[arg-type]  # one of the two
+        with pytest.raises(ProviderError), self.link.guarded(purpose):  # type: ignore[arg-type]  # one of the two
             raise ProviderError(
                 "no", provider="p", kind="auth", retry_after=retry_after, hint="say please"
             )
 
     def succeed(self, purpose: str = "query") -> None:
-        with self.link.watched(purpose):  # type: ignore[arg-type]  # one of the two
+        with self.link.guarded(purpose):  # type: ignore[arg-type]  # one of the two
             pass
 
 
@@ -80,13 +78,11 @@ def watched() -> Watched:
     return Watched()
 
 
-def test_it_is_made_when_it_is_needed_and_only_once(watched: Watched) -> None:
-    assert watched.made == []
+def test_it_shows_its_provider_and_closes_it(watched: Watched) -> None:
     assert watched.link.model == "m"
     assert watched.link.fingerprint() == "p m"
     watched.link.close()
-    watched.link.close()
-    assert [provider.closed for provider in watched.made] == [1]
+    assert watched.provider.closed == 1
 
 
 def test_while_it_fails_it_is_left_alone_and_says_why_and_since_when(watched: Watched) -> None:
@@ -111,7 +107,7 @@ def test_queries_and_documents_fail_apart(watched: Watched) -> None:
     assert watched.link.state().state == "open"
 
 
-def test_both_ends_of_a_failure_are_told_once(watched: Watched) -> None:
+def test_both_ends_of_a_failure_are_reported_once(watched: Watched) -> None:
     watched.fail("query")
     watched.fail("document")
     reason = "no. Fix: say please"
@@ -124,15 +120,13 @@ def test_both_ends_of_a_failure_are_told_once(watched: Watched) -> None:
 
 
 @pytest.mark.parametrize("error", [IndexBusyError("busy"), UnavailableError("x"), KeyError("y")])
-def test_what_is_not_the_provider_s_fault_is_not_counted(
-    watched: Watched, error: Exception
-) -> None:
-    with pytest.raises(type(error)), watched.link.watched("document"):
+def test_errors_of_other_parts_are_not_counted(watched: Watched, error: Exception) -> None:
+    with pytest.raises(type(error)), watched.link.guarded("document"):
         raise error
     assert watched.link.state().state == "closed"
     watched.fail("document")
     watched.now += 30
-    with pytest.raises(type(error)), watched.link.watched("document"):
+    with pytest.raises(type(error)), watched.link.guarded("document"):
         raise error
     assert watched.link.state().state == "half-open"  # the probe told nothing: the next one may
 

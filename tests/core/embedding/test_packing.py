@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.embedding.packing import cut_to_fit, estimate_tokens, fits, pack
+from commonplace.embedding.requests import cut_to_fit, estimate_tokens, fits, pack
 from commonplace.protocols.providers import Limits
 
 texts = st.lists(st.text(max_size=30), max_size=30)

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from commonplace.embedding.quiet import hush
+from commonplace.embedding.http.errors import hide_queries
 
 ADDRESS = "https://storage.test/upload/v1/files?upload_id=hidden&signature=hidden"
 
@@ -16,8 +16,8 @@ def test_queries_of_addresses_are_left_out_and_all_else_stays(
     caplog: pytest.LogCaptureFixture, name: str
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    hush()
-    hush()
+    hide_queries()
+    hide_queries()
     logging.getLogger(name).info('HTTP Request: %s %s "%d"', "POST", ADDRESS, 200)
     logging.getLogger(name).debug("headers [(b'X-Upload-URL', b'%s'), (b'a', b'?')]", ADDRESS)
     logging.getLogger(name).debug("what has %s no address", "here")

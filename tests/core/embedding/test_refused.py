@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.embedding.refused import RefusedText, RefusedTexts
+from commonplace.embedding.spaces import RefusedText, RefusedTexts
 
 if TYPE_CHECKING:
     from pathlib import Path

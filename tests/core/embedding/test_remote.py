@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.embedding.redact import redacted
-from commonplace.embedding.remote import Complaint, RemoteClient
+from commonplace.embedding.http.client import RemoteClient
+from commonplace.embedding.http.errors import ErrorInfo, redacted
 from commonplace.errors import ProviderError
 from commonplace.resilience.deadline import NEVER
 
@@ -184,9 +184,9 @@ def test_an_error_says_status_request_and_delay() -> None:
 def test_a_vendor_explains_its_own_errors() -> None:
     given: list[tuple[int, str, Any]] = []
 
-    def explain(status: int, headers: Mapping[str, str], body: Any) -> Complaint | None:
+    def explain(status: int, headers: Mapping[str, str], body: Any) -> ErrorInfo | None:
         given.append((status, headers["x-more"], body))
-        return Complaint("quota", "no money", 5.0, "pay") if status == 429 else None
+        return ErrorInfo("quota", "no money", 5.0, "pay") if status == 429 else None
 
     error = refused(Seen(refusing(429, b"plain", X_More="1"), explain=explain))
     assert (error.kind, error.retry_after, error.hint) == ("quota", 5.0, "pay")

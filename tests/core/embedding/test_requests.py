@@ -33,6 +33,7 @@ class Scripted:
     """A provider whose answers a function makes."""
 
     model = "scripted"
+    capabilities: frozenset[str] = frozenset()
 
     def __init__(
         self,

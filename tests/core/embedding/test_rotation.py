@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.embedding.rotation import RotatingProvider
+from commonplace.embedding.keys import RotatingKeys
 from commonplace.errors import ProviderError, ProviderErrorKind
 from commonplace.protocols.providers import EmbeddingProvider, Limits
 from commonplace.resilience.deadline import NEVER, Deadline
@@ -32,6 +32,7 @@ class Keyed:
     """One key's provider; ``fails`` is how."""
 
     model = "m"
+    capabilities: frozenset[str] = frozenset()
     concurrency = 2
 
     def __init__(self, key: int, fails: ProviderErrorKind | None = None) -> None:
@@ -65,7 +66,7 @@ def test_the_first_key_that_serves_is_used_and_only_keys_are_passed_over(
     fails: list[ProviderErrorKind | None],
 ) -> None:
     keys = [Keyed(number, kind) for number, kind in enumerate(fails)]
-    rotating = RotatingProvider(keys)
+    rotating = RotatingKeys(keys)
     decides = next((one for one in keys if one.fails not in OF_A_KEY), None)
     if decides is not None and decides.fails is None:
         assert ask(rotating) == decides.key
@@ -85,7 +86,7 @@ def test_the_first_key_that_serves_is_used_and_only_keys_are_passed_over(
 
 def test_who_served_last_is_asked_first_and_all_come_round() -> None:
     keys = [Keyed(0, "rate_limit"), Keyed(1)]
-    rotating = RotatingProvider(keys)
+    rotating = RotatingKeys(keys)
     assert ask(rotating) == 1
     keys[0].fails, keys[1].fails = None, "quota"
     assert ask(rotating) == 0

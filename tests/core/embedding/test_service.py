@@ -9,10 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.embedding.cache import EmbeddingCache
-from commonplace.embedding.link import ProviderLink, fingerprint_of, space_name
-from commonplace.embedding.refused import RefusedText, RefusedTexts
-from commonplace.embedding.service import EmbeddingService, NoVector, QueryVector
-from commonplace.embedding.states import refusals_of, serving, states_of
+from commonplace.embedding.guarded import GuardedProvider
+from commonplace.embedding.service import (
+    EmbeddingService,
+    NoVector,
+    QueryVector,
+    active_provider,
+    provider_states,
+    refused_texts,
+)
+from commonplace.embedding.spaces import RefusedText, RefusedTexts, fingerprint_of, space_name
 from commonplace.embedding.vectors import floats
 from commonplace.errors import ProviderError
 from commonplace.model.search import Fallback
@@ -32,6 +38,7 @@ class Provider:
     """Its vectors say who made them: the number of its own place is the largest."""
 
     limits = Limits()
+    capabilities: frozenset[str] = frozenset()
     concurrency = 1
 
     def __init__(self, place: int, *, ill: bool = False, dims: int = 4) -> None:
@@ -56,9 +63,9 @@ class Provider:
         pass
 
 
-def link_of(provider: Provider) -> ProviderLink:
+def link_of(provider: Provider) -> GuardedProvider:
     breaker = CircuitBreaker(clock=lambda: NOW, monotonic=lambda: NOW)
-    return ProviderLink(f"p{provider.place}", lambda: provider, breaker)
+    return GuardedProvider(f"p{provider.place}", provider, breaker)
 
 
 def service_of(*providers: Provider, cache: EmbeddingCache | None = None) -> EmbeddingService:
@@ -97,9 +104,9 @@ def test_a_query_is_answered_in_the_space_of_who_made_its_vector(
         clock=lambda: NOW,
     )
     spaces = [space(place, number) for place, number in enumerate(covered)]
-    told = serving(service, spaces)
+    told = active_provider(service, spaces)
     found = service.query("words", spaces, deadline=NEVER)
-    after = serving(service, spaces)
+    after = active_provider(service, spaces)
 
     may = set()
     if not absent and covered[0] and not ill[0]:
@@ -183,7 +190,7 @@ def test_a_text_that_nobody_will_embed_keeps_a_space_from_nothing(tmp_path: Path
     for covered, answers in ((8, False), (9, True), (10, True)):
         found = service.query("words", [space(1, covered)], deadline=NEVER)
         assert isinstance(found, QueryVector) == answers
-    assert refusals_of(service) == ["a.md#L1 is not embedded: no"]
+    assert refused_texts(service) == ["a.md#L1 is not embedded: no"]
 
 
 def test_one_space_of_several_lengths_is_the_one_that_covers_most() -> None:
@@ -198,7 +205,7 @@ def test_a_primary_that_could_not_be_made_is_told_with_its_reason() -> None:
     service = EmbeddingService([], None, absent=absent)
     found = service.query("words", [space(0, 10)], deadline=NEVER)
     assert found == NoVector("no key", "p0", NOW)
-    (state,) = states_of(service, [], 10)
+    (state,) = provider_states(service, [], 10)
     assert (state.id, state.state, state.reason) == ("p0", "unusable", "no key")
 
 
@@ -206,7 +213,7 @@ def test_states_tell_what_each_has_embedded_and_what_is_wrong() -> None:
     providers = [Provider(0, ill=True), Provider(1)]
     service = service_of(*providers)
     spaces = [space(0, 4)]
-    first, second = states_of(service, spaces, 10)
+    first, second = provider_states(service, spaces, 10)
     assert (first.role, first.state, first.covered, first.space) == (
         "primary",
         "ready",
@@ -215,7 +222,7 @@ def test_states_tell_what_each_has_embedded_and_what_is_wrong() -> None:
     )
     assert (second.role, second.state, second.covered, second.space) == ("fallback", "ready", 0, "")
     service.query("words", spaces, deadline=NEVER)
-    first, second = states_of(service, spaces, 10)
+    first, second = provider_states(service, spaces, 10)
     assert (first.state, first.reason, first.since) == ("failing", "0 is ill", NOW)
     assert providers[1].asked == []  # to look is not to ask
 
@@ -226,7 +233,7 @@ def test_states_tell_what_each_has_embedded_and_what_is_wrong() -> None:
 def test_before_anything_is_embedded_it_is_known_who_will(
     spaces: list[SpaceInfo], provider: str
 ) -> None:
-    told = serving(service_of(Provider(0), Provider(1)), spaces)
+    told = active_provider(service_of(Provider(0), Provider(1)), spaces)
     assert told.provider == provider
     assert told.answers == bool(spaces and spaces[0].covered)
 
@@ -238,15 +245,15 @@ def test_former_links_are_made_once_and_closed() -> None:
         def close(self) -> None:
             closed.append(self.model)
 
-    made: list[ProviderLink] = []
+    made: list[GuardedProvider] = []
 
-    def former(_: Sequence[SpaceInfo]) -> ProviderLink:
+    def former(_: Sequence[SpaceInfo]) -> GuardedProvider:
         link = link_of(Closing(2))
         assert link.model  # it is made now
         made.append(link)
         return link
 
-    find: Callable[[Sequence[SpaceInfo]], ProviderLink] = former
+    find: Callable[[Sequence[SpaceInfo]], GuardedProvider] = former
     service = EmbeddingService([link_of(Provider(0))], None, former=find)
     for words in ("a", "b"):
         service.query(words, [space(2, 10)], deadline=NEVER)

@@ -7,7 +7,7 @@ from math import inf
 
 import pytest
 
-from commonplace.embedding.waiting import TookTooLongError, waited
+from commonplace.embedding.http.client import waited
 from commonplace.errors import DeadlineExceededError, IndexBusyError
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER, Deadline
 
@@ -42,20 +42,20 @@ def test_a_pause_ends_when_it_is_cancelled() -> None:
 def test_an_answer_that_nobody_wants_any_more_is_not_waited_for() -> None:
     release = threading.Event()
     try:
-        with pytest.raises(TookTooLongError):
-            waited(lambda: release.wait(60), 60.0, given_up=lambda: True)
+        with pytest.raises(TimeoutError):
+            waited(lambda: release.wait(60), 60.0, Deadline(inf, cancelled=lambda: True))
     finally:
         release.set()
-    assert waited(lambda: "in time", 60.0, given_up=lambda: False) == "in time"
+    assert waited(lambda: "in time", 60.0, Deadline(inf, cancelled=lambda: False)) == "in time"
     with pytest.raises(IndexBusyError):
-        waited(lambda: _raise(IndexBusyError("now")), 60.0, given_up=lambda: False)
+        waited(lambda: _raise(IndexBusyError("now")), 60.0, Deadline(inf, cancelled=lambda: False))
 
 
 def test_an_answer_that_is_late_is_late_also_where_somebody_might_give_up() -> None:
     release = threading.Event()
     try:
-        with pytest.raises(TookTooLongError):
-            waited(lambda: release.wait(60), 0.01, given_up=lambda: False)
+        with pytest.raises(TimeoutError):
+            waited(lambda: release.wait(60), 0.01, Deadline(inf, cancelled=lambda: False))
     finally:
         release.set()
 

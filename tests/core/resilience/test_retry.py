@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.embedding.refusals import kind_of_status, message_of, retry_after_of
+from commonplace.embedding.http.errors import kind_of_status, message_of, retry_after_of
 from commonplace.errors import DeadlineExceededError, ProviderError, ProviderErrorKind
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.resilience.retry import PASSING, RetryPolicy, with_retries

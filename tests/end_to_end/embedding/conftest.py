@@ -151,7 +151,7 @@ def world(
     """Three notes that nobody has indexed, and a vendor in good health. Nothing ever sleeps."""
     clock = Clock()
     monkeypatch.setattr(
-        "commonplace.embedding.making.CircuitBreaker",
+        "commonplace.embedding.building.CircuitBreaker",
         lambda *, keeper, **_: CircuitBreaker(clock=clock, monotonic=clock, keeper=keeper),
     )
     policy = partial(RetryPolicy, sleep=clock.pauses.append, jitter=lambda: 1.0)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.embedding.cache import EmbeddingCache
-from commonplace.embedding.waiting import TookTooLongError
 from commonplace.plugin import Limits
 
 if TYPE_CHECKING:
@@ -162,11 +161,11 @@ def test_a_search_waits_as_long_as_it_is_told(
     sync(world)
     waited: list[float] = []
 
-    def impatient(_: object, seconds: float, **__: object) -> None:
+    def impatient(_: object, seconds: float, __: object) -> None:
         waited.append(seconds)
-        raise TookTooLongError
+        raise TimeoutError
 
-    monkeypatch.setattr("commonplace.embedding.remote.waited", impatient)
+    monkeypatch.setattr("commonplace.embedding.http.client.waited", impatient)
     remote = {"baseUrl": f"{world.vendor.url}/v1", "apiKey": KEY}
     assert search(world, remote=remote, query={"embeddingSeconds": 3}).provider is None
     assert 2 < waited[0] <= 3

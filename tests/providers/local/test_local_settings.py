@@ -271,7 +271,7 @@ def test_making_it_and_its_fingerprint_import_nothing_heavy(tiny_gguf: Path) -> 
         "for path in (sys.argv[1], ''):\n"
         "    LocalProvider(ProviderContext(options={'model_path': path}), env={}).fingerprint()\n"
         "heavy = {'httpx', 'json', 'subprocess', 'numpy', 'xllamacpp', 'llama_cpp', 'filelock',\n"
-        "         'logging', 'asyncio', 'queue', 'commonplace.embedding.remote'}\n"
+        "         'logging', 'asyncio', 'queue', 'commonplace.embedding.http.client'}\n"
         "print(sorted(heavy & sys.modules.keys()))\n"
     )
     done = subprocess.run(

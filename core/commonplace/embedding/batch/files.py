@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+import re
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from commonplace.embedding.answers import vectors_of
-from commonplace.embedding.batching_lines import downloaded, lines_of
-from commonplace.embedding.refusals import message_of
+import httpx
+
+from commonplace.embedding.http.errors import message_of
+from commonplace.embedding.http.openai import vectors_of
 from commonplace.errors import ProviderError
 from commonplace.protocols.providers import BatchLimits, BatchLine, BatchState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Literal
 
-    from commonplace.embedding.remote import RemoteClient
+    from commonplace.embedding.http.client import RemoteClient
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["FileBatches"]
+__all__ = [
+    "FileBatches",
+    "downloaded",
+    "is_same_origin",
+    "line_size",
+    "lines_of",
+]
+
 
 _STATES: dict[str, Literal["running", "done", "failed", "expired", "cancelled"]] = {
     "completed": "done",
@@ -163,7 +174,7 @@ class FileBatches:
         if isinstance(body, dict) and (body.get("id") or body.get("data") is not None):
             return body
         if message_of(body):  # proxies pass on an upstream's error with a status of 200
-            raise client.refused(502, answer.headers, body)
+            raise client.error_from(502, answer.headers, body)
         raise client.error("protocol", "the answer is none about a batch", headers=answer.headers)
 
     def _read(self, line: Mapping[str, Any]) -> BatchLine:
@@ -206,3 +217,72 @@ def _reason(held: Mapping[str, Any]) -> str:
 
 def _count(value: Any) -> int:
     return value if type(value) is int else 0
+
+
+_HOPS = 5
+_FRAME = 400  # bytes, more than any vendor's line has besides its text
+_BREAKS = re.compile("[\x85\u2028\u2029]")  # JSON lets them stand, and some readers split at them
+
+
+def lines_of(objects: Iterable[object]) -> bytes:
+    """A line of JSON for each, in UTF-8, without a blank line."""
+    return b"".join(_encoded(one) + b"\n" for one in objects)
+
+
+def line_size(text: str) -> int:
+    """How many bytes the line of ``text`` has in a file, at the most."""
+    return len(_encoded(text)) + _FRAME
+
+
+def downloaded(client: RemoteClient, url: httpx.URL, *, deadline: Deadline) -> Iterator[Any]:
+    """The objects of a file of JSON lines, fetched whole before the first is given.
+
+    Redirects are followed, to another host without any credential, but never from https to http.
+    Lines that are no JSON objects are left out. Raises
+    :class:`~commonplace.errors.ProviderError`.
+    """
+    with TemporaryFile() as file:  # vectors alone are in it, and it has no name
+        _fetch(client, url, file, deadline)
+        file.seek(0)
+        for line in file:
+            try:
+                held = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(held, dict):
+                yield held
+
+
+def is_same_origin(one: httpx.URL, other: httpx.URL) -> bool:
+    """Whether credentials for one may go to the other."""
+    return (one.scheme, one.host, one.port) == (other.scheme, other.host, other.port)
+
+
+def _fetch(client: RemoteClient, url: httpx.URL, file: BinaryIO, deadline: Deadline) -> None:
+    home = url
+    for _ in range(_HOPS):
+        asked = client if is_same_origin(home, url) else client.bare(str(url))
+        try:
+            status, headers, _ = asked.fetch("GET", url, deadline=deadline, into=file)
+        finally:
+            if asked is not client:
+                asked.close()
+        if status < 300:
+            return
+        try:
+            target = url.join(headers["location"])
+        except httpx.InvalidURL:
+            raise client.error("protocol", "it redirects to what is no address", status) from None
+        if target.scheme not in ("http", "https") or (url.scheme, target.scheme) == (
+            "https",
+            "http",
+        ):
+            raise client.error("protocol", "it redirects to an address that is not safe", status)
+        url = target
+    raise client.error("protocol", "it redirects again and again")
+
+
+def _encoded(one: object) -> bytes:
+    text = json.dumps(one, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return text.encode("utf-8", "replace")

@@ -1,7 +1,9 @@
-"""What a server's error answer means: its kind, its words, how long it wants to be left alone."""
+"""What a server's error answer means; and keeping secrets out of messages and logs."""
 
 from __future__ import annotations
 
+import logging
+import re
 import time
 from datetime import UTC
 from math import isfinite
@@ -10,29 +12,34 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from commonplace.errors import ProviderErrorKind
+    from commonplace.errors import CommonplaceError, ProviderErrorKind
 
 __all__ = [
-    "Complaint",
-    "complaint_of_proxy",
+    "ErrorInfo",
+    "describe",
+    "hide_queries",
+    "hint_of",
     "kind_of_status",
-    "mend_of",
     "message_of",
+    "redacted",
     "retry_after_of",
     "retry_of",
 ]
 
+
 _FAR = 366 * 86400.0
+_LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy")
+_QUERY = re.compile(r"""(https?://[^\s"'?]+)\?[^\s"')\]]+""")
 
 
 @frozen
-class Complaint:
-    """What an error answer means, in a vendor's own terms.
+class ErrorInfo:
+    """The meaning of an error answer.
 
-    ``retry_after`` are seconds; without it the headers decide. ``hint`` is one line for people;
-    without it the kind decides.
+    ``retry_after`` are seconds (``None``: the headers decide). ``hint`` is one line for the user
+    (``""``: the kind decides).
     """
 
     kind: ProviderErrorKind
@@ -41,7 +48,7 @@ class Complaint:
     hint: str = ""
 
 
-_MENDS: dict[ProviderErrorKind, str] = {
+_HINTS: dict[ProviderErrorKind, str] = {
     "auth": "check the API key of this provider",
     "quota": "the account has no quota left: top it up, or choose another provider",
     "not_found": "check remote.baseUrl and the model's name",
@@ -65,17 +72,9 @@ def kind_of_status(status: int) -> ProviderErrorKind:
     return _KINDS.get(status, "unavailable" if status >= 500 else "bad_request")
 
 
-def complaint_of_proxy(status: int) -> Complaint | None:
-    """What a status means that no server but only a proxy gives, if it is one."""
-    if status != 407:
-        return None
-    words = "the proxy wants a user and a password, or others"
-    return Complaint("auth", words, hint="check them in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY")
-
-
-def mend_of(kind: ProviderErrorKind) -> str:
+def hint_of(kind: ProviderErrorKind) -> str:
     """What may help against errors of a kind where nobody knows better, or ``""``."""
-    return _MENDS.get(kind, "")
+    return _HINTS.get(kind, "")
 
 
 def retry_after_of(
@@ -129,3 +128,52 @@ def _number(text: str | None) -> float | None:
     if not isfinite(value):
         return _FAR if value > 0 else None
     return max(0.0, value)
+
+
+_KEY_LIKE = re.compile(
+    r"""(?ix)
+    \b(?: sk | pa | al | hf | gsk | rk )[-_][A-Za-z0-9_\-*]{6,}   # vendors' own prefixes
+    | \bAIza[A-Za-z0-9_\-]{10,}
+    | (?<=bearer\s)[^\s"',;]+
+    | (?<=[?&]key=)[^\s&"']+
+    | (?<=upload_id=)[^\s&"']+
+    | (?<=://)[^\s/@:"']*:[^\s/@"']+(?=@)                       # a password in an address
+    """
+)
+_SHORTEST = 4
+
+
+def redacted(text: str, secrets: Iterable[str] = ()) -> str:
+    """``text`` with every one of ``secrets``, and whatever looks like a key, made unreadable."""
+    for secret in sorted((s for s in secrets if len(s) >= _SHORTEST), key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return _KEY_LIKE.sub("***", text)
+
+
+def describe(error: CommonplaceError) -> str:
+    """The error and its fix, on one line and without keys: it may be kept in a file."""
+    return redacted(f"{error}. Fix: {error.hint}" if error.hint else str(error))
+
+
+class _WithoutQueries(logging.Filter):
+    """Removes the queries of URLs from log records, and lets every record through."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        message = record.getMessage()
+        shown = _QUERY.sub(r"\1?***", message)
+        if shown != message:
+            record.msg, record.args = shown, None
+        return True
+
+
+_FILTER = _WithoutQueries()
+
+
+def hide_queries() -> None:
+    """Keep queries of URLs out of what httpx logs, for the whole process.
+
+    Upload addresses and those of stored results are credentials by themselves, and httpx logs each
+    address that is requested (at INFO), and the headers of answers (at DEBUG).
+    """
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_FILTER)

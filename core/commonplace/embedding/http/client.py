@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, BinaryIO
+import threading
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import httpx
 from attrs import frozen
 
-from commonplace.embedding.quiet import hush
-from commonplace.embedding.redact import redacted
-from commonplace.embedding.refusals import (
-    Complaint,
-    complaint_of_proxy,
+from commonplace.embedding.http.errors import (
+    ErrorInfo,
+    hide_queries,
+    hint_of,
     kind_of_status,
-    mend_of,
     message_of,
+    redacted,
     retry_after_of,
     retry_of,
 )
-from commonplace.embedding.waiting import TookTooLongError, waited
 from commonplace.errors import ProviderError
+from commonplace.resilience.deadline import LOOK_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,9 +28,13 @@ if TYPE_CHECKING:
     from commonplace.errors import ProviderErrorKind
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["Answer", "Complaint", "RemoteClient", "kind_of_status", "retry_after_of"]
+__all__ = ["Answer", "RemoteClient", "waited"]
+
+
+T = TypeVar("T")
 
 _CONNECT_SECONDS = 5.0
+_GRACE = 0.05  # seconds, for the call's own time-outs, which tidy up
 _LONGEST_WAIT = 3600.0
 _WORDS = 300
 _LONGEST_BODY = 256 * 1024 * 1024
@@ -48,12 +52,11 @@ class Answer:
 class RemoteClient:
     """Talks to one origin; safe to share between threads.
 
-    ``explain`` reads an error answer, (status, headers, JSON or text) -> :class:`Complaint`, or
-    ``None`` to leave it to :func:`kind_of_status`. ``headers`` of the user win over ``defaults``,
-    whatever their case; so do a user and a password in ``base_url``, which never stay in it.
-    ``secrets`` are kept out of every message. Redirects are never followed: a provider's endpoint
-    has no business elsewhere, and credentials must not travel. The environment's proxies are
-    used, except for a server on this machine.
+    ``explain`` reads an error answer, (status, headers, JSON or text) -> :class:`ErrorInfo`, or
+    ``None`` to leave it to :func:`kind_of_status`. ``headers`` of the user replace ``defaults``,
+    whatever their case; so do a user and a password in ``base_url``, which are removed from it.
+    ``secrets`` are kept out of every message. Redirects are never followed, so that credentials go
+    to no other host. The environment's proxies are used, except for a server on this machine.
     """
 
     def __init__(
@@ -64,14 +67,14 @@ class RemoteClient:
         defaults: Mapping[str, str],
         headers: Mapping[str, str] | None = None,
         secrets: tuple[str, ...] = (),
-        explain: Callable[[int, Mapping[str, str], Any], Complaint | None] | None = None,
+        explain: Callable[[int, Mapping[str, str], Any], ErrorInfo | None] | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.provider = provider
         self._explain = explain
         self._secrets = secrets
         self._transport = transport
-        hush()
+        hide_queries()
         base = self._parsed(base_url)
         given = dict(headers or {})
         own = {name.lower() for name in given}
@@ -172,8 +175,8 @@ class RemoteClient:
                 return response, self._read(response, deadline, sink)
 
         try:
-            response, raw = waited(exchange, remaining, given_up=_given_up(deadline))
-        except (httpx.TimeoutException, TookTooLongError):
+            response, raw = waited(exchange, remaining, deadline)
+        except (httpx.TimeoutException, TimeoutError):
             raise self.error("timeout", "no answer came in time") from None
         except (httpx.UnsupportedProtocol, httpx.InvalidURL, UnicodeError) as error:
             # A UnicodeError is what looking up an overlong name ends in.
@@ -186,7 +189,7 @@ class RemoteClient:
         raise self._refused(response.status_code, headers, raw)
 
     def bare(self, url: str) -> RemoteClient:
-        """A client for the place of ``url``, where no credential of this one may go; close it."""
+        """A client for the host of ``url``, without any credential of this one; close it."""
         return RemoteClient(self.provider, url, defaults={}, transport=self._transport)
 
     def close(self) -> None:
@@ -220,31 +223,33 @@ class RemoteClient:
             retry_after=retry_after,
             request_id=redacted(request_id, self._secrets) if request_id else None,
             retry=retry_of(headers),
-            hint=hint or mend_of(kind),
+            hint=hint or hint_of(kind),
         )
 
-    def refused(self, status: int, headers: Mapping[str, str], body: Any) -> ProviderError:
-        """What an error ``body`` (JSON or text) means, as ``explain`` reads it; raise it.
+    def error_from(self, status: int, headers: Mapping[str, str], body: Any) -> ProviderError:
+        """The error that ``body`` (JSON or text) means, as ``explain`` reads it; raise it.
 
         For bodies of error answers, and of those that hide an error behind a status of 200.
         """
-        complaint = complaint_of_proxy(status)
-        if complaint is None and self._explain:
-            complaint = self._explain(status, headers, body)
-        if complaint is None:
-            complaint = Complaint(kind_of_status(status), message_of(body))
-        words = complaint.message or "it refused"
+        info = None
+        if status == 407:  # only a proxy gives this one
+            words = "the proxy wants a user and a password, or others"
+            hint = "check them in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY"
+            info = ErrorInfo("auth", words, hint=hint)
+        elif self._explain:
+            info = self._explain(status, headers, body)
+        info = info or ErrorInfo(kind_of_status(status), message_of(body))
         return self.error(
-            complaint.kind,
-            f"{words} (HTTP {status})",
+            info.kind,
+            f"{info.message or 'it refused'} (HTTP {status})",
             status,
             headers,
-            retry_after=complaint.retry_after,
-            hint=complaint.hint,
+            retry_after=info.retry_after,
+            hint=info.hint,
         )
 
     def _read(self, response: httpx.Response, deadline: Deadline, into: BinaryIO | None) -> bytes:
-        # A read time-out starts anew with each byte: a slow drip must meet the deadline itself.
+        # A read time-out starts again with each byte: a slow drip must meet the deadline itself.
         parts: list[bytes] = []
         size = 0
         for part in response.iter_bytes():
@@ -273,7 +278,7 @@ class RemoteClient:
             body = json.loads(raw)
         except (ValueError, RecursionError):
             body = raw.decode("utf-8", "replace")
-        return self.refused(status, headers, body)
+        return self.error_from(status, headers, body)
 
     def _parsed(self, base_url: str) -> httpx.URL:
         try:
@@ -303,9 +308,7 @@ class RemoteClient:
 
 def _encoded(body: object) -> bytes:
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.encode(
-        "utf-8", "replace"
-    )  # half a surrogate pair is no text, and no reason to fail
+    return text.encode("utf-8", "replace")  # half a surrogate pair must not fail the request
 
 
 def _basic(base: httpx.URL) -> str:
@@ -321,15 +324,11 @@ def _past_proxies(base: httpx.URL) -> dict[str, httpx.BaseTransport | None]:
     return {}
 
 
-def _given_up(deadline: Deadline) -> Callable[[], bool] | None:
-    return (lambda: deadline.expired) if deadline.cancellable else None
-
-
 def _host_of(location: str) -> str:
     try:
-        return httpx.URL(location).host or "another place"
+        return httpx.URL(location).host or "another address"
     except httpx.InvalidURL:
-        return "another place"
+        return "another address"
 
 
 def _no_json(raw: bytes, headers: Mapping[str, str]) -> str:
@@ -347,3 +346,32 @@ def _words_of(error: httpx.HTTPError) -> str:
     if isinstance(error, httpx.ConnectError):
         return f"no connection: {words}"
     return f"the connection broke: {words}"
+
+
+def waited(call: Callable[[], T], seconds: float, deadline: Deadline) -> T:
+    """The result of ``call``, made in a thread of its own; ``TimeoutError`` after ``seconds``.
+
+    The same as soon as ``deadline`` is cancelled. A look-up of a name has no time limit at all, and
+    that of a read starts again with each byte: only a wait from outside can keep a deadline.
+    """
+    ended = threading.Event()
+    results: list[T] = []
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(call())
+        except BaseException as error:  # noqa: BLE001 - raised again below
+            failures.append(error)
+        finally:
+            ended.set()
+
+    threading.Thread(target=run, name="request", daemon=True).start()
+    left = seconds + _GRACE
+    while not ended.wait(min(left, LOOK_SECONDS) if deadline.cancellable else left):
+        left -= LOOK_SECONDS
+        if not deadline.cancellable or deadline.expired or left <= 0:
+            raise TimeoutError
+    if failures:
+        raise failures[0]
+    return results[0]

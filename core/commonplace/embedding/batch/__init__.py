@@ -1,0 +1,1 @@
+"""Batch jobs: documents embedded by a vendor within hours, for less money."""

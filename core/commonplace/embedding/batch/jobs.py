@@ -1,0 +1,311 @@
+"""A provider's batch jobs: called, counted, recorded on disk, their results checked."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+from attrs import frozen
+
+from commonplace.dirs import make_private_folder
+from commonplace.embedding.requests import provider_errors
+from commonplace.embedding.vectors import checked, dims_of
+from commonplace.errors import DeadlineExceededError, ProviderError, UnavailableError
+from commonplace.resilience.retry import RetryPolicy, with_retries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from contextlib import AbstractContextManager
+
+    from commonplace.config.search import BatchSettings
+    from commonplace.protocols.providers import BatchJobs, BatchLine
+    from commonplace.resilience.deadline import Deadline
+
+__all__ = ["Batching", "Clocks", "Collector", "JobRecord", "JobStore", "Taken"]
+
+T = TypeVar("T")
+
+_MOST_FAILURES = 2
+_OF_THE_PROVIDER = frozenset({"auth", "unavailable", "timeout"})
+"""Kinds of error that concern the provider itself, not only its jobs and their quota."""
+_FILE_SECONDS = 600.0  # for an upload or a download
+_AT_ONCE = 500  # vectors kept in one transaction
+_VERSION = 1
+_ENDING = ".json"
+
+
+class JobRecord(NamedTuple):
+    """One job: ``name`` is ours, ``job`` the vendor's (``""`` until the vendor has answered).
+
+    ``key`` names provider and form of the texts, ``ids`` are digests of the texts, which are the
+    lines' custom ids too; no text is kept. ``created`` is epoch seconds. ``dims`` are those of the
+    vectors, where they were known.
+    """
+
+    name: str
+    provider: str
+    key: str
+    ids: tuple[str, ...]
+    created: float
+    job: str = ""
+    dims: int | None = None
+
+
+class Taken(Exception):  # noqa: N818 - no error: another process or thread is at work
+    """Another process, or thread, works with the jobs."""
+
+
+class JobStore:
+    """A folder with a file for each job, which only its owner may read."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def lease(self) -> AbstractContextManager[object]:
+        """The lock to hold for submitting, polling, forgetting. Raises :class:`Taken` at once."""
+        from filelock import FileLock, Timeout
+
+        self._make()
+        lock = FileLock(os.path.join(self.folder, "lock"), timeout=0, mode=0o600)
+        try:
+            return lock.acquire()
+        except Timeout:
+            raise Taken from None
+        except OSError as error:
+            raise _unusable(self.folder, error) from error
+
+    def load(self) -> list[JobRecord]:
+        """All records, oldest first, without unreadable files."""
+        found = []
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            for entry in os.scandir(self.folder):
+                if entry.name.endswith(_ENDING):
+                    record = _read(entry.path)
+                    if record is not None:
+                        found.append(record)
+        return sorted(found, key=lambda record: (record.created, record.name))
+
+    def save(self, record: JobRecord) -> None:
+        """Write ``record``, whole or not at all. Raises :class:`UnavailableError`."""
+        self._make()
+        path = self._path(record.name)
+        beside = f"{path}.{secrets.token_hex(4)}"
+        try:
+            handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump({"version": _VERSION, **record._asdict()}, file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.unlink(beside)
+            raise _unusable(self.folder, error) from error
+
+    def forget(self, record: JobRecord) -> None:
+        """Delete ``record``."""
+        with contextlib.suppress(OSError):
+            os.unlink(self._path(record.name))
+
+    def _make(self) -> None:
+        try:
+            make_private_folder(self.folder)
+        except OSError as error:
+            raise _unusable(self.folder, error) from error
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self.folder, name + _ENDING)
+
+
+def _read(path: str) -> JobRecord | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            held: Any = json.load(file)
+        right = (
+            held.pop("version") == _VERSION
+            and all(isinstance(held[name], str) for name in ("name", "provider", "key", "job"))
+            and isinstance(held["created"], (int, float))
+            and isinstance(held["dims"], (int, type(None)))
+            and all(isinstance(id_, str) for id_ in held["ids"])
+            and os.path.basename(path) == held["name"] + _ENDING
+        )
+        return JobRecord(**{**held, "ids": tuple(held["ids"])}) if right else None
+    except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        return None
+
+
+def _unusable(folder: str, error: OSError) -> UnavailableError:
+    return UnavailableError(
+        f"batch jobs cannot be kept in {folder}: {error.strerror or error}",
+        hint="make the folder writable, or set remote.batch.enabled to false",
+    )
+
+
+@frozen
+class Clocks:
+    """Monotonic and epoch seconds, and a sleep; tests inject their own."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    epoch: Callable[[], float] = time.time
+    sleep: Callable[[float], None] = time.sleep
+
+
+class Batching:
+    """One provider's batch jobs, as long as this process lives.
+
+    A failure counts 1 and a time-out 2, since it was tried twice; a success resets the count. From
+    2 on jobs are off, and at once if the endpoint has none. Texts without a result are returned, to
+    be embedded at once. ``heard`` gets the end of every call: an error if the provider itself seems
+    to fail, else ``None``.
+    """
+
+    def __init__(
+        self,
+        provider: str,
+        jobs: BatchJobs,
+        settings: BatchSettings,
+        store: JobStore,
+        *,
+        clocks: Clocks | None = None,
+        policy: RetryPolicy | None = None,
+        heard: Callable[[ProviderError | None], None] = lambda _: None,
+    ) -> None:
+        self.provider = provider
+        self.jobs = cast("BatchJobs", _Guarded(provider, jobs))
+        self.settings = settings
+        self.store = store
+        self.clocks = clocks or Clocks()
+        self.failures = 0
+        self.off = ""
+        self._policy = policy or RetryPolicy(sleep=self.clocks.sleep)
+        self._heard = heard
+
+    def call(self, call: Callable[[Deadline], T], deadline: Deadline) -> T:
+        """The result of ``call``, repeated where that may help."""
+        try:
+            result = with_retries(
+                lambda: call(deadline.sooner(_FILE_SECONDS)), self._policy, deadline=deadline
+            )
+        except ProviderError as error:
+            if error.kind in _OF_THE_PROVIDER and not deadline.expired:
+                self._heard(error)
+            raise
+        self._heard(None)
+        return result
+
+    def notices(self, key: str) -> list[str]:
+        """A line on the jobs of ``key`` under way, and one if there will be no more."""
+        held = [record for record in self.store.load() if record.key == key]
+        words = [self.off] if self.off else []
+        if held:
+            texts = sum(len(record.ids) for record in held)
+            jobs = "a batch job" if len(held) == 1 else f"{len(held)} batch jobs"
+            words.append(f"{texts} texts wait for {jobs} of {self.provider}")
+        return words
+
+    def failed(self, reason: str, times: int) -> None:
+        """Count a failure."""
+        self.failures += times
+        if self.failures >= _MOST_FAILURES:
+            self.switch_off(f"{self.failures} failures, the last: {reason}")
+
+    def switch_off(self, reason: str) -> None:
+        """Use no more jobs."""
+        self.off = f"batch jobs are off for now: {reason}"
+
+
+class _Guarded:
+    """The methods of ``jobs``, raising :class:`~commonplace.errors.ProviderError` alone."""
+
+    def __init__(self, provider: str, jobs: BatchJobs) -> None:
+        self._provider = provider
+        self._jobs = jobs
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._jobs, name)
+        return self._wrapped(value) if callable(value) else value
+
+    def collect(self, job: str, *, deadline: Deadline) -> Iterator[Any]:
+        lines = iter(self._wrapped(self._jobs.collect)(job, deadline=deadline))
+        while (line := self._wrapped(next)(lines, None)) is not None:
+            yield line
+
+    def _wrapped(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **options: Any) -> Any:
+            with provider_errors(self._provider, "its batch jobs"):
+                try:
+                    return method(*args, **options)
+                except DeadlineExceededError as error:
+                    raise UnavailableError(str(error)) from error
+
+        return call
+
+
+class Collector:
+    """Checks the results of one job; after a broken download it may get lines again.
+
+    ``keep`` takes checked vectors by id, each once. ``kept`` are their ids, ``errors`` the messages
+    of lines without a valid vector, by id. Ids that are not in ``ids`` are ignored. Without
+    ``dims`` the most frequent length among the first vectors decides.
+    """
+
+    def __init__(
+        self,
+        provider: str,
+        ids: Collection[str],
+        *,
+        dims: int | None,
+        keep: Callable[[Mapping[str, bytes]], None],
+    ) -> None:
+        self.dims = dims
+        self.kept: set[str] = set()
+        self.errors: dict[str, str] = {}
+        self._provider = provider
+        self._ids = frozenset(ids)
+        self._keep = keep
+        self._waiting: dict[str, bytes] = {}
+
+    def take(self, lines: Iterable[BatchLine]) -> None:
+        """Check and keep; raises what ``lines`` and ``keep`` raise, after keeping the others."""
+        try:
+            for line in lines:
+                self._check(line)
+        finally:
+            self._flush()
+
+    def _check(self, line: BatchLine) -> None:
+        id_ = line.custom_id
+        if id_ not in self._ids or id_ in self.kept or id_ in self._waiting:
+            return
+        if line.vector is None:
+            self.errors[id_] = line.error
+            return
+        try:
+            (vector,) = checked([line.vector], count=1, dims=self.dims, provider=self._provider)
+        except ProviderError as error:
+            self.errors[id_] = str(error)
+            return
+        except (TypeError, ValueError, OverflowError):
+            self.errors[id_] = f"{self._provider}: what came back is no vector of numbers"
+            return
+        self._waiting[id_] = vector
+        if len(self._waiting) >= _AT_ONCE:
+            self._flush()
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, {}
+        if not waiting:
+            return
+        if self.dims is None:
+            lengths = Counter(map(dims_of, waiting.values()))
+            ((self.dims, _),) = lengths.most_common(1)
+        right = {id_: vector for id_, vector in waiting.items() if dims_of(vector) == self.dims}
+        for id_ in waiting.keys() - right.keys():
+            self.errors[id_] = f"{self._provider}: a vector is of another length than the others"
+        self._keep(right)
+        self.kept.update(right)

@@ -1,0 +1,366 @@
+"""Embeds many texts by a provider's batch jobs: begins them, waits, takes in what they made."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from secrets import token_hex
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from attrs import define, frozen
+
+from commonplace.embedding.batch.files import line_size
+from commonplace.embedding.batch.jobs import Collector, JobRecord, Taken
+from commonplace.embedding.requests import cut_to_fit
+from commonplace.errors import ProviderError, UnavailableError
+from commonplace.model.reports import Progress
+from commonplace.resilience.retry import PASSING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from commonplace.embedding.batch.jobs import Batching
+    from commonplace.model.reports import ProgressCallback
+    from commonplace.protocols.providers import BatchState, Limits
+    from commonplace.resilience.deadline import Deadline
+
+__all__ = ["WORTH", "BatchOutcome", "Work", "embed_by_jobs"]
+
+T = TypeVar("T")
+
+WORTH = 100
+"""Texts: for so few, vectors at once are worth more than half of their price."""
+
+_LONGEST_PAUSE = 60.0
+_SHORTEST_PAUSE = 0.1
+_GROWTH = 1.5
+_SECONDS = 60.0  # for a small request
+_NO_BATCHES = (404, 405, 501)
+_STALE = 30 * 86400.0
+
+
+@frozen
+class Work:
+    """``texts`` to embed, by id; ``key`` names their provider and form.
+
+    ``limits`` are of one text; ``dims`` is the length that vectors must have, if known. ``keep``
+    takes checked vectors by id, also of ids that are not in ``texts``: another agent's job.
+    """
+
+    texts: Mapping[str, str]
+    key: str
+    limits: Limits
+    dims: int | None
+    keep: Callable[[Mapping[str, bytes]], None]
+    deadline: Deadline
+    progress: ProgressCallback | None = None
+
+
+class BatchOutcome(NamedTuple):
+    """``plain`` are the ids to embed at once; ``pending`` texts are left to a later run.
+
+    ``begun`` jobs are new; ``cut`` of the texts sent were too long. ``note`` is one line on what
+    went wrong, or waits.
+    """
+
+    plain: tuple[str, ...]
+    pending: int = 0
+    begun: int = 0
+    cut: int = 0
+    note: str = ""
+
+
+def embed_by_jobs(batching: Batching, work: Work) -> BatchOutcome:
+    """Take in jobs under way, begin new ones for many texts, and wait if the settings say so.
+
+    Every vector goes to ``work.keep`` as soon as it is there, and what that raises is raised.
+    Failures of jobs are in the outcome's note.
+    """
+    store = batching.store
+    if batching.off:
+        return BatchOutcome(tuple(work.texts), note=batching.off)
+    if len(work.texts) <= WORTH and not store.load():
+        return BatchOutcome(tuple(work.texts))
+    try:
+        lease = store.lease()
+    except Taken:  # what another process has under way is left to it
+        held = {id_ for record in store.load() if record.key == work.key for id_ in record.ids}
+        plain = tuple(id_ for id_ in work.texts if id_ not in held)
+        note = "another process works with the batch jobs"
+        return BatchOutcome(plain, len(work.texts) - len(plain), note=note)
+    except UnavailableError as error:
+        batching.switch_off(str(error))
+        return BatchOutcome(tuple(work.texts), note=batching.off)
+    with lease:
+        return _Run(batching, work).run()
+
+
+@define(eq=False)
+class _Job:
+    record: JobRecord
+    ids: tuple[str, ...]  # those of the work; the record may hold more
+    since: float  # monotonic seconds
+    attempts: int = 1
+    adopted: bool = False
+    done: int = 0
+    error: str = ""  # of the last look at it
+
+
+class _Run:
+    """One :class:`Work`."""
+
+    def __init__(self, batching: Batching, work: Work) -> None:
+        self._batching = batching
+        self._settings = batching.settings
+        self._store = batching.store
+        self._api = batching.jobs
+        self._work = work
+        self._dims = work.dims
+        self._active: list[_Job] = []
+        self._plain: list[str] = []
+        self._queue: list[tuple[str, ...]] = []
+        self._kept: set[str] = set()
+        self._cut = self._begun = 0
+        self._note = ""
+        self._interval = max(_SHORTEST_PAUSE, self._settings.poll_interval_ms / 1000)
+        self._timeout = self._settings.timeout_minutes * 60.0
+
+    def run(self) -> BatchOutcome:
+        claimed = self._adopt()
+        self._want([id_ for id_ in self._work.texts if id_ not in claimed])
+        self._begin()
+        while self._active and self._settings.wait and self._pause():
+            for job in tuple(self._active):
+                self._poll(job)
+            self._begin()
+        pending = sum(len(job.ids) for job in self._active) + sum(map(len, self._queue))
+        note = self._batching.off or self._note
+        if pending and not note:
+            note = f"{pending} texts wait for batch jobs, which a later sync collects"
+            error = next((job.error for job in self._active if job.error), "")
+            note += f"; a look at one failed: {error}" if error else ""
+        plain = tuple(id_ for id_ in self._plain if id_ not in self._kept)
+        return BatchOutcome(plain, pending, self._begun, self._cut, note)
+
+    def _adopt(self) -> set[str]:
+        """Poll the jobs on disk that hold texts of the work; the ids of those texts."""
+        now = self._batching.clocks.epoch()
+        claimed: set[str] = set()
+        for record in self._store.load():
+            age = abs(now - record.created)
+            if record.key != self._work.key:
+                if age > _STALE:  # its provider has not been used for long
+                    self._store.forget(record)
+                continue
+            if age > self._api.limits.kept_seconds:
+                if record.job:  # the vendor has most likely deleted it
+                    self._quietly(self._api.cancel, record)
+                    self._quietly(self._api.clean, record)
+                self._store.forget(record)
+                continue
+            ids = tuple(i for i in record.ids if i in self._work.texts and i not in claimed)
+            found = self._found(record) if ids else None
+            if found is not None:
+                claimed.update(ids)
+                self._active.append(_Job(found, ids, self._now(), adopted=True))
+        for job in tuple(self._active):
+            self._poll(job)
+        return claimed
+
+    def _found(self, record: JobRecord) -> JobRecord | None:
+        """``record`` with its job: a process may have died before it knew what it had begun."""
+        if record.job:
+            return record
+        with suppress(ProviderError):
+            job = self._call(lambda deadline: self._api.find(record.name, deadline=deadline))
+            if job is not None:
+                return self._named(record, job)
+        self._store.forget(record)
+        return None
+
+    def _want(self, ids: Sequence[str]) -> None:
+        """Queue texts that are in no job, in groups of a job's size."""
+        if len(ids) <= WORTH:
+            self._plain += ids
+            return
+        limits = self._api.limits
+        group: list[str] = []
+        size = 0
+        for id_ in ids:
+            more = line_size(self._work.texts[id_])
+            if group and (len(group) >= limits.lines or size + more > limits.bytes):
+                self._queue.append(tuple(group))
+                group, size = [], 0
+            group.append(id_)
+            size += more
+        self._queue.append(tuple(group))
+
+    def _begin(self) -> None:
+        while self._queue and not self._batching.off:
+            if len(self._active) >= self._settings.concurrency or self._work.deadline.expired:
+                return
+            self._submit(self._queue.pop(0))
+        while self._queue:
+            self._plain += self._queue.pop(0)
+
+    def _submit(self, ids: tuple[str, ...], *, attempts: int = 1) -> None:
+        batching, texts = self._batching, self._work.texts
+        sent = {id_: cut_to_fit(texts[id_], self._work.limits) for id_ in ids}
+        name, created = f"commonplace-{token_hex(8)}", batching.clocks.epoch()
+        record = JobRecord(name, batching.provider, self._work.key, ids, created, dims=self._dims)
+        try:
+            self._store.save(record)  # before the job begins: a crash must not lose it
+            job = self._started(name, sent)
+        except UnavailableError as error:
+            if self._work.deadline.expired:
+                self._queue.append(ids)  # a later run finds out by its name whether it was begun
+                return
+            self._store.forget(record)
+            self._plain += ids
+            if not isinstance(error, ProviderError):
+                batching.switch_off(str(error))
+            elif error.kind == "not_found" and error.status in _NO_BATCHES:
+                batching.switch_off(f"{batching.provider} offers none here")
+            else:
+                self._failed(str(error), attempts)
+            return
+        self._begun += 1
+        self._cut += sum(sent[id_] != texts[id_] for id_ in ids)
+        self._active.append(_Job(self._named(record, job), ids, self._now(), attempts))
+
+    def _started(self, name: str, lines: Mapping[str, str]) -> str:
+        """Submit; before another attempt, look for a job whose beginning was not answered."""
+        unanswered = False
+
+        def attempt(deadline: Deadline) -> str:
+            nonlocal unanswered
+            if unanswered and (job := self._api.find(name, deadline=deadline)) is not None:
+                return job
+            try:
+                return self._api.submit(name, lines, deadline=deadline)
+            except ProviderError as error:
+                unanswered = error.kind in ("timeout", "unavailable")
+                raise
+
+        try:
+            return self._call(attempt)
+        except ProviderError:
+            if unanswered:
+                with suppress(ProviderError):
+                    soon = self._work.deadline.sooner(_SECONDS)
+                    if (job := self._api.find(name, deadline=soon)) is not None:
+                        return job
+            raise
+
+    def _named(self, record: JobRecord, job: str) -> JobRecord:
+        record = record._replace(job=job)
+        with suppress(UnavailableError):  # without the job on disk it is found by its name
+            self._store.save(record)
+        return record
+
+    def _pause(self) -> bool:
+        """Wait for the next poll; whether there is time for it."""
+        left = min(job.since + self._timeout - self._now() for job in self._active)
+        seconds = min(self._interval, max(left, _SHORTEST_PAUSE), self._work.deadline.remaining())
+        if seconds <= 0:
+            return False
+        self._work.deadline.pause(seconds, self._batching.clocks.sleep)
+        self._interval = min(_LONGEST_PAUSE, self._interval * _GROWTH)
+        return not self._work.deadline.expired
+
+    def _poll(self, job: _Job) -> None:
+        late = self._settings.wait and self._now() - job.since >= self._timeout
+        try:
+            state = self._call(
+                lambda deadline: self._api.poll(job.record.job, deadline=deadline.sooner(_SECONDS))
+            )
+        except ProviderError as error:
+            job.error = str(error)
+            if error.kind == "not_found" and job.adopted:  # the vendor no longer knows it
+                self._end(job, clean=False)
+                self._want(job.ids)
+            elif error.kind not in PASSING:
+                self._give_up(job, str(error), job.attempts)
+            elif late:
+                self._repeat(job, str(error))
+            return
+        job.error = ""
+        if state.state == "running":
+            job.done = state.done
+            self._report()
+            if late:
+                self._repeat(job, f"no result within {self._settings.timeout_minutes} min")
+        elif state.state == "failed":
+            reason = state.reason or f"{self._batching.provider}: a batch job failed"
+            self._give_up(job, reason, job.attempts)
+        else:
+            self._collect(job, state)
+
+    def _collect(self, job: _Job, state: BatchState) -> None:
+        ids = [id_ for id_ in job.record.ids if id_ not in self._kept]
+        collector = Collector(self._batching.provider, ids, dims=self._dims, keep=self._work.keep)
+        reason = "" if state.state == "done" else state.reason or f"it was {state.state}"
+        try:
+            self._call(
+                lambda deadline: collector.take(
+                    self._api.collect(job.record.job, deadline=deadline)
+                )
+            )
+        except ProviderError as error:
+            reason = str(error)
+        self._dims = collector.dims
+        self._kept |= collector.kept
+        rest = tuple(id_ for id_ in job.ids if id_ not in self._kept)
+        if reason and self._work.deadline.expired:
+            job.ids = rest  # a later sync collects them
+            return
+        if rest and not reason:
+            words = next(iter(collector.errors.values()), "they are missing in the results")
+            self._note = f"{len(rest)} texts of a batch job were embedded at once: {words}"
+            reason = self._note if not collector.kept else ""
+        self._plain += rest
+        self._end(job)
+        if reason:
+            self._failed(reason, job.attempts)
+        else:
+            self._batching.failures = 0
+        self._report()
+
+    def _repeat(self, job: _Job, reason: str) -> None:
+        """Time ran out: submit it again, if it is the first time."""
+        self._quietly(self._api.cancel, job.record)
+        if job.attempts == 1 and not self._batching.off:
+            self._end(job)
+            self._submit(job.ids, attempts=2)
+        else:
+            self._give_up(job, reason, 2)
+
+    def _give_up(self, job: _Job, reason: str, times: int) -> None:
+        self._plain += job.ids
+        self._end(job)
+        self._failed(reason, times)
+
+    def _end(self, job: _Job, *, clean: bool = True) -> None:
+        if clean:
+            self._quietly(self._api.clean, job.record)
+        self._store.forget(job.record)
+        self._active.remove(job)
+
+    def _quietly(self, call: Callable[..., None], record: JobRecord) -> None:
+        with suppress(ProviderError):
+            call(record.job, deadline=self._work.deadline.sooner(_SECONDS))
+
+    def _failed(self, reason: str, times: int) -> None:
+        self._note = f"a batch job failed, and its texts were embedded at once: {reason}"
+        self._batching.failed(reason, times)
+
+    def _call(self, call: Callable[[Deadline], T]) -> T:
+        return self._batching.call(call, self._work.deadline)
+
+    def _report(self) -> None:
+        if self._work.progress is not None:
+            done = len(self._kept) + sum(job.done for job in self._active)
+            total = len(self._work.texts)
+            self._work.progress(Progress("Embedding notes (batch)", min(done, total), total))
+
+    def _now(self) -> float:
+        return self._batching.clocks.monotonic()

@@ -1,0 +1,231 @@
+"""Builds providers from settings, with their keys, their breakers and their batch jobs."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, cast
+
+from attrs import evolve
+
+from commonplace.embedding.guarded import GuardedProvider
+from commonplace.embedding.keys import RotatingKeys, find_keys, missing_key
+from commonplace.embedding.spaces import context_as_recorded, fingerprint_of, recorded_settings
+from commonplace.errors import CommonplaceError, PluginUnavailableError, UnavailableError
+from commonplace.protocols.providers import ProviderContext
+from commonplace.resilience.breaker import BreakerFile, CircuitBreaker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from commonplace.config import Settings
+    from commonplace.embedding.batch.jobs import Batching
+    from commonplace.embedding.spaces import SpaceLedger
+    from commonplace.errors import ProviderError
+    from commonplace.host.host import PluginHost
+    from commonplace.model.plugins import Registration
+    from commonplace.model.store import SpaceInfo
+    from commonplace.protocols.providers import BatchProvider, EmbeddingProvider
+
+__all__ = ["ProviderBuilder", "context_of"]
+
+
+class ProviderBuilder:
+    """Builds providers, all with the same settings and clocks."""
+
+    def __init__(
+        self,
+        host: PluginHost,
+        settings: Settings,
+        env: Mapping[str, str],
+        clock: Callable[[], float],
+        monotonic: Callable[[], float],
+    ) -> None:
+        self._host = host
+        self._settings = settings
+        self._env = env
+        self._clock = clock
+        self._monotonic = monotonic
+
+    def build(self, id_: str, *, primary: bool) -> GuardedProvider:
+        """One provider. Raises :class:`~commonplace.errors.CommonplaceError` if it cannot work."""
+        registration = self._host.provider(id_)
+        probe = registration.probe()
+        if not probe.available:
+            raise PluginUnavailableError(f"{id_}: {probe.reason}", hint=probe.hint)
+        context = context_of(self._settings, self._env, registration, primary=primary)
+        needed = registration.credentials
+        if needed and not needed.optional and not context.api_key and not context.base_url:
+            message, hint = missing_key(id_, needed)
+            raise UnavailableError(message, hint=hint)
+        return self._guarded(id_, registration, context, primary=primary)
+
+    def former(
+        self, id_: str, spaces: Sequence[SpaceInfo], ledger: SpaceLedger
+    ) -> GuardedProvider | None:
+        """Provider ``id_`` with the model that made one of ``spaces`` under earlier settings.
+
+        Only if its fingerprint is still the same: another address, or another provider, is not
+        asked although it once was.
+        """
+        recorded = ledger.entries()
+        for info in spaces:
+            fingerprint = fingerprint_of(info.space)
+            entry = recorded.get(fingerprint)
+            if entry is None or entry.get("provider") != id_:
+                continue
+            try:
+                registration = self._host.provider(id_)
+                today = context_of(self._settings, self._env, registration, primary=True)
+                context = context_as_recorded(today, entry)
+                provider = self._guarded(id_, registration, context, primary=True)
+            except CommonplaceError:
+                continue
+            if provider.fingerprint() == fingerprint:
+                return provider
+            provider.close()
+        return None
+
+    def _guarded(
+        self,
+        id_: str,
+        registration: Registration[EmbeddingProvider],
+        context: ProviderContext,
+        *,
+        primary: bool,
+    ) -> GuardedProvider:
+        # Built now: a setting that the provider refuses is reported before the first search.
+        try:
+            provider = self._built(registration, context, primary=primary)
+            capabilities = provider.capabilities
+        except CommonplaceError:
+            raise
+        except Exception as error:
+            # Without its message, which may hold a key.
+            raise PluginUnavailableError(
+                f"{id_}: the provider could not be built: {type(error).__name__}"
+            ) from error
+        batch = self._settings.search.remote.batch
+        batches = batch.enabled and "batches" in capabilities
+        digest = _digest(provider, context)
+        return GuardedProvider(
+            id_,
+            provider,
+            self._breaker(id_, "queries", digest),
+            # Documents are embedded when a sync asks for it, and the user wants an attempt then.
+            indexing=self._breaker(id_, "documents", digest, patient=False),
+            concurrency=batch.concurrency if batch.enabled else 4,
+            query_seconds=self._settings.search.query.embedding_seconds,
+            batching=(lambda heard: self._batching(id_, provider, heard)) if batches else None,
+            changed=self._changed,
+            settings=recorded_settings(id_, context),
+        )
+
+    def _built(
+        self,
+        registration: Registration[EmbeddingProvider],
+        context: ProviderContext,
+        *,
+        primary: bool,
+    ) -> EmbeddingProvider:
+        """The provider with the context's key; with several keys, one that rotates them."""
+        first = registration.factory(context)
+        credentials = registration.credentials
+        if credentials is None or context.api_key is None:
+            return first
+        _, *more = find_keys(credentials, self._settings, self._env, own_remote=primary)
+        others = [registration.factory(evolve(context, api_key=key)) for key in more]
+        return RotatingKeys([first, *others]) if others else first
+
+    def _breaker(self, id_: str, work: str, mark: str, *, patient: bool = True) -> CircuitBreaker:
+        name = "".join(sign if sign.isalnum() or sign in "-_" else "_" for sign in id_)
+        path = os.path.join(self._settings.state_dir, "memory", "breakers", f"{name}.{work}")
+        return CircuitBreaker(
+            clock=self._clock,
+            monotonic=self._monotonic,
+            keeper=BreakerFile(path, mark=mark, patient=patient),
+        )
+
+    def _batching(
+        self,
+        id_: str,
+        provider: EmbeddingProvider,
+        heard: Callable[[ProviderError | None], None],
+    ) -> Batching:
+        from commonplace.embedding.batch.jobs import Batching, JobStore
+
+        store = JobStore(os.path.join(self._settings.state_dir, "memory", "batches"))
+        settings = self._settings.search.remote.batch
+        jobs = cast("BatchProvider", provider).batches()
+        return Batching(id_, jobs, settings, store, heard=heard)
+
+    def _changed(self, id_: str, reason: str | None) -> None:
+        events = self._host.events
+        if events is None:
+            return
+        if reason is None:
+            events.recovered(id_)
+        else:
+            events.degraded(id_, reason)
+
+
+def _digest(provider: EmbeddingProvider, context: ProviderContext) -> str:
+    """Four hex digits that change with the provider's settings: a change may fix a failure.
+
+    So few that they give no help in guessing a key.
+    """
+    import hashlib
+
+    try:
+        fingerprint = provider.fingerprint()
+    except UnavailableError:
+        fingerprint = ""
+    parts = (fingerprint, context.base_url, context.api_key, sorted(context.headers.items()))
+    return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:4]
+
+
+def context_of(
+    settings: Settings,
+    env: Mapping[str, str],
+    registration: Registration[EmbeddingProvider],
+    *,
+    primary: bool,
+) -> ProviderContext:
+    """The context of a factory for these settings, with the first of several keys.
+
+    Raises :class:`~commonplace.errors.UnavailableError` for a reference to a key that is not set.
+    """
+    search = settings.search
+    remote, local = search.remote, search.local
+    credentials = registration.credentials
+    keys = find_keys(credentials, settings, env, own_remote=primary) if credentials else ()
+    options: dict[str, object] = {
+        "model_path": local.model_path,
+        "model_cache_dir": local.model_cache_dir,
+        "threads": local.threads,
+    }
+    if local.idle_seconds is not None:
+        options["idle_seconds"] = local.idle_seconds
+    context = ProviderContext(
+        api_key=keys[0] if keys else None,
+        options=options,
+        state_dir=settings.state_dir,
+        cache_dir=settings.cache_dir,
+        config=settings.plugin_config(registration.id),
+    )
+    if not primary:  # model, address and prefixes are settings of the primary alone
+        return context
+    options |= {
+        "input_type": search.input_type,
+        "query_input_type": search.query_input_type,
+        "document_input_type": search.document_input_type,
+    }
+    return evolve(
+        context,
+        # A model belongs to a named provider, or to the server at a given address.
+        model=search.model if search.provider != "auto" or remote.base_url else "",
+        dims=search.output_dimensionality,
+        base_url=remote.base_url,
+        headers={name: value.reveal(env) for name, value in remote.headers.items()},
+        query_prefix=search.query_prefix,
+        document_prefix=search.document_prefix,
+    )

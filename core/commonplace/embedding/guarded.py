@@ -1,0 +1,156 @@
+"""One provider in use, with a circuit breaker for queries and one for documents."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
+
+from commonplace.errors import ProviderError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from commonplace.embedding.batch.jobs import Batching
+    from commonplace.embedding.requests import RequestRunner
+    from commonplace.protocols.providers import EmbeddingProvider
+    from commonplace.resilience.breaker import BreakerState, CircuitBreaker
+
+    Heard = Callable[[ProviderError | None], None]
+
+__all__ = ["GuardedProvider"]
+
+Purpose = Literal["query", "document"]
+
+
+class GuardedProvider:
+    """``provider`` by its id.
+
+    ``breaker`` is for queries and ``indexing`` for documents: documents that take too long must not
+    stop queries. At most ``concurrency`` requests run at once; ``query_seconds`` replace the
+    provider's own limit for a query. ``batching`` makes its batch jobs, if there are any.
+    ``changed`` gets the id and the reason when the provider begins to fail, and the id and ``None``
+    when it works again. ``settings`` is what it could be built from again, without secrets.
+    """
+
+    def __init__(  # noqa: PLR0913 - the settings of one provider
+        self,
+        id_: str,
+        provider: EmbeddingProvider,
+        breaker: CircuitBreaker,
+        *,
+        indexing: CircuitBreaker | None = None,
+        concurrency: int = 4,
+        query_seconds: float | None = None,
+        batching: Callable[[Heard], Batching] | None = None,
+        changed: Callable[[str, str | None], None] = lambda _id, _reason: None,
+        settings: Mapping[str, object] | None = None,
+    ) -> None:
+        self.id = id_
+        self.provider = provider
+        self.settings = settings
+        self._breakers = {"query": breaker, "document": indexing or breaker}
+        self._concurrency = concurrency
+        self._query_seconds = query_seconds
+        self._changed = changed
+        self._runner: RequestRunner | None = None
+        self._make_batching = batching
+        self._batching: Batching | None = None
+
+    @property
+    def model(self) -> str:
+        """The provider's model."""
+        return self.provider.model
+
+    def fingerprint(self) -> str:
+        """See :meth:`EmbeddingProvider.fingerprint`."""
+        return self.provider.fingerprint()
+
+    @property
+    def requests(self) -> int:
+        """How many requests were sent so far, retries included."""
+        return self._runner.requests if self._runner is not None else 0
+
+    def runner(self) -> RequestRunner:
+        """The runner of its requests. Imported here: a cached query vector needs none of it."""
+        from commonplace.embedding.requests import RequestRunner
+
+        if self._runner is None:
+            self._runner = RequestRunner(
+                self.id,
+                self.provider,
+                concurrency=self._concurrency,
+                query_seconds=self._query_seconds,
+            )
+        return self._runner
+
+    def batching(self) -> Batching | None:
+        """Its batch jobs, if they are enabled and it has them."""
+        if self._batching is None and self._make_batching is not None:
+            self._batching = self._make_batching(self._heard)
+        return self._batching
+
+    @contextmanager
+    def guarded(self, purpose: Purpose) -> Iterator[None]:
+        """Count how the body ends at the breaker of ``purpose``; only provider errors are failures.
+
+        Raises :class:`~commonplace.errors.ProviderError` at once while the breaker is open.
+        """
+        breaker = self._breakers[purpose]
+        if not breaker.allow():
+            raise ProviderError(
+                f"{self.id} is left alone after failing: {breaker.state().reason}",
+                provider=self.id,
+                kind="unavailable",
+            )
+        try:
+            yield
+        except ProviderError as error:
+            self._failed(breaker, error)
+            raise
+        except BaseException:
+            # The index was busy, or the caller stopped: that is no failure of the provider.
+            breaker.abandoned()
+            raise
+        self._succeeded(breaker)
+
+    def retry_now(self, purpose: Purpose) -> None:
+        """Let the next call through, whatever the breaker of ``purpose`` has counted."""
+        self._breakers[purpose].hurry()
+
+    def state(self, purpose: Purpose | None = None) -> BreakerState:
+        """The state of one breaker; without ``purpose`` of the first that is not closed."""
+        if purpose is not None:
+            return self._breakers[purpose].state()
+        queries = self.state("query")
+        return queries if queries.since is not None else self.state("document")
+
+    def close(self) -> None:
+        """Close the provider; closing twice is fine."""
+        self.provider.close()
+
+    def _heard(self, error: ProviderError | None) -> None:
+        """Count how a request for batch jobs ended: they embed documents too."""
+        if error is None:
+            self._succeeded(self._breakers["document"])
+        else:
+            self._failed(self._breakers["document"], error)
+
+    def _failed(self, breaker: CircuitBreaker, error: ProviderError) -> None:
+        from commonplace.embedding.http.errors import describe
+
+        reason = describe(error)
+        opened = breaker.failed(reason, retry_after=error.retry_after)
+        if opened and self._others_closed(breaker):
+            self._changed(self.id, reason)
+
+    def _succeeded(self, breaker: CircuitBreaker) -> None:
+        recovered = breaker.succeeded()
+        if breaker is not self._breakers["query"]:
+            self.retry_now("query")  # a provider that embeds documents may well embed queries again
+        if recovered and self._others_closed(breaker):
+            self._changed(self.id, None)
+
+    def _others_closed(self, breaker: CircuitBreaker) -> bool:
+        return all(
+            other is breaker or other.state().state == "closed" for other in self._breakers.values()
+        )

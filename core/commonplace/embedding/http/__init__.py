@@ -1,0 +1,1 @@
+"""HTTP for embedding providers: where to, one request, what an answer or an error means."""

@@ -1,0 +1,213 @@
+"""The spaces that vectors lie in: their names, their settings, their length, refused texts."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from commonplace.embedding.vectors import dims_of
+from commonplace.model.tuples import NamedTuple
+from commonplace.resilience.atomic_file import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from commonplace.embedding.guarded import GuardedProvider
+    from commonplace.model.store import SpaceInfo
+    from commonplace.protocols.providers import ProviderContext
+
+__all__ = [
+    "RefusedText",
+    "RefusedTexts",
+    "SpaceLedger",
+    "VectorLength",
+    "context_as_recorded",
+    "fingerprint_of",
+    "recorded_settings",
+    "space_name",
+    "space_of",
+]
+
+_FIELDS = ("model", "dims", "query_prefix", "document_prefix")
+_LENGTH = "length"
+_OPTIONS = ("input_type", "query_input_type", "document_input_type")
+
+
+def space_name(fingerprint: str, dims: int) -> str:
+    """The name of the space of a fingerprint's vectors of ``dims`` dimensions."""
+    return f"{fingerprint}#{dims}"
+
+
+def fingerprint_of(space: str) -> str:
+    """The fingerprint in the name of a space."""
+    return space.rpartition("#")[0]
+
+
+def space_of(fingerprint: str, spaces: Sequence[SpaceInfo]) -> SpaceInfo | None:
+    """The space of ``fingerprint`` that covers most chunks, if there is one."""
+    own = [info for info in spaces if info.space == space_name(fingerprint, info.dims)]
+    return max(own, key=lambda info: info.covered, default=None)
+
+
+def recorded_settings(provider: str, context: ProviderContext) -> dict[str, Any]:
+    """The settings that decide the vectors of ``provider``, without its key and address."""
+    return {
+        "provider": provider,
+        **{name: getattr(context, name) for name in _FIELDS},
+        **{name: context.options.get(name) for name in _OPTIONS},
+    }
+
+
+def context_as_recorded(context: ProviderContext, entry: Mapping[str, Any]) -> ProviderContext:
+    """``context`` with the settings of an earlier :func:`recorded_settings`."""
+    from attrs import evolve
+
+    options = {**context.options, **{name: entry.get(name) for name in _OPTIONS}}
+    fields = {name: entry[name] for name in _FIELDS if name in entry}
+    return evolve(context, options=options, **fields)
+
+
+class SpaceLedger:
+    """A small JSON file: for each fingerprint the provider's id, model, length and prompt forms.
+
+    No key is in it. Without it nothing is lost but comfort: vectors of a former model are not
+    searched until the new ones are made, and a changed vector length is noticed only when
+    documents are embedded.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def entries(self) -> dict[str, dict[str, Any]]:
+        """By fingerprint; a missing or invalid file counts as empty."""
+        held = _read_json(self.path)
+        return {key: entry for key, entry in held.items() if isinstance(entry, dict)}
+
+    def length(self, fingerprint: str) -> int | None:
+        """How many dimensions the last vectors seen of it had."""
+        found = self.entries().get(fingerprint, {}).get(_LENGTH)
+        return found if isinstance(found, int) and found > 0 else None
+
+    def note_length(self, fingerprint: str, length: int) -> None:
+        """Keep that a vector of ``length`` dimensions was returned."""
+        self.note(fingerprint, {_LENGTH: length})
+
+    def note(self, fingerprint: str, entry: Mapping[str, object]) -> None:
+        """Add ``entry`` to what is known. Write errors are ignored."""
+        entries = self.entries()
+        known = entries.get(fingerprint, {})
+        merged = {**known, **entry}
+        if known != merged:
+            _write_json(self.path, {**entries, fingerprint: merged})
+
+
+class RefusedText(NamedTuple):
+    """Where the text stands (``""``: not found), and the provider's reason."""
+
+    path: str
+    reason: str
+
+
+class RefusedTexts:
+    """Texts that a provider will not embed, in a small JSON file: no sync sends them again.
+
+    By index (``index`` names this one), fingerprint and digest of the chunk. Without the file those
+    texts are sent, and refused, again.
+    """
+
+    def __init__(self, path: str, index: str) -> None:
+        self.path = path
+        self._index = index
+
+    def of(self, fingerprint: str) -> dict[str, RefusedText]:
+        """By the digest of the chunk; a missing or invalid file counts as empty."""
+        held = _read_json(self.path).get(self._index)
+        found = held.get(fingerprint) if isinstance(held, dict) else None
+        return {
+            digest: RefusedText(*said)
+            for digest, said in (found.items() if isinstance(found, dict) else ())
+            if isinstance(said, list) and len(said) == 2
+            if all(isinstance(part, str) for part in said)
+        }
+
+    def keep(self, fingerprint: str, texts: Mapping[str, RefusedText]) -> None:
+        """Replace the texts of ``fingerprint`` in this index. Write errors are ignored."""
+        if texts == self.of(fingerprint):
+            return
+        held = _read_json(self.path)
+        own = held.get(self._index)
+        own = {**(own if isinstance(own, dict) else {}), fingerprint: texts}
+        held[self._index] = {name: found for name, found in own.items() if found}
+        _write_json(self.path, {name: found for name, found in held.items() if found})
+
+
+class VectorLength:
+    """The length of one provider's vectors, which a server may change without notice.
+
+    ``dims`` is the length to use (``None``: not known yet). ``confirmed`` says that vectors of it
+    have just been returned, ``changed`` that they had another length than expected. ``note`` is one
+    line on a change.
+    """
+
+    def __init__(
+        self, provider: GuardedProvider, spaces: Sequence[SpaceInfo], ledger: SpaceLedger | None
+    ) -> None:
+        self.confirmed = self.changed = False
+        self.note = ""
+        self._id = provider.id
+        self._fingerprint = provider.fingerprint()
+        self._ledger = ledger
+        self._kept = ledger.length(self._fingerprint) if ledger is not None else None
+        known = space_of(self._fingerprint, spaces)
+        self.dims = known.dims if known is not None else None
+        if self._kept is not None and self.dims is not None and self._kept != self.dims:
+            self._change(self._kept)  # the length of a query's vector
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether query and index disagree: one text is embedded first, and its vector decides."""
+        return bool(self.note) and not self.confirmed
+
+    @property
+    def space(self) -> str:
+        """The space of vectors of this length."""
+        return space_name(self._fingerprint, self.dims or 0)
+
+    def measured(self, vectors: Iterable[bytes]) -> None:
+        """Take the length from vectors that the provider has just returned."""
+        found = next(map(dims_of, vectors), None)
+        if found is None:
+            return
+        if not self.confirmed and self.dims is not None and found != self.dims:
+            self._change(found)
+            self.changed = True
+        self.dims = found
+        self.confirmed = True
+        if self._ledger is not None and found != self._kept:
+            self._ledger.note_length(self._fingerprint, found)
+            self._kept = found
+
+    def _change(self, dims: int) -> None:
+        self.note = (
+            f"{self._id} now gives {dims} dimensions instead of {self.dims}:"
+            " all notes are embedded again"
+        )
+        self.dims = dims
+
+
+def _read_json(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            import json  # only where there is a file: most indexes need no parser
+
+            held = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return held if isinstance(held, dict) else {}
+
+
+def _write_json(path: str, held: Mapping[str, object]) -> None:
+    import json
+
+    with contextlib.suppress(OSError):
+        write_whole(path, json.dumps(held))

@@ -83,7 +83,7 @@ def documents(chunks: int) -> Iterator[PutDocument]:
             path=f"memory/{number % 97}/{number}.md",
             digest=sha256(str(number).encode()).hexdigest(),
             stamp=(1, 1, 1, number),
-            recipe="benchmark",
+            fingerprint="benchmark",
             day=None,
             trust="memory",
             chunks=tuple(made),

@@ -106,7 +106,7 @@ class InMemoryStore:
                 entry.document.path,
                 entry.document.digest,
                 entry.stamp,
-                entry.document.recipe,
+                entry.document.fingerprint,
                 entry.document.resume,
             )
             for entry in index.documents.values()

@@ -159,7 +159,7 @@ def _rows(namespace: str, build: int, put: PutDocument) -> Iterable[dict[str, An
         "id": id_,
         "kind": "doc",
         "digest": put.digest,
-        "recipe": text_in(put.recipe),
+        "recipe": text_in(put.fingerprint),
         "stamp": stamp_in(put.stamp),
         "chunks": len(chunks),
         "tokens": sum(chunk["tokens"] for chunk in chunks),

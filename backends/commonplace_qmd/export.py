@@ -8,14 +8,14 @@ import os
 import re
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from commonplace_qmd.home import make_private_folder, read_json, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from commonplace.plugin import DocumentRef, Source
+    from commonplace.plugin import DocumentRef, GrowingSource, Source
 
 __all__ = ["Exported", "Exporter", "Pending"]
 
@@ -136,15 +136,20 @@ class Exporter:
 
     def _can_wait(self, ref: DocumentRef, entry: _Entry | None) -> bool:
         """Whether it has only grown since it was exported, and by too little."""
-        due = getattr(self._source, "due", None)
-        if due is None or entry is None or not entry.digest or entry.made_by == self._made_by(ref):
+        if (
+            "growing" not in self._source.capabilities
+            or entry is None
+            or not entry.digest
+            or entry.made_by == self._made_by(ref)
+        ):
             return False
         version, *numbers = entry.made_by.rsplit(" ", 4)
         try:
             size, modified, changed, inode = map(int, numbers)
         except ValueError:
             return False
-        return version == self._source.version and not due(ref, (size, modified, changed, inode))
+        growing = cast("GrowingSource", self._source)
+        return version == growing.version and not growing.due(ref, (size, modified, changed, inode))
 
     def _is_foreign(self, name: str, entry: _Entry | None) -> bool:
         path = os.path.join(self._folder, name)

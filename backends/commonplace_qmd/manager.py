@@ -66,6 +66,8 @@ class QmdManager:
     ``notices`` are lines about the configuration, for :meth:`health`.
     """
 
+    capabilities = frozenset({"eager"})
+
     def __init__(
         self,
         qmd: Qmd,

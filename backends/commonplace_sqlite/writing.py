@@ -174,7 +174,7 @@ def _write_document(
         row = (*stored, stored == given, put.day, size, known[0])
         connection.execute(of_build(_GO_ON, build), row)
         return known[0]
-    names = put.source, put.path, put.recipe
+    names = put.source, put.path, put.fingerprint
     named = tuple(map(text_in, names))
     plain = named == names and stored == given
     id_ = known[0] if known is not None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from commonplace.errors import PluginUnavailableError, ScopeDeniedError
 from commonplace.fallback.backend import Backend
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from commonplace.model.plugins import Mount, Registration
     from commonplace.model.search import Query
     from commonplace.protocols.managers import MemoryManager
-    from commonplace.protocols.sources import Source
+    from commonplace.protocols.sources import Source, WatchedSource
     from commonplace.resilience.breaker import CircuitBreaker
     from commonplace.text.analyse import Analyser
 
@@ -160,9 +160,10 @@ def watched_paths(
 
     found: list[WatchedPath] = []
     for source in sources:
-        watched = getattr(source, "watched", None)
+        if "watched" not in source.capabilities:
+            continue
         try:
-            found += watched() if watched is not None else ()
+            found += cast("WatchedSource", source).watched()
         except Exception:  # noqa: BLE001 - a plugin's; the others are watched all the same
             logger().exception("source %s cannot say what to watch", source.id)
     found += (WatchedPath(mount.location) for mount in mounts_of(host, settings, sources))

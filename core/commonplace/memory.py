@@ -162,7 +162,7 @@ class Memory:
         watched = partial(watched_paths, self.host, self.settings, self._sources)
         self._keeping().watch(
             lambda changed: Watcher(watched, changed, force_polling=poll),
-            unwatched=not all(hasattr(source, "watched") for source in self._sources),
+            unwatched=not all("watched" in source.capabilities for source in self._sources),
         )
 
     def session_started(self, session_key: str) -> None:

@@ -76,10 +76,10 @@ def status_of(
                 pending = found.active.pending()
         except CommonplaceError as error:
             words.append(f"the notes could not be compared with the index: {error}")
-    if pending.anew is not None:
-        made, size = pending.anew
+    if pending.rebuilding is not None:
+        made, size = pending.rebuilding
         words.append(
-            f"the index is being made anew: {made} of {size} notes are done; "
+            f"rebuilding the index ({made} of {size} notes); results come from the previous index: "
             "`commonplace index` finishes it"
         )
     words += [f"{absent.root}: {absent.reason}" for absent in pending.absent_roots]

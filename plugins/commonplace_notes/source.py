@@ -33,6 +33,7 @@ class NotesSource:
 
     id = "memory"
     version = "1"
+    capabilities = frozenset({"watched"})
 
     def __init__(self, workspace: str, extra_paths: Iterable[str | ConfiguredPath] = ()) -> None:
         self.roots = Roots(workspace, extra_paths)

@@ -40,6 +40,7 @@ class TranscriptSource:
     """
 
     version = "2"
+    capabilities = frozenset({"watched", "growing"})
 
     def __init__(
         self,

@@ -100,7 +100,7 @@ class NarrowsStamps(Rewriting):
 
 class ForgetsRecipes(InMemoryStore):
     def documents(self, build: Build | None = None) -> Iterable[StoredDocument]:
-        return [document._replace(recipe="") for document in super().documents(build)]
+        return [document._replace(fingerprint="") for document in super().documents(build)]
 
 
 class AppliesOneByOne(InMemoryStore):

@@ -23,6 +23,8 @@ SIZE = 20_000
 class Sound(NotesSource):
     """Notes that grow line by line, in pieces of some 20,000 bytes; it keeps every law."""
 
+    capabilities = frozenset({"watched", "growing"})
+
     def __init__(self, context: SourceContext) -> None:
         super().__init__(context.workspace)
         self.bytes, self.messages = context.delta_bytes, context.delta_messages

@@ -79,6 +79,7 @@ class Through:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.id, self.version = source.id, source.version
+        self.capabilities: frozenset[str] = frozenset()
 
     def scan(self) -> ScanReport:
         return self.source.scan()

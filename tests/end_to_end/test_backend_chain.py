@@ -45,6 +45,8 @@ OURS = (
 class Shaky:
     """An engine, and the plugin that offers it; ``failure`` is what its search raises."""
 
+    capabilities = frozenset({"eager"})
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.failure: Exception | None = None

@@ -168,7 +168,7 @@ def test_killed_while_a_setting_makes_all_anew(sandbox: Sandbox, config: str) ->
         meanwhile = sandbox.run("search", "walrus", "--json")
         assert len(json.loads(meanwhile.went_well())["results"]) == 6
         assert 0 < json.loads(meanwhile.out)["stale"] < NOTES
-        assert "the index is being made anew: " in meanwhile.out
+        assert "rebuilding the index (" in meanwhile.out
     report = json.loads(sandbox.run("index", "--json").went_well())
     assert report["rebuilt"] is (config != "{}")
     assert 0 < report["opened"] < NOTES / 2, "begun again"
@@ -184,8 +184,8 @@ def test_killed_while_an_index_of_an_older_make_is_made_anew(sandbox: Sandbox) -
     cut_short(sandbox, 250, "index")
     meanwhile = sandbox.run("search", "walrus")
     assert meanwhile.went_well() == before
-    assert "the index is being made anew: " in meanwhile.err
-    assert "the index is being made anew: " in sandbox.run("status").went_well()
+    assert "rebuilding the index (" in meanwhile.err
+    assert "rebuilding the index (" in sandbox.run("status").went_well()
     report = json.loads(sandbox.run("index", "--json").went_well())
     assert report["rebuilt"] is True
     assert 0 < report["opened"] < NOTES / 2, "begun again"
@@ -229,7 +229,7 @@ def test_what_a_rebuild_left_behind_is_kept_for_a_day(sandbox: Sandbox) -> None:
     assert [build.state for build in store.builds()] == ["live", "filling"]
     store.close()
     connection = apsw.Connection(str(sandbox.index))
-    connection.execute("UPDATE build SET identity = replace(identity, ' anew=', ' anew=1')")
+    connection.execute("UPDATE build SET identity = replace(identity, ' forced=', ' forced=1')")
     connection.close()
     sandbox.write("memory/new.md", "A newer walrus.\n")
     assert "1 updated" in sandbox.run("index").went_well()

@@ -59,7 +59,7 @@ def test_searches_go_on_while_it_is_made_anew_behind_them(filled: Sandbox) -> No
         assert len(first.hits) > NOTES / 2
         # How many are done in the time that a search has is this machine's affair.
         assert 0 < first.stale <= NOTES + 3
-        assert first.notes[0].startswith("the index is being made anew: ")
+        assert first.notes[0].startswith("rebuilding the index (")
         assert done.wait(60)
         last = memory.search("walrus", max_results=200)
         assert [hit.citation for hit in last.hits] == [hit.citation for hit in first.hits]

@@ -38,6 +38,8 @@ class FallbackMemoryManager:
     ``backend_seconds`` at most.
     """
 
+    capabilities = frozenset({"eager"})
+
     def __init__(
         self,
         backends: Sequence[Backend],

@@ -14,92 +14,74 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Target",
-    "anew_since",
-    "answers",
     "begun_build",
     "build_identity",
+    "can_answer",
     "choose_target",
+    "fingerprint_of",
+    "forced_at",
+    "forced_identity",
+    "is_abandoned",
     "is_current",
-    "is_of_nobody",
     "live_build",
-    "made_anew",
     "plain_identity",
-    "recipe_of",
     "same_tokenizer",
     "same_workspace",
 ]
 
-
 _WORKSPACE = " workspace="
-_ANEW = "anew="
+_FORCED = "forced="
+
+_KEPT_SECONDS = 86_400
+"""How long an interrupted ``--force`` can be continued; an older build is not reused."""
 
 
-def recipe_of(source: Source, chunker_fingerprint: str, analyser: Analyser) -> str:
-    """The recipe that today's parts would give a document of ``source``.
+class Target(NamedTuple):
+    """The build to write to; one that is ``beside`` the live one is activated when complete."""
 
-    Kept readable instead of hashed: it is short, and a person who looks into the index learns why
-    a document is about to be made again.
+    build: Build
+    beside: bool
+
+
+def fingerprint_of(source: Source, chunker_fingerprint: str, analyser: Analyser) -> str:
+    """How a document of ``source`` becomes chunks today: source, chunker, analyser, versions.
+
+    It is readable, not hashed: it is short, and it tells a reader of the index why a document will
+    be indexed again.
     """
     return f"{source.id}-{source.version} {chunker_fingerprint} {analyser.id}"
 
 
 def build_identity(analyser: Analyser, workspace: str) -> str:
-    """What a whole build depends on, and no single document can change by itself.
+    """What a whole build depends on, beyond the fingerprints of its documents.
 
-    The workspace is part of it: stored paths are relative to it, so that another folder's documents
-    would pass for this one's if a configured index is used for both.
+    The workspace is part of it: stored paths are relative to it, so two workspaces that share a
+    configured index would mix up their documents.
     """
     return f"keyword-1 tokenizer={analyser.tokenizer or 'analysed'} workspace={workspace}"
 
 
-def made_anew(identity: str, at: int) -> str:
-    """``identity`` for a build that was asked for at ``at`` (epoch seconds), though none was due.
+def forced_identity(identity: str, at: int) -> str:
+    """``identity`` with a mark that a rebuild was forced at ``at`` (epoch seconds).
 
-    The mark stays with the build: whoever is asked again, after a kill, knows it for the one that
-    was begun then, and goes on with it.
+    The mark stays with the build, so that a forced rebuild can be continued after a kill.
     """
     head, mark, rest = identity.partition(_WORKSPACE)
-    return f"{head} {_ANEW}{at}{mark}{rest}"
+    return f"{head} {_FORCED}{at}{mark}{rest}"
 
 
-def anew_since(identity: str) -> int | None:
-    """When the build was asked for, by its mark; ``None`` where it has none."""
+def forced_at(identity: str) -> int | None:
+    """When the rebuild was forced (epoch seconds); ``None`` without a mark."""
     words = identity.partition(_WORKSPACE)[0].split(" ")
-    marks = [word.removeprefix(_ANEW) for word in words if word.startswith(_ANEW)]
+    marks = [word.removeprefix(_FORCED) for word in words if word.startswith(_FORCED)]
     return int(marks[0]) if marks and marks[0].isdecimal() else None
 
 
 def plain_identity(identity: str) -> str:
-    """``identity`` without the mark of :func:`made_anew`."""
+    """``identity`` without the mark of :func:`forced_identity`."""
     head, mark, rest = identity.partition(_WORKSPACE)
-    words = (word for word in head.split(" ") if not word.startswith(_ANEW))
+    words = (word for word in head.split(" ") if not word.startswith(_FORCED))
     return " ".join(words) + mark + rest
-
-
-def same_workspace(one: str, other: str) -> bool:
-    """Whether two identities are of one workspace."""
-    return one.partition(_WORKSPACE)[2] == other.partition(_WORKSPACE)[2]
-
-
-def same_tokenizer(one: str, other: str) -> bool:
-    """Whether terms are cut alike in two builds, so that a query made for one fits the other."""
-    return _tokenizer(one) == _tokenizer(other) != ""
-
-
-def _tokenizer(identity: str) -> str:
-    words = identity.partition(_WORKSPACE)[0].split(" ")
-    return next((word for word in words if word.startswith("tokenizer=")), "")
-
-
-_KEPT_SECONDS = 86_400
-"""How long what a killed ``--force`` began is gone on with: what is older is no answer to it."""
-
-
-class Target(NamedTuple):
-    """A build to write to; one that is made ``beside`` the live one is activated when complete."""
-
-    build: Build
-    beside: bool
 
 
 def live_build(store: Store) -> Build | None:
@@ -108,15 +90,14 @@ def live_build(store: Store) -> Build | None:
 
 
 def is_current(build: Build, identity: str) -> bool:
-    """Whether ``build`` is as it would be made today, whatever it was made for."""
+    """Whether ``build`` has today's identity, forced or not."""
     return plain_identity(build.identity) == identity
 
 
-def answers(build: Build, identity: str) -> bool:
-    """Whether queries of today get an honest answer from ``build``.
+def can_answer(build: Build, identity: str) -> bool:
+    """Whether ``build`` gives correct answers to today's queries.
 
-    One of an older make does, by what it can; not one of another workspace, nor one whose terms
-    were cut by another tokenizer.
+    A build of an older version does. One of another workspace or another tokenizer does not.
     """
     theirs = plain_identity(build.identity)
     return theirs == identity or (
@@ -124,8 +105,18 @@ def answers(build: Build, identity: str) -> bool:
     )
 
 
+def same_workspace(one: str, other: str) -> bool:
+    """Whether two identities are of one workspace."""
+    return one.partition(_WORKSPACE)[2] == other.partition(_WORKSPACE)[2]
+
+
+def same_tokenizer(one: str, other: str) -> bool:
+    """Whether the terms of two builds match, so that a query for one fits the other."""
+    return _tokenizer(one) == _tokenizer(other) != ""
+
+
 def begun_build(store: Store, identity: str) -> Build | None:
-    """The unfinished build that :func:`choose_target` would go on with in the place of the live."""
+    """The unfinished build that :func:`choose_target` would continue instead of the live one."""
     return next(
         (
             build
@@ -136,31 +127,30 @@ def begun_build(store: Store, identity: str) -> Build | None:
     )
 
 
-def is_of_nobody(build: Build, live: Build | None, identity: str, now: float) -> bool:
-    """Whether no sync will go on with the unfinished ``build``, asked for or not."""
+def is_abandoned(build: Build, live: Build | None, identity: str, now: float) -> bool:
+    """Whether no sync, forced or not, will continue the unfinished ``build``."""
     if not is_current(build, identity):
         return True
-    return live is not None and is_current(live, identity) and not _is_wanted(build, now)
+    return live is not None and is_current(live, identity) and not _can_continue(build, now)
 
 
 def choose_target(store: Store, identity: str, *, force: bool, tidy: bool, now: float) -> Target:
-    """The build to write to; for holders of the writer lease.
+    """The build to write to. The caller holds the writer lease.
 
-    ``force`` promises that everything is read anew since it was first asked for: what it began is
-    marked, and asked for again, after a kill, it goes on there, within a day of ``now`` (epoch
-    seconds). With ``tidy``, what nobody will go on with is dropped.
+    ``force`` starts a rebuild that is marked, or continues one that was forced less than a day
+    before ``now`` (epoch seconds) and interrupted. With ``tidy``, abandoned builds are dropped.
     """
     live = live_build(store)
     if live is None:
-        # Nothing to keep answering meanwhile: what is indexed is searchable batch by batch.
+        # There is no older build to search meanwhile: each batch becomes searchable at once.
         build = store.open_build(identity)
         store.activate(build)
         return Target(build._replace(state="live"), beside=False)
     begun = begun_build(store, identity)
-    wanted = begun is not None and _is_wanted(begun, now)
+    wanted = begun is not None and _can_continue(begun, now)
     if force:
         if begun is None or not wanted:
-            begun = store.open_build(made_anew(identity, int(now)))
+            begun = store.open_build(forced_identity(identity, int(now)))
         return Target(begun, beside=True)
     if not is_current(live, identity):
         return Target(begun or store.open_build(identity), beside=True)
@@ -171,6 +161,11 @@ def choose_target(store: Store, identity: str, *, force: bool, tidy: bool, now: 
     return Target(live, beside=False)
 
 
-def _is_wanted(build: Build, now: float) -> bool:
-    since = anew_since(build.identity)
+def _can_continue(build: Build, now: float) -> bool:
+    since = forced_at(build.identity)
     return since is not None and 0 <= now - since <= _KEPT_SECONDS
+
+
+def _tokenizer(identity: str) -> str:
+    words = identity.partition(_WORKSPACE)[0].split(" ")
+    return next((word for word in words if word.startswith("tokenizer=")), "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.errors import CommonplaceError, IndexCorruptError, UnavailableError
-from commonplace.index.builds import anew_since, is_of_nobody, live_build, plain_identity
+from commonplace.index.builds import forced_at, is_abandoned, live_build, plain_identity
 from commonplace.model.chunks import embedding_text
 from commonplace.model.findings import Finding, Fix
 from commonplace.model.search import KeywordQuery, Where
@@ -21,20 +21,19 @@ if TYPE_CHECKING:
     from commonplace.text.analyse import Analyser
 
 __all__ = [
-    "Inspection",
-    "place_of",
+    "IndexCheck",
+    "citation_of",
 ]
 
 
 _PATIENCE_SECONDS = 30.0
 
 
-class Inspection:
-    """Looks at ``store`` as it is just now, with its ``health``.
+class IndexCheck:
+    """Checks ``store``, of which ``health`` is the own report.
 
-    ``identity`` is what a build of today would have, ``recipes`` those of today's documents by
-    their source. ``maintain`` brings the index up to the files, ``rebuild`` makes all of it anew.
-    ``now`` is in epoch seconds.
+    ``identity`` is that of a build made today, ``fingerprints`` those of documents by source.
+    ``maintain`` updates the index, ``rebuild`` rebuilds it. ``now`` is in epoch seconds.
     """
 
     def __init__(
@@ -43,7 +42,7 @@ class Inspection:
         health: StoreHealth,
         *,
         identity: str,
-        recipes: Mapping[str, str],
+        fingerprints: Mapping[str, str],
         maintain: Callable[[], SyncReport],
         rebuild: Callable[[], SyncReport],
         now: float,
@@ -51,21 +50,25 @@ class Inspection:
         self._store = store
         self._health = health
         self._identity = identity
-        self._recipes = recipes
+        self._fingerprints = fingerprints
         self._maintain = maintain
-        self._make_anew = rebuild
+        self._rebuild_index = rebuild
         self._now = now
 
     def findings(self) -> Iterator[Finding]:
-        """All that was looked at, by the store, too."""
+        """One for each check, those of the store included."""
         yield self._whole()
         try:
             live = live_build(self._store)
-            yield from (self._made_for(live), self._made_by(live), self._unfinished(live))
+            yield from (
+                self._identity_of(live),
+                self._fingerprints_of(live),
+                self._unfinished(live),
+            )
         except UnavailableError as error:
             yield Finding("problem", "identity", f"not known: {error}")
         for finding in self._health.findings:
-            # What the store would do to a damaged index comes after what can be done beside it.
+            # A rebuild beside the damaged index is tried before the fixes of the store.
             damage = finding.state == "problem"
             yield finding._replace(fix=None) if damage else finding
 
@@ -78,7 +81,7 @@ class Inspection:
         return Finding("problem", "check", f"{words}: {problems[0]}", fix)
 
     def _rebuild(self) -> str:
-        report = self._make_anew()
+        report = self._rebuild_index()
         notes = report.added + report.updated + report.unchanged
         after = self._store.health(deep=True)
         if not after.problems:
@@ -93,7 +96,7 @@ class Inspection:
         report = self._maintain()
         return f"{said}; rebuilt it from {report.added + report.updated} notes"
 
-    def _made_for(self, live: Build | None) -> Finding:
+    def _identity_of(self, live: Build | None) -> Finding:
         if live is None:
             return Finding("ok", "identity", "there is no index yet")
         today, then = _parts(self._identity), _parts(plain_identity(live.identity))
@@ -103,31 +106,31 @@ class Inspection:
             if today.get(name) != then.get(name)
         ]
         if not other:
-            return Finding("ok", "identity", f"as it would be made today: {self._identity}")
-        value = "made otherwise than today: " + "; ".join(other)
-        return Finding("warning", "identity", value, self._remake())
+            return Finding("ok", "identity", f"current: {self._identity}")
+        value = "differs from today: " + "; ".join(other)
+        return Finding("warning", "identity", value, self._reindex())
 
-    def _made_by(self, live: Build | None) -> Finding:
+    def _fingerprints_of(self, live: Build | None) -> Finding:
         documents = list(self._store.documents(live)) if live is not None else []
         others = [
-            document.recipe
+            document.fingerprint
             for document in documents
-            if document.recipe != self._recipes.get(document.source, document.recipe)
+            if document.fingerprint != self._fingerprints.get(document.source, document.fingerprint)
         ]
         if not others:
-            return Finding("ok", "recipes", "as today's")
+            return Finding("ok", "fingerprints", "all current")
         value = (
-            f"{len(others)} of {len(documents)} notes are by another: {others[0]}, today "
-            + ", ".join(sorted(set(self._recipes.values())))
+            f"{len(others)} of {len(documents)} notes have another: {others[0]}, today "
+            + ", ".join(sorted(set(self._fingerprints.values())))
         )
-        return Finding("warning", "recipes", value, self._remake())
+        return Finding("warning", "fingerprints", value, self._reindex())
 
-    def _remake(self) -> Fix:
+    def _reindex(self) -> Fix:
         def run() -> str:
             report = self._maintain()
             return f"re-indexed {report.added + report.updated} notes"
 
-        return Fix("rebuild what today's settings would build differently", run)
+        return Fix("re-index what differs from today's settings", run)
 
     def _unfinished(self, live: Build | None) -> Finding:
         begun = [build for build in self._store.builds() if build.state == "filling"]
@@ -135,8 +138,8 @@ class Inspection:
             return Finding("ok", "unfinished", "no build")
         build = begun[0]
         value = f"a build of {len(list(self._store.documents(build)))} notes"
-        if not is_of_nobody(build, live, self._identity, self._now):
-            force = " --force" if anew_since(build.identity) is not None else ""
+        if not is_abandoned(build, live, self._identity, self._now):
+            force = " --force" if forced_at(build.identity) is not None else ""
             return Finding("ok", "unfinished", f"{value}: `commonplace index{force}` continues it")
 
         def run() -> str:
@@ -150,26 +153,26 @@ class Inspection:
 
 
 def _parts(identity: str) -> dict[str, str]:
-    """The parts of an identity by their names: make, tokenizer, workspace."""
+    """The parts of an identity by their names: format, tokenizer, workspace."""
     head, _, workspace = identity.partition(" workspace=")
-    make, _, rest = head.partition(" ")
+    version, _, rest = head.partition(" ")
     named = dict(word.partition("=")[::2] for word in rest.split(" ") if "=" in word)
-    return {"make": make, **named, "workspace": workspace}
+    return {"format": version, **named, "workspace": workspace}
 
 
 _WORDS = 64
 _DEPTH = 50
 
 
-def place_of(store: Store, analyser: Analyser, text: str, *, deadline: Deadline) -> str:
-    """The path and lines of a chunk whose embedding is made of ``text``, as ``path#L3-L9``.
+def citation_of(store: Store, analyser: Analyser, text: str, *, deadline: Deadline) -> str:
+    """The path and lines of a chunk whose embedded text is ``text``, as ``path#L3-L9``.
 
-    ``""`` where there is none, or none that its own words find, or where nobody can say.
+    ``""`` if there is none, or if a search for its own words fails to find it.
     """
     try:
         return _found(store, analyser, text, deadline)
     except CommonplaceError:
-        return ""  # a place is for people to read: for want of one nothing shall end
+        return ""  # it is only shown to users: embedding continues without it
 
 
 def _found(store: Store, analyser: Analyser, text: str, deadline: Deadline) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, get_args
 
-from commonplace.index.documents import Fate, Maker
+from commonplace.index.documents import DocumentProcessor, Result
 from commonplace.index.planning import TICK_NS
 from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument
 from commonplace.model.reports import Progress, SyncReport
@@ -31,10 +31,10 @@ _BATCH_DOCUMENTS = 200
 
 
 class Indexer:
-    """Reads, cuts and analyses documents, then hands them to the store in batches.
+    """Processes documents and writes them to the store in batches.
 
-    Each batch is one transaction, so that a kill loses at most a batch of work and leaves no
-    document half replaced: only a long one that grows may be left shorter than it is.
+    Each batch is one transaction: a kill loses at most one batch of work and leaves no document
+    half replaced. Only a long growing document may be left shorter than it is.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Indexer:
     ) -> None:
         self._store = store
         self._sleep = sleep
-        self._maker = Maker(
+        self._processor = DocumentProcessor(
             sources=sources,
             chunker=chunker,
             analyser=analyser,
@@ -68,32 +68,31 @@ class Indexer:
         before: int = 0,
         largest: int | None = None,
     ) -> SyncReport:
-        """Carry out ``plan`` in ``build`` until it is done or ``deadline`` comes.
+        """Apply ``plan`` to ``build`` until it is done or ``deadline`` comes.
 
-        ``before`` is how much of the same work was done by those who were interrupted at it.
-        Documents that cannot be read keep their old entries and are named in the report. One that
-        was thought to have grown, and has not, is left for later if it has more than ``largest``
-        bytes.
+        ``before`` counts documents that an interrupted run of the same work has done. Documents
+        that cannot be read keep their old entries and are named in the report. One that seemed to
+        have grown, and was replaced, is left for later if it has more than ``largest`` bytes.
         """
-        recipes = {scan.source: scan.recipe for scan in scans}
+        fingerprints = {scan.source: scan.fingerprint for scan in scans}
         counts = _Counts()
         done = 0
         total = before + len(plan.read) + len(plan.left)
 
-        def tell() -> None:
+        def show_progress() -> None:
             if progress is not None:
                 progress(Progress("Indexing notes", before + done, total))
 
         if before and plan.read:
-            tell()
-        batch = _Batch(self._store, build, tell)
-        # What is new comes first and what is gone goes last, so that a text that only moved finds
-        # the vectors of its old place still there.
+            show_progress()
+        batch = _Batch(self._store, build, show_progress)
+        # New documents come first and deletions last, so that a text that only moved finds the
+        # vectors of its old path still there.
         for ref, old in sorted(plan.read, key=lambda pair: pair[1] is not None):
             if deadline.expired:
                 break
-            outcome = self._maker.make(
-                ref, old, recipes[ref.source], batch.put, deadline=deadline, largest=largest
+            outcome = self._processor.process(
+                ref, old, fingerprints[ref.source], batch.put, deadline=deadline, largest=largest
             )
             counts.count(ref, outcome)
             done += 1
@@ -101,16 +100,16 @@ class Indexer:
             batch.put(DeleteDocument(gone.source, gone.path))
         batch.write()
         if plan.read:
-            tell()
+            show_progress()
         return SyncReport(
-            added=counts.fates["added"],
-            updated=counts.fates["updated"],
+            added=counts.results["added"],
+            updated=counts.results["updated"],
             removed=len(plan.gone),
-            # What is gone since the scan is forgotten after the next one, which will not find it.
-            unchanged=plan.unchanged + counts.fates["unchanged"] + counts.fates["vanished"],
+            # What vanished since the scan is removed after the next scan, which will not find it.
+            unchanged=plan.unchanged + counts.results["unchanged"] + counts.results["vanished"],
             chunks_written=batch.chunks,
             opened=counts.opened,
-            remaining=len(plan.read) - done + counts.fates["unfinished"] + len(plan.left),
+            remaining=len(plan.read) - done + counts.results["unfinished"] + len(plan.left),
             known=plan.known,
             unreadable=tuple(counts.unreadable),
             hidden=plan.hidden,
@@ -118,20 +117,20 @@ class Indexer:
         )
 
     def settle(self, build: Build) -> None:
-        """Read once more what was written in the very moment in which it was read.
+        """Read again the documents that were written in the moment in which they were read.
 
-        Waits one tick of the file system's clock; whatever has the same text then is settled, the
+        Waits one tick of the file system's clock. Documents with the same text are settled; the
         rest is left to the next sync.
         """
-        if not self._maker.is_racy:
+        if not self._processor.is_racy:
             return
         self._sleep(TICK_NS / 1e9)
-        if touches := self._maker.settle():
+        if touches := self._processor.settle():
             self._store.put_documents(build, touches)
 
 
 class _Batch:
-    """Changes on their way to a build; ``written`` is called whenever some have got there."""
+    """Changes to write to a build; ``written`` is called after each transaction."""
 
     def __init__(self, store: Store, build: Build, written: Callable[[], None]) -> None:
         self._store = store
@@ -142,7 +141,7 @@ class _Batch:
         self.chunks = 0
 
     def put(self, change: Change) -> None:
-        """Add ``change``, and write all there is if that is enough for a transaction."""
+        """Add ``change``, and write all of them if they are enough for a transaction."""
         self._changes.append(change)
         if isinstance(change, PutDocument | AppendDocument):
             self._weight += len(change.chunks)
@@ -152,23 +151,23 @@ class _Batch:
             self._written()
 
     def write(self) -> None:
-        """Write what there is."""
+        """Write the changes held."""
         if self._changes:
             self._store.put_documents(self._build, self._changes)
         self._changes, self._weight = [], 0
 
 
 class _Counts:
-    """What was done so far."""
+    """Counts of the results so far."""
 
     def __init__(self) -> None:
-        self.fates: dict[str, int] = dict.fromkeys(get_args(Fate), 0)
+        self.results: dict[str, int] = dict.fromkeys(get_args(Result), 0)
         self.opened = 0
         self.unreadable: list[tuple[str, str]] = []
 
     def count(self, ref: DocumentRef, outcome: Outcome) -> None:
-        """Add what became of a document."""
-        self.fates[outcome.fate] += 1
-        self.opened += outcome.fate not in ("vanished", "unreadable")
-        if outcome.fate == "unreadable":
+        """Add the outcome of a document."""
+        self.results[outcome.result] += 1
+        self.opened += outcome.result not in ("vanished", "unreadable")
+        if outcome.result == "unreadable":
             self.unreadable.append((ref.path, outcome.reason))

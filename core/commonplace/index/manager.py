@@ -6,7 +6,7 @@ import threading
 import time
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from commonplace.errors import (
     IndexBusyError,
@@ -15,10 +15,10 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.index.builds import answers, build_identity, live_build
+from commonplace.index.builds import build_identity, can_answer, live_build
 from commonplace.index.keyword import keyword_arm
 from commonplace.index.planning import MissingSource, with_scans
-from commonplace.index.syncing import Maintenance
+from commonplace.index.syncing import IndexSync
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Arms", "IndexedMemoryManager"]
 
-_PATIENCE_SECONDS = 30.0
+_LEASE_SECONDS = 30.0
 
 
 class Arms(NamedTuple):
-    """Which arms a search has whenever it can.
+    """Which arms a search has whenever possible.
 
-    Without ``keyword``, that one stands in for vectors only; without ``vector``, nobody is asked to
-    embed a query before anything has been embedded, nor is it said that nothing is.
+    Without ``keyword``, that arm only stands in for vectors. Without ``vector``, no query is
+    embedded before any document is, and no note says that none is.
     """
 
     keyword: bool = True
@@ -58,8 +58,10 @@ _USUAL_ARMS = Arms()
 class IndexedMemoryManager:
     """A :class:`~commonplace.plugin.MemoryManager` over any :class:`~commonplace.plugin.Store`.
 
-    ``sources`` are all that shall be searched; what the index holds of others is forgotten.
+    ``sources`` are all that are searched; what the index holds of others is removed.
     """
+
+    capabilities: ClassVar[frozenset[str]] = frozenset({"eager"})
 
     def __init__(
         self,
@@ -79,7 +81,7 @@ class IndexedMemoryManager:
         }
         self._analyser = analyser
         self._identity = build_identity(analyser, workspace)
-        self._upkeep = Maintenance(
+        self._sync = IndexSync(
             store=store,
             sources=self._sources,
             configured=frozenset(source.id for source in sources),
@@ -91,38 +93,38 @@ class IndexedMemoryManager:
         self._embedding = embedding
         self._wanted = arms
         self._clock_ns = clock_ns
-        self._syncing = threading.Lock()
-        self._filling = threading.Lock()
+        self._sync_lock = threading.Lock()
+        self._embed_lock = threading.Lock()
 
     def search(
         self, query: Query, *, where: Where, limit: int, deadline: Deadline
     ) -> tuple[Arm, ...]:
-        """The arm ``keyword``, and ``vector`` where anything is embedded and someone embeds."""
+        """The arm ``keyword``, and ``vector`` if there are vectors and an embedding provider."""
         live = live_build(self._store)
-        if live is not None and not answers(live, self._identity):
+        if live is not None and not can_answer(live, self._identity):
             raise IndexUnavailableError(
-                "the index was made for another workspace or tokenizer",
+                "the index is of another workspace or tokenizer",
                 hint="run `commonplace index`",
             )
-        served = frozenset(self._sources)
+        available = frozenset(self._sources)
         if where.sources is not None:
-            where = where._replace(sources=where.sources & served)
+            where = where._replace(sources=where.sources & available)
         arms = self._arms(query, where, limit, deadline)
-        if all(found.chunk.source in served for arm in arms for found in arm.found):
+        if all(found.chunk.source in available for arm in arms for found in arm.found):
             return arms
-        # A source that was switched off, or is not here now: not to be searched, though indexed.
-        return self._arms(query, where._replace(sources=served), limit, deadline)
+        # Documents of a source that is switched off or missing stay indexed and are not searched.
+        return self._arms(query, where._replace(sources=available), limit, deadline)
 
     def _arms(self, query: Query, where: Where, limit: int, deadline: Deadline) -> tuple[Arm, ...]:
         arms: list[Arm] = []
         if self._wanted.keyword:
-            # First, for it is quick, and whoever embeds may take all the time there is.
+            # First: it is quick, and embedding the query may take all the time there is.
             arms.append(self._keyword(query, where, limit, deadline))
         vectors = self._vectors()
         if vectors is not None and (
             self._wanted.vector or any(info.covered for info in vectors.spaces())
         ):
-            service = self._embedding()  # chosen only now: a keyword search need not know who
+            service = self._embedding()  # chosen only now: a keyword search needs none
             if service is not None:
                 from commonplace.index.vector import vector_arm
 
@@ -142,9 +144,9 @@ class IndexedMemoryManager:
         return tuple(arms)
 
     def pending(self) -> SyncReport:
-        """Compare stamps and count; no file is opened, nothing is written."""
-        scans = self._upkeep.scan(eager=False)
-        return with_scans(self._upkeep.pending(scans), scans)
+        """Compare stamps and count; opens no file, writes nothing."""
+        scans = self._sync.scan(eager=False)
+        return with_scans(self._sync.pending(scans), scans)
 
     def maintain(
         self,
@@ -159,13 +161,13 @@ class IndexedMemoryManager:
     ) -> SyncReport:
         """Index what has changed; a rebuild is filled beside the live build, then activated.
 
-        Text is searchable before anything is embedded; vectors then attach request by request.
+        Text is searchable before it is embedded; vectors are added request by request.
         """
         started = time.monotonic()
-        with _held(self._syncing, deadline):
-            scans = self._upkeep.scan(eager=eager or force)
-            bring_up = partial(
-                self._upkeep.bring_up,
+        with _held(self._sync_lock, deadline):
+            scans = self._sync.scan(eager=eager or force)
+            sync = partial(
+                self._sync.sync,
                 scans,
                 force=force,
                 at_most=at_most,
@@ -175,19 +177,19 @@ class IndexedMemoryManager:
                 wait=wait,
             )
             try:
-                report = bring_up()
+                report = sync()
             except IndexCorruptError:
-                report = bring_up()  # as in a scan, the index is made again
+                report = sync()  # the store sets it aside and starts a new one
         if embed:
-            # Apart: embedding may take long, and a search that meets a new note is not to wait.
-            with _held(self._filling, deadline):
+            # Not under the first lock: embedding may take long, and searches must not wait for it.
+            with _held(self._embed_lock, deadline):
                 report = self._embed(
                     report, anew=force, deadline=deadline, progress=progress, wait=wait
                 )
         return with_scans(report, scans)._replace(seconds=time.monotonic() - started)
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
-        """The store's health, or why it has none."""
+        """The store's health, or why it is unavailable."""
         try:
             vectors = self._vectors()
             store = self._store.health(deep=deep)
@@ -202,25 +204,25 @@ class IndexedMemoryManager:
             return ManagerHealth(available=False, reason=reason_of(error))
 
     def _inspected(self, store: StoreHealth) -> tuple[Finding, ...]:
-        from commonplace.index.checks import Inspection
+        from commonplace.index.checks import IndexCheck
 
-        # What is made beside keeps its vectors; what begins empty gets them as after any loss.
+        # A rebuild beside the live build keeps its vectors; an empty index is embedded later.
         rebuild = partial(self.maintain, force=True, embed=False, deadline=NEVER)
-        inspection = Inspection(
+        check = IndexCheck(
             self._store,
             store,
             identity=self._identity,
-            recipes=self._upkeep.recipes(),
+            fingerprints=self._sync.fingerprints(),
             maintain=partial(self.maintain, deadline=NEVER),
             rebuild=rebuild,
             now=self._clock_ns() / 1e9,
         )
-        return tuple(inspection.findings())
+        return tuple(check.findings())
 
     def _drop_space(self, space: str) -> None:
         vectors = self._vectors()
         if vectors is not None:
-            with vectors.writer(wait=_PATIENCE_SECONDS):
+            with vectors.writer(wait=_LEASE_SECONDS):
                 vectors.drop_space(space)
 
     def close(self) -> None:
@@ -247,7 +249,7 @@ class IndexedMemoryManager:
         if vectors is None or live is None or service is None:
             return report
         from commonplace.embedding.filling import fill_vectors
-        from commonplace.index.checks import place_of
+        from commonplace.index.checks import citation_of
 
         done = fill_vectors(
             service,
@@ -257,14 +259,14 @@ class IndexedMemoryManager:
             deadline=deadline,
             progress=progress,
             wait=wait,
-            locate=lambda text: place_of(vectors, self._analyser, text, deadline=deadline),
+            locate=lambda text: citation_of(vectors, self._analyser, text, deadline=deadline),
         )
         return report._replace(embedding=done)
 
 
 @contextmanager
 def _held(lock: threading.Lock, deadline: Deadline) -> Iterator[None]:
-    """Hold ``lock``, which another thread may, too; waits until ``deadline`` at most."""
+    """Hold ``lock``; waits for another thread until ``deadline`` at most."""
     look = LOOK_SECONDS if deadline.cancellable else threading.TIMEOUT_MAX
     while not lock.acquire(timeout=min(deadline.remaining(), look)):
         if deadline.expired:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from commonplace.index.builds import recipe_of
+from commonplace.index.builds import fingerprint_of
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from commonplace.model.documents import DocumentRef, RootFailure, ScanReport, Stamp
     from commonplace.model.reports import SyncReport
     from commonplace.model.store import StoredDocument
-    from commonplace.protocols.sources import Source
+    from commonplace.protocols.sources import GrowingSource, Source
     from commonplace.text.analyse import Analyser
+
+    Pair = tuple[DocumentRef, StoredDocument | None]
 
 __all__ = [
     "TICK_NS",
@@ -29,50 +31,49 @@ __all__ = [
     "with_scans",
 ]
 
-
 TICK_NS = 20_000_000
 """Longer than the tick of any common kernel's file times (1 to 10 ms)."""
 
 _COARSE_WINDOW_NS = 2_000_000_000
-
 _NO_TIME = -1
 
 _COMPARED = 64
-"""How many bytes are compared in the time in which one is cut and analysed, or fewer."""
+"""Comparing so many bytes takes at most as long as cutting and analysing one."""
 
 
 class SourceScan(NamedTuple):
-    """A source's scan, with the recipe its documents would be made by today.
+    """A source's scan, with the fingerprint that its documents have today.
 
-    ``due`` says of a document that has changed since a stamp whether it shall be read now; without
-    it, each is.
+    ``due`` tells whether a document that has grown since a stamp is read now; without it, each is.
     """
 
     source: str
     report: ScanReport
-    recipe: str
+    fingerprint: str
     due: Callable[[DocumentRef, Stamp], bool] | None = None
 
 
 class MissingSource(NamedTuple):
-    """Stands for a source that is configured and not here, as its plugin is missing, say."""
+    """A source that is configured but not available, since its plugin is missing, say."""
 
     id: str
 
 
 class Plan(NamedTuple):
-    """``read`` may have changed; ``gone`` are certainly no longer there; the rest is as it was.
+    """What a sync has to do; each pair is a document as found and as stored (``None``: new).
 
-    ``left`` may have changed too, and wait for a sync that has more time; ``deferred`` have grown
-    by too little to be read again without being asked for.
+    ``read`` may have changed; ``gone`` were deleted; ``unchanged`` and ``hidden`` are counts of
+    documents that stay, the latter because their files could not be looked for. ``left`` may have
+    changed too, and wait for a sync that has more time; ``deferred`` have grown too little to be
+    read unless a caller requests it.
     """
 
-    read: tuple[tuple[DocumentRef, StoredDocument | None], ...]
+    read: tuple[Pair, ...]
     gone: tuple[StoredDocument, ...]
     unchanged: int
     hidden: int
-    left: tuple[tuple[DocumentRef, StoredDocument | None], ...] = ()
-    deferred: tuple[tuple[DocumentRef, StoredDocument | None], ...] = ()
+    left: tuple[Pair, ...] = ()
+    deferred: tuple[Pair, ...] = ()
 
     @property
     def size(self) -> int:
@@ -87,19 +88,19 @@ class Plan(NamedTuple):
 
     @property
     def changed(self) -> int:
-        """How many documents are not as they were, whatever their recipe."""
+        """How many documents have changed, not counting those with only another fingerprint."""
         pairs = (*self.read, *self.left)
-        return len(self.gone) + sum(not _made_otherwise(*pair) for pair in pairs)
+        return len(self.gone) + sum(not _is_same_file(*pair) for pair in pairs)
 
     @property
-    def remade(self) -> tuple[int, int] | None:
-        """(made, of) documents, where some are to be made again though they are as they were."""
-        if not any(_made_otherwise(*pair) for pair in (*self.read, *self.left)):
+    def rebuilding(self) -> tuple[int, int] | None:
+        """(done, of) documents, if some are only indexed again because of their fingerprint."""
+        if not any(_is_same_file(*pair) for pair in (*self.read, *self.left)):
             return None
         return self.unchanged, self.unchanged + len(self.read) + len(self.left)
 
     def without_large(self, largest: int) -> Plan:
-        """The same, with what seems to have more than ``largest`` bytes to read left for later."""
+        """The plan with documents of more than ``largest`` bytes to read moved to ``left``."""
         left = tuple(pair for pair in self.read if _weight(*pair) > largest)
         if not left:
             return self
@@ -107,38 +108,25 @@ class Plan(NamedTuple):
         return self._replace(read=read, left=(*self.left, *left))
 
     def quick(self, at_most: int, largest: int) -> Plan | None:
-        """What may be done while somebody waits: up to ``at_most`` documents, none of them large.
+        """What can be done during a search: up to ``at_most`` documents, none of them large.
 
-        Where there is more to do, that is whatever has changed, and what only another recipe makes
-        again is left: cut otherwise, it would lose its vectors, and a search embeds nothing.
-        ``None`` where too much has changed: half of the changes would help nobody.
+        If there is more to do, only changed documents are read. Those with only another
+        fingerprint are left: their new chunks would have no vectors, as a search embeds nothing.
+        ``None`` if too many have changed: indexing half of them would not make the answer right.
         """
         plan = self.without_large(largest)
         if plan.size <= at_most:
             return plan
-        changed = tuple(pair for pair in plan.read if not _made_otherwise(*pair))
+        changed = tuple(pair for pair in plan.read if not _is_same_file(*pair))
         if len(changed) + len(plan.gone) > at_most:
             return None
-        again = tuple(pair for pair in plan.read if _made_otherwise(*pair))
-        return plan._replace(read=changed, left=(*plan.left, *again))
+        same = tuple(pair for pair in plan.read if _is_same_file(*pair))
+        return plan._replace(read=changed, left=(*plan.left, *same))
 
     def first(self, at_most: int, largest: int) -> Plan:
-        """As :meth:`quick`, for a build that nobody searches yet: whatever comes first."""
+        """As :meth:`quick`, for a build that is not searched yet: the first ``at_most``."""
         plan = self.without_large(largest)
         return plan._replace(read=plan.read[:at_most], left=(*plan.left, *plan.read[at_most:]))
-
-
-def _weight(ref: DocumentRef, old: StoredDocument | None) -> int:
-    """How many bytes are to be made something of, if a document did not only seem to grow."""
-    size = ref.stamp[0]
-    if old is None or not old.resume or not 0 <= old.stamp[0] <= size:
-        return size
-    return max(size - old.stamp[0], size // _COMPARED)
-
-
-def _made_otherwise(ref: DocumentRef, old: StoredDocument | None) -> bool:
-    """Whether a document is as it was, and only its recipe is another."""
-    return old is not None and old.stamp == ref.stamp
 
 
 def plan_changes(
@@ -150,9 +138,8 @@ def plan_changes(
     """Compare what the index holds with what the sources found.
 
     A document that is no longer found is ``gone`` only if its path lies under a root that was
-    scanned to its end, and under none that failed. A source that was not scanned at all (its
-    plugin is missing, say) hides its documents: they are neither gone nor unchanged. They are gone
-    if it is not among those ``configured`` (``None``: every source is).
+    scanned completely, and under no root that failed. Documents of a source that was not scanned
+    are ``hidden``; they are ``gone`` if it is not among those ``configured`` (``None``: all are).
     """
     known: dict[str, dict[str, StoredDocument]] = {scan.source: {} for scan in scans}
     hidden = 0
@@ -166,65 +153,23 @@ def plan_changes(
         else:
             gone.append(document)
 
-    read: list[tuple[DocumentRef, StoredDocument | None]] = []
-    deferred: list[tuple[DocumentRef, StoredDocument | None]] = []
+    read: list[Pair] = []
+    deferred: list[Pair] = []
     unchanged = 0
     for scan in scans:
-        of_source, recipe = known[scan.source], scan.recipe
+        of_source, fingerprint = known[scan.source], scan.fingerprint
         for ref in scan.report.documents:
             old = of_source.pop(ref.path, None)
-            if old is not None and old.stamp == ref.stamp and old.recipe == recipe:
+            if old is not None and old.stamp == ref.stamp and old.fingerprint == fingerprint:
                 unchanged += 1
             else:
                 (deferred if _can_wait(ref, old, scan) else read).append((ref, old))
         for document in of_source.values():
-            if _was_looked_for(document.path, scan.report):
+            if _is_deleted(document.path, scan.report):
                 gone.append(document)
             else:
                 hidden += 1
-    return Plan(
-        read=tuple(read),
-        gone=tuple(gone),
-        unchanged=unchanged,
-        hidden=hidden,
-        deferred=tuple(deferred),
-    )
-
-
-def _can_wait(ref: DocumentRef, old: StoredDocument | None, scan: SourceScan) -> bool:
-    if old is None or old.recipe != scan.recipe or scan.due is None:
-        return False
-    return not scan.due(ref, old.stamp)
-
-
-def _was_looked_for(path: str, report: ScanReport) -> bool:
-    if any(lies_under(path, failure.root) for failure in report.failed_roots):
-        return False
-    return any(lies_under(path, root) for root in report.complete_roots)
-
-
-def lies_under(path: str, root: str) -> bool:
-    """Whether a stored path is ``root`` or below it; ``""`` is the root of everything."""
-    return not root or path == root or path.startswith(root if root.endswith("/") else root + "/")
-
-
-def settled_stamp(stamp: Stamp, now_ns: int) -> Stamp:
-    """``stamp``, or one that no file has if the file may change again without showing it.
-
-    This is git's racy rule: a file written in the same tick of the file system's clock in which we
-    read it can be written once more and keep its times. The tick is a few milliseconds, two
-    seconds where times have no fraction. Such a file is simply read again at the next sync. Size
-    and inode stay in its stamp (see :func:`is_unsettled`), so that growth can be told.
-    """
-    size, mtime_ns, ctime_ns, inode = stamp
-    coarse = mtime_ns % 1_000_000_000 == 0 and ctime_ns % 1_000_000_000 == 0
-    window = _COARSE_WINDOW_NS if coarse else TICK_NS
-    return (size, _NO_TIME, _NO_TIME, inode) if max(mtime_ns, ctime_ns) > now_ns - window else stamp
-
-
-def is_unsettled(stamp: Stamp) -> bool:
-    """Whether ``stamp`` is one that no file has: whoever carries it is read at the next sync."""
-    return stamp[1] == stamp[2] == _NO_TIME
+    return Plan(tuple(read), tuple(gone), unchanged, hidden, deferred=tuple(deferred))
 
 
 def scan_sources(
@@ -237,17 +182,20 @@ def scan_sources(
 ) -> list[SourceScan]:
     """A scan of every source.
 
-    A root that is absent becomes a failure where one of the documents that are ``known`` lies
-    below it: a folder that never was is nothing to speak of, one that is gone hides what was in
-    it. ``known`` is called only if a root is absent. Unless it is ``eager``, a source of documents
-    that grow says which have grown enough.
+    An absent root counts as failed if the index holds documents below it: they are hidden, not
+    deleted. ``known`` gives the documents of the index; it is called only if a root is absent.
+    Unless ``eager``, growing sources decide which documents are due.
     """
     scans = [
         SourceScan(
             source=source.id,
             report=_with_source(source.scan(), source.id),
-            recipe=recipe_of(source, chunker_fingerprint, analyser),
-            due=None if eager else getattr(source, "due", None),
+            fingerprint=fingerprint_of(source, chunker_fingerprint, analyser),
+            due=(
+                None
+                if eager or "growing" not in source.capabilities
+                else cast("GrowingSource", source).due
+            ),
         )
         for source in sources
     ]
@@ -257,9 +205,8 @@ def scan_sources(
     return [scan._replace(report=_judged(scan.report, scan.source, documents)) for scan in scans]
 
 
-def with_scans(report: SyncReport, scans: Iterable[SourceScan]) -> SyncReport:
+def with_scans(report: SyncReport, scans: Sequence[SourceScan]) -> SyncReport:
     """``report``, with what the scans could not look at."""
-    scans = list(scans)
     return report._replace(
         failed_roots=tuple(failure for scan in scans for failure in scan.report.failed_roots),
         absent_roots=tuple(absent for scan in scans for absent in scan.report.absent_roots),
@@ -267,7 +214,58 @@ def with_scans(report: SyncReport, scans: Iterable[SourceScan]) -> SyncReport:
     )
 
 
+def lies_under(path: str, root: str) -> bool:
+    """Whether a stored path is ``root`` or below it; ``""`` is the root of everything."""
+    return not root or path == root or path.startswith(root if root.endswith("/") else root + "/")
+
+
+def settled_stamp(stamp: Stamp, now_ns: int) -> Stamp:
+    """``stamp``, without its times (-1) if the file could change again and keep them.
+
+    This is git's racy rule: a file written in the same tick of the file system's clock in which it
+    was read can be written once more and keep its times. The tick is a few milliseconds, two
+    seconds where times have no fraction. Such a file is read again at the next sync. Size and inode
+    stay in the stamp (see :func:`is_unsettled`), so that growth can be detected.
+    """
+    size, mtime_ns, ctime_ns, inode = stamp
+    coarse = mtime_ns % 1_000_000_000 == 0 and ctime_ns % 1_000_000_000 == 0
+    window = _COARSE_WINDOW_NS if coarse else TICK_NS
+    return (size, _NO_TIME, _NO_TIME, inode) if max(mtime_ns, ctime_ns) > now_ns - window else stamp
+
+
+def is_unsettled(stamp: Stamp) -> bool:
+    """Whether ``stamp`` has no times: its document is read at the next sync."""
+    return stamp[1] == stamp[2] == _NO_TIME
+
+
+def _weight(ref: DocumentRef, old: StoredDocument | None) -> int:
+    """How many bytes there are to index, if a document that seems to have grown has."""
+    size = ref.stamp[0]
+    if old is None or not old.resume or not 0 <= old.stamp[0] <= size:
+        return size
+    return max(size - old.stamp[0], size // _COMPARED)
+
+
+def _is_same_file(ref: DocumentRef, old: StoredDocument | None) -> bool:
+    """Whether the file is unchanged, and only its fingerprint differs."""
+    return old is not None and old.stamp == ref.stamp
+
+
+def _can_wait(ref: DocumentRef, old: StoredDocument | None, scan: SourceScan) -> bool:
+    if old is None or old.fingerprint != scan.fingerprint or scan.due is None:
+        return False
+    return not scan.due(ref, old.stamp)
+
+
+def _is_deleted(path: str, report: ScanReport) -> bool:
+    if any(lies_under(path, failure.root) for failure in report.failed_roots):
+        return False
+    return any(lies_under(path, root) for root in report.complete_roots)
+
+
 def _with_source(report: ScanReport, source: str) -> ScanReport:
+    if not (report.failed_roots or report.absent_roots):
+        return report
     return report._replace(
         failed_roots=tuple(root._replace(source=source) for root in report.failed_roots),
         absent_roots=tuple(root._replace(source=source) for root in report.absent_roots),

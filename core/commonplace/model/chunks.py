@@ -68,17 +68,17 @@ class AnalysedChunk(NamedTuple):
 class PutDocument:
     """Insert a document, or replace it with all its chunks.
 
-    ``recipe`` names how the document became its chunks (source, chunker, analyser and their
-    parameters, hashed): a document whose recipe differs from today's is made again. ``day`` is an
-    ISO date or ``None``. ``resume`` says where to go on when the document grows, in words that are
-    nobody's but the indexer's; ``""`` where it is always made as a whole.
+    ``fingerprint`` tells how the document became its chunks (source, chunker, analyser and their
+    parameters): a document whose fingerprint differs from today's is indexed again. ``day`` is an
+    ISO date or ``None``. ``resume`` is opaque to stores and tells the indexer where to continue
+    when the document grows; ``""`` if it is always indexed as a whole.
     """
 
     source: str
     path: str
     digest: str
     stamp: Stamp
-    recipe: str
+    fingerprint: str
     day: str | None
     trust: Trust
     chunks: tuple[AnalysedChunk, ...]
@@ -87,9 +87,9 @@ class PutDocument:
 
 @frozen
 class AppendDocument:
-    """Go on with a document that has grown: its first ``keep`` chunks stay, ``chunks`` follow.
+    """Continue a document that has grown: its first ``keep`` chunks stay, ``chunks`` follow.
 
-    All that followed before goes. Source, path, recipe and trust are as they were, the rest is as
+    Its other chunks are removed. Source, path, fingerprint and trust are unchanged, the rest is as
     in :class:`PutDocument`. For stores that declare ``append``.
     """
 

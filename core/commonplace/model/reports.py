@@ -77,8 +77,8 @@ class SyncReport(NamedTuple):
     ``deferred`` counts those of a source that says they have grown by too little to be indexed
     again before somebody asks for it; they are not among the remaining.
     ``unreadable`` are (path, reason) of files that could not be read; their old entries stay.
-    ``anew`` is (made, of) documents while all are made anew, the index answering meanwhile as it
-    was; ``None`` where that is not so, or no longer.
+    ``rebuilding`` is (done, of) documents while the index is rebuilt and the previous one is
+    searched; ``None`` otherwise.
     ``hidden`` counts documents that stay as they are indexed, as they could not be looked for;
     ``absent_roots`` are folders that are not there, and of which nothing is known.
     ``embedding`` is what was done for vectors, where there is a provider.
@@ -105,7 +105,7 @@ class SyncReport(NamedTuple):
     notices: tuple[str, ...] = ()
     kept: bool = True
     absent_roots: tuple[RootFailure, ...] = ()
-    anew: tuple[int, int] | None = None
+    rebuilding: tuple[int, int] | None = None
     deferred: int = 0
 
     @property

@@ -23,7 +23,7 @@ class StoredDocument(NamedTuple):
     path: str
     digest: str
     stamp: Stamp
-    recipe: str
+    fingerprint: str
     resume: str = ""
 
 

@@ -1,4 +1,4 @@
-"""The seam of managers: whole engines that search a workspace and maintain themselves."""
+"""The protocol of managers: whole engines that search a workspace and maintain themselves."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ __all__ = ["MemoryManager"]
 
 class MemoryManager(Protocol):
     """A whole engine: it can search a workspace and maintain itself."""
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """What it can: ``eager`` if :meth:`maintain` takes the argument of that name."""
+        ...
 
     def search(
         self, query: Query, *, where: Where, limit: int, deadline: Deadline
@@ -38,31 +43,31 @@ class MemoryManager(Protocol):
         progress: ProgressCallback | None = None,
         wait: float = 30.0,
     ) -> SyncReport:
-        """Bring the index up to the files, stopping cleanly at ``deadline``.
+        """Update the index, stopping cleanly at ``deadline``.
 
-        ``force`` makes everything anew. With ``at_most``, nothing is done where more documents
+        ``force`` rebuilds it. With ``at_most``, nothing is done where more documents
         than that have changed: they are only counted, in ``remaining``, beside ``known``, without
-        which the first search makes the index whole; large documents may be left in any case.
-        Without ``embed``, nothing is embedded that is not yet. ``eager`` is False where nobody
-        asked: documents that grow may then be left until they have grown enough, and are counted
-        in ``deferred``. A manager that does not take it is always asked for all. ``wait`` is how
-        many seconds to wait for another writer.
+        which the first search builds the whole index; large documents may be left in any case.
+        Without ``embed``, nothing new is embedded. ``eager`` is False in a sync that no caller
+        requested: growing documents may then be left until they have grown enough, and are counted
+        in ``deferred``. A manager that does not declare ``eager`` is called without it. ``wait`` is
+        how many seconds to wait for another writer.
 
         Raises :class:`~commonplace.errors.UnavailableError` where nothing can be written.
         """
         ...
 
     def pending(self) -> SyncReport:
-        """What :meth:`maintain` would find to do, by looking alone; ``remaining`` counts it.
+        """What :meth:`maintain` would do, without writing; ``remaining`` counts it.
 
         ``deferred`` counts what it would do only if it is ``eager``.
         """
         ...
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
-        """Condition; never raises for a part that is unwell, but says so."""
+        """The condition; a failing part is reported, never raised."""
         ...
 
     def close(self) -> None:
-        """Let go of everything; closing twice is fine."""
+        """Release all resources; closing twice is fine."""
         ...

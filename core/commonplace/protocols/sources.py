@@ -51,6 +51,14 @@ class Source(Protocol):
         """
         ...
 
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """``watched`` for a :class:`WatchedSource`, ``growing`` for a :class:`GrowingSource`.
+
+        Only the methods of a declared capability are called.
+        """
+        ...
+
     def scan(self) -> ScanReport:
         """All documents there are, by ``stat`` alone: no file is opened."""
         ...
@@ -65,7 +73,7 @@ class Source(Protocol):
 
 
 class WatchedSource(Source, Protocol):
-    """A source that tells where to look out for changes; any other is scanned from time to time."""
+    """Declares ``watched``: it names the paths to watch. Any other source is scanned regularly."""
 
     def watched(self) -> Sequence[WatchedPath]:
         """Where a change of any document would show; asked again whenever it may have changed."""
@@ -73,7 +81,7 @@ class WatchedSource(Source, Protocol):
 
 
 class GrowingSource(Source, Protocol):
-    """A source of documents that grow at their end; those of others change as a whole."""
+    """Declares ``growing``: its documents grow at their end. Others are replaced as a whole."""
 
     def due(self, ref: DocumentRef, indexed: Stamp) -> bool:
         """Whether what was added since ``indexed`` is enough to be read though nobody asked.

@@ -39,7 +39,7 @@ def make_put(
     day: str | None = None,
     trust: Trust = "memory",
     stamp: Stamp | None = None,
-    recipe: str = "recipe",
+    fingerprint: str = "fingerprint",
     resume: str = "",
 ) -> PutDocument:
     """A document of ``chunks``; those given as text stand on consecutive lines."""
@@ -50,7 +50,7 @@ def make_put(
         path=path,
         digest=_digest(text),
         stamp=stamp or (len(text), 1_000_000_000, 1_000_000_000, 1),
-        recipe=recipe,
+        fingerprint=fingerprint,
         day=day,
         trust=trust,
         chunks=made,

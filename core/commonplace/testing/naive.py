@@ -50,7 +50,9 @@ def applied(documents: Documents, changes: Iterable[Change]) -> Documents:
 def stored(documents: Documents) -> dict[tuple[str, str], StoredDocument]:
     """What ``Store.documents`` should say, by (source, path)."""
     return {
-        key: StoredDocument(put.source, put.path, put.digest, put.stamp, put.recipe, put.resume)
+        key: StoredDocument(
+            put.source, put.path, put.digest, put.stamp, put.fingerprint, put.resume
+        )
         for key, put in documents.items()
     }
 

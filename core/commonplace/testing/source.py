@@ -168,7 +168,7 @@ _HUGE = 1 << 40
 class GrowthLaws(SourceLaws):
     """``due`` and ``segments``."""
 
-    @law("grows", texts=_TEXTS)
+    @law("growing", texts=_TEXTS)
     def test_its_pieces_are_what_is_read(self, source: Source, texts: list[str]) -> None:
         """The pieces' texts and lines make up those of ``read``; each knows how far it goes.
 
@@ -195,7 +195,7 @@ class GrowthLaws(SourceLaws):
             assert (modified, changed) == (-1, -1)
             assert piece.document.digest == sha256(raw[:size]).hexdigest()
 
-    @law("grows", texts=_TEXTS, more=_TEXTS, cut=st.floats(0, 1))
+    @law("growing", texts=_TEXTS, more=_TEXTS, cut=st.floats(0, 1))
     def test_what_was_before_stays_as_it_is(
         self, source: Source, texts: list[str], more: list[str], cut: float
     ) -> None:
@@ -213,7 +213,7 @@ class GrowthLaws(SourceLaws):
         for number, piece in enumerate(after[:-1], 1):
             assert _pieces(source, ref, piece.place) == after[number:]
 
-    @law("grows", where=st.floats(0, 1, exclude_max=True))
+    @law("growing", where=st.floats(0, 1, exclude_max=True))
     def test_what_is_not_the_same_is_not_gone_on_with(self, source: Source, where: float) -> None:
         """``None`` where any byte before the place is another, or the file ends before it.
 
@@ -238,7 +238,7 @@ class GrowthLaws(SourceLaws):
         with _growing(source).segments(ref, "no place of mine") as segments:
             assert segments is None
 
-    @law("grows")
+    @law("growing")
     def test_what_has_vanished_has_no_pieces(self, source: Source) -> None:
         """``None``, and no error, for what has gone since the scan."""
         _, ref = self._put(source, [_LONG] * 4)
@@ -248,7 +248,7 @@ class GrowthLaws(SourceLaws):
             with _growing(source).segments(ref, after) as segments:
                 assert segments is None
 
-    @law("grows")
+    @law("growing")
     def test_it_is_due_when_it_has_grown_enough(self, source: Source) -> None:
         """By ``delta_bytes`` or ``delta_messages``; what is not the file it was always is.
 

@@ -64,9 +64,9 @@ class SourceLaws(Laws):
         return text.encode()
 
     def declared(self, subject: Any) -> frozenset[str]:
-        """``watched``, if it tells where its changes show; ``grows``, if its documents do."""
-        told = {"watched": "watched", "segments": "grows"}
-        return frozenset(word for name, word in told.items() if hasattr(subject, name))
+        """What the source declares."""
+        capabilities: frozenset[str] = subject.capabilities
+        return capabilities
 
     @contextmanager
     def opened(self) -> Iterator[Source]:

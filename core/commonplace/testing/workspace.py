@@ -87,6 +87,7 @@ class PlainSource:
 
     id = "memory"
     version = "plain"
+    capabilities: frozenset[str] = frozenset()
 
     def __init__(self, workspace: str) -> None:
         self._roots = Roots(workspace)

@@ -63,7 +63,7 @@ class Entry:
     path: str
     digest: str = ""
     stamp: Stamp = (0, 0, 0, 0)
-    recipe: str = ""
+    fingerprint: str = ""
     day: str | None = None
     trust: str = "memory"
     chunks: int = 0
@@ -83,7 +83,7 @@ class Entry:
                 self.path,
                 self.digest,
                 self.stamp,
-                self.recipe,
+                self.fingerprint,
                 self.day,
                 self.trust,
                 self.chunks,

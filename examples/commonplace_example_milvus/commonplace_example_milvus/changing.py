@@ -62,7 +62,7 @@ def _entry(put: PutDocument, build: int, number: int, rows: Sequence[Row]) -> En
         path=put.path,
         digest=put.digest,
         stamp=put.stamp,
-        recipe=put.recipe,
+        fingerprint=put.fingerprint,
         day=put.day,
         trust=put.trust,
         chunks=len(rows),

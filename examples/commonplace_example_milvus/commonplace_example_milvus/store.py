@@ -117,7 +117,7 @@ class MilvusStore:
         if build is not None:
             _check_there(catalogue, build)
         return [
-            StoredDocument(entry.source, entry.path, entry.digest, entry.stamp, entry.recipe)
+            StoredDocument(entry.source, entry.path, entry.digest, entry.stamp, entry.fingerprint)
             for entry in catalogue.documents(build or catalogue.live).values()
         ]
 

@@ -33,6 +33,7 @@ class Transcripts:
 
     id = "sessions"
     version = "1"
+    capabilities: frozenset[str] = frozenset()
 
     def __init__(self, **texts: str) -> None:
         self.texts = {f"sessions/{name}.jsonl": text for name, text in texts.items()}
@@ -212,6 +213,7 @@ def test_where_nobody_reads_transcripts_the_rest_works(desk: Desk, ask: Ask) -> 
 class Growing(Transcripts):
     """One that grows by ``enough`` in the third number of its stamp is due."""
 
+    capabilities = frozenset({"growing"})
     enough = 3
 
     def due(self, ref: DocumentRef, indexed: Stamp) -> bool:

@@ -31,6 +31,7 @@ class Nobody:
 
     id = "sessions"
     version = "1"
+    capabilities: frozenset[str] = frozenset()
 
     def scan(self) -> ScanReport:
         return ScanReport((), ("",))

@@ -117,7 +117,7 @@ def test_a_file_that_is_no_index_is_set_aside_and_rebuilt(
 
 def test_each_fix_is_reported(fix: Callable[..., Ran], index: Path) -> None:
     tamper(
-        index, "UPDATE build SET identity = replace(identity, ' workspace', ' anew=5 workspace')"
+        index, "UPDATE build SET identity = replace(identity, ' workspace', ' forced=5 workspace')"
     )
     for number in range(3):
         Path(f"{index}.damaged-2026010{number}T000000Z").write_text("no index")

@@ -55,6 +55,8 @@ class Clock:
 class Engine:
     """A manager whose search and upkeep end as ``mode`` and ``upkeep`` say."""
 
+    capabilities = frozenset({"eager"})
+
     def __init__(self, id_: str) -> None:
         self.id = id_
         self.mode: Mode = "answers"

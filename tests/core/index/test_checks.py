@@ -29,6 +29,7 @@ DAY = 86_400
 class Notes:
     id = "memory"
     version = "1"
+    capabilities: frozenset[str] = frozenset()
 
     def __init__(self) -> None:
         self.read_so_far = 0
@@ -80,7 +81,7 @@ def test_a_sound_index_is_told_as_one_whatever_the_store(store: SqliteStore, kin
     assert {finding.state for finding in found.values()} == {"ok"}
     assert found["check"].text == "no problems found"
     assert "keyword-1 tokenizer=analysed workspace=/w" in found["identity"].text
-    assert found["recipes"].text == "as today's"
+    assert found["fingerprints"].text == "all current"
     assert found["unfinished"].text == "no build"
     assert serving.health().findings == ()
     serving.close()
@@ -90,9 +91,9 @@ def test_what_differs_from_today_is_named_and_rebuilt(store: SqliteStore) -> Non
     manager(store).maintain(deadline=NEVER)
     other = manager(store, workspace="/v", size=800)
     found = look(other)
-    assert found["identity"].text == "made otherwise than today: workspace /w, today /v"
-    assert found["recipes"].state == "warning"
-    assert found["recipes"].text.startswith("5 of 5 notes are by another: ")
+    assert found["identity"].text == "differs from today: workspace /w, today /v"
+    assert found["fingerprints"].state == "warning"
+    assert found["fingerprints"].text.startswith("5 of 5 notes have another: ")
     assert run(found["identity"]) == "re-indexed 5 notes"
     assert {finding.state for finding in look(other).values()} == {"ok"}
     other.close()

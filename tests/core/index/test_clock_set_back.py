@@ -28,6 +28,7 @@ class Machine:
 
     id = "memory"
     version = "1"
+    capabilities: frozenset[str] = frozenset()
 
     def __init__(self) -> None:
         self.now = START

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.index.documents import Maker
+from commonplace.index.documents import DocumentProcessor
 from commonplace.index.planning import is_unsettled
 from commonplace.model.chunks import AppendDocument, PutDocument, TouchDocument
 from commonplace.model.documents import Document, DocumentRef, ScanReport, Segment, Stamp
@@ -38,6 +38,7 @@ class Log:
     """A document of three pieces; to open it takes a second."""
 
     id, version = "log", "1"
+    capabilities = frozenset({"growing"})
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -81,7 +82,7 @@ class Made:
         self.clock = Clock(now_ns)
         self.log = Log(self.clock)
         self.changes: list[Change] = []
-        self.maker = Maker(
+        self.processor = DocumentProcessor(
             sources={"log": self.log},
             chunker=LinesChunker(100, 0),
             analyser=make_analyser("standard"),
@@ -90,9 +91,9 @@ class Made:
         )
 
     def make(self, old: StoredDocument | None = None, largest: int | None = None) -> str:
-        return self.maker.make(
+        return self.processor.process(
             REF, old, "r", self.changes.append, deadline=NEVER, largest=largest
-        ).fate
+        ).result
 
     @property
     def change(self) -> Change:
@@ -100,8 +101,8 @@ class Made:
         return change
 
 
-def stored(digest: str, resume: str, recipe: str = "r") -> StoredDocument:
-    return StoredDocument("log", "a.log", digest, (3, 1, 1, 7), recipe, resume)
+def stored(digest: str, resume: str, fingerprint: str = "r") -> StoredDocument:
+    return StoredDocument("log", "a.log", digest, (3, 1, 1, 7), fingerprint, resume)
 
 
 def test_it_is_made_whole_and_says_where_to_go_on() -> None:
@@ -131,7 +132,7 @@ def test_what_is_not_what_it_was_is_made_from_its_beginning() -> None:
     assert (again.changes, again.log.opened) == ([], ["9"])
 
 
-@pytest.mark.parametrize("old", [stored("one", ""), stored("one", "1 1", recipe="old")])
+@pytest.mark.parametrize("old", [stored("one", ""), stored("one", "1 1", fingerprint="old")])
 def test_what_was_made_otherwise_is_made_from_its_beginning(old: StoredDocument) -> None:
     made = Made()
     assert made.make(old) == "updated"
@@ -148,7 +149,7 @@ def test_what_is_as_it_was_is_touched() -> None:
 def test_what_cannot_be_read_to_its_end_is_told() -> None:
     made = Made()
     made.log.breaks = True
-    outcome = made.maker.make(REF, None, "r", made.changes.append, deadline=NEVER)
+    outcome = made.processor.process(REF, None, "r", made.changes.append, deadline=NEVER)
     assert outcome == ("unreadable", "Input/output error")
     assert made.changes == []
 
@@ -159,10 +160,10 @@ def test_what_was_written_before_it_was_looked_at_may_change_unseen() -> None:
     assert made.make() == "added"
     assert isinstance(made.change, PutDocument)
     assert is_unsettled(made.change.stamp)
-    assert made.maker.is_racy
+    assert made.processor.is_racy
     made.clock.now_ns = 9 * SECOND
-    assert made.maker.settle() == [TouchDocument("log", "a.log", STAMP)]
-    assert not made.maker.is_racy
+    assert made.processor.settle() == [TouchDocument("log", "a.log", STAMP)]
+    assert not made.processor.is_racy
 
 
 @pytest.mark.parametrize("texts", [["one", "two", "3"], ["one", "two", "three", "four"], []])
@@ -171,7 +172,7 @@ def test_what_changed_meanwhile_is_not_settled(texts: list[str]) -> None:
     made.make()
     made.log.texts = texts
     made.clock.now_ns = 9 * SECOND
-    assert made.maker.settle() == []
+    assert made.processor.settle() == []
 
 
 def test_a_store_that_cannot_go_on_gets_the_whole() -> None:

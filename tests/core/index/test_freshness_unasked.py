@@ -1,8 +1,8 @@
-"""Asking engines to leave what can wait, also those that have never heard of it."""
+"""Syncs that no caller requested: managers that declare ``eager`` are told so."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -15,25 +15,23 @@ if TYPE_CHECKING:
     from commonplace.resilience.deadline import Deadline
 
 
-class Knows:
+class Declares:
+    capabilities = frozenset({"eager"})
+
     def maintain(self, *, eager: bool = True, embed: bool = True, deadline: Deadline) -> SyncReport:
         assert not embed
         assert deadline is NEVER
         return SyncReport(added=1 if eager else 2)
 
 
-class PassesOn:
-    def maintain(self, **asked: Any) -> SyncReport:
-        return Knows().maintain(**asked)
+class DeclaresNothing:
+    capabilities: frozenset[str] = frozenset()
 
-
-class NeverHeard:
     def maintain(self, *, embed: bool = True, deadline: Deadline) -> SyncReport:
-        eager = True
-        return Knows().maintain(eager=eager, embed=embed, deadline=deadline)
+        return Declares().maintain(eager=True, embed=embed, deadline=deadline)
 
 
-@pytest.mark.parametrize(("engine", "added"), [(Knows(), 2), (PassesOn(), 2), (NeverHeard(), 1)])
-def test_who_takes_it_is_told_that_nobody_asked(engine: object, added: int) -> None:
+@pytest.mark.parametrize(("engine", "added"), [(Declares(), 2), (DeclaresNothing(), 1)])
+def test_only_managers_that_declare_eager_get_the_argument(engine: object, added: int) -> None:
     manager = cast("MemoryManager", engine)
     assert maintain_unasked(manager, embed=False, deadline=NEVER).added == added

@@ -37,11 +37,11 @@ def test_what_nobody_wrote_so_is_the_beginning(text: str) -> None:
 
 
 def test_a_document_is_put_and_then_gone_on_with() -> None:
-    growing = GrowingDocument(REF, "recipe", Resume(), analyse)
+    growing = GrowingDocument(REF, "fingerprint", Resume(), analyse)
     parts = [segment("a b", "here"), segment("c", "there")]
     first = growing.change(parts, STAMP, resumable=True)
     assert isinstance(first, PutDocument)
-    assert (first.path, first.recipe, first.trust) == (REF.path, "recipe", "session")
+    assert (first.path, first.fingerprint, first.trust) == (REF.path, "fingerprint", "session")
     assert [chunk.chunk.text for chunk in first.chunks] == ["a", "b", "c"]
     assert (first.digest, first.resume, first.day) == ("digest of c", "3 there", None)
     parts = [segment("d", "beyond"), segment("e f", day=date(2026, 1, 31))]
@@ -53,14 +53,14 @@ def test_a_document_is_put_and_then_gone_on_with() -> None:
 
 
 def test_what_was_resumed_keeps_what_was_before() -> None:
-    growing = GrowingDocument(REF, "recipe", Resume(7, "here"), analyse)
+    growing = GrowingDocument(REF, "fingerprint", Resume(7, "here"), analyse)
     change = growing.change([segment("a b")], STAMP, resumable=True)
     assert isinstance(change, AppendDocument)
     assert (change.keep, change.resume, len(change.chunks)) == (7, "7 here", 2)
 
 
 def test_a_store_that_cannot_go_on_is_not_told_where() -> None:
-    growing = GrowingDocument(REF, "recipe", Resume(), analyse)
+    growing = GrowingDocument(REF, "fingerprint", Resume(), analyse)
     change = growing.change([segment("a", "here"), segment("b")], STAMP, resumable=False)
     assert isinstance(change, PutDocument)
     assert (change.resume, len(change.chunks)) == ("", 2)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from commonplace.errors import IndexBusyError, IndexUnavailableError
 from commonplace.index.builds import (
-    anew_since,
     build_identity,
-    made_anew,
+    forced_at,
+    forced_identity,
     plain_identity,
     same_tokenizer,
     same_workspace,
 )
-from commonplace.index.documents import analyse_document
+from commonplace.index.documents import GrowingDocument, Resume, analyse_chunks
 from commonplace.index.manager import IndexedMemoryManager
 from commonplace.index.syncing import freshen
-from commonplace.model.documents import Document, DocumentRef, ScanReport
+from commonplace.model.documents import Document, DocumentRef, ScanReport, Segment
 from commonplace.model.search import Query, Where
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.text.analyse import make_analyser
@@ -41,6 +42,7 @@ class Notes:
 
     id = "memory"
     version = "1"
+    capabilities: frozenset[str] = frozenset()
 
     def __init__(self, size: int) -> None:
         self.texts = {f"n{number:02}.md": "A walrus." for number in range(size)}
@@ -101,13 +103,12 @@ class House:
         (live,) = self.store.builds()
         with self.store.writer(wait=0):
             old = self.store.open_build(identity)
+            analyse = partial(
+                analyse_chunks, chunker=LinesChunker(1600, 100), analyser=make_analyser()
+            )
             notes = [
-                analyse_document(
-                    document,
-                    chunker=LinesChunker(1600, 100),
-                    analyser=make_analyser(),
-                    recipe="old",
-                    stamp=ref.stamp,
+                GrowingDocument(ref, "old", Resume(), analyse).change(
+                    [Segment(document)], ref.stamp, resumable=False
                 )
                 for ref in self.notes.scan().documents
                 if (document := self.notes.read(ref)) is not None
@@ -148,12 +149,12 @@ def test_a_first_index_that_was_killed_is_gone_on_with() -> None:
 
 
 def test_a_mark_leaves_an_identity_what_it_was() -> None:
-    for workspace in ("/w", "/a workspace=b anew=9", ""):
+    for workspace in ("/w", "/a workspace=b forced=9", ""):
         identity = build_identity(make_analyser(), workspace)
-        marked = made_anew(identity, 1_700_000_000)
+        marked = forced_identity(identity, 1_700_000_000)
         assert marked != identity
         assert plain_identity(marked) == identity == plain_identity(identity)
-        assert (anew_since(marked), anew_since(identity)) == (1_700_000_000, None)
+        assert (forced_at(marked), forced_at(identity)) == (1_700_000_000, None)
         assert same_workspace(marked, identity)
         assert same_tokenizer(marked, identity)
     assert not same_tokenizer(IDENTITY, build_identity(make_analyser("trigram"), "/w"))
@@ -212,16 +213,16 @@ def test_a_plain_sync_keeps_what_a_killed_one_began_for_a_day(house: House) -> N
 
 def test_an_index_of_an_older_make_answers_while_searches_make_it_anew(house: House) -> None:
     house.made_before()
-    assert house.manager().pending().anew == (0, SIZE)
+    assert house.manager().pending().rebuilding == (0, SIZE)
     for done in (20, 40):
         manager = house.manager()
         fresh = freshen(manager)
         assert fresh.stale == SIZE - done
         (note,) = fresh.notes
-        assert f"the index is being made anew: {done} of {SIZE} notes are done" in note
+        assert f"rebuilding the index ({done} of {SIZE} notes)" in note
         assert house.found(manager) == SIZE
         assert len(house.notes.seen) == done
-        assert manager.pending().anew == (done, SIZE)
+        assert manager.pending().rebuilding == (done, SIZE)
     last = house.manager()
     assert freshen(last) == (0, (), ())
     assert house.states() == ["live"]
@@ -271,7 +272,7 @@ def test_while_another_makes_it_anew_an_older_one_answers(house: House) -> None:
     busy: object = Busy()
     fresh = freshen(busy)  # type: ignore[arg-type]  # passes for a manager
     assert (fresh.stale, house.found(manager)) == (SIZE - 20, SIZE)
-    assert "20 of 50 notes are done" in fresh.notes[0]
+    assert "(20 of 50 notes)" in fresh.notes[0]
     assert "process 7 is writing the index" in fresh.notes[0]
 
 
@@ -313,7 +314,7 @@ def test_another_recipe_is_counted_and_what_has_changed_is_not_held_up_by_it(hou
     fresh = freshen(other)
     assert house.notes.seen == ["n09.md"]
     assert fresh.stale == SIZE - 1
-    assert f"the index is being made anew: 1 of {SIZE} notes are done" in fresh.notes[0]
+    assert f"rebuilding the index (1 of {SIZE} notes)" in fresh.notes[0]
     assert house.found(other) == SIZE
     told: list[Progress] = []
     report = other.maintain(deadline=NEVER, progress=told.append)

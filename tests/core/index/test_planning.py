@@ -21,8 +21,8 @@ def ref(path: str, stamp: Stamp = STAMP) -> DocumentRef:
     return DocumentRef("memory", path, "/w/" + path, stamp)
 
 
-def stored(path: str, stamp: Stamp = STAMP, recipe: str = "r") -> StoredDocument:
-    return StoredDocument("memory", path, "digest", stamp, recipe)
+def stored(path: str, stamp: Stamp = STAMP, fingerprint: str = "r") -> StoredDocument:
+    return StoredDocument("memory", path, "digest", stamp, fingerprint)
 
 
 def scan(
@@ -47,7 +47,7 @@ def test_any_part_of_the_stamp_makes_it_read() -> None:
 
 
 def test_another_recipe_makes_it_read() -> None:
-    plan = plan_changes([stored("a.md", recipe="old")], [scan(ref("a.md"))])
+    plan = plan_changes([stored("a.md", fingerprint="old")], [scan(ref("a.md"))])
     assert [found.path for found, _ in plan.read] == ["a.md"]
 
 
@@ -124,7 +124,7 @@ def test_what_has_not_grown_enough_is_deferred_and_is_no_work() -> None:
 
 def test_another_recipe_is_never_deferred() -> None:
     refs = [ref("a", (11, 2, 2, 7))]
-    plan = plan_changes([stored("a", recipe="old")], [lazily(*refs, due=lambda *_: False)])
+    plan = plan_changes([stored("a", fingerprint="old")], [lazily(*refs, due=lambda *_: False)])
     assert (len(plan.read), plan.deferred) == (1, ())
 
 

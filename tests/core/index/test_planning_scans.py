@@ -16,6 +16,7 @@ class Listed:
     """A source with a report of its own."""
 
     version = "1"
+    capabilities: frozenset[str] = frozenset()
 
     def __init__(self, id_: str, report: ScanReport) -> None:
         self.id = id_

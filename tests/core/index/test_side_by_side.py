@@ -29,6 +29,7 @@ class Notes:
 
     id = "memory"
     version = "1"
+    capabilities: frozenset[str] = frozenset()
 
     def __init__(self) -> None:
         self.paths = ["a.md"]

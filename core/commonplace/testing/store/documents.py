@@ -56,15 +56,15 @@ class DocumentLaws(StoreLaws):
         if "keyword" in store.capabilities:
             assert search(store, words("ant")) == []
 
-    @law(put=puts(), stamp=stamps(), recipe=st.text(max_size=9).map(lambda text: f"r{text}"))
+    @law(put=puts(), stamp=stamps(), fingerprint=st.text(max_size=9).map(lambda text: f"r{text}"))
     def test_a_document_is_remembered_exactly(
-        self, store: Store, put: PutDocument, stamp: Stamp, recipe: str
+        self, store: Store, put: PutDocument, stamp: Stamp, fingerprint: str
     ) -> None:
-        """Source, path, digest, recipe and stamp come back as they were put.
+        """Source, path, digest, fingerprint and stamp come back as they were put.
 
         The four numbers of a stamp may be negative or need 64 bits.
         """
-        put = evolve(put, stamp=stamp, recipe=recipe)
+        put = evolve(put, stamp=stamp, fingerprint=fingerprint)
         publish(store, put)
         assert held(store) == stored({(put.source, put.path): put})
 

@@ -258,7 +258,7 @@ class Memory:
 
         ``deep`` also checks the index against itself, which may take long.
         """
-        from commonplace.status import status_of
+        from commonplace.health.status import status_of
 
         backends: Backend | FallbackMemoryManager | CommonplaceError
         try:
@@ -310,7 +310,7 @@ class Memory:
             return self._upkeep
 
     def _maintain(self, request: SyncRequest, deadline: Deadline) -> SyncReport:
-        from commonplace.care.leftovers import leftovers, sweep
+        from commonplace.health.state_files import leftovers, sweep
 
         sweep(leftovers(self.settings.state_dir, self.settings.cache_dir, now=self._clock()))
         report = self._backends().maintain(

@@ -14,10 +14,9 @@ from commonplace.lazy import lazy_exports
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "cli.command": "Command",
-        "cli.context": "Context",
+        "cli.context": "Command Context",
         "cli.parser": "UsageError positive_int",
-        "cli.words": "columns count",
+        "cli.terminal": "columns count",
         "config.description": "Setting described",
         "config.secret": "Secret",
         "config.settings": "Settings",

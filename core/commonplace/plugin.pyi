@@ -1,9 +1,9 @@
-from commonplace.cli.command import Command as Command
+from commonplace.cli.context import Command as Command
 from commonplace.cli.context import Context as Context
 from commonplace.cli.parser import UsageError as UsageError
 from commonplace.cli.parser import positive_int as positive_int
-from commonplace.cli.words import columns as columns
-from commonplace.cli.words import count as count
+from commonplace.cli.terminal import columns as columns
+from commonplace.cli.terminal import count as count
 from commonplace.config.description import Setting as Setting
 from commonplace.config.description import described as described
 from commonplace.config.secret import Secret as Secret

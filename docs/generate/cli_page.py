@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from argparse import Action
     from collections.abc import Iterator
 
-    from commonplace.cli.command import Command
+    from commonplace.cli.context import Command
 
 __all__ = ["reference"]
 

@@ -23,5 +23,5 @@ def test_it_has_every_command_with_its_options() -> None:
     page = reference()
     for name in (*BUILTIN, "eval"):
         assert f"## commonplace {name}\n" in page
-    assert "- `-n N`, `--max-results N`: how many results at most" in page
+    assert "- `-n N`, `--max-results N`: maximum number of results" in page
     assert "--help" not in page.split("Every command takes:")[1]

@@ -15,7 +15,7 @@ import pytest
 
 import commonplace.plugin
 import commonplace.testing
-from commonplace.cli.command import Command
+from commonplace.cli.context import Command
 from commonplace.config.json5 import parse
 from commonplace.host.discovery import CALLED
 from commonplace.memory import Memory
@@ -233,7 +233,7 @@ def test_a_command_runs_as_its_page_says(
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert line.split()[0] == name
-    assert json.loads(done.stdout) == {"longest": str(notes / "memory" / "2026-10-10.md")}
+    assert json.loads(done.stdout)["longest"] == str(notes / "memory" / "2026-10-10.md")
 
 
 def test_listeners_hear_of_syncs_and_searches(

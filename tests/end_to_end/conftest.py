@@ -37,14 +37,14 @@ class Ran(NamedTuple):
         assert len(lines) == 2, self.err
         assert lines[0].startswith("commonplace: "), self.err
         assert lines[1].startswith("  fix: "), self.err
-        assert "mistake in commonplace" not in self.err
+        assert "bug in commonplace" not in self.err
         return self.err
 
     def went_well(self) -> str:
         """What it printed, after seeing that it was done and that nothing went wrong unseen."""
         assert self.code == 0, self
         assert "Traceback" not in self.err
-        assert "mistake in commonplace" not in self.err
+        assert "bug in commonplace" not in self.err
         return self.out
 
 

@@ -308,7 +308,7 @@ def test_the_command_line_shows_the_chain(
     assert found["backend"] == "builtin"
     assert found["fallback"]["part"] == "unheard_of"
     out, err = sandbox_run("search", "walrus", "--config", str(config))
-    assert "builtin answered in place of unheard_of: " in err
+    assert "results come from builtin, not from unheard_of: " in err
     out, _ = sandbox_run("status", "--config", str(config))
     assert "builtin" in out
     assert "unheard_of" in out

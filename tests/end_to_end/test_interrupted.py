@@ -152,7 +152,7 @@ def test_killed_while_all_is_made_anew(sandbox: Sandbox) -> None:
         assert again.err == ""
     report = json.loads(sandbox.run("index", "--force", "--json").went_well())
     assert report["rebuilt"] is True
-    assert 0 < report["opened"] < NOTES / 2, "begun again"
+    assert 0 < report["filesRead"] < NOTES / 2, "begun again"
     goes_on(sandbox)
 
 
@@ -171,7 +171,7 @@ def test_killed_while_a_setting_makes_all_anew(sandbox: Sandbox, config: str) ->
         assert "rebuilding the index (" in meanwhile.out
     report = json.loads(sandbox.run("index", "--json").went_well())
     assert report["rebuilt"] is (config != "{}")
-    assert 0 < report["opened"] < NOTES / 2, "begun again"
+    assert 0 < report["filesRead"] < NOTES / 2, "begun again"
     goes_on(sandbox)
 
 
@@ -188,7 +188,7 @@ def test_killed_while_an_index_of_an_older_make_is_made_anew(sandbox: Sandbox) -
     assert "rebuilding the index (" in sandbox.run("status").went_well()
     report = json.loads(sandbox.run("index", "--json").went_well())
     assert report["rebuilt"] is True
-    assert 0 < report["opened"] < NOTES / 2, "begun again"
+    assert 0 < report["filesRead"] < NOTES / 2, "begun again"
     goes_on(sandbox)
 
 
@@ -214,7 +214,7 @@ def test_interrupted_by_the_keyboard(sandbox: Sandbox, moment: int, force: tuple
     program = ("-c", AT_A_NOTE, str(int(signal.SIGINT)), str(moment))
     ran = sandbox.run("index", *force, program=program)
     assert (ran.code, ran.out) == (130, "")
-    assert ran.err == "commonplace: interrupted; nothing is lost, the same command goes on\n"
+    assert ran.err == "commonplace: interrupted; nothing is lost, the same command continues\n"
     sandbox.run("index", *force).went_well()
     goes_on(sandbox)
 

@@ -32,11 +32,11 @@ FORBIDDEN = """
     string subprocess tempfile tomllib urllib uuid xllamacpp zipfile
 """
 OURS = """
-    commonplace.aio commonplace.resilience.breaker commonplace.cli.checks commonplace.cli.extra
-    commonplace.cli.jsonify commonplace.cli.pretty commonplace.config.json5
+    commonplace.aio commonplace.resilience.breaker commonplace.cli.checks commonplace.cli.failure
+    commonplace.cli.jsonify commonplace.cli.terminal commonplace.config.json5
     commonplace.config.resolve commonplace.config.schema commonplace.embedding.service
     commonplace.host.events commonplace.index.documents commonplace.index.indexing
-    commonplace.model.chunks commonplace.status commonplace.testing commonplace.sync
+    commonplace.model.chunks commonplace.health.status commonplace.testing commonplace.sync
     commonplace_chunkers.lines
     commonplace_gemini commonplace_inmemory commonplace_local commonplace_mistral
     commonplace_ollama commonplace_openai commonplace_qmd commonplace_sqlite.repair

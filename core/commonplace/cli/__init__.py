@@ -1,6 +1,6 @@
-"""The command line: from a list of arguments to an exit code.
+"""The command line: from arguments to an exit code.
 
-0: done. 1: it failed, and standard error says why. 2: the command line cannot be understood.
+0: done. 1: failed, with the reason on standard error. 2: the command line is not valid.
 130: interrupted.
 """
 
@@ -22,12 +22,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; ``None`` is that of this process."""
     if argv is not None:
         return _guarded(argv)
-    _settle_in()
+    _prepare_process()
     code = _guarded(sys.argv[1:])
-    # The interpreter would take apart every module before it ends: a tenth of the time of a search.
-    # What must be closed is closed by now, and what was printed is flushed here.
+    # Skip the teardown of the interpreter, which takes a tenth of the time of a search. Everything
+    # that needs closing is closed, and the output is flushed here.
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):  # what a stream would not take was told when it was first refused
+        with suppress(OSError):  # a failed write was reported when it first failed
             stream.flush()
     os._exit(code)
 
@@ -39,8 +39,8 @@ def _guarded(argv: Sequence[str]) -> int:
         code = dispatch(argv)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who reads us has seen enough. Nothing more may be written, not even by the interpreter's
-        # own flush at the end.
+        # The reader closed the pipe. Write nothing more, not even by the interpreter's flush at the
+        # end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
@@ -56,14 +56,14 @@ def _guarded(argv: Sequence[str]) -> int:
     return code
 
 
-def _settle_in() -> None:
-    """Make this process ours."""
-    # Start-up makes many objects that stay and hardly any garbage: at the usual threshold the
-    # collector would look through all of them a dozen times.
+def _prepare_process() -> None:
+    """Set up a process that runs one command."""
+    # Start-up creates many lasting objects and little garbage: at the default threshold the
+    # collector would scan all of them a dozen times.
     gc.set_threshold(50_000, 20, 20)
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever started us, who wants to hear nothing
+        if getattr(sys, name) is None:  # closed by the parent process
             nowhere = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
             setattr(sys, name, nowhere)
-        # A name that the terminal cannot show must not end the program.
+        # A character that the terminal cannot show must not end the program.
         getattr(sys, name).reconfigure(errors="backslashreplace")

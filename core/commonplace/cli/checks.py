@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from commonplace.cli.words import count, size
+from commonplace.cli.terminal import count, size
 from commonplace.errors import CommonplaceError, ConfigError
 from commonplace.model.findings import Finding, Fix
 
@@ -105,7 +105,7 @@ def _extras() -> Iterator[Finding]:
 
 
 def _configuration(context: Context) -> Generator[Finding, None, Settings | None]:
-    from commonplace.cli.extra import plugin_host
+    from commonplace.cli.context import plugin_host
     from commonplace.config import check, load_settings
 
     asked: dict[str, Any] = {

@@ -1,28 +1,75 @@
-"""What a command works with: where to write, how it may look, and the memory it was pointed at."""
+"""What a command is, what it runs with, and how plugins' commands are found."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Mapping
 
     from commonplace.cli.progress import ProgressLine
     from commonplace.cli.terminal import Style
+    from commonplace.host.host import PluginHost
     from commonplace.memory import Memory
     from commonplace.model.reports import SyncListener
 
-__all__ = ["Context"]
+__all__ = [
+    "Command",
+    "Context",
+    "plugin_command",
+    "plugin_command_names",
+    "plugin_commands",
+    "plugin_host",
+]
+
+
+class Command(Protocol):
+    """One command of the command line.
+
+    A plugin offers one under the entry point ``command.<name>``; the factory it registers is
+    called without arguments and returns the command.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name as it is typed."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """What the command does: a sentence without a full stop."""
+        ...
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Complete command lines, the most useful first; at least one."""
+        ...
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add the command's own arguments.
+
+        The caller adds ``--workspace``, ``--config``, ``--agent`` and ``--json``.
+        """
+        ...
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Run the command and return the exit code: 0 done, 1 failed.
+
+        Results go to ``context.line`` or ``context.emit``, everything else to ``context.note``.
+        Errors are raised as :class:`~commonplace.errors.CommonplaceError` and printed by the
+        caller; a :class:`~commonplace.cli.parser.UsageError` becomes exit code 2.
+        """
+        ...
 
 
 class Context:
-    """The surroundings of one run of a command.
+    """The streams, environment and common options of one run of a command.
 
-    ``json`` says that the result is wanted as JSON. ``pretty`` says that it is shown to a person
-    on a terminal; ``style`` is how, and is plain text where colours are not wanted.
+    ``json``: print the result as JSON. ``pretty``: standard output is a terminal and the result
+    is text; ``style`` decorates it, or leaves it plain where colours are off.
     """
 
     def __init__(
@@ -45,7 +92,7 @@ class Context:
 
     @property
     def style(self) -> Style:
-        """How standard output may be decorated."""
+        """The decoration of standard output."""
         if self._style is None:
             from commonplace.cli.terminal import style_of
 
@@ -53,36 +100,35 @@ class Context:
         return self._style
 
     def line(self, text: str = "") -> None:
-        """A line of the result, to standard output."""
+        """Write a line of the result to standard output."""
         self.out.write(text + "\n")
 
-    def emit(self, value: object) -> None:
-        """The result as JSON, to standard output. attrs classes become objects in camelCase."""
-        from commonplace.cli.jsonify import dumps
+    def emit(self, value: object, *, versioned: bool = True) -> None:
+        """Write the result as JSON to standard output; ``versioned`` adds ``schemaVersion``."""
+        from commonplace.cli.jsonify import document, dumps
 
-        self.out.write(dumps(value, self.out.encoding) + "\n")
+        self.out.write(dumps(document(value) if versioned else value, self.out.encoding) + "\n")
 
     def emit_line(self, value: object) -> None:
-        """One result of several as JSON, on a line of its own that is written at once."""
-        from commonplace.cli.jsonify import dumps
+        """Write one result of several as one line of JSON, and flush it."""
+        from commonplace.cli.jsonify import document, dumps
 
-        self.out.write(dumps(value, self.out.encoding, indent=None) + "\n")
+        self.out.write(dumps(document(value), self.out.encoding, indent=None) + "\n")
         self.out.flush()
 
     def note(self, text: str) -> None:
-        """A word to the person that is not the result, to standard error."""
+        """Write what is not the result, for a person, to standard error."""
         self.err.write(f"note: {text}\n")
 
     def progress(self) -> ProgressLine:
-        """Shows how far long work is, on a terminal, once it takes over a second."""
+        """A progress line on a terminal, shown once work takes over half a second."""
         from commonplace.cli.progress import ProgressLine
 
         return ProgressLine(self.err, self.env)
 
     def section_classes(self) -> Callable[[str], type | None]:
-        """The class that each section of the configuration is read into, as plugins offer it."""
+        """Maps a section of the configuration to the settings class that its plugin declares."""
         from commonplace.assembly import section_class
-        from commonplace.cli.extra import plugin_host
         from commonplace.errors import PluginConflictError
 
         host = plugin_host(self.env)
@@ -91,7 +137,7 @@ class Context:
             try:
                 return section_class(host, section)
             except PluginConflictError:
-                return None  # told where a memory is opened
+                return None  # reported when a memory is opened
 
         return class_of
 
@@ -103,11 +149,11 @@ class Context:
         state_dir: str | None = None,
         on_sync: SyncListener | None = None,
     ) -> Memory:
-        """The memory that the arguments point at; what is given here goes before them.
+        """Open the memory that the command line names; arguments given here win.
 
-        ``on_sync`` is told of every sync.
+        ``on_sync`` is called after every sync.
 
-        Raises :class:`~commonplace.errors.CommonplaceError` if there is none to be had.
+        Raises :class:`~commonplace.errors.CommonplaceError` if it cannot be opened.
         """
         from commonplace.memory import Memory
 
@@ -122,3 +168,40 @@ class Context:
             one_shot=True,
             on_sync=on_sync,
         )
+
+
+def plugin_host(env: Mapping[str, str]) -> PluginHost:
+    """The host of the installed plugins, configured by ``env``."""
+    from commonplace.config.paths import cache_dir
+    from commonplace.host.host import PluginHost
+
+    return PluginHost(cache_dir=cache_dir(env), env=env)
+
+
+def plugin_command_names(env: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of the commands that plugins offer; no plugin is imported."""
+    return plugin_host(env).ids("command")
+
+
+def plugin_commands(env: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Name and summary of each command that plugins offer, or why it does not load."""
+    from commonplace.errors import CommonplaceError
+
+    host = plugin_host(env)
+    found = []
+    for name in host.ids("command"):
+        try:
+            summary = host.command(name).summary
+        except CommonplaceError as error:
+            summary = f"(does not load: {error})"
+        found.append((name, summary))
+    return found
+
+
+def plugin_command(name: str, env: Mapping[str, str]) -> Command:
+    """The command that a plugin offers as ``name``.
+
+    Raises :class:`~commonplace.errors.PluginUnavailableError` if it cannot be loaded.
+    """
+    command: Command = plugin_host(env).command(name).factory()
+    return command

@@ -1,4 +1,4 @@
-"""Finds the command that is asked for, and runs it."""
+"""Finds the command that the command line names, and runs it."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from commonplace.cli.context import plugin_commands
 from commonplace.cli.parser import PROGRAM, UsageError, command_parser, suggest
 from commonplace.errors import MemoryDisabledError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from commonplace.cli.command import Command
+    from commonplace.cli.context import Command
 
-__all__ = ["BUILTIN", "builtin_command", "dispatch"]
+__all__ = ["BUILTIN", "builtin_command", "dispatch", "overview"]
 
 BUILTIN = (
     "demo",
@@ -28,7 +29,7 @@ BUILTIN = (
     "config",
     "plugins",
 )
-"""The commands that come with commonplace, each in a module of its own, in the order of help."""
+"""The commands of core, each in a module of its own, in the order of the help."""
 
 _COMMON_WITH_VALUE = ("--workspace", "--config", "--agent")
 
@@ -49,13 +50,13 @@ def dispatch(argv: Sequence[str]) -> int:
     if name in {"help", "-h", "--help"}:
         if rest[1:]:
             return _run(_find(rest[1]), ["--help"])
-        sys.stdout.write(_overview())
+        sys.stdout.write(overview(os.environ))
         return 0
     if not name:
-        sys.stderr.write(_overview())
+        sys.stderr.write(overview(os.environ))
         return 2
     if name.startswith("-"):
-        raise UsageError(f"unknown option {name}", hint=f"{PROGRAM} --help shows what there is")
+        raise UsageError(f"unknown option {name}", hint=f"{PROGRAM} --help lists the commands")
     return _run(_find(name), [*common, *rest[1:]])
 
 
@@ -63,7 +64,7 @@ def _run(command: Command, arguments: Sequence[str]) -> int:
     parser = command_parser(command)
     try:
         args = parser.parse_args(arguments)
-    except SystemExit:  # the one way out that argparse takes by itself, after --help
+    except SystemExit:  # raised by argparse itself only after --help
         return 0
     from commonplace.cli.context import Context
 
@@ -79,7 +80,7 @@ def _run(command: Command, arguments: Sequence[str]) -> int:
 
 
 def _split_common(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The options that every command takes and that stand before the command, and the rest."""
+    """Split off the common options before the command's name."""
     common: list[str] = []
     rest = list(argv)
     while rest:
@@ -94,7 +95,7 @@ def _split_common(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def builtin_command(name: str) -> Command:
-    """One of :data:`BUILTIN`; nothing but its own module is imported."""
+    """One of :data:`BUILTIN`; only its own module is imported."""
     command: Command = import_module(f"commonplace.cli.commands.{name}").create()
     return command
 
@@ -102,19 +103,48 @@ def builtin_command(name: str) -> Command:
 def _find(name: str) -> Command:
     if name in BUILTIN:
         return builtin_command(name)
-    from commonplace.cli.extra import plugin_command, plugin_command_names
+    from commonplace.cli.context import plugin_command, plugin_command_names
 
     names = plugin_command_names(os.environ)
     if name in names:
         return plugin_command(name, os.environ)
     near = suggest(name, (*BUILTIN, *names))
     raise UsageError(
-        f"there is no command {name!r}",
-        hint=f"did you mean {PROGRAM} {near}?" if near else f"{PROGRAM} --help shows what there is",
+        f"no such command: {name!r}",
+        hint=f"did you mean {PROGRAM} {near}?" if near else f"{PROGRAM} --help lists the commands",
     )
 
 
-def _overview() -> str:
-    from commonplace.cli.overview import overview
+_TAIL = f"""\
+every command takes:
+  --workspace DIR   folder of the notes
+  --config FILE     configuration file to use (JSON5)
+  --agent ID        agent whose memory is used (default: main)
+  --json            print the result as JSON
+  --help            its arguments, with examples
 
-    return overview(os.environ)
+  --version         the version, without a command
+
+first steps:
+  {PROGRAM} demo
+  {PROGRAM} index --workspace ~/notes
+  {PROGRAM} search --workspace ~/notes "why did we move to the small server?"
+"""
+
+
+def overview(env: Mapping[str, str]) -> str:
+    """The text of ``commonplace --help``: all commands, those of plugins last."""
+    ours = [(command.name, command.summary) for command in map(builtin_command, BUILTIN)]
+    width = max(len(name) for name, _ in ours)
+    lines = [
+        f"usage: {PROGRAM} COMMAND [arguments]",
+        "",
+        "The memory of AI agents: plain Markdown notes, searched, ranked and cited.",
+        "",
+        "commands:",
+        *(f"  {name:<{width}}  {summary}" for name, summary in ours),
+    ]
+    if theirs := plugin_commands(env):
+        lines += ["", "commands of plugins:"]
+        lines += [f"  {name:<{width}}  {summary}" for name, summary in theirs]
+    return "\n".join([*lines, "", _TAIL])

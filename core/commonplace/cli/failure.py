@@ -1,4 +1,4 @@
-"""Errors as a person or a script wants to read them."""
+"""Prints errors, for a person or as JSON, and chooses the exit code."""
 
 from __future__ import annotations
 
@@ -14,51 +14,51 @@ if TYPE_CHECKING:
 
 __all__ = ["report", "report_interrupt", "wants_json"]
 
-_ENDED = "interrupted; nothing is lost, the same command goes on"
+_ENDED = "interrupted; nothing is lost, the same command continues"
 
 
 def wants_json(argv: Sequence[str]) -> bool:
-    """Whether ``argv`` asks for JSON, found out without understanding the rest of it."""
+    """Whether ``argv`` has ``--json``; the rest need not be valid."""
     options = argv[: argv.index("--")] if "--" in argv else argv
     return "--json" in options
 
 
 def report(error: Exception, argv: Sequence[str]) -> int:
-    """Say what went wrong and how to fix it; the exit code is returned."""
+    """Print what failed and how to fix it; return the exit code."""
     kind, message, hint = _explain(error)
-    if not (wants_json(argv) and _said_as_json(error, kind, message, hint)):
+    if not (wants_json(argv) and _printed_as_json(error, kind, message, hint)):
         lines = [f"{PROGRAM}: {message}"]
         lines += [f"  {note}" for note in getattr(error, "__notes__", ())]
         if isinstance(error, ConfigError):
             lines += [f"  {fault}" for fault in error.faults if str(fault) not in message]
         if hint:
             lines.append(f"  fix: {hint}")
-        with suppress(OSError):  # the exit code is all that is left to tell it by
+        with suppress(OSError):  # the exit code still reports it
             sys.stderr.write("\n".join(lines) + "\n")
     return 2 if isinstance(error, UsageError) else 1
 
 
 def report_interrupt(argv: Sequence[str]) -> int:
-    """Say that somebody ended it from the keyboard; the exit code is returned."""
-    if not (wants_json(argv) and _said_as_json(KeyboardInterrupt(), "Interrupted", _ENDED, "")):
-        # A terminal shows ^C where the cursor stands.
+    """Print that Ctrl-C ended the command; return the exit code."""
+    if not (wants_json(argv) and _printed_as_json(KeyboardInterrupt(), "Interrupted", _ENDED, "")):
+        # A terminal shows ^C at the cursor.
         start = "\n" if sys.stderr.isatty() else ""
         with suppress(OSError):
             sys.stderr.write(f"{start}{PROGRAM}: {_ENDED}\n")
     return 130
 
 
-def _said_as_json(error: BaseException, kind: str, message: str, hint: str) -> bool:
-    """Whether the standard output took it: that it takes nothing may be what went wrong."""
-    from commonplace.cli.jsonify import dumps
+def _printed_as_json(error: BaseException, kind: str, message: str, hint: str) -> bool:
+    """Write the error to standard output; False if that fails, which may be the error itself."""
+    from commonplace.cli.jsonify import document, dumps
 
     facts: dict[str, object] = {"type": kind, "message": message, "hint": hint}
     if isinstance(error, ConfigError):
-        facts["faults"] = error.faults
+        facts["problems"] = error.faults
     if notes := getattr(error, "__notes__", ()):
         facts["notes"] = notes
     try:
-        sys.stdout.write(dumps({"error": facts}, sys.stdout.encoding) + "\n")
+        sys.stdout.write(dumps(document({"error": facts}), sys.stdout.encoding) + "\n")
         sys.stdout.flush()
     except OSError:
         return False
@@ -77,6 +77,6 @@ def _explain(error: Exception) -> tuple[str, str, str]:
         return kind, message, ""
     return (
         kind,
-        f"this is a mistake in {PROGRAM}: {kind}: {error}",
+        f"this is a bug in {PROGRAM}: {kind}: {error}",
         "run it again with COMMONPLACE_DEBUG=1 for the traceback to report",
     )

@@ -1,4 +1,4 @@
-"""Values of the model as JSON, in the camelCase spelling of the original."""
+"""The JSON of every command; docs/json.md describes each object."""
 
 from __future__ import annotations
 
@@ -10,17 +10,32 @@ from commonplace.model.findings import Finding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["camel", "dumps", "plain"]
+    from commonplace.model.reports import Status, SyncReport
+    from commonplace.model.search import Hit, SearchResult
+
+__all__ = ["SCHEMA_VERSION", "camel", "document", "dumps", "plain"]
+
+SCHEMA_VERSION = 1
+"""Stands in every object; it grows when a key is renamed, removed, or changes its meaning."""
 
 
-def camel(name: str) -> str:
-    """``start_line`` as ``startLine``."""
-    head, *tail = name.split("_")
-    return head + "".join(part.capitalize() for part in tail)
+def document(value: object) -> object:
+    """``value`` as one document of output: an object gets its ``schemaVersion``."""
+    facts = plain(value)
+    return {"schemaVersion": SCHEMA_VERSION, **facts} if isinstance(facts, dict) else facts
+
+
+def dumps(value: object, encoding: str | None, *, indent: int | None = 2) -> str:
+    """``value`` as JSON that a stream of ``encoding`` can take.
+
+    Without ``indent`` it is one line.
+    """
+    unicode = (encoding or "").lower().replace("-", "").startswith("utf")
+    return json.dumps(plain(value), ensure_ascii=not unicode, indent=indent)
 
 
 def plain(value: object) -> Any:
-    """``value`` with attrs classes and named tuples as dictionaries, other sequences as lists."""
+    """``value`` with its objects as dictionaries in camelCase, and other sequences as lists."""
     if isinstance(value, Finding):
         hint = value.fix.hint if value.fix is not None else ""
         return {"state": value.state, "name": value.name, "text": value.text, "hint": hint}
@@ -44,10 +59,103 @@ def _field_names(cls: type) -> Sequence[str] | None:
     return names
 
 
-def dumps(value: object, encoding: str | None, *, indent: int | None = 2) -> str:
-    """``value`` as JSON that can be written to a stream of ``encoding``.
+def camel(name: str) -> str:
+    """``start_line`` as ``startLine``."""
+    head, *tail = name.split("_")
+    return head + "".join(part.capitalize() for part in tail)
 
-    Without ``indent`` it is one line.
-    """
-    unicode = (encoding or "").lower().replace("-", "").startswith("utf")
-    return json.dumps(plain(value), ensure_ascii=not unicode, indent=indent)
+
+def result_json(result: SearchResult, *, explain: bool) -> dict[str, Any]:
+    """A search; ``results`` holds the hits under the names of the original."""
+    return {
+        "results": [_hit_json(hit, explain=explain) for hit in result.hits],
+        "backend": result.backend,
+        "provider": result.provider,
+        "model": result.model,
+        "fallback": result.fallback,
+        "stale": result.stale,
+        "notes": result.notes,
+    } | ({"arms": result.arms} if explain else {})
+
+
+def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "path": hit.path,
+        "startLine": hit.start_line,
+        "endLine": hit.end_line,
+        "score": hit.score,
+        "snippet": hit.snippet,
+        "source": hit.source,
+        "citation": hit.citation,
+        "heading": hit.heading,
+        "trust": hit.trust,
+    }
+    return facts | {"explain": hit.explain} if explain else facts
+
+
+def report_json(report: SyncReport, warnings: Sequence[str]) -> dict[str, Any]:
+    """A sync; ``warnings`` are in words what it could not do."""
+    done = report.embedding
+    return {
+        "added": report.added,
+        "updated": report.updated,
+        "removed": report.removed,
+        "unchanged": report.unchanged,
+        "hidden": report.hidden,
+        "deferred": report.deferred,
+        "remaining": report.remaining,
+        "chunksWritten": report.chunks_written,
+        "filesRead": report.opened,
+        "rebuilt": report.rebuilt,
+        "unreadable": _pairs(report.unreadable),
+        "failedRoots": report.failed_roots,
+        "absentRoots": report.absent_roots,
+        "skippedSymlinks": report.skipped_symlinks,
+        "embedding": {**plain(done), "refused": _pairs(done.refused)} if done is not None else None,
+        "seconds": report.seconds,
+        "warnings": warnings,
+    }
+
+
+def _pairs(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"path": path, "reason": reason} for path, reason in pairs]
+
+
+def status_json(status: Status) -> dict[str, Any]:
+    """The condition of a memory."""
+    return {
+        "agent": status.agent,
+        "workspace": status.workspace,
+        "backend": status.backend,
+        "available": status.available,
+        "backends": status.links,
+        "fallback": status.fallback,
+        "searchMode": status.search_mode,
+        "requestedProvider": status.requested_provider,
+        "provider": status.provider,
+        "model": status.model,
+        "providers": status.providers,
+        "spaces": status.spaces,
+        "sources": status.sources,
+        "extraPaths": status.extra_paths,
+        "files": status.files,
+        "chunks": status.chunks,
+        "sourceCounts": [
+            {"source": source, "files": files, "chunks": chunks}
+            for source, files, chunks in status.source_counts
+        ],
+        "dirty": status.stale > 0,
+        "stale": status.stale,
+        "deferred": status.deferred,
+        "failedRoots": status.failed_roots,
+        "skippedSymlinks": status.skipped_symlinks,
+        "dbPath": status.db_path,
+        "dbBytes": status.db_bytes,
+        "writable": status.writable,
+        "configFiles": status.config_files,
+        "sync": status.upkeep,
+        "notes": status.information,
+        "warnings": status.notices,
+        "problems": status.problems,
+        "findings": status.findings,
+    }

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from argparse import _ArgumentGroup
     from collections.abc import Iterable, Sequence
 
-    from commonplace.cli.command import Command
+    from commonplace.cli.context import Command
 
 __all__ = [
     "PROGRAM",
@@ -26,13 +26,13 @@ __all__ = [
 
 PROGRAM = "commonplace"
 
-# argparse looks for a translation of each of its words, and imports ``locale`` for it: for an
-# English program that is a tenth of a search's own time, in vain.
+# argparse imports ``locale`` to translate its messages: a tenth of the time of a search, wasted
+# in an English program.
 vars(argparse).update(_=str, ngettext=lambda one, many, number: one if number == 1 else many)
 
 
 class UsageError(Exception):
-    """The command line cannot be understood; ``hint`` says how to put it right."""
+    """The command line is not valid; ``hint`` says how to correct it."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -42,8 +42,8 @@ class UsageError(Exception):
 class _Formatter(RawDescriptionHelpFormatter):
     """Lays out help to the width of the terminal.
 
-    argparse makes a formatter for every argument that is added and each time imports ``shutil`` to
-    ask for the width: more than all the rest of its work. Asking the terminal itself is free.
+    argparse creates a formatter for every argument and imports ``shutil`` each time to get the
+    width, which costs more than all its other work. Asking the terminal directly is free.
     """
 
     def __init__(self, prog: str) -> None:
@@ -61,10 +61,10 @@ def _width() -> int:
 
 
 class Parser(ArgumentParser):
-    """Raises :class:`UsageError`, with a suggestion where something was probably mistyped."""
+    """Raises :class:`UsageError`, with a suggestion where an argument looks mistyped."""
 
     def error(self, message: str) -> NoReturn:
-        """Turn argparse's words into a :class:`UsageError`."""
+        """Raise argparse's message as a :class:`UsageError`."""
         raise UsageError(message, hint=self._hint(message))
 
     def _hint(self, message: str) -> str:
@@ -78,8 +78,8 @@ class Parser(ArgumentParser):
             if option.startswith("-") and not option.startswith("--"):
                 return f'to leave out notes with a word, quote the query: "words {option}"'
         if "ignored explicit argument" in message:  # -heron, read as -h and more
-            return f'what begins with - and is no option goes behind --: {self.prog} -- "-word"'
-        return f"{self.prog} --help shows what it takes"
+            return f'put a word that begins with - after --: {self.prog} -- "-word"'
+        return f"{self.prog} --help lists its arguments"
 
 
 def command_parser(command: Command) -> Parser:
@@ -102,7 +102,7 @@ def add_common(group: _ArgumentGroup | ArgumentParser) -> None:
         "--workspace", metavar="DIR", help="folder of the notes (default: as configured)"
     )
     group.add_argument("--config", metavar="FILE", help="configuration file to use (JSON5)")
-    group.add_argument("--agent", metavar="ID", help="whose memory (default: main)")
+    group.add_argument("--agent", metavar="ID", help="agent whose memory is used (default: main)")
     group.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
@@ -112,7 +112,7 @@ def _examples(lines: Sequence[str]) -> str:
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
-    """The one of ``known`` that ``word`` was probably meant to be, or ``""``."""
+    """The one of ``known`` that is most similar to ``word``, or ``""``."""
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(word, list(known), n=1)), "")

@@ -1,4 +1,4 @@
-"""Shows on a terminal how far a long piece of work is."""
+"""Shows the progress of long work on a terminal."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ProgressLine"]
 
-_PATIENCE = 0.5  # seconds in silence: what is done by then needs no bar
+_DELAY = 0.5  # seconds before the line appears: shorter work needs none
 _REDRAW = 0.1  # seconds between two drawings
 
 
 class ProgressLine:
-    """A callback for progress, and a context manager that wipes the line away at the end.
+    """A progress callback, and a context manager that erases the line at the end.
 
     Silent where ``stream`` is no terminal. Drawn by rich if that is installed, else as one line of
     text. ``clock`` gives seconds.
@@ -44,11 +44,11 @@ class ProgressLine:
         self.close()
 
     def __call__(self, progress: Progress) -> None:
-        """Show ``progress``, if anybody is looking and it is time to."""
+        """Show ``progress``, at most ten times a second."""
         if not self._visible:
             return
         now = self._clock()
-        if now - self._started < _PATIENCE:
+        if now - self._started < _DELAY:
             return
         if self._drawn is not None and now - self._drawn < _REDRAW:
             return
@@ -57,14 +57,14 @@ class ProgressLine:
             self._bar = _bar(self._stream)
         self._bar.draw(progress)
 
-    def say(self, label: str) -> None:
-        """Show at once that ``label``, which cannot tell how far it is, is being done."""
+    def show(self, label: str) -> None:
+        """Show at once that work without measurable progress runs."""
         if self._visible and self._bar is None:
             self._bar = _TextBar(self._stream)
             self._bar.write(label + " ...")
 
     def close(self) -> None:
-        """Wipe it away; what comes next starts on a clean line."""
+        """Erase the line."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -78,7 +78,7 @@ def _bar(stream: TextIO) -> _RichBar | _TextBar:
 
 
 class _TextBar:
-    """One line, drawn over and over."""
+    """One line, redrawn in place."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -101,7 +101,7 @@ class _TextBar:
 
 
 class _RichBar:
-    """A bar with the time that is left, by rich."""
+    """A bar with the time left, by rich."""
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
@@ -129,9 +129,9 @@ class _RichBar:
         total = progress.total or None
         if progress.label not in self._tasks:
             if self._unknown is not None:
-                # What could not tell how far it was cannot tell that it is done, either.
+                # Work without a total does not report its end either.
                 self._progress.update(self._unknown, visible=False)
-            # What was done before this began says nothing about how fast it goes.
+            # Work completed before this bar must not count towards its speed.
             task = self._progress.add_task(
                 progress.label, total=total, completed=progress.completed
             )

@@ -1,4 +1,4 @@
-"""Text for a terminal: width, colour and harmlessness."""
+"""Text for people: counts, sizes, tables, and what a terminal shows safely."""
 
 from __future__ import annotations
 
@@ -9,7 +9,20 @@ from unicodedata import category, east_asian_width
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = ["Style", "cells", "fit", "highlighted", "pad", "printable", "style_of", "wrap"]
+__all__ = [
+    "Style",
+    "cells",
+    "columns",
+    "count",
+    "fit",
+    "highlighted",
+    "pad",
+    "printable",
+    "size",
+    "style_of",
+    "wrap",
+]
+
 
 # A note must not be able to move the cursor, set the title or answer in the user's name. Each
 # character is replaced by exactly one, so that offsets into the text stay true.
@@ -44,7 +57,7 @@ class Style:
         """A word that was searched for."""
         return self._paint("1;33", text)
 
-    def place(self, text: str) -> str:
+    def path(self, text: str) -> str:
         """A path."""
         return self._paint("36", text)
 
@@ -108,10 +121,10 @@ def fit(text: str, width: int) -> str:
     if cells(text) <= width:
         return text
     used = 0
-    for place, char in enumerate(text):
+    for position, char in enumerate(text):
         used += _cells(char)
         if used > width - 1:
-            return text[:place] + "…"
+            return text[:position] + "…"
     return text
 
 
@@ -129,22 +142,22 @@ def wrap(text: str, width: int) -> Iterator[tuple[int, int]]:
 
 def _wrap_line(text: str, start: int, end: int, width: int) -> Iterator[tuple[int, int]]:
     begin, blank, used = start, -1, 0
-    place = start
-    while place < end:
-        used += _cells(text[place])
-        if used > width and place > begin:
-            if text[place] == " ":
-                stop, following = place, place + 1
+    position = start
+    while position < end:
+        used += _cells(text[position])
+        if used > width and position > begin:
+            if text[position] == " ":
+                stop, following = position, position + 1
             elif blank > begin:
                 stop, following = blank, blank + 1
             else:
-                stop, following = place, place
+                stop, following = position, position
             yield begin, stop
-            begin, blank, used, place = following, -1, 0, following
+            begin, blank, used, position = following, -1, 0, following
             continue
-        if text[place] == " ":
-            blank = place
-        place += 1
+        if text[position] == " ":
+            blank = position
+        position += 1
     if begin < end or begin == start:
         yield begin, end
 
@@ -153,11 +166,37 @@ def highlighted(
     text: str, start: int, end: int, spans: Sequence[tuple[int, int]], style: Style
 ) -> str:
     """``text[start:end]`` with the parts inside ``spans`` shown as matches."""
-    parts, place = [], start
+    parts, position = [], start
     for first, last in sorted(spans):
-        begin, stop = max(first, place), min(last, end)
+        begin, stop = max(first, position), min(last, end)
         if begin < stop:
-            parts += [text[place:begin], style.match(text[begin:stop])]
-            place = stop
-    parts.append(text[place:end])
+            parts += [text[position:begin], style.match(text[begin:stop])]
+            position = stop
+    parts.append(text[position:end])
     return "".join(parts)
+
+
+def count(number: int, thing: str) -> str:
+    """``1 note``, ``2 notes``."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def size(number: int) -> str:
+    """A number of bytes with its unit, such as ``1.5 MB``."""
+    if number < 1000:
+        return f"{number} B"
+    amount, unit = number / 1000, "kB"
+    if amount >= 1000:
+        amount, unit = amount / 1000, "MB"
+    if amount >= 1000:
+        amount, unit = amount / 1000, "GB"
+    return f"{amount:.1f} {unit}"
+
+
+def columns(rows: Sequence[Sequence[str]], *, gap: str = "  ") -> list[str]:
+    """``rows`` as lines with aligned columns; the last column is not padded."""
+    widths = [max(cells(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return [
+        gap.join(pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

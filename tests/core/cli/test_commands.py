@@ -118,6 +118,9 @@ def test_get_prints_some_lines(run: Callable[..., Run], workspace: str) -> None:
     assert run("get", "--workspace", workspace, f"{path}#L3-L4").out == ran.out
     as_json = run("get", "--workspace", workspace, path, "--from", "3", "--lines", "2", "--json")
     assert as_json.json == {
+        "schemaVersion": 1,
+        "agent": "main",
+        "workspace": workspace,
         "path": path,
         "text": "## Morning round\n",
         "startLine": 3,
@@ -140,7 +143,7 @@ def test_get_past_the_end_says_so(run: Callable[..., Run], workspace: str) -> No
         ("/etc/passwd", "PathNotAllowedError"),
     ],
 )
-def test_get_refuses_with_a_way_to_mend_it(
+def test_get_refuses_with_a_hint(
     run: Callable[..., Run], workspace: str, path: str, kind: str
 ) -> None:
     ran = run("get", "--workspace", workspace, path)
@@ -167,7 +170,7 @@ def test_index_says_what_it_did(run: Callable[..., Run], workspace: str) -> None
     assert head == "Memory index updated (main)."
     assert summary.startswith("notes: 11 added; ")
     again = run("index", "--workspace", workspace, "--json").json
-    assert (again["added"], again["unchanged"], again["opened"]) == (0, 11, 0)
+    assert (again["added"], again["unchanged"], again["filesRead"]) == (0, 11, 0)
     forced = run("index", "--workspace", workspace, "--force", "--json").json
     assert (forced["added"], forced["rebuilt"]) == (11, True)
 
@@ -187,9 +190,9 @@ def test_status_tells_of_a_sync_of_its_own(run: Callable[..., Run], workspace: s
     ran = run("status", "--workspace", workspace, "--index")
     (line,) = [line for line in ran.out.splitlines() if "Last sync" in line]
     assert line.endswith("(demand): 11 added, 0 updated, 0 removed")
-    upkeep = run("status", "--workspace", workspace, "--index", "--json").json["upkeep"]
-    assert (upkeep["watching"], upkeep["last"]["reasons"]) == ("off", ["demand"])
-    assert run("status", "--workspace", workspace, "--json").json["upkeep"] is None
+    sync = run("status", "--workspace", workspace, "--index", "--json").json["sync"]
+    assert (sync["watching"], sync["last"]["reasons"]) == ("off", ["demand"])
+    assert run("status", "--workspace", workspace, "--json").json["sync"] is None
 
 
 def test_status_before_and_after(run: Callable[..., Run], workspace: str) -> None:
@@ -199,7 +202,7 @@ def test_status_before_and_after(run: Callable[..., Run], workspace: str) -> Non
     assert (after["files"], after["stale"], after["dirty"]) == (11, 0, False)
     assert after["sourceCounts"] == [{"source": "memory", "files": 11, "chunks": after["chunks"]}]
     assert after["backend"] == "builtin"
-    assert after["workspaceDir"] == workspace
+    assert after["workspace"] == workspace
     assert after["problems"] == []
 
 
@@ -372,7 +375,7 @@ def test_config_show_has_values_and_origins(
     assert line.split() == [key, "9", "hits", f"{config}:1"]
 
 
-def test_config_check_tells_everything_at_once(
+def test_config_check_reports_everything_at_once(
     run: Callable[..., Run], workspace: str, tmp_path: Path
 ) -> None:
     config = tmp_path / "bad.json5"
@@ -383,15 +386,15 @@ def test_config_check_tells_everything_at_once(
     argv = ("config", "check", "--workspace", workspace, "--config", str(config))
     ran = run(*argv)
     assert ran.code == 1
-    assert ran.out.count("fault    ") == 2
+    assert ran.out.count("problem  ") == 2
     assert f"{config}:2" in ran.out
     report = run(*argv, "--json")
     assert report.code == 1
-    assert [fault["line"] for fault in report.json["faults"]] == [1, 2]
+    assert [problem["line"] for problem in report.json["problems"]] == [1, 2]
 
 
 @pytest.mark.parametrize(
-    ("section", "fault"),
+    ("section", "problem"),
     [
         (
             '{ qmd: { comand: "x" } }',
@@ -402,18 +405,18 @@ def test_config_check_tells_everything_at_once(
     ],
 )
 def test_config_check_and_doctor_read_the_sections_of_plugins(
-    run: Callable[..., Run], workspace: str, tmp_path: Path, section: str, fault: str
+    run: Callable[..., Run], workspace: str, tmp_path: Path, section: str, problem: str
 ) -> None:
     config = tmp_path / "bad.json5"
     config.write_text(f"{{ memory: {section} }}", encoding="utf-8")
     for command in (("config", "check"), ("doctor",)):
         ran = run(*command, "--workspace", workspace, "--config", str(config))
         assert ran.code == 1
-        assert f"{config}:1: {fault}" in ran.out
+        assert f"{config}:1: {problem}" in ran.out
 
 
 @pytest.mark.parametrize(
-    ("section", "fault"),
+    ("section", "problem"),
     [
         (
             'memory: { backend: "qdm" }',
@@ -433,19 +436,19 @@ def test_config_check_and_doctor_read_the_sections_of_plugins(
         ),
     ],
 )
-def test_config_check_knows_who_is_installed(
-    run: Callable[..., Run], workspace: str, tmp_path: Path, section: str, fault: str
+def test_config_check_knows_the_installed_plugins(
+    run: Callable[..., Run], workspace: str, tmp_path: Path, section: str, problem: str
 ) -> None:
     config = tmp_path / "bad.json5"
     config.write_text(f"{{\n{section} }}", encoding="utf-8")
     ran = run("config", "check", "--workspace", workspace, "--config", str(config))
     assert ran.code == 1
-    assert f"fault    {config}:2: {fault}" in ran.out
-    assert "1 fault found" in ran.err
+    assert f"problem  {config}:2: {problem}" in ran.out
+    assert "1 problem found" in ran.err
     assert "warning" not in ran.out
 
 
-def test_config_check_warns_of_a_provider_that_nobody_offers(
+def test_config_check_warns_of_a_provider_that_no_plugin_offers(
     run: Callable[..., Run], workspace: str, tmp_path: Path
 ) -> None:
     config = tmp_path / "bad.json5"
@@ -490,13 +493,13 @@ def test_config_show_has_the_sections_of_plugins(
 
 def test_config_check_of_nothing_is_right(run: Callable[..., Run], workspace: str) -> None:
     ran = run("config", "check", "--workspace", workspace)
-    assert (ran.code, ran.out) == (0, "ok       no file, defaults alone\n")
+    assert (ran.code, ran.out) == (0, "ok       no file, defaults only\n")
 
 
 def test_config_path_and_schema(run: Callable[..., Run], home: Path) -> None:
     paths = run("config", "path", "--json").json["paths"]
     assert all(path["path"].startswith(str(home)) and not path["exists"] for path in paths)
-    assert "not there" in run("config", "path").out
+    assert "missing" in run("config", "path").out
     schema = run("config", "schema").json
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert "agents" in schema["properties"]
@@ -519,7 +522,11 @@ def test_memory_that_is_switched_off_is_no_failure(
     argv = (*command.split(), "--workspace", workspace, "--config", str(file))
     ran = run(*argv)
     assert (ran.code, ran.out, ran.err) == (0, "Memory search disabled.\n", "")
-    assert run(*argv, "--json").json == {"disabled": True, "results": []}
+    assert run(*argv, "--json").json == {
+        "schemaVersion": 1,
+        "disabled": True,
+        "results": [],
+    }
     assert "warning  memory: memory search is switched off" in run("doctor", *argv[-4:]).out
 
 

@@ -74,13 +74,13 @@ def test_every_command_takes_the_common_options(name: str) -> None:
     [
         (["serach", "x"], "did you mean commonplace search?"),
         (["statsu"], "did you mean commonplace status?"),
-        (["zzz"], "commonplace --help shows"),
-        (["--versoin"], "commonplace --help shows"),
+        (["zzz"], "commonplace --help lists"),
+        (["--versoin"], "commonplace --help lists"),
         (["search", "x", "--max-result", "3"], "did you mean --max-results?"),
         (["search", "deploy", "-staging"], 'quote the query: "words -staging"'),
         pytest.param(
             ["search", "-heron"],
-            'behind --: commonplace search -- "-word"',
+            'after --: commonplace search -- "-word"',
             marks=pytest.mark.skipif(
                 sys.version_info >= (3, 12, 3), reason="argparse takes it for -h here, and helps"
             ),

@@ -175,6 +175,7 @@ def test_quiet_leaves_out_what_is_well_in_json_too(
     run: Callable[..., Ran], workspace: str, index: Path
 ) -> None:
     assert run("doctor", "--quiet", "--json", "--workspace", workspace).json == {
+        "schemaVersion": 1,
         "ok": True,
         "findings": [],
     }

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-from commonplace.cli.hits import notes_on, plain_hits, result_json
-from commonplace.cli.jsonify import dumps
-from commonplace.cli.pretty import pretty_hits
+from commonplace.cli.hits import notes_on, plain_hits, pretty_hits
+from commonplace.cli.jsonify import dumps, result_json
 from commonplace.cli.terminal import Style
 from commonplace.model.search import (
     ArmScore,
@@ -119,7 +118,7 @@ def test_notes_speak_of_what_the_answer_lacks() -> None:
     )
     assert list(notes_on(result)) == [
         "no matches",
-        "builtin answered in place of qmd: not installed",
+        "results come from builtin, not from qmd: not installed",
         "the query has no words to search for",
     ]
     assert list(notes_on(RESULT)) == []

@@ -18,7 +18,7 @@ from commonplace.hookspecs import hookimpl
 
 class Hello:
     name = "hello"
-    summary = "Greet somebody"
+    summary = "Greet a person"
     examples = ("commonplace hello Ines",)
 
     def configure(self, parser):
@@ -34,7 +34,7 @@ class Hello:
 
 @hookimpl
 def commonplace_register_commands(register):
-    register.command("hello", Hello, summary="Greet somebody")
+    register.command("hello", Hello, summary="Greet a person")
 """
 
 
@@ -57,7 +57,10 @@ def site(tmp_path: Path) -> str:
 def test_it_runs_like_our_own(process: Callable[..., Run], site: str) -> None:
     ran = process("hello", "Ines", "--agent", "pip", PYTHONPATH=site)
     assert (ran.code, ran.out, ran.err) == (0, "Hello Ines, pip here.\n", "")
-    assert process("--json", "hello", "Ines", PYTHONPATH=site).json == {"hello": "Ines"}
+    assert process("--json", "hello", "Ines", PYTHONPATH=site).json == {
+        "schemaVersion": 1,
+        "hello": "Ines",
+    }
     assert "commonplace hello Ines" in process("hello", "--help", PYTHONPATH=site).out
 
 
@@ -65,7 +68,7 @@ def test_help_lists_it_and_says_which_do_not_load(process: Callable[..., Run], s
     ran = process("--help", PYTHONPATH=site)
     assert ran.code == 0
     theirs = ran.out.partition("commands of plugins:")[2].splitlines()
-    assert ["hello", "Greet", "somebody"] in [line.split() for line in theirs]
+    assert ["hello", "Greet", "a", "person"] in [line.split() for line in theirs]
     assert any(line.split()[:4] == ["broken", "(does", "not", "load:"] for line in theirs)
 
 

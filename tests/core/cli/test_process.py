@@ -54,7 +54,7 @@ def test_a_bug_is_one_line_and_the_way_to_its_traceback(
     ran = run("search", "x")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.splitlines() == [
-        "commonplace: this is a mistake in commonplace: ZeroDivisionError: division by zero",
+        "commonplace: this is a bug in commonplace: ZeroDivisionError: division by zero",
         "  fix: run it again with COMMONPLACE_DEBUG=1 for the traceback to report",
     ]
     assert run("search", "x", "--json").json["error"]["type"] == "ZeroDivisionError"
@@ -87,7 +87,7 @@ def test_a_configuration_error_shows_every_fault(
     assert f"{config}:2" in ran.err
     error = run(*argv, "--json").json["error"]
     assert error["type"] == "ConfigError"
-    assert [fault["line"] for fault in error["faults"]] == [1, 2]
+    assert [problem["line"] for problem in error["problems"]] == [1, 2]
 
 
 def test_a_pipe_that_is_closed_early_is_quiet(process: Callable[..., Run], indexed: str) -> None:

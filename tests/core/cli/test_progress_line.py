@@ -77,7 +77,7 @@ def test_what_is_done_at_once_shows_nothing() -> None:
 def test_nothing_in_pipes_or_on_dumb_terminals(stream: io.StringIO, env: dict[str, str]) -> None:
     clock = Clock()
     with ProgressLine(stream, env, clock=clock) as progress:
-        progress.say("Checking")
+        progress.show("Checking")
         clock.now += 9
         progress(Progress("Indexing", 1, 4))
     assert stream.getvalue() == ""
@@ -86,7 +86,7 @@ def test_nothing_in_pipes_or_on_dumb_terminals(stream: io.StringIO, env: dict[st
 def test_work_that_cannot_tell_how_far_it_is_says_what_it_does() -> None:
     stream = Terminal()
     with ProgressLine(stream, {}) as progress:
-        progress.say("Checking the index")
+        progress.show("Checking the index")
     assert stream.getvalue() == "\rChecking the index ...\x1b[K\r\x1b[K"
 
 

@@ -58,7 +58,7 @@ def test_its_configuration_is_right(run: Callable[..., Any], tmp_path: Path) -> 
         config = tmp_path / "config.json5"
         config.write_text(block, encoding="utf-8")
         report = run("config", "check", "--config", str(config), "--json")
-        assert (report.code, report.json["faults"], report.json["warnings"]) == (0, [], [])
+        assert (report.code, report.json["problems"], report.json["warnings"]) == (0, [], [])
 
 
 def test_its_links_lead_somewhere() -> None:

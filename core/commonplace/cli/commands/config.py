@@ -1,10 +1,10 @@
-"""``commonplace config``: what is configured, where, and whether it is right."""
+"""``commonplace config``: show, check, locate and describe the configuration."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.cli.words import count
+from commonplace.cli.terminal import count
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -15,10 +15,10 @@ __all__ = ["create"]
 
 
 class ConfigCommand:
-    """Shows, checks, locates and describes the configuration."""
+    """Four actions on the configuration."""
 
     name = "config"
-    summary = "Show the configuration in force, check it, list its files, print its schema"
+    summary = "Show the configuration, check it, list its files, print its schema"
     examples = (
         "commonplace config show --changed",
         "commonplace config check --config ./commonplace.json5",
@@ -27,19 +27,19 @@ class ConfigCommand:
     )
 
     def configure(self, parser: ArgumentParser) -> None:
-        """Add what it takes."""
+        """Add the arguments."""
         parser.add_argument(
             "action",
             choices=("show", "check", "path", "schema"),
-            help="show: every setting with its origin; check: all faults at once; "
-            "path: the files that are looked for; schema: JSON Schema for editors",
+            help="show: every setting with its origin; check: all errors at once; "
+            "path: the files that are read; schema: JSON Schema for editors",
         )
         parser.add_argument(
-            "--changed", action="store_true", help="show: leave out what is at its default"
+            "--changed", action="store_true", help="show: leave out settings at their default"
         )
 
     def run(self, args: Namespace, context: Context) -> int:
-        """Do one of the four."""
+        """Run the action."""
         if args.action == "show":
             return _show(context, changed=args.changed)
         if args.action == "check":
@@ -77,8 +77,7 @@ def _show(context: Context, *, changed: bool) -> int:
             }
         )
         return 0
-    from commonplace.cli.terminal import printable
-    from commonplace.cli.words import columns
+    from commonplace.cli.terminal import columns, printable
 
     style = context.style
     rows = [
@@ -96,7 +95,7 @@ def _show(context: Context, *, changed: bool) -> int:
 
 
 def _check(context: Context) -> int:
-    from commonplace.cli.extra import plugin_host
+    from commonplace.cli.context import plugin_host
     from commonplace.config import check
 
     report = check(
@@ -112,7 +111,7 @@ def _check(context: Context) -> int:
             {
                 "ok": not report.faults,
                 "files": report.files,
-                "faults": report.faults,
+                "problems": report.faults,
                 "warnings": report.warnings,
                 "hint": report.hint,
             }
@@ -120,16 +119,16 @@ def _check(context: Context) -> int:
         return 1 if report.faults else 0
     style = context.style
     for fault in report.faults:
-        context.line(f"{style.bad('fault')}    {fault}")
+        context.line(f"{style.bad('problem')}  {fault}")
     for warning in report.warnings:
         context.line(f"{style.warning('warning')}  {warning}")
     if report.hint:
         context.line(f"         fix: {report.hint}")
     if not report.faults:
-        read = ", ".join(report.files) or "no file, defaults alone"
+        read = ", ".join(report.files) or "no file, defaults only"
         context.line(f"{style.good('ok')}       {read}")
     else:
-        context.note(f"{count(len(report.faults), 'fault')} found")
+        context.note(f"{count(len(report.faults), 'problem')} found")
     return 1 if report.faults else 0
 
 
@@ -146,9 +145,9 @@ def _path(context: Context) -> int:
             }
         )
         return 0
-    from commonplace.cli.words import columns
+    from commonplace.cli.terminal import columns
 
-    rows = [(path.role, "read" if path.exists else "not there", path.path) for path in paths]
+    rows = [(path.role, "read" if path.exists else "missing", path.path) for path in paths]
     for line in columns(rows):
         context.line(line)
     return 0
@@ -157,7 +156,7 @@ def _path(context: Context) -> int:
 def _schema(context: Context) -> int:
     from commonplace.config import json_schema
 
-    context.emit(json_schema())
+    context.emit(json_schema(), versioned=False)
     return 0
 
 

@@ -1,11 +1,11 @@
-"""``commonplace demo``: see it work, on notes that come with it."""
+"""``commonplace demo``: try commonplace on sample notes."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
-from commonplace.cli.words import count
+from commonplace.cli.terminal import count
 from commonplace.errors import WorkspaceError
 
 if TYPE_CHECKING:
@@ -22,25 +22,25 @@ _WORKSPACE = "workspace"
 
 
 class DemoCommand:
-    """Indexes a sample workspace in a temporary place and searches it."""
+    """Indexes a sample workspace in a temporary folder and searches it."""
 
     name = "demo"
-    summary = "Try it on sample notes: copy them to a temporary place, index them, search them"
+    summary = "Try it on sample notes: copy them to a temporary folder, index them, search them"
     examples = ("commonplace demo", "commonplace demo --into ./demo")
 
     def configure(self, parser: ArgumentParser) -> None:
-        """Add what it takes."""
+        """Add the arguments."""
         parser.add_argument(
             "--into",
             metavar="DIR",
-            help="put it there, into a new or empty folder, instead of a temporary place",
+            help="use this new or empty folder instead of a temporary one",
         )
 
     def run(self, args: Namespace, context: Context) -> int:
-        """Copy, index, search three times, and say what to try next."""
+        """Copy, index, search three times, and print what to try next."""
         from commonplace.sample import SEARCHES, copy_workspace
 
-        # Kept: what is suggested at the end is to be tried on these very notes.
+        # Not deleted: the commands printed at the end use these notes.
         folder = _folder(args.into)
         workspace = os.path.join(folder, _WORKSPACE)
         notes = copy_workspace(workspace)
@@ -54,7 +54,7 @@ class DemoCommand:
             return 0
         style = context.style
         context.line(
-            f"Copied {count(notes, 'note')} to {style.place(workspace)} "
+            f"Copied {count(notes, 'note')} to {style.path(workspace)} "
             f"and indexed them in {report.seconds:.2f} s."
         )
         context.line()
@@ -74,7 +74,7 @@ def _folder(into: str | None) -> str:
     folder = os.path.abspath(into)
     os.makedirs(folder, exist_ok=True)
     if os.listdir(folder):
-        raise WorkspaceError(f"{folder} is not empty", hint="name a folder that does not exist yet")
+        raise WorkspaceError(f"{folder} is not empty", hint="name a folder that does not exist")
     return folder
 
 
@@ -85,7 +85,7 @@ def _write_config(folder: str, workspace: str) -> str:
     index = os.path.join(folder, "index.sqlite")
     with open(path, "w", encoding="utf-8") as file:
         file.write(
-            "// The configuration of the demo: everything it needs lies in this folder.\n"
+            "// The configuration of the demo; all its files are in this folder.\n"
             "{\n"
             "  agents: {\n"
             "    defaults: {\n"
@@ -105,13 +105,14 @@ def _emit(
     report: SyncReport,
     found: list[tuple[str, SearchResult]],
 ) -> None:
-    from commonplace.cli.hits import result_json
+    from commonplace.cli.commands.index import warnings_of
+    from commonplace.cli.jsonify import report_json, result_json
 
     context.emit(
         {
             "folder": folder,
             "config": config,
-            "index": report,
+            "index": report_json(report, warnings_of(report)),
             "searches": [
                 {"query": query, **result_json(result, explain=False)} for query, result in found
             ],
@@ -121,7 +122,7 @@ def _emit(
 
 def _show(context: Context, result: SearchResult) -> None:
     if context.pretty:
-        from commonplace.cli.pretty import pretty_hits
+        from commonplace.cli.hits import pretty_hits
 
         context.out.write(pretty_hits(result, context.style))
     else:
@@ -132,25 +133,25 @@ def _show(context: Context, result: SearchResult) -> None:
 
 def _what_next(context: Context, folder: str, config: str) -> None:
     option = f"--config {_quoted(config)}"
-    if context.env.get("COMMONPLACE_WORKSPACE"):  # it would count more than the file
+    if context.env.get("COMMONPLACE_WORKSPACE"):  # it wins over the file
         option += f" --workspace {_quoted(os.path.join(folder, _WORKSPACE))}"
     for line in (
-        "Now you, on the same notes:",
+        "Try these on the same notes:",
         f'  commonplace search {option} "who has the spare key?"',
         f'  commonplace search {option} --explain "函館の見積書はいつまで"',
         f"  commonplace get {option} memory/2026-10-07.md --from 5 --lines 8",
         f"  commonplace status {option}",
         "",
-        "and on your own (a folder with MEMORY.md or memory/*.md in it):",
+        "and on your own notes (a folder with MEMORY.md or memory/*.md):",
         '  commonplace search --workspace DIR "what did we decide about backups?"',
         "",
-        f"All of the demo is in {folder}; delete it when you have seen enough.",
+        f"All files of the demo are in {folder}; delete it when you are done.",
     ):
         context.line(line)
 
 
 def _quoted(text: str) -> str:
-    """``text`` as one word of a shell; in double quotes where it can be, as people write it."""
+    """``text`` as one word of a shell, in double quotes where that is safe."""
     from shlex import quote
 
     safe = quote(text)

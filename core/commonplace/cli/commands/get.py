@@ -15,7 +15,7 @@ __all__ = ["create"]
 
 
 class GetCommand:
-    """Prints a note as it stands in its file."""
+    """Prints a note from its file."""
 
     name = "get"
     summary = "Print a note, or some lines of it"
@@ -26,11 +26,11 @@ class GetCommand:
     )
 
     def configure(self, parser: ArgumentParser) -> None:
-        """Add what it takes."""
+        """Add the arguments."""
         parser.add_argument(
             "path",
             metavar="PATH",
-            help="as it stands in a search result; path#L3-L9 gives those lines",
+            help="path of a note as in a search result; path#L3-L9 gives those lines",
         )
         parser.add_argument(
             "--from",
@@ -44,11 +44,22 @@ class GetCommand:
         )
 
     def run(self, args: Namespace, context: Context) -> int:
-        """Read it from its file, so that it is never stale."""
+        """Read the note from its file, never from the index."""
         with context.open_memory() as memory:
             note = memory.get(args.path, start=args.start, lines=args.lines)
+            settings = memory.settings
         if context.json:
-            context.emit(note)
+            context.emit(
+                {
+                    "agent": settings.agent,
+                    "workspace": settings.workspace,
+                    "path": note.path,
+                    "text": note.text,
+                    "startLine": note.start_line,
+                    "endLine": note.end_line,
+                    "totalLines": note.total_lines,
+                }
+            )
             return 0
         text = note.text
         if context.pretty:

@@ -1,10 +1,10 @@
-"""``commonplace index``: bring the index up to the notes."""
+"""``commonplace index``: update the index."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.cli.words import count
+from commonplace.cli.terminal import count
 from commonplace.errors import IndexReadOnlyError
 
 if TYPE_CHECKING:
@@ -13,37 +13,40 @@ if TYPE_CHECKING:
     from commonplace.cli.context import Context
     from commonplace.model.reports import Embedding, SyncReport
 
-__all__ = ["check_kept", "create", "summary_of", "warnings_of"]
+__all__ = ["check_persistent", "create", "summary_of", "warnings_of"]
 
-_KEEP = "see that its folder can be written, or set COMMONPLACE_STATE_DIR to one that can"
+_WRITABLE = "make its folder writable, or set COMMONPLACE_STATE_DIR to one that is"
 
 
 class IndexCommand:
-    """Indexes what has changed since the last time."""
+    """Indexes what changed since the last time."""
 
     name = "index"
-    summary = "Bring the index up to the notes"
+    summary = "Update the index: index the notes that changed"
     examples = ("commonplace index --workspace ~/notes", "commonplace index --force --json")
 
     def configure(self, parser: ArgumentParser) -> None:
-        """Add what it takes."""
+        """Add the arguments."""
         parser.add_argument(
             "--force",
             action="store_true",
-            help="make the whole index anew, beside the old one, which answers meanwhile",
+            help="rebuild the whole index; searches use the previous one meanwhile",
         )
 
     def run(self, args: Namespace, context: Context) -> int:
-        """Sync, and say what was done."""
+        """Sync, and print what was done."""
         with context.open_memory() as memory:
             with context.progress() as progress:
                 report = memory.sync(force=args.force, progress=progress)
-            agent = memory.settings.agent
-        check_kept(report)
+            settings = memory.settings
+        check_persistent(report)
         if context.json:
-            context.emit(report)
+            from commonplace.cli.jsonify import report_json
+
+            facts = report_json(report, warnings_of(report))
+            context.emit({"agent": settings.agent, "workspace": settings.workspace, **facts})
             return 0
-        context.line(f"Memory index updated ({agent}).")
+        context.line(f"Memory index updated ({settings.agent}).")
         for line in summary_of(report):
             context.line(line)
         for warning in warnings_of(report):
@@ -51,14 +54,14 @@ class IndexCommand:
         return 0
 
 
-def check_kept(report: SyncReport) -> None:
-    """Raise :class:`~commonplace.errors.IndexReadOnlyError` if the index ends with the process."""
+def check_persistent(report: SyncReport) -> None:
+    """Raise :class:`~commonplace.errors.IndexReadOnlyError` if the index is in memory only."""
     if not report.kept:
-        raise IndexReadOnlyError("; ".join(report.notices), hint=_KEEP)
+        raise IndexReadOnlyError("; ".join(report.notices), hint=_WRITABLE)
 
 
 def summary_of(report: SyncReport) -> list[str]:
-    """What a sync did, one line each."""
+    """What a sync did, in lines."""
     done = report.embedding
     return [_summary(report), *([_embedding(done)] if done is not None else [])]
 
@@ -80,17 +83,17 @@ def _summary(report: SyncReport) -> str:
 
 
 def _embedding(done: Embedding) -> str:
-    made = f"{count(done.embedded, 'text')} by {count(done.requests, 'request')}"
-    line = f"embeddings of {done.provider}: {made}, {done.cached} from the cache"
+    requested = f"{count(done.embedded, 'text')} by {count(done.requests, 'request')}"
+    line = f"embeddings of {done.provider}: {requested}, {done.cached} from the cache"
     line += f"; {done.batched} of them by batch jobs" if done.batched else ""
-    return line + (f"; {done.cut} were too long and cut" if done.cut else "")
+    return line + (f"; {done.cut} were too long and shortened" if done.cut else "")
 
 
 def warnings_of(report: SyncReport) -> list[str]:
-    """What a sync had to leave, one line each."""
+    """What a sync could not do, in lines."""
     lines = list(report.notices)
     if not (report.unchanged or report.added or report.updated or report.hidden):
-        return [*lines, "there are no notes yet: write MEMORY.md or memory/*.md"]
+        return [*lines, "no notes yet: write MEMORY.md or memory/*.md"]
     lines += [f"{path} could not be read: {reason}" for path, reason in report.unreadable]
     lines += [
         f"{failure.root or 'the workspace'} could not be scanned: {failure.reason}"
@@ -112,7 +115,7 @@ def warnings_of(report: SyncReport) -> list[str]:
 
 def _not_embedded(done: Embedding) -> list[str]:
     lines = [done.note] if done.note else []
-    return lines + [f"{place} is not embedded: {reason}" for place, reason in done.refused]
+    return lines + [f"{path} is not embedded: {reason}" for path, reason in done.refused]
 
 
 create = IndexCommand

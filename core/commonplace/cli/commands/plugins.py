@@ -1,4 +1,4 @@
-"""``commonplace plugins``: what is installed and whether it works."""
+"""``commonplace plugins``: list the installed plugins."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ __all__ = ["create"]
 
 
 class PluginsCommand:
-    """Lists every plugin by kind and id, with where it comes from."""
+    """Lists every plugin by kind and id, with its distribution."""
 
     name = "plugins"
-    summary = "List the plugins: kind, id, where they come from, whether they work"
+    summary = "List the plugins: kind, id, state, distribution, summary"
     examples = ("commonplace plugins", "commonplace plugins --load --json")
 
     def configure(self, parser: ArgumentParser) -> None:
-        """Add what it takes."""
+        """Add the arguments."""
         parser.add_argument(
             "--load",
             action="store_true",
-            help="load each of them and ask what it lacks to work here; 1 is returned if one "
-            "does not load",
+            help="load each plugin and report what it needs to work here; exit code 1 if one does "
+            "not load",
         )
 
     def run(self, args: Namespace, context: Context) -> int:
-        """List them; without ``--load`` nothing of theirs is imported."""
-        from commonplace.cli.extra import plugin_host
+        """List them; without ``--load`` no plugin is imported."""
+        from commonplace.cli.context import plugin_host
 
         infos = plugin_host(context.env).plugins(load=args.load)
         if context.json:
@@ -43,7 +43,7 @@ class PluginsCommand:
 
 
 def _show(infos: tuple[PluginInfo, ...], context: Context) -> None:
-    from commonplace.cli.words import columns
+    from commonplace.cli.terminal import columns
 
     style = context.style
     rows = [

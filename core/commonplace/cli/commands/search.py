@@ -15,7 +15,7 @@ __all__ = ["create"]
 
 
 class SearchCommand:
-    """Prints the best pieces of memory, each with its path and lines."""
+    """Prints the best passages, each with its path and lines."""
 
     name = "search"
     summary = "Search the notes with a question or words, in any language"
@@ -26,40 +26,44 @@ class SearchCommand:
     )
 
     def configure(self, parser: ArgumentParser) -> None:
-        """Add what it takes."""
+        """Add the arguments."""
         parser.add_argument(
             "words",
             metavar="QUERY",
             nargs="*",
-            help='what to look for; narrow it by "a phrase", -word, path:, after:, before: ...',
+            help='words to search for; narrow with "a phrase", -word, path:, after:, before: ...',
         )
-        parser.add_argument("--query", metavar="QUERY", help="the same as an option; it wins")
+        parser.add_argument(
+            "--query", metavar="QUERY", help="the query as an option; wins over the words"
+        )
         parser.add_argument(
             "-n",
             "--max-results",
             metavar="N",
             type=positive_int,
-            help="how many results at most (default: query.maxResults, 6)",
+            help="maximum number of results (default: query.maxResults, 6)",
         )
         parser.add_argument(
             "--min-score",
             metavar="X",
             type=unit_interval,
-            help="leave out what scores less, 0 to 1 (default: query.minScore)",
+            help="leave out results that score less, 0 to 1 (default: query.minScore)",
         )
         parser.add_argument(
             "--session-key",
             metavar="KEY",
             default="",
-            help="chat that asks, where a backend is restricted to some (see its scope)",
+            help="key of the chat that searches, for a backend restricted to some chats",
         )
-        parser.add_argument("--explain", action="store_true", help="show how each score came about")
+        parser.add_argument(
+            "--explain", action="store_true", help="show how each score was computed"
+        )
 
     def run(self, args: Namespace, context: Context) -> int:
-        """Search, and print what was found."""
+        """Search, and print the results."""
         query: str = args.query if args.query is not None else " ".join(args.words)
         if not query.strip():
-            raise UsageError("what shall be searched for?", hint=self.examples[0])
+            raise UsageError("the query is empty", hint=self.examples[0])
         with context.open_memory() as memory:
             with context.progress() as progress:
                 result = memory.search(
@@ -70,11 +74,18 @@ class SearchCommand:
                     progress=progress,
                 )
             if context.json:
-                from commonplace.cli.hits import result_json
+                from commonplace.cli.jsonify import result_json
 
-                context.emit(result_json(result, explain=args.explain))
+                settings = memory.settings
+                context.emit(
+                    {
+                        "agent": settings.agent,
+                        "workspace": settings.workspace,
+                        **result_json(result, explain=args.explain),
+                    }
+                )
             elif context.pretty:
-                from commonplace.cli.pretty import pretty_hits
+                from commonplace.cli.hits import pretty_hits
 
                 context.out.write(pretty_hits(result, context.style, explain=args.explain))
             else:

@@ -1,10 +1,10 @@
-"""``commonplace status``: the condition of a memory."""
+"""``commonplace status``: show the state of a memory."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.cli.words import count
+from commonplace.cli.terminal import count
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -18,94 +18,54 @@ __all__ = ["create"]
 
 
 class StatusCommand:
-    """Says what is indexed, who answers, and what is not as it should be."""
+    """Shows the index, the active backend and provider, and problems."""
 
     name = "status"
-    summary = "Show what is indexed, who answers, and what is not as it should be"
+    summary = "Show what is indexed, the active backend and provider, and problems"
     examples = ("commonplace status", "commonplace status --deep --json")
 
     def configure(self, parser: ArgumentParser) -> None:
-        """Add what it takes."""
+        """Add the arguments."""
         parser.add_argument(
             "--deep",
             action="store_true",
-            help="also look closely at the index and all that is kept beside it: what is sound, "
-            "what is not, and what mends it",
+            help="also check the index and the files beside it, and show how to fix what is wrong",
         )
         parser.add_argument(
-            "--index", action="store_true", help="bring the index up first; implies --deep"
+            "--index", action="store_true", help="update the index first; implies --deep"
         )
 
     def run(self, args: Namespace, context: Context) -> int:
-        """Gather it from all parts; 1 is returned where something is broken or nothing answers."""
+        """Show the status; return 1 if there is a problem or no backend is available."""
         deep = args.deep or args.index
         with context.open_memory() as memory, context.progress() as progress:
             if args.index:
                 memory.sync(progress=progress)
             if deep:
-                progress.say("Checking the index")
+                progress.show("Checking the index")
             status = memory.status(deep=deep)
         if context.json:
-            context.emit(_status_json(status))
+            from commonplace.cli.jsonify import status_json
+
+            context.emit(status_json(status))
         else:
             _show(status, context)
         broken = any(finding.state == "problem" for finding in status.findings)
         return 1 if status.problems or broken or not status.available else 0
 
 
-def _status_json(status: Status) -> dict[str, object]:
-    """Under the names of the original where it has one."""
-    return {
-        "agentId": status.agent,
-        "workspaceDir": status.workspace,
-        "backend": status.backend,
-        "available": status.available,
-        "requestedProvider": status.requested_provider,
-        "provider": status.provider,
-        "model": status.model,
-        "searchMode": status.search_mode,
-        "sources": status.sources,
-        "extraPaths": status.extra_paths,
-        "files": status.files,
-        "chunks": status.chunks,
-        "sourceCounts": [
-            {"source": source, "files": files, "chunks": chunks}
-            for source, files, chunks in status.source_counts
-        ],
-        "dirty": status.stale > 0,
-        "stale": status.stale,
-        "deferred": status.deferred,
-        "dbPath": status.db_path,
-        "dbBytes": status.db_bytes,
-        "writable": status.writable,
-        "configFiles": status.config_files,
-        "failedRoots": status.failed_roots,
-        "skippedSymlinks": status.skipped_symlinks,
-        "fallback": status.fallback,
-        "links": status.links,
-        "providers": status.providers,
-        "spaces": status.spaces,
-        "upkeep": status.upkeep,
-        "notices": status.notices,
-        "information": status.information,
-        "problems": status.problems,
-        "findings": status.findings,
-    }
-
-
 def _show(status: Status, context: Context) -> None:
-    from commonplace.cli.terminal import printable
-    from commonplace.cli.words import columns
+    from commonplace.cli.terminal import columns, printable
 
     style = context.style
     context.line(style.strong(f"Memory of {status.agent}"))
     facts = list(_facts(status))
     for line in columns([(f"  {label}", printable(value)) for label, value in facts]):
         context.line(line)
-    told = "\n".join(value for _, value in facts)
+    shown = "\n".join(value for _, value in facts)
     for notice in status.notices:
-        # A reason stands with its part; what mends it may follow there, or not.
-        if notice not in told and notice.rpartition(" (")[0] not in told.splitlines():
+        # The reason of a failure is shown with its part, with its hint or without.
+        if notice not in shown and notice.rpartition(" (")[0] not in shown.splitlines():
             context.line(f"  {style.warning('note:')} {printable(notice)}")
     for problem in status.problems:
         context.line(f"  {style.bad('problem:')} {printable(problem)}")
@@ -127,7 +87,7 @@ def _show_findings(findings: Sequence[Finding], context: Context) -> None:
 
 
 def _facts(status: Status) -> Iterator[tuple[str, str]]:
-    from commonplace.cli.words import size
+    from commonplace.cli.terminal import size
 
     yield "Workspace", status.workspace
     yield "Backend", status.backend + ("" if status.available else " (not available)")
@@ -144,7 +104,7 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
             yield f"  {source}", f"{count(files, 'note')}, {count(chunks, 'chunk')}"
     yield "Changed since", "unknown" if status.stale < 0 else count(status.stale, "note")
     if status.deferred:
-        words = f"{count(status.deferred, 'conversation')}, by too little to be indexed unasked"
+        words = f"{count(status.deferred, 'conversation')}, too little to be indexed yet"
         yield "Grown since", words
     if status.upkeep is not None:
         yield from _upkeep(status.upkeep)
@@ -152,10 +112,10 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     if status.extra_paths:
         yield "Extra paths", ", ".join(status.extra_paths)
     where = f"{status.db_path} ({size(status.db_bytes)})" if status.db_path else "in memory"
-    yield "Index", where + ("" if status.writable else ", cannot be written")
+    yield "Index", where + ("" if status.writable else ", not writable")
     yield "Configuration", ", ".join(status.config_files) or "defaults"
     for line in status.information:
-        yield "About", line
+        yield "Note", line
     for failure in status.failed_roots:
         yield "Not scanned", f"{failure.root or 'the workspace'}: {failure.reason}"
     if status.skipped_symlinks:
@@ -164,7 +124,7 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
 
 
 def _fallback(status: Status) -> Iterator[tuple[str, str]]:
-    """Who stands in for whom; why and since when, unless that stands with the part already."""
+    """The active part in place of the failed one; why and since when, unless shown already."""
     fallback = status.fallback
     if fallback is None:
         return
@@ -178,9 +138,9 @@ def _fallback(status: Status) -> Iterator[tuple[str, str]]:
 
 
 def _upkeep(state: UpkeepState) -> Iterator[tuple[str, str]]:
-    """Who watches, what is being done, and how the last sync of this process ended."""
+    """How changes are noticed, the sync under way, and the last sync of this process."""
     if state.watching != "off" or state.reason:
-        words = {"native": "by the system", "polling": "by looking again", "off": "no"}
+        words = {"native": "by the system", "polling": "by polling", "off": "no"}
         since = _since(state.since) if state.watching != "off" else ""
         reason = f": {state.reason}" if state.reason else ""
         yield "Watched", words[state.watching] + since + reason
@@ -196,25 +156,25 @@ def _upkeep(state: UpkeepState) -> Iterator[tuple[str, str]]:
 
 
 def _chain(status: Status) -> Iterator[tuple[str, str]]:
-    """Each backend, where there is more than one, with what it does or why it does not."""
+    """The state of each backend, where there is more than one."""
     for link in status.links if len(status.links) > 1 else ():
         words: str = link.state
         if link.state == "failing":
             words += _since(link.since)
-            words += f", tried again in {link.retry_in:.0f} s" if link.retry_in else ""
+            words += f", next try in {link.retry_in:.0f} s" if link.retry_in else ""
             words += f": {link.reason}"
         yield f"  {link.id}", words
 
 
 def _embedding(status: Status) -> Iterator[tuple[str, str]]:
-    """Each provider with what it has embedded and what is wrong; then spaces of nobody's."""
+    """Each provider with its coverage and failure; then spaces of other providers."""
     for provider in status.providers:
         covered = f"{provider.covered} of {count(provider.chunks, 'chunk')} embedded"
         label = "Embeddings" if provider.role == "primary" else "  fallback"
         words = provider.id + (f", {covered}" if provider.state != "unusable" else "")
         if provider.state != "ready":
-            told = {"unusable": "cannot be used", "probing": "failing, will be tried again"}
-            state = told.get(provider.state, provider.state)
+            labels = {"unusable": "not available", "probing": "failing, next call tries again"}
+            state = labels.get(provider.state, provider.state)
             words += f"; {state}{_since(provider.since)}: {provider.reason}"
         yield label, words
     theirs = {provider.space for provider in status.providers}

@@ -1,46 +1,49 @@
-"""``commonplace watch``: keep the index up to the notes for as long as it runs."""
+"""``commonplace watch``: keep the index up to date and print each sync."""
 
 from __future__ import annotations
 
+import os
+import time
 from typing import TYPE_CHECKING
 
-from commonplace.errors import CallerError, IndexBusyError
+from commonplace.cli.commands.index import check_persistent, summary_of, warnings_of
+from commonplace.cli.terminal import count
+from commonplace.errors import CallerError, IndexBusyError, reason_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from queue import SimpleQueue
 
-    from commonplace.cli.changes import Changes
     from commonplace.cli.context import Context
     from commonplace.memory import Memory
-    from commonplace.model.reports import SyncEvent
+    from commonplace.model.reports import SyncEvent, SyncReport, UpkeepState, WatchMode
 
-__all__ = ["create"]
+__all__ = ["SyncPrinter", "create"]
 
-_LOOK_SECONDS = 0.5
-"""Between looks at who watches; also, some systems let no signal through while one waits."""
+_POLL_SECONDS = 0.5
+"""Between two reads of the watcher's state; some systems deliver no signal during a wait."""
+
+_PATHS = 3  # named in a line; of more, their number
 
 
 class WatchCommand:
-    """Follows the notes in the foreground, and says what it does."""
+    """Watches the notes in the foreground and prints what it does."""
 
     name = "watch"
-    summary = "Keep the index up to the notes as they change, until it is interrupted"
+    summary = "Keep the index up to date as notes change, until you press Ctrl-C"
     examples = ("commonplace watch --workspace ~/notes", "commonplace watch --poll --json")
 
     def configure(self, parser: ArgumentParser) -> None:
-        """Add what it takes."""
+        """Add the arguments."""
         parser.add_argument(
             "--poll",
             action="store_true",
-            help="look at the files again and again, where the system does not tell of changes",
+            help="poll the files, where the operating system reports no changes",
         )
-        parser.add_argument(
-            "--quiet", action="store_true", help="tell only of what is wrong, not of what is done"
-        )
+        parser.add_argument("--quiet", action="store_true", help="print only warnings and failures")
 
     def run(self, args: Namespace, context: Context) -> int:
-        """Sync, then follow; with --json, an object a line."""
+        """Sync, then watch; with --json, one object a line."""
         from queue import SimpleQueue
 
         events: SimpleQueue[SyncEvent | None] = SimpleQueue()
@@ -60,65 +63,186 @@ class WatchCommand:
         args: Namespace,
         context: Context,
     ) -> int:
-        from commonplace.cli.changes import Changes
-
         settings = memory.settings
         sync = settings.search.sync
         if not sync.watch and not sync.interval_minutes:
             raise CallerError(
-                "the configuration says that nobody watches the notes",
+                "watching is switched off in the configuration",
                 hint="set sync.watch to true, or sync.intervalMinutes to a number of minutes",
             )
-        changes = Changes(context, settings.workspace, quiet=args.quiet)
-        self._bring_up(memory, changes, args, context)
+        printer = SyncPrinter(context, settings.workspace, quiet=args.quiet)
+        self._sync(memory, printer, args, context)
         while not events.empty():
-            events.get()  # told in full
+            events.get()  # printed in full above
         memory.watch(poll=args.poll)
-        _end_on_request(events)
-        return _follow(memory, events, changes)
+        _end_on_sigterm(events)
+        return _print_syncs(memory, events, printer)
 
-    def _bring_up(
-        self, memory: Memory, changes: Changes, args: Namespace, context: Context
+    def _sync(
+        self, memory: Memory, printer: SyncPrinter, args: Namespace, context: Context
     ) -> None:
-        from commonplace.cli.commands.index import check_kept, summary_of, warnings_of
-
         try:
             with context.progress() as progress:
                 report = memory.sync(progress=progress)
         except IndexBusyError as error:
-            context.note(f"{error}; it is tried again")
+            context.note(f"{error}; trying again")
             return
-        check_kept(report)
-        changes.knows(report)
+        check_persistent(report)
+        warnings = warnings_of(report)
+        printer.skip(warnings)
         if context.json:
-            context.emit_line({"event": "start", "report": report})
+            from commonplace.cli.jsonify import report_json
+
+            context.emit_line({"event": "start", "report": report_json(report, warnings)})
             return
         for line in () if args.quiet else summary_of(report):
             context.line(line)
         context.out.flush()
-        for warning in warnings_of(report):
+        for warning in warnings:
             context.note(warning)
 
 
-def _end_on_request(events: SimpleQueue[SyncEvent | None]) -> None:
-    """End well when the system asks for it, as it does of a service."""
+def _end_on_sigterm(events: SimpleQueue[SyncEvent | None]) -> None:
+    """Make SIGTERM, which ends a service, end the loop."""
     import signal
 
     signal.signal(signal.SIGTERM, lambda *_: events.put(None))
 
 
-def _follow(memory: Memory, events: SimpleQueue[SyncEvent | None], changes: Changes) -> int:
+def _print_syncs(
+    memory: Memory, events: SimpleQueue[SyncEvent | None], printer: SyncPrinter
+) -> int:
     from queue import Empty
 
     while True:
         try:
-            event = events.get(timeout=_LOOK_SECONDS)
+            event = events.get(timeout=_POLL_SECONDS)
         except Empty:
-            changes.state(memory.upkeep)  # at rest: what is just about to begin is no news
+            printer.watching(memory.upkeep)  # only when idle: a sync about to begin is no news
             continue
         if event is None:
             return 0
-        changes.tell(event)
+        printer.event(event)
+
+
+class SyncPrinter:
+    """Prints the syncs that changed something, new warnings, failures, and their end.
+
+    ``quiet`` leaves out successful syncs. Paths below ``workspace`` are shown relative to it.
+    """
+
+    def __init__(self, context: Context, workspace: str, *, quiet: bool = False) -> None:
+        self._context = context
+        self._inside = os.path.join(os.path.realpath(workspace), "")
+        self._beside = os.path.join(os.path.abspath(workspace), "")
+        self._quiet = quiet
+        self._error = ""
+        self._warnings: frozenset[str] = frozenset()
+        self._watch: tuple[WatchMode, str] = ("off", "")
+
+    def skip(self, warnings: list[str]) -> None:
+        """Treat ``warnings`` as printed."""
+        self._warnings = frozenset(warnings)
+
+    def event(self, event: SyncEvent) -> None:
+        """Print what is new in ``event``, if anything is."""
+        error = reason_of(event.error) if event.error is not None else ""
+        warnings = warnings_of(event.report) if event.report is not None else []
+        new = [warning for warning in warnings if warning not in self._warnings]
+        recovered = bool(self._error) and not error
+        done = _done(event.report) if event.report is not None else ""
+        if event.report is not None:
+            self._warnings = frozenset(warnings)
+        changed, self._error = error != self._error, error
+        if not (done or new or changed):
+            return
+        if self._context.json:
+            if not self._quiet or new or changed:
+                self._context.emit_line(_json(event, new))
+            return
+        if error:
+            self._line(event, self._context.style.bad("failed: ") + error)
+        elif done and not self._quiet:
+            self._line(event, done)
+        elif recovered:
+            self._line(event, self._context.style.good("recovered"))
+        for warning in new:
+            self._context.note(warning)
+
+    def watching(self, state: UpkeepState | None) -> None:
+        """Print how changes are noticed, if that is new."""
+        if state is None or (state.watching, state.reason) == self._watch:
+            return
+        self._watch = (state.watching, state.reason)
+        if self._context.json:
+            watch = {"mode": state.watching, "reason": state.reason, "folders": state.folders}
+            self._context.emit_line({"event": "watching", **watch})
+            return
+        words = {
+            "native": f"watching {count(state.folders, 'folder')}",
+            "polling": f"watching {count(state.folders, 'folder')} by polling",
+            "off": "not watching",
+        }[state.watching]
+        self._context.note(words + (f": {state.reason}" if state.reason else ""))
+
+    def _line(self, event: SyncEvent, words: str) -> None:
+        from commonplace.cli.terminal import printable
+
+        moment = time.strftime("%H:%M:%S", time.localtime(event.at))
+        files = _leaves(event.paths)
+        paths = [printable(self._shown(path)) for path in files[:_PATHS]]
+        if len(files) > _PATHS:
+            paths.append(f"{len(files) - _PATHS} more")
+        where = ", ".join(paths) or f"({', '.join(event.reasons)})"
+        style = self._context.style
+        self._context.line(f"{style.faint(moment)}  {words}  {style.path(where)}")
+        self._context.out.flush()
+
+    def _shown(self, path: str) -> str:
+        for folder in (self._inside, self._beside):
+            if path.startswith(folder):
+                return path[len(folder) :].replace(os.sep, "/")
+        return path
+
+
+def _leaves(paths: tuple[str, ...]) -> list[str]:
+    """Those of ``paths`` that are not a folder above another one."""
+    above = set()
+    for path in paths:
+        folder = os.path.dirname(path)
+        while folder not in above and os.path.dirname(folder) != folder:
+            above.add(folder)
+            folder = os.path.dirname(folder)
+    return [path for path in paths if path not in above]
+
+
+def _done(report: SyncReport) -> str:
+    """What a sync changed, in words; ``""`` if nothing."""
+    numbers = [(report.added, "added"), (report.updated, "updated"), (report.removed, "removed")]
+    parts = [f"{number} {word}" for number, word in numbers if number]
+    if report.rebuilt:
+        parts.append("rebuilt")
+    embedded = report.embedding.embedded + report.embedding.cached if report.embedding else 0
+    if embedded:
+        parts.append(f"{count(embedded, 'text')} embedded")
+    return ", ".join(parts)
+
+
+def _json(event: SyncEvent, warnings: list[str]) -> dict[str, object]:
+    facts: dict[str, object] = {
+        "event": "sync",
+        "at": event.at,
+        "reasons": event.reasons,
+        "paths": event.paths,
+    }
+    if event.error is not None:
+        error = event.error
+        kind = type(error).__name__
+        return {**facts, "error": {"type": kind, "message": str(error), "hint": error.hint}}
+    assert event.report is not None
+    from commonplace.cli.jsonify import report_json
+
+    return {**facts, "report": report_json(event.report, warnings)}
 
 
 create = WatchCommand

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.care.leftovers import leftovers, sweep
+from commonplace.health.state_files import leftovers, sweep
 
 NOW = 1_800_000_000.0
 HOUR = 3_600

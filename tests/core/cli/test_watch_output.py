@@ -1,4 +1,4 @@
-"""Syncs told as they happen: what is news, and what is not."""
+"""Syncs printed as they happen: what is news, and what is not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from argparse import Namespace
 from typing import Any
 
-from commonplace.cli.changes import Changes
+from commonplace.cli.commands.watch import SyncPrinter
 from commonplace.cli.context import Context
 from commonplace.errors import IndexReadOnlyError
 from commonplace.model.reports import Embedding, SyncEvent, SyncReport, UpkeepState
@@ -21,10 +21,10 @@ class Screen:
         self.out, self.err = io.StringIO(), io.StringIO()
         args = Namespace(json=as_json, workspace=None, config=None, agent=None)
         context = Context(args, out=self.out, err=self.err, env={})
-        self.changes = Changes(context, "/notes", quiet=quiet)
+        self.printer = SyncPrinter(context, "/notes", quiet=quiet)
 
-    def tell(self, report: SyncReport | None = None, **more: Any) -> None:
-        self.changes.tell(SyncEvent(("watch",), AT, report, **more))
+    def event(self, report: SyncReport | None = None, **more: Any) -> None:
+        self.printer.event(SyncEvent(("watch",), AT, report, **more))
 
     def lines(self) -> list[str]:
         """What was written, without the time of day."""
@@ -37,16 +37,16 @@ class Screen:
 def test_what_was_done_is_a_line_with_the_paths() -> None:
     screen = Screen()
     report = SyncReport(added=1, updated=2, removed=3, unchanged=9)
-    screen.tell(report, paths=("/notes/memory/a.md",))
+    screen.event(report, paths=("/notes/memory/a.md",))
     paths = ("/elsewhere/b.md", "/notes/MEMORY.md", "/notes/memory/a.md", "/notes/z", "/notes/y")
-    screen.tell(
+    screen.event(
         SyncReport(unchanged=3, embedding=Embedding("x", embedded=1, cached=1)), paths=paths
     )
-    screen.tell(SyncReport(rebuilt=True, unchanged=3))
+    screen.event(SyncReport(rebuilt=True, unchanged=3))
     assert screen.lines() == [
         "1 added, 2 updated, 3 removed  memory/a.md",
         "2 texts embedded  /elsewhere/b.md, MEMORY.md, memory/a.md, 2 more",
-        "made anew  (watch)",
+        "rebuilt  (watch)",
     ]
     assert screen.notes() == []
 
@@ -54,97 +54,103 @@ def test_what_was_done_is_a_line_with_the_paths() -> None:
 def test_folders_give_way_to_what_is_in_them() -> None:
     screen = Screen()
     paths = ("/notes/MEMORY.md", "/notes/memory", "/notes/memory.md", "/notes/memory/a/b.md")
-    screen.tell(SyncReport(added=1), paths=paths)
-    screen.tell(SyncReport(removed=3), paths=("/notes/memory", "/notes/memory/a", "/notes/mem"))
+    screen.event(SyncReport(added=1), paths=paths)
+    screen.event(SyncReport(removed=3), paths=("/notes/memory", "/notes/memory/a", "/notes/mem"))
     assert screen.lines() == [
         "1 added  MEMORY.md, memory.md, memory/a/b.md",
         "3 removed  memory/a, mem",
     ]
 
 
-def test_nothing_is_said_of_nothing() -> None:
+def test_a_sync_without_changes_prints_nothing() -> None:
     screen = Screen()
-    screen.tell(NOTHING, paths=("/notes/memory/a.md",))
+    screen.event(NOTHING, paths=("/notes/memory/a.md",))
     assert screen.lines() == []
 
 
 def test_a_name_cannot_steer_the_terminal() -> None:
     screen = Screen()
-    screen.tell(SyncReport(added=1), paths=("/notes/\x1b[2J.md",))
+    screen.event(SyncReport(added=1), paths=("/notes/\x1b[2J.md",))
     assert "\x1b" not in screen.out.getvalue()
 
 
-def test_an_error_is_told_once_and_its_end() -> None:
+def test_an_error_is_printed_once_and_its_end() -> None:
     screen = Screen()
     error = IndexReadOnlyError("it cannot be written", hint="chmod")
     for _ in range(3):
-        screen.tell(error=error)
-    screen.tell(NOTHING)
-    screen.tell(NOTHING)
-    screen.tell(error=error)
-    screen.tell(SyncReport(added=1, unchanged=3))
+        screen.event(error=error)
+    screen.event(NOTHING)
+    screen.event(NOTHING)
+    screen.event(error=error)
+    screen.event(SyncReport(added=1, unchanged=3))
     assert screen.lines() == [
         "failed: it cannot be written (chmod)  (watch)",
-        "works again  (watch)",
+        "recovered  (watch)",
         "failed: it cannot be written (chmod)  (watch)",
         "1 added  (watch)",
     ]
 
 
-def test_what_is_not_as_it_should_be_is_told_once() -> None:
+def test_a_warning_is_printed_once() -> None:
     screen = Screen()
     bad = NOTHING._replace(unreadable=(("memory/a.md", "Permission denied"),))
-    screen.changes.knows(bad)
-    screen.tell(bad)
+    screen.printer.skip(["memory/a.md could not be read: Permission denied"])
+    screen.event(bad)
     assert screen.notes() == []
     worse = bad._replace(skipped_symlinks=1)
-    screen.tell(worse)
-    screen.tell(worse)
+    screen.event(worse)
+    screen.event(worse)
     assert screen.notes() == ["note: 1 symbolic link not followed"]
-    screen.tell(NOTHING)
-    screen.tell(bad)
+    screen.event(NOTHING)
+    screen.event(bad)
     assert screen.notes()[1:] == ["note: memory/a.md could not be read: Permission denied"]
 
 
-def test_quiet_is_only_what_is_wrong() -> None:
+def test_quiet_prints_only_warnings_and_failures() -> None:
     screen = Screen(quiet=True)
-    screen.tell(SyncReport(added=1, unchanged=3))
-    screen.tell(error=IndexReadOnlyError("it cannot be written"))
+    screen.event(SyncReport(added=1, unchanged=3))
+    screen.event(error=IndexReadOnlyError("it cannot be written"))
     assert screen.lines() == ["failed: it cannot be written  (watch)"]
 
 
 def test_with_json_each_is_an_object_on_a_line() -> None:
     screen = Screen(as_json=True)
-    screen.tell(NOTHING)
-    screen.tell(SyncReport(added=1, unchanged=3), paths=("/notes/memory/a.md",))
-    screen.tell(error=IndexReadOnlyError("it cannot be written", hint="chmod"))
-    screen.changes.state(UpkeepState("polling", "asked for", AT, 2))
+    screen.event(NOTHING)
+    screen.event(SyncReport(added=1, unchanged=3), paths=("/notes/memory/a.md",))
+    screen.event(error=IndexReadOnlyError("it cannot be written", hint="chmod"))
+    screen.printer.watching(UpkeepState("polling", "asked for", AT, 2))
     done, failed, watch = map(json.loads, screen.out.getvalue().splitlines())
     assert (done["event"], done["at"], done["reasons"]) == ("sync", AT, ["watch"])
     assert (done["paths"], done["report"]["added"]) == (["/notes/memory/a.md"], 1)
-    assert done["warnings"] == []
+    assert done["report"]["warnings"] == []
     assert failed["error"] == {
         "type": "IndexReadOnlyError",
         "message": "it cannot be written",
         "hint": "chmod",
     }
-    assert watch == {"event": "watching", "mode": "polling", "reason": "asked for", "folders": 2}
+    assert watch == {
+        "schemaVersion": 1,
+        "event": "watching",
+        "mode": "polling",
+        "reason": "asked for",
+        "folders": 2,
+    }
     quiet = Screen(as_json=True, quiet=True)
-    quiet.tell(SyncReport(added=1, unchanged=3))
+    quiet.event(SyncReport(added=1, unchanged=3))
     assert quiet.out.getvalue() == ""
 
 
-def test_who_watches_is_told_when_it_changes() -> None:
+def test_the_watch_mode_is_printed_when_it_changes() -> None:
     screen = Screen()
-    screen.changes.state(None)
-    screen.changes.state(UpkeepState())
+    screen.printer.watching(None)
+    screen.printer.watching(UpkeepState())
     for _ in range(2):
-        screen.changes.state(UpkeepState("native", "", AT, 1))
-    screen.changes.state(UpkeepState("native", "", AT, 2, waiting=3))
-    screen.changes.state(UpkeepState("polling", "the limit is reached", AT, 2))
-    screen.changes.state(UpkeepState("off", "it failed", AT))
+        screen.printer.watching(UpkeepState("native", "", AT, 1))
+    screen.printer.watching(UpkeepState("native", "", AT, 2, waiting=3))
+    screen.printer.watching(UpkeepState("polling", "the limit is reached", AT, 2))
+    screen.printer.watching(UpkeepState("off", "it failed", AT))
     assert screen.notes() == [
         "note: watching 1 folder",
-        "note: watching by polling: the limit is reached",
-        "note: nobody watches: it failed",
+        "note: watching 2 folders by polling: the limit is reached",
+        "note: not watching: it failed",
     ]

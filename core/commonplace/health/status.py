@@ -92,7 +92,7 @@ def status_of(
         who, providers, more = _embedding(choice(), store, spaces)
         words += more
     if deep:
-        from commonplace.care.looking import look_after
+        from commonplace.health.state_files import look_after
 
         service = choice().service
         if service is not None and spaces and drop_space is not None:

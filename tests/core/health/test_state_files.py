@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.care.looking import look_after
 from commonplace.embedding.cache import EmbeddingCache, text_digest
+from commonplace.health.state_files import look_after
 from commonplace.resilience.breaker import BreakerFile, BreakerRecord
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What ``commonplace status`` says of who watches, and of the last sync."""
+"""``commonplace status`` shows how changes are noticed, and the last sync."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from commonplace.model.reports import SyncOutcome, UpkeepState
 AT = 1_700_000_000.0
 
 
-def test_who_watches_and_since_when() -> None:
+def test_how_changes_are_noticed_and_since_when() -> None:
     ((label, words),) = _upkeep(UpkeepState("native", "", AT, 3))
     assert (label, words[:22]) == ("Watched", "by the system since 20")
     ((_, words),) = _upkeep(UpkeepState("polling", "it is a network disk", AT, 3))

@@ -314,7 +314,7 @@ def test_the_command_line_shows_the_chain(
     assert "unheard_of" in out
     assert "failing since" in out
     shown = json.loads(sandbox_run("status", "--json", "--config", str(config))[0])
-    assert [link["state"] for link in shown["links"]] == ["failing", "serving"]
+    assert [backend["state"] for backend in shown["backends"]] == ["failing", "serving"]
 
 
 @pytest.fixture

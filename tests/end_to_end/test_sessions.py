@@ -386,7 +386,7 @@ def test_the_status_counts_what_waits_to_grow_apart(
     assert (told["stale"], told["dirty"], told["deferred"]) == (0, False, 1)
     shown = sandbox.run("status", *with_config).went_well()
     (line,) = [line for line in shown.splitlines() if "Grown since" in line]
-    assert line.split(maxsplit=2)[2] == "1 conversation, by too little to be indexed unasked"
+    assert line.split(maxsplit=2)[2] == "1 conversation, too little to be indexed yet"
     found = json.loads(sandbox.run("search", "narwhals", "--json", *with_config).went_well())
     assert found["results"] == []
     sandbox.run("index", *with_config).went_well()

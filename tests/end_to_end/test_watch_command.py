@@ -97,14 +97,14 @@ def test_with_json_each_line_is_an_object(sandbox: Sandbox) -> None:
     assert (watch["event"], watch["mode"]) == ("watching", "native")
     assert (sync["reasons"], sync["report"]["added"]) == (["watch"], 1)
     assert sync["paths"] == [str(sandbox.workspace / "memory/new.md")]
-    assert ended == {"event": "ended"}
+    assert ended == {"schemaVersion": 1, "event": "ended"}
     assert seen.err == []
 
 
 def test_it_ends_well_when_the_system_asks_for_it(sandbox: Sandbox) -> None:
     with watching(sandbox, "--quiet", "--poll") as seen:
         seen.until(seen.watches)
-        assert any("watching by polling" in line for line in seen.err)
+        assert any(" by polling" in line for line in seen.err)
         assert seen.end(signal.SIGTERM) == 0
         assert seen.out == []
 
@@ -113,4 +113,4 @@ def test_nothing_to_wait_for_is_said_at_once(sandbox: Sandbox) -> None:
     config = sandbox.root / "config.json5"
     config.write_text("{memory: {search: {sync: {watch: false}}}}")
     ran = sandbox.run("watch", "--config", str(config))
-    assert "the configuration says that nobody watches" in ran.failed_well()
+    assert "watching is switched off in the configuration" in ran.failed_well()

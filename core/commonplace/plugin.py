@@ -24,9 +24,9 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "dirs": "expand_user make_private_folder",
         "embedding.batch.files": "FileBatches downloaded is_same_origin lines_of",
         "embedding.http.client": "Answer RemoteClient",
-        "embedding.http.endpoint": "Connection Endpoint read_vectors",
+        "embedding.http.endpoint": "Endpoint",
         "embedding.http.errors": "ErrorInfo kind_of_status message_of redacted",
-        "embedding.http.openai": "numbers_of vectors_of",
+        "embedding.http.provider": "HttpProvider numbers_of",
         "embedding.vectors": "UNIT_SLACK check_units floats unit",
         "errors": (
             "CallerError CommonplaceError ConfigError DeadlineExceededError DeclinedError "
@@ -42,8 +42,8 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "hookspecs": "GROUP Hooks hookimpl hookspec",
         "host.host": "PluginHost",
         "host.registrars": (
-            "BackendRegistrar ChunkerRegistrar CommandRegistrar ProviderRegistrar RankerRegistrar "
-            "SourceRegistrar"
+            "BackendRegistrar ChunkerRegistrar CommandRegistrar ProviderRegistrar "
+            "RankerRegistrar SourceRegistrar"
         ),
         "index.planning": "settled_stamp",
         "model.chunks": (

@@ -20,15 +20,13 @@ from commonplace.embedding.batch.files import is_same_origin as is_same_origin
 from commonplace.embedding.batch.files import lines_of as lines_of
 from commonplace.embedding.http.client import Answer as Answer
 from commonplace.embedding.http.client import RemoteClient as RemoteClient
-from commonplace.embedding.http.endpoint import Connection as Connection
 from commonplace.embedding.http.endpoint import Endpoint as Endpoint
-from commonplace.embedding.http.endpoint import read_vectors as read_vectors
 from commonplace.embedding.http.errors import ErrorInfo as ErrorInfo
 from commonplace.embedding.http.errors import kind_of_status as kind_of_status
 from commonplace.embedding.http.errors import message_of as message_of
 from commonplace.embedding.http.errors import redacted as redacted
-from commonplace.embedding.http.openai import numbers_of as numbers_of
-from commonplace.embedding.http.openai import vectors_of as vectors_of
+from commonplace.embedding.http.provider import HttpProvider as HttpProvider
+from commonplace.embedding.http.provider import numbers_of as numbers_of
 from commonplace.embedding.vectors import UNIT_SLACK as UNIT_SLACK
 from commonplace.embedding.vectors import check_units as check_units
 from commonplace.embedding.vectors import floats as floats

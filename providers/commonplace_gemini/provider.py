@@ -1,27 +1,58 @@
-"""The provider ``gemini``: one request at a time, to Google's native calls."""
+"""The provider ``gemini``: Google's embedding models, by its native calls."""
 
 from __future__ import annotations
 
+import re
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.plugin import Connection, Limits, read_vectors
-from commonplace_gemini.models import Model
-from commonplace_gemini.wire import HOST, Form, endpoint_of, vectors_of
+from commonplace.plugin import Endpoint, HttpProvider, Limits, ProviderError, numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.plugin import BatchJobs, Deadline, ErrorInfo, ProviderContext
+    from commonplace.plugin import (
+        Answer,
+        BatchJobs,
+        ErrorInfo,
+        ProviderContext,
+        ProviderErrorKind,
+        RemoteClient,
+    )
 
-__all__ = ["GeminiProvider"]
+__all__ = ["HOST", "GeminiProvider", "Model", "status_in"]
 
+HOST = "generativelanguage.googleapis.com"
+_DEFAULT_MODEL = "gemini-embedding-001"
+_SHORTEST, _LONGEST = 128, 3072
 _REQUESTS = 100  # of one batchEmbedContents
 # Of 4 MiB that a body may have: in the worst case JSON writes six bytes for one.
 _BYTES = 600_000
 _ACCESS_TOKEN = "ya29."  # noqa: S105 - how Google's OAuth tokens begin, not one of them
+_TASKS = {"query": "RETRIEVAL_QUERY", "document": "RETRIEVAL_DOCUMENT"}
+_TEXT_FORM = ("task: search result | query: ", "title: none | text: ")
+_KINDS: dict[str, ProviderErrorKind] = {
+    "UNAUTHENTICATED": "auth",
+    "PERMISSION_DENIED": "auth",
+    "FAILED_PRECONDITION": "auth",
+    "RESOURCE_EXHAUSTED": "rate_limit",
+    "NOT_FOUND": "not_found",
+    "UNIMPLEMENTED": "not_found",
+    "ABORTED": "unavailable",
+    "CANCELLED": "unavailable",
+    "DEADLINE_EXCEEDED": "unavailable",
+    "INTERNAL": "unavailable",
+    "UNAVAILABLE": "unavailable",
+    "UNKNOWN": "unavailable",
+}
+_TOO_LARGE = r"""(?ix)
+    at\ most\ \d+\ requests | payload\ size | too\ (?: large | long )
+    | tokens? \b .{0,80} \b (?: exceed\w* | limit | maximum | up\ to )
+    | exceed\w* \b .{0,80} \b tokens?
+    """
 
 
-class GeminiProvider:
+class GeminiProvider(HttpProvider):
     """Gemini's embedding models.
 
     A query goes to ``embedContent``, documents go to ``batchEmbedContents``. Shortened vectors of
@@ -31,60 +62,91 @@ class GeminiProvider:
     of vectors that cannot work.
     """
 
+    name = "gemini"
     capabilities = frozenset({"batches"})
     concurrency = 8
+    instead = ("x-goog-api-key",)
 
     def __init__(self, context: ProviderContext) -> None:
-        self._context = context
-        self._endpoint = endpoint_of(context.base_url)
-        self._model = Model(context.model)
-        self._model.check(context.dims)
-        self._form = Form(self._model, context)
-        self.model = self._model.name
+        endpoint = _endpoint(context.base_url)
+        model = Model(context.model)
+        model.check(context.dims)
+        own = _TEXT_FORM if model.task_in_text else ("", "")
+        super().__init__(context, endpoint, model.name, prefixes=own)
+        self._model = model
+        longest = max(map(len, self.prefixes.values()))
         self.limits = Limits(
-            items=_REQUESTS,
-            bytes=_BYTES,
-            item_tokens=max(1, self._model.item_tokens - self._form.overhead),
-        )
-        self.client = Connection(
-            "gemini",
-            self._endpoint,
-            context,
-            explain=_explain,
-            credentials=_credentials,
-            instead=("x-goog-api-key",),
+            items=_REQUESTS, bytes=_BYTES, item_tokens=max(1, model.item_tokens - longest)
         )
 
     def fingerprint(self) -> str:
         """``gemini:model/dims:form``, with the endpoint if it is not Google's own."""
-        place = "" if self._endpoint.host == HOST else f"@{self._endpoint.origin}"
-        dims = self._context.dims or self._model.dims or ""
-        return f"gemini{place}:{self._model.name}/{dims}:{self._form.name}"
+        place = "" if self.endpoint.host == HOST else f"@{self.endpoint.origin}"
+        query, document = self.prefixes.values()
+        form = "text" if self._model.task_in_text else "task"
+        if (query, document) != (_TEXT_FORM if self._model.task_in_text else ("", "")):
+            form += f" {query!r} {document!r}"
+        return f"gemini{place}:{self.model}/{self.dims or self._model.dims or ''}:{form}"
 
-    def embed(
-        self, texts: Sequence[str], *, purpose: Literal["query", "document"], deadline: Deadline
-    ) -> Sequence[Sequence[float]]:
-        """One vector a text. Raises :class:`~commonplace.errors.ProviderError`."""
-        client = self.client()
-        requests = [self._form.request(text, purpose) for text in texts]
-        single = purpose == "query" and len(texts) == 1
-        answer = client.post(
-            f"models/{self._model.name}:{'embedContent' if single else 'batchEmbedContents'}",
-            requests[0] if single else {"requests": requests},
-            deadline=deadline,
-        )
-        from commonplace_gemini.complaints import status_in
+    def request(
+        self, texts: Sequence[str], purpose: Literal["query", "document"]
+    ) -> tuple[str, object]:
+        """One call for a query, one for up to a hundred documents."""
+        requests = [self.one_request(text, purpose) for text in texts]
+        if purpose == "query" and len(texts) == 1:
+            return f"models/{self.model}:embedContent", requests[0]
+        return f"models/{self.model}:batchEmbedContents", {"requests": requests}
 
+    def one_request(self, text: str, purpose: Literal["query", "document"]) -> dict[str, Any]:
+        """One ``EmbedContentRequest``: never more than one part, which would be fused into one."""
+        content = {"parts": [{"text": self.prefixes[purpose] + text}]}
+        request: dict[str, Any] = {"model": f"models/{self.model}", "content": content}
+        if not self._model.task_in_text:
+            request["taskType"] = _TASKS[purpose]
+        if self.dims is not None:
+            request["outputDimensionality"] = self.dims
+        return request
+
+    def check(self, client: RemoteClient, answer: Answer) -> None:
+        """Raise for an error with status 200."""
         status = status_in(answer.body)
         if status is not None:
             raise client.error_from(status, answer.headers, answer.body)
-        return read_vectors(
-            client,
-            answer,
-            lambda body: vectors_of(body, single=single),
-            dims=self._context.dims,
-            hint="remove outputDimensionality, or check that remote.baseUrl serves this model",
-        )
+
+    def read(
+        self, body: Any, count: int, purpose: Literal["query", "document"]
+    ) -> list[Sequence[float]]:
+        """The vectors of either call."""
+        held = body if isinstance(body, dict) else {}
+        single = purpose == "query" and count == 1
+        embeddings = [held.get("embedding")] if single else held.get("embeddings")
+        if not isinstance(embeddings, list) or not all(isinstance(e, dict) for e in embeddings):
+            raise ValueError("the answer holds no embeddings")
+        return [numbers_of(embedding.get("values")) for embedding in embeddings]
+
+    def credentials(self, key: str) -> dict[str, str]:
+        """Google's own header, unless the key is an access token."""
+        if key.startswith(_ACCESS_TOKEN):
+            return super().credentials(key)
+        return {"x-goog-api-key": key}
+
+    def explain(self, status: int, headers: Mapping[str, str], body: Any) -> ErrorInfo | None:  # noqa: ARG002
+        """Reads Google's error details."""
+        from commonplace.plugin import ErrorInfo, message_of
+
+        error = _error_in(body)
+        if error is None:
+            return None
+        message = message_of(error)
+        details = [one for one in _list(error.get("details")) if isinstance(one, dict)]
+        kind = _kind(status, error, message, details)
+        if kind == "rate_limit" and _for_today(details):
+            hint = "the day's quota is used up: wait until tomorrow, or choose another provider"
+            return ErrorInfo("quota", message, hint=hint)
+        if error.get("status") == "FAILED_PRECONDITION":
+            hint = "check that Gemini is offered in your region, and the billing"
+            return ErrorInfo(kind, message, hint=hint)
+        return ErrorInfo(kind, message, _delay(details))
 
     def batches(self) -> BatchJobs:
         """Jobs by ``asyncBatchEmbedContent``."""
@@ -92,24 +154,141 @@ class GeminiProvider:
 
         return GeminiBatches(
             self.client,
-            model=self._model.name,
-            request=lambda text: self._form.request(text, "document"),
-            dims=self._context.dims,
-            is_google=self._endpoint.host == HOST,
+            model=self.model,
+            request=lambda text: self.one_request(text, "document"),
+            dims=self.dims,
+            is_google=self.endpoint.host == HOST,
         )
 
-    def close(self) -> None:
-        """Close connections; closing twice is fine."""
-        self.client.close()
+
+class Model:
+    """One model by the name a person wrote: ``models/``, ``gemini/`` and ``google/`` are dropped.
+
+    ``dims`` is the length of its vectors unless another is asked for (``None``: unknown).
+    ``item_tokens`` is how much of a text it reads; it drops the rest without a word.
+    ``task_in_text`` tells models that want their task written into the text from those that take
+    it as ``taskType``; each ignores what the other takes, at a great loss of quality.
+
+    Raises :class:`~commonplace.errors.ProviderError` of kind ``not_found`` for what can be no
+    model's name.
+    """
+
+    __slots__ = ("dims", "item_tokens", "name", "task_in_text")
+
+    def __init__(self, written: str) -> None:
+        self.name = _bare(written) or _DEFAULT_MODEL
+        if not self.name.isascii() or not self.name.translate(_SIGNS).isalnum():
+            raise ProviderError(
+                f"gemini: {written!r} is no model's name",
+                provider="gemini",
+                kind="not_found",
+                hint=f"set memorySearch.model to {_DEFAULT_MODEL} or gemini-embedding-2",
+            )
+        second = self.name.startswith("gemini-embedding-2")
+        self.task_in_text = second
+        self.item_tokens = 8192 if second else 2048
+        self.dims = _LONGEST if self.name.startswith("gemini-embedding-") else None
+
+    def check(self, dims: int | None) -> None:
+        """Raise a ``bad_request`` where vectors of this length are not offered."""
+        if dims is None or self.dims is None or _SHORTEST <= dims <= _LONGEST:
+            return
+        raise ProviderError(
+            f"gemini: {self.name} has no vectors of {dims} dimensions",
+            provider="gemini",
+            kind="bad_request",
+            hint=f"set outputDimensionality to 768, 1536 or {_LONGEST}, or remove it",
+        )
 
 
-def _credentials(key: str) -> dict[str, str]:
-    if key.startswith(_ACCESS_TOKEN):
-        return {"Authorization": f"Bearer {key}"}
-    return {"x-goog-api-key": key}
+_SIGNS = {ord(sign): "a" for sign in "-._"}
 
 
-def _explain(status: int, headers: Mapping[str, str], body: Any) -> ErrorInfo | None:
-    from commonplace_gemini.complaints import explain
+def _bare(written: str) -> str:
+    name = written.strip()
+    head, slash, rest = name.partition("/")
+    while slash and head in ("models", "gemini", "google"):
+        name = rest
+        head, slash, rest = name.partition("/")
+    return name
 
-    return explain(status, headers, body)
+
+def _endpoint(base_url: str | None) -> Endpoint:
+    """Where requests go; a base URL has the API's version in it (``v1beta`` where it has no path).
+
+    The ending ``/openai`` of the compatible surface is dropped: native calls know tasks. Raises
+    :class:`~commonplace.errors.ProviderError` for what is no URL, and for one with a key in it.
+    """
+    url = (base_url or "").strip() or f"https://{HOST}/v1beta"
+    query = url.partition("#")[0].partition("?")[2]
+    if any(part.partition("=")[0].lower() in ("key", "access_token") for part in query.split("&")):
+        raise ProviderError(
+            "gemini: the base URL holds a key, which would end up in logs",
+            provider="gemini",
+            kind="auth",
+            hint="take it out of remote.baseUrl and set remote.apiKey or GEMINI_API_KEY",
+        )
+    return Endpoint(
+        "gemini", url, drop=("/openai/embeddings", "/openai", "/models"), root="/v1beta"
+    )
+
+
+def status_in(body: Any) -> int | None:
+    """The status that an error body carries, if ``body`` is one, else ``None``.
+
+    Proxies pass an upstream's error on with status 200; what says no better counts as 502.
+    """
+    error = _error_in(body)
+    if error is None:
+        return None
+    code = error.get("code")
+    return code if type(code) is int and 400 <= code < 600 else 502
+
+
+def _error_in(body: Any) -> dict[str, Any] | None:
+    if isinstance(body, list) and len(body) == 1:
+        body = body[0]  # streaming answers are lists, and errors in their place too
+    error = body.get("error") if isinstance(body, dict) else None
+    return error if isinstance(error, dict) else None
+
+
+def _kind(
+    status: int, error: Mapping[str, Any], message: str, details: list[dict[str, Any]]
+) -> ProviderErrorKind:
+    # A wrong key is an invalid argument to Google: 400, and not 401.
+    if any(str(one.get("reason")).startswith("API_KEY_") for one in details):
+        return "auth"
+    name = error.get("status")
+    if name == "INVALID_ARGUMENT" or status in (400, 413):
+        if "api key" in message.lower():
+            return "auth"
+        if status == 413 or re.search(_TOO_LARGE, message):
+            return "too_large"
+    from commonplace.plugin import kind_of_status
+
+    known = _KINDS.get(name) if isinstance(name, str) else None
+    return known or kind_of_status(status)
+
+
+def _for_today(details: list[dict[str, Any]]) -> bool:
+    violations = [one for held in details for one in _list(held.get("violations"))]
+    return any("PerDay" in str(one.get("quotaId")) for one in violations if isinstance(one, dict))
+
+
+def _delay(details: list[dict[str, Any]]) -> float | None:
+    """Seconds of a ``RetryInfo``: Google promises no ``Retry-After``."""
+    for one in details:
+        text = one.get("retryDelay")
+        if not isinstance(text, str) or not text.endswith("s"):
+            continue
+        try:
+            seconds = float(text[:-1])
+        except ValueError:
+            continue
+        if isfinite(seconds) and seconds >= 0:
+            return seconds
+    return None
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -4,109 +4,97 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from commonplace.plugin import Connection, Endpoint, Limits, read_vectors
-from commonplace_ollama.prompts import prompts_of
+from commonplace.plugin import Endpoint, HttpProvider, Limits, numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.plugin import Deadline, ErrorInfo, ProviderContext
+    from commonplace.plugin import Answer, ErrorInfo, ProviderContext, RemoteClient
 
-__all__ = ["OllamaProvider"]
+__all__ = ["OllamaProvider", "prompts_of"]
 
 _BASE = "http://127.0.0.1:11434"
-_SAME = (_BASE, "http://localhost:11434", "http://[::1]:11434")
 _MODEL = "nomic-embed-text"
-_ITEMS = 32
+_DROP = ("/api/embed", "/api/embeddings", "/v1/embeddings", "/api", "/v1")
+_QWEN = (
+    "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
+)
+_PASSAGES = "Represent this sentence for searching relevant passages: "
+_CHINESE_PASSAGES = "为这个句子生成表示以用于检索相关文章："
+
+# How a model's name begins, without publisher and tag, and the prompts of a query and of a
+# document, which Ollama does not add; the first that fits.
+_FAMILIES = (
+    ("embeddinggemma", "task: search result | query: ", "title: none | text: "),
+    ("nomic-embed-text", "search_query: ", "search_document: "),
+    ("qwen3-embedding", _QWEN, ""),
+    ("mxbai-embed", _PASSAGES, ""),
+    ("snowflake-arctic-embed2", "query: ", ""),
+    ("snowflake-arctic-embed", _PASSAGES, ""),
+    ("bge-m3", "", ""),
+    ("bge-multilingual", "", ""),
+    ("bge-small-zh", _CHINESE_PASSAGES, ""),
+    ("bge-base-zh", _CHINESE_PASSAGES, ""),
+    ("bge-large-zh", _CHINESE_PASSAGES, ""),
+    ("bge-", _PASSAGES, ""),
+    ("multilingual-e5", "query: ", "passage: "),
+    ("e5-", "query: ", "passage: "),
+)
 
 
-class OllamaProvider:
+class OllamaProvider(HttpProvider):
     """An Ollama server.
 
     Prompts are those of the model's family, unless the context has its own (``""`` for none).
-    Texts that are too long are refused and not cut in silence, so that the host knows. ``env`` is
-    looked at for ``OLLAMA_HOST`` alone, in which Ollama's own client finds its server.
+    Texts that are too long are refused and not cut silently, so that the host knows. ``env`` is
+    read for ``OLLAMA_HOST`` alone, by which Ollama's own client finds its server.
     """
 
-    # One model on one machine computes no faster for more.
-    capabilities: frozenset[str] = frozenset()
-    concurrency = 1
+    name = "ollama"
+    home = (_BASE, "http://localhost:11434", "http://[::1]:11434")
+    concurrency = 1  # one model on one machine computes no faster for more
+    # Ollama names none: few texts, and time to load the model and to compute without a GPU.
+    limits = Limits(
+        items=32, bytes=1_000_000, item_tokens=8192, query_seconds=60, request_seconds=600
+    )
+    dims_hint = "remove outputDimensionality, or update Ollama"
 
     def __init__(self, context: ProviderContext, *, env: Mapping[str, str]) -> None:
         base = (context.base_url or "").strip() or _host_in(env) or _BASE
-        drop = ("/api/embed", "/api/embeddings", "/v1/embeddings", "/api", "/v1")
-        self._endpoint = Endpoint("ollama", base, drop=drop)
-        self.model = context.model.strip().removeprefix("ollama/") or _MODEL
-        self._context = context
-        own = prompts_of(self.model)
-        self._prefixes = context.prefixes(own.query, own.document)
-        self.client = Connection("ollama", self._endpoint, context, explain=self._explain)
-
-    @property
-    def limits(self) -> Limits:
-        """Ollama names none: few texts, and time to load the model and to do without a GPU."""
-        return Limits(
-            items=_ITEMS, bytes=1_000_000, item_tokens=8192, query_seconds=60, request_seconds=600
-        )
+        model = context.model.strip().removeprefix("ollama/") or _MODEL
+        endpoint = Endpoint("ollama", base, drop=_DROP)
+        super().__init__(context, endpoint, model, prefixes=prompts_of(model))
 
     def fingerprint(self) -> str:
-        """Model, endpoint if it is not Ollama's usual one, dimensions and prompts."""
-        parts = ["ollama", repr(self.model.removesuffix(":latest"))]
-        if self._endpoint.origin not in _SAME:
-            parts.append(self._endpoint.origin)
-        if self._context.dims is not None:
-            parts.append(f"dims={self._context.dims}")
-        parts += [f"{name}={prefix!r}" for name, prefix in self._prefixes.items() if prefix]
-        return " ".join(parts)
+        """As for all, with ``model:latest`` called ``model``."""
+        latest, plain = repr(self.model), repr(self.model.removesuffix(":latest"))
+        return super().fingerprint().replace(latest, plain, 1)
 
-    def embed(
-        self,
-        texts: Sequence[str],
-        *,
-        purpose: Literal["query", "document"],
-        deadline: Deadline,
-    ) -> Sequence[Sequence[float]]:
-        """One request."""
-        from commonplace.plugin import numbers_of
+    def request(
+        self, texts: Sequence[str], purpose: Literal["query", "document"]
+    ) -> tuple[str, object]:
+        """Asks for texts that are too long to be refused."""
+        return "api/embed", {**self.body(texts, purpose), "truncate": False}
 
-        client = self.client()
-        answer = client.post("api/embed", self.body(texts, purpose), deadline=deadline)
+    def check(self, client: RemoteClient, answer: Answer) -> None:
+        """Raise for an error with status 200, and for another kind of server."""
         body = answer.body if isinstance(answer.body, dict) else {}
         if body.get("error"):
             raise client.error_from(502, answer.headers, body)
-        embeddings = body.get("embeddings")
-        if not isinstance(embeddings, list):
+        if not isinstance(body.get("embeddings"), list):
             raise client.error(
                 "protocol",
                 "the answer holds no embeddings",
                 hint="check that remote.baseUrl is Ollama's; for other servers use `openai`",
             )
-        return read_vectors(
-            client,
-            answer,
-            lambda _: [numbers_of(embedding) for embedding in embeddings],
-            dims=self._context.dims,
-            hint="remove outputDimensionality, or update Ollama",
-        )
 
-    def body(self, texts: Sequence[str], purpose: Literal["query", "document"]) -> dict[str, Any]:
-        """What is sent for ``texts``."""
-        prefix = self._prefixes[purpose]
-        body: dict[str, Any] = {
-            "model": self.model,
-            "input": [prefix + text for text in texts],
-            "truncate": False,
-        }
-        if self._context.dims is not None:
-            body["dimensions"] = self._context.dims
-        return body
+    def read(self, body: Any, *_: object) -> list[Sequence[float]]:
+        """Plain lists of numbers."""
+        return [numbers_of(embedding) for embedding in body["embeddings"]]
 
-    def close(self) -> None:
-        """Close connections; closing twice is fine."""
-        self.client.close()
-
-    def _explain(self, status: int, _headers: Mapping[str, str], body: Any) -> ErrorInfo:
-        from commonplace.plugin import ErrorInfo, kind_of_status, message_of
+    def explain(self, status: int, headers: Mapping[str, str], body: Any) -> ErrorInfo | None:  # noqa: ARG002
+        """Tells texts that are too long and a missing or wrong model by their messages."""
+        from commonplace.plugin import ErrorInfo, message_of
 
         message = message_of(body)
         words = message.lower()
@@ -117,7 +105,13 @@ class OllamaProvider:
         if "does not support embed" in words:
             hint = "choose an embedding model, such as nomic-embed-text"
             return ErrorInfo("bad_request", message, hint=hint)
-        return ErrorInfo(kind_of_status(status), message)
+        return None
+
+
+def prompts_of(model: str) -> tuple[str, str]:
+    """The prompts of ``model``'s family, for a query and a document; empty for other families."""
+    name = model.rpartition("/")[2].partition(":")[0].lower()
+    return next((found[1:] for found in _FAMILIES if name.startswith(found[0])), ("", ""))
 
 
 def _host_in(env: Mapping[str, str]) -> str:

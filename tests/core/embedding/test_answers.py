@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.embedding.http.openai import numbers_of, vectors_of
+from commonplace.embedding.http.provider import numbers_of, vectors_of
 
 singles = st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), max_size=8)
 

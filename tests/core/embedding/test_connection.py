@@ -1,4 +1,4 @@
-"""A provider's client is made when it is needed, with the credentials that belong there."""
+"""The base of HTTP providers: its client and credentials, and the length of vectors."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from commonplace.embedding.http.client import Answer
-from commonplace.embedding.http.endpoint import Connection, Endpoint, read_vectors
+from commonplace.embedding.http.endpoint import Endpoint
+from commonplace.embedding.http.provider import HttpProvider
 from commonplace.errors import ProviderError
 from commonplace.protocols.providers import ProviderContext
 from commonplace.resilience.deadline import NEVER
@@ -19,23 +19,36 @@ if TYPE_CHECKING:
 KEY = "sekrit-0123456789-abcdef"
 
 
+class Vendor(HttpProvider):
+    name = "vendor"
+    dims_hint = "x"
+
+
+class BrokenVendor(Vendor):
+    def read(self, *_: object) -> list[Sequence[float]]:
+        raise ValueError("the answer holds nothing")
+
+
 class Network:
-    """Remembers requests, and answers with their headers' names."""
+    """Remembers requests, and answers all with one vector of two dimensions."""
 
     def __init__(self) -> None:
         self.requests: list[httpx.Request] = []
 
-    def connection(self, *, wanted: str = "", **given: Any) -> Connection:
+    def provider(
+        self, kind: type[Vendor] = Vendor, *, wanted: str = "", **given: Any
+    ) -> HttpProvider:
         def handle(request: httpx.Request) -> httpx.Response:
             self.requests.append(request)
-            return httpx.Response(200, json={})
+            body = {"data": [{"embedding": [1.0, 2.0]}]}
+            return httpx.Response(200, json=body, headers={"x-request-id": "r"})
 
         context = ProviderContext(transport=httpx.MockTransport(handle), **given)
         endpoint = Endpoint("vendor", "https://embeddings.test/v1")
-        return Connection("vendor", endpoint, context, explain=lambda *_: None, wanted=wanted)
+        return kind(context, endpoint, "m", wanted=wanted)
 
-    def authorization(self, connection: Connection) -> str | None:
-        connection().post("x", {}, deadline=NEVER)
+    def authorization(self, provider: HttpProvider) -> str | None:
+        provider.client().post("x", {}, deadline=NEVER)
         found: str | None = self.requests[-1].headers.get("authorization")
         return found
 
@@ -59,47 +72,41 @@ def network() -> Network:
 def test_the_key_goes_into_its_header_unless_the_user_has_one(
     network: Network, given: dict[str, Any], sent: str | None
 ) -> None:
-    assert network.authorization(network.connection(**given)) == sent
+    assert network.authorization(network.provider(**given)) == sent
 
 
 def test_a_key_that_is_wanted_and_missing_is_said(network: Network) -> None:
-    connection = network.connection(wanted="set VENDOR_KEY")
+    provider = network.provider(wanted="set VENDOR_KEY")
     with pytest.raises(ProviderError, match="vendor: no API key found") as caught:
-        connection()
+        provider.client()
     assert (caught.value.kind, caught.value.hint) == ("auth", "set VENDOR_KEY")
-    own = network.connection(wanted="set VENDOR_KEY", headers={"Authorization": "Basic x"})
+    own = network.provider(wanted="set VENDOR_KEY", headers={"Authorization": "Basic x"})
     assert network.authorization(own) == "Basic x"
 
 
 def test_one_client_serves_until_it_is_closed(network: Network) -> None:
-    connection = network.connection()
-    first = connection()
-    assert connection() is first
-    connection.close()
-    connection.close()
-    assert connection() is not first
+    provider = network.provider()
+    first = provider.client()
+    assert provider.client() is first
+    provider.close()
+    provider.close()
+    assert provider.client() is not first
 
 
 def test_a_length_that_was_not_asked_for_is_an_error(network: Network) -> None:
-    client = network.connection()()
-    answer = Answer([[1.0, 2.0]], {"x-request-id": "r"})
     for dims in (None, 2):
-        vectors = read_vectors(client, answer, list, dims=dims, hint="x")
-        assert vectors == [[1.0, 2.0]]
+        vectors = network.provider(dims=dims).embed(["a"], purpose="query", deadline=NEVER)
+        assert [list(vector) for vector in vectors] == [[1.0, 2.0]]
     with pytest.raises(
         ProviderError, match="3 dimensions were asked for, and 2 came back"
     ) as found:
-        read_vectors(client, answer, list, dims=3, hint="x")
+        network.provider(dims=3).embed(["a"], purpose="query", deadline=NEVER)
     assert (found.value.kind, found.value.hint, found.value.request_id) == ("protocol", "x", "r")
 
 
 def test_what_cannot_be_read_is_an_error_in_the_reader_s_words(network: Network) -> None:
-    def read(_: object) -> list[Sequence[float]]:
-        raise ValueError("the answer holds nothing")
-
-    client = network.connection()()
     with pytest.raises(ProviderError, match="vendor: the answer holds nothing") as found:
-        read_vectors(client, Answer(None, {"x-request-id": "r"}), read, dims=None, hint="x")
+        network.provider(BrokenVendor).embed(["a"], purpose="query", deadline=NEVER)
     assert (found.value.kind, found.value.request_id) == ("protocol", "r")
     assert "x" not in found.value.hint
 

@@ -68,7 +68,7 @@ def test_vectors_of_another_length_are_told_and_followed_by_the_next_sync(world:
 
     def shorter(body: Any) -> Any:
         """A server that cuts its vectors, in whichever form it was asked for them."""
-        from commonplace.embedding.http.openai import numbers_of
+        from commonplace.embedding.http.provider import numbers_of
 
         cut = [
             {**item, "embedding": [*numbers_of(item["embedding"])][:32]} for item in body["data"]

@@ -12,8 +12,7 @@ import pytest
 from commonplace.errors import ProviderError
 from commonplace.host.host import PluginHost
 from commonplace.plugin import ProviderContext
-from commonplace_openai.growing import GrowingLimit
-from commonplace_openai.provider import OpenAIProvider
+from commonplace_openai.provider import GrowingLimit, OpenAIProvider
 
 VENDOR = "https://api.openai.com/v1"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import httpx
 
 from commonplace.embedding.http.errors import message_of
-from commonplace.embedding.http.openai import vectors_of
+from commonplace.embedding.http.provider import vectors_of
 from commonplace.errors import ProviderError
 from commonplace.protocols.providers import BatchLimits, BatchLine, BatchState
 
@@ -56,7 +56,7 @@ class FileBatches:
         client: Callable[[], RemoteClient],
         *,
         line: Callable[[str, str], dict[str, Any]],
-        wanted: Callable[[], dict[str, Any]],
+        wanted: Mapping[str, Any],
         dims: int | None,
     ) -> None:
         self._client = client
@@ -69,7 +69,7 @@ class FileBatches:
         """Upload the lines, unless they are there, and begin."""
         file = self._uploaded.get(name) or self._upload(name, lines, deadline)
         self._uploaded[name] = file
-        body = {"input_file_id": file, "metadata": {_METADATA: name}, **self._wanted()}
+        body = {"input_file_id": file, "metadata": {_METADATA: name}, **self._wanted}
         try:
             job = self._asked("POST", "batches", deadline, json_body=body)
         except ProviderError as error:

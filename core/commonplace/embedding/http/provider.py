@@ -1,0 +1,207 @@
+"""The base of providers behind HTTP, whose requests most often have the form of OpenAI's."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from binascii import a2b_base64
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal
+
+from commonplace.errors import ProviderError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from commonplace.embedding.http.client import Answer, RemoteClient
+    from commonplace.embedding.http.endpoint import Endpoint
+    from commonplace.embedding.http.errors import ErrorInfo
+    from commonplace.protocols.providers import ProviderContext
+    from commonplace.resilience.deadline import Deadline
+
+__all__ = ["HttpProvider", "numbers_of", "vectors_of"]
+
+Purpose = Literal["query", "document"]
+
+
+class HttpProvider:
+    """One request for each ``embed``: ``POST {endpoint}/embeddings`` unless a vendor differs.
+
+    A vendor sets the class attributes, adds ``limits``, and overrides the methods in which it
+    differs. ``name`` is its id, ``home`` the origins of its own servers, which a fingerprint leaves
+    out; ``dims_key`` is the field for the length of vectors, and ``dims_hint`` the hint if another
+    comes back. ``instead`` are headers of the user (lower-case names) that replace the key. Without
+    a key there is no such header at all, since some servers refuse empty ones; a missing key is an
+    error with the hint ``wanted``, if that is given.
+
+    ``prefixes`` of the context stand before texts, or else those given, for a query and a document.
+    """
+
+    name: str
+    home: tuple[str, ...] = ()
+    capabilities: frozenset[str] = frozenset()
+    dims_key = "dimensions"
+    dims_hint = "remove outputDimensionality, or check that remote.baseUrl serves this model"
+    instead: tuple[str, ...] = ("authorization",)
+
+    def __init__(
+        self,
+        context: ProviderContext,
+        endpoint: Endpoint,
+        model: str,
+        *,
+        prefixes: tuple[str, str] = ("", ""),
+        wanted: str = "",
+    ) -> None:
+        self.context = context
+        self.endpoint = endpoint
+        self.model = model
+        self.dims = context.dims
+        self.prefixes = context.prefixes(*prefixes)
+        self.input_types: Mapping[str, str | None] = {}
+        self._wanted = wanted
+        self._client: RemoteClient | None = None
+        self._lock = Lock()
+
+    def fingerprint(self) -> str:
+        """Name, model, endpoint if it is not at home, dimensions, and what is added to texts."""
+        parts = [self.name, repr(self.model)]
+        if self.endpoint.origin not in self.home:
+            parts.append(self.endpoint.origin)
+        if self.dims is not None:
+            parts.append(f"dims={self.dims}")
+        for purpose, prefix in self.prefixes.items():
+            if prefix:
+                parts.append(f"{purpose}={prefix!r}")
+            if self.input_types.get(purpose):
+                parts.append(f"{purpose}_type={self.input_types[purpose]!r}")
+        return " ".join(parts)
+
+    def embed(
+        self, texts: Sequence[str], *, purpose: Purpose, deadline: Deadline
+    ) -> Sequence[Sequence[float]]:
+        """One vector a text. Raises :class:`~commonplace.errors.ProviderError`."""
+        client = self.client()
+        path, body = self.request(texts, purpose)
+        answer = client.post(path, body, deadline=deadline)
+        self.check(client, answer)
+        try:
+            vectors = self.read(answer.body, len(texts), purpose)
+        except ValueError as error:
+            raise client.error("protocol", str(error), 200, answer.headers) from None
+        dims = self.dims
+        odd = next((len(vector) for vector in vectors if dims and len(vector) != dims), None)
+        if odd is not None:
+            words = f"{dims} dimensions were asked for, and {odd} came back"
+            raise client.error("protocol", words, 200, answer.headers, hint=self.dims_hint)
+        return vectors
+
+    def request(self, texts: Sequence[str], purpose: Purpose) -> tuple[str, object]:
+        """Path and JSON of the request for ``texts``."""
+        return "embeddings", self.body(texts, purpose)
+
+    def body(self, texts: Sequence[str], purpose: Purpose) -> dict[str, Any]:
+        """The JSON of a request in OpenAI's form."""
+        prefix = self.prefixes[purpose]
+        body: dict[str, Any] = {"model": self.model, "input": [prefix + text for text in texts]}
+        if self.dims is not None:
+            body[self.dims_key] = self.dims
+        if self.input_types.get(purpose):
+            body["input_type"] = self.input_types[purpose]
+        return body
+
+    def check(self, client: RemoteClient, answer: Answer) -> None:
+        """Raise for an error with status 200, as proxies pass on those of others."""
+
+    def read(self, body: Any, count: int, purpose: Purpose) -> list[Sequence[float]]:  # noqa: ARG002
+        """The vectors of an answer to ``count`` texts. Raises ``ValueError``."""
+        return vectors_of(body, count)
+
+    def explain(self, status: int, headers: Mapping[str, str], body: Any) -> ErrorInfo | None:  # noqa: ARG002
+        """What an error answer means; ``None`` leaves it to its status and message."""
+        return None
+
+    def credentials(self, key: str) -> dict[str, str]:
+        """The header for a key."""
+        return {"Authorization": f"Bearer {key}"}
+
+    def client(self) -> RemoteClient:
+        """The connection, made by the first call: a cached query needs no HTTP library."""
+        with self._lock:
+            if self._client is None:
+                self._client = self._connected()
+            return self._client
+
+    def close(self) -> None:
+        """Close connections; closing twice is fine."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _connected(self) -> RemoteClient:
+        from commonplace.embedding.http.client import RemoteClient
+
+        key = (self.context.api_key or "").strip()
+        headers = self.context.headers
+        has_own = any(name.lower() in self.instead for name in headers)
+        if self._wanted and not key and not has_own:
+            raise ProviderError(
+                f"{self.name}: no API key found",
+                provider=self.name,
+                kind="auth",
+                hint=self._wanted,
+            )
+        return RemoteClient(
+            self.name,
+            self.endpoint.url,
+            defaults=self.credentials(key) if key and not has_own else {},
+            headers=headers,
+            secrets=(key,) if key else (),
+            explain=self.explain,
+            transport=self.context.transport,
+        )
+
+
+def vectors_of(body: Any, count: int) -> list[Sequence[float]]:
+    """The vectors of ``{"data": [{"index": 0, "embedding": ...}, ...]}`` in the order of the texts.
+
+    If any item has an ``index``, all must have one, and these give the order. Raises
+    ``ValueError``, whose message goes into the provider's error.
+    """
+    data = body.get("data") if isinstance(body, dict) else None
+    if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
+        raise ValueError("the answer holds no list of embeddings")
+    if len(data) != count:
+        raise ValueError(f"{len(data)} vectors came back for {count} texts")
+    indices = [item.get("index") for item in data]
+    if any(index is not None for index in indices):
+        placed = {i: item for i, item in zip(indices, data, strict=True) if type(i) is int}
+        if placed.keys() != set(range(count)):
+            raise ValueError("the vectors' indices are not those of the texts")
+        data = [placed[index] for index in range(count)]
+    return [numbers_of(item.get("embedding")) for item in data]
+
+
+def numbers_of(embedding: Any) -> Sequence[float]:
+    """One vector, sent as a list of numbers or as base64 of float32, little-endian.
+
+    Servers that were asked for one form may give the other. Raises ``ValueError``.
+    """
+    if isinstance(embedding, str):
+        return _unpacked(embedding)
+    try:
+        return array("d", embedding)
+    except (TypeError, OverflowError):
+        raise ValueError("a vector is missing, or not a list of numbers") from None
+
+
+def _unpacked(text: str) -> Sequence[float]:
+    vector = array("f")
+    try:
+        vector.frombytes(a2b_base64(text, strict_mode=True))
+    except ValueError:  # binascii.Error is one
+        raise ValueError("a vector is not base64 of float32 numbers") from None
+    if sys.byteorder == "big":
+        vector.byteswap()
+    return vector

@@ -1,0 +1,244 @@
+"""Code and docs use the standard words of docs/architecture.md, not the retired ones."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SUFFIXES = (".py", ".pyi", ".md", ".toml")
+
+# Retired, as a pattern, and what to write. A blank stands for any white space; a word counts
+# inside an identifier too, between underscores.
+TEXT = {
+    r"mend(?:s|ed|ing|er)?": "fix, hint",
+    r"remed(?:y|ies)": "fix, hint",
+    r"anew": "rebuild, re-index",
+    r"upkeep": "sync, maintenance",
+    r"look(?:s|ed|ing)? after": "maintain, health",
+    r"who(?:ever)? (?:answers|serves)": "active backend",
+    r"whoever": "the actor's name",
+    r"(?:nobody|somebody)": "the actor's name, or no ...",
+    r"shall": "must, will",
+    r"(?:bring|brings|bringing|brought) (?:\w+ ){0,4}up to": "update, sync",
+    r"(?:is|are) as (?:it|they) (?:was|were)": "unchanged",
+    r"(?:not )?as (?:it|they) should be": "problems",
+    r"otherwise than": "unlike",
+    r"until it is interrupted": "until you press Ctrl-C",
+    r"told": "report, message",
+    r"(?:tells?|speaks?) of": "report, describe",
+    r"hurry": "probe",
+    r"recipes?": "fingerprint",
+}
+# Class names: whole, or as one of the words of a name in CamelCase.
+WHOLE = {"Turn", "Link", "Fault"}
+PARTS = {
+    *("Complaint", "Doubt", "Means", "Mender", "Pace", "Remedy", "Rounds", "Serving", "Standing"),
+    *("Survey", "Trouble", "Upkeep"),
+}
+
+# The retired words in a place where they are lawful: file, and what a line there holds.
+LAWFUL = {
+    "tests/guards/test_guard_words.py": "",
+    "docs/architecture.md": "| ",  # the list of words
+}
+
+# Folders and files that are not rewritten yet; the list only becomes shorter.
+TO_DO: tuple[str, ...] = (
+    "CHANGELOG.md",
+    "README.md",
+    "backends/commonplace_lancedb",
+    "backends/commonplace_qmd",
+    "backends/commonplace_sqlite",
+    "benchmarks/indexing.py",
+    "benchmarks/retrieval.py",
+    "benchmarks/soak/__main__.py",
+    "benchmarks/transcripts.py",
+    "benchmarks/vectors.py",
+    "benchmarks/watching.py",
+    "core/commonplace/__init__.py",
+    "core/commonplace/aio.py",
+    "core/commonplace/assembly.py",
+    "core/commonplace/cli",
+    "core/commonplace/config",
+    "core/commonplace/dirs.py",
+    "core/commonplace/embedding",
+    "core/commonplace/errors.py",
+    "core/commonplace/files",
+    "core/commonplace/health",
+    "core/commonplace/host",
+    "core/commonplace/index",
+    "core/commonplace/memory.py",
+    "core/commonplace/model",
+    "core/commonplace/protocols",
+    "core/commonplace/resilience",
+    "core/commonplace/search",
+    "core/commonplace/sync",
+    "core/commonplace/testing",
+    "core/commonplace/text",
+    "docs/architecture.md",
+    "docs/backends.md",
+    "docs/care.md",
+    "docs/configuration.md",
+    "docs/conformance.md",
+    "docs/freshness.md",
+    "docs/hooks/commonplace_register_backends.md",
+    "docs/hooks/commonplace_register_chunkers.md",
+    "docs/hooks/commonplace_register_sources.md",
+    "docs/qmd.md",
+    "docs/sessions.md",
+    "docs/write-a-plugin.md",
+    "examples/commonplace_example_milvus",
+    "plugins/commonplace_ranking",
+    "plugins/commonplace_sessions",
+    "providers/commonplace_gemini",
+    "providers/commonplace_local",
+    "providers/commonplace_openai",
+    "tests/backends/lancedb",
+    "tests/backends/qmd",
+    "tests/backends/sqlite",
+    "tests/conformance/page.py",
+    "tests/conformance/test_broken_appending.py",
+    "tests/conformance/test_broken_documents.py",
+    "tests/conformance/test_broken_lifetimes.py",
+    "tests/conformance/test_broken_managers.py",
+    "tests/conformance/test_broken_persistence.py",
+    "tests/conformance/test_broken_providers.py",
+    "tests/conformance/test_broken_vectors.py",
+    "tests/conformance/test_conformance_page.py",
+    "tests/conftest.py",
+    "tests/core/cli",
+    "tests/core/config",
+    "tests/core/embedding",
+    "tests/core/fallback",
+    "tests/core/files",
+    "tests/core/health",
+    "tests/core/host",
+    "tests/core/index",
+    "tests/core/model",
+    "tests/core/resilience",
+    "tests/core/sync",
+    "tests/core/text",
+    "tests/docs/test_hook_pages.py",
+    "tests/end_to_end/conftest.py",
+    "tests/end_to_end/embedding",
+    "tests/end_to_end/test_backend_chain.py",
+    "tests/end_to_end/test_backends_side_by_side.py",
+    "tests/end_to_end/test_bad_disks.py",
+    "tests/end_to_end/test_bad_input.py",
+    "tests/end_to_end/test_growing_sessions.py",
+    "tests/end_to_end/test_index_faults.py",
+    "tests/end_to_end/test_interrupted.py",
+    "tests/end_to_end/test_killed.py",
+    "tests/end_to_end/test_lancedb_backend.py",
+    "tests/end_to_end/test_made_anew_meanwhile.py",
+    "tests/end_to_end/test_many_processes.py",
+    "tests/end_to_end/test_memory.py",
+    "tests/end_to_end/test_qmd_absent.py",
+    "tests/end_to_end/test_qmd_backend.py",
+    "tests/end_to_end/test_search_imports.py",
+    "tests/end_to_end/test_sessions.py",
+    "tests/end_to_end/test_waiting.py",
+    "tests/end_to_end/test_watching.py",
+    "tests/faults/changing_files.py",
+    "tests/faults/crowd.py",
+    "tests/faults/faulty_vfs.py",
+    "tests/faults/index_rows.py",
+    "tests/guards/test_guard_entry_points.py",
+    "tests/guards/test_guard_wheel.py",
+    "tests/plugins/ranking",
+    "tests/plugins/sessions",
+    "tests/providers/conftest.py",
+    "tests/providers/fakes",
+    "tests/providers/gemini",
+    "tests/providers/local",
+    "tests/providers/mistral",
+    "tests/providers/ollama",
+    "tests/providers/openai",
+    "tests/providers/tiny_gguf.py",
+    "tests/providers/voyage",
+)
+
+_GAP = r"[\s#]+"
+_PATTERNS = [
+    (
+        re.compile("(?<![A-Za-z])(?:" + words.replace(" ", _GAP) + ")(?![a-z])"),
+        better,
+    )
+    for words, better in TEXT.items()
+]
+_WORDS_OF_A_NAME = re.compile(r"[A-Z][a-z0-9]*")
+
+
+@cache
+def tracked() -> tuple[str, ...]:
+    """The paths of all files of the repository that hold words of ours."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True
+    )
+    return tuple(
+        path for path in listed.stdout.split("\0") if path.endswith(SUFFIXES) and _is_ours(path)
+    )
+
+
+def _is_ours(path: str) -> bool:
+    sample = path.startswith("core/commonplace/sample/workspace/")
+    return not sample and (ROOT / path).is_file()
+
+
+def retired(path: str) -> list[str]:
+    """Each retired word in the file, with its line and what to write."""
+    text = (ROOT / path).read_text("utf-8")
+    lines, lowered = text.splitlines(), text.lower()
+    found = []
+    for pattern, better in _PATTERNS:
+        for match in pattern.finditer(lowered):
+            line = lowered.count("\n", 0, match.start()) + 1
+            if path in LAWFUL and LAWFUL[path] in lines[line - 1]:
+                continue
+            found.append(f"{path}:{line}: {' '.join(match[0].split())!r}: {better}")
+    if path.endswith(".py"):
+        found += [f"{path}:{line}: class {name}" for line, name in _classes(text)]
+    return found
+
+
+def _classes(text: str) -> list[tuple[int, str]]:
+    return [
+        (node.lineno, node.name)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ClassDef)
+        and (node.name in WHOLE or PARTS & set(_WORDS_OF_A_NAME.findall(node.name)))
+    ]
+
+
+def _is_to_do(path: str) -> bool:
+    return any(path == entry or path.startswith(entry + "/") for entry in TO_DO)
+
+
+def test_no_retired_word_is_used() -> None:
+    found = [line for path in tracked() if not _is_to_do(path) for line in retired(path)]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("x = mend_all()", "mend"),
+        ("# made anew", "anew"),
+        ('"bring the\nindex up to the notes"', "bring the index up to"),
+        ("is_told = 1", "told"),
+    ],
+)
+def test_a_retired_word_is_found_in_names_and_texts(text: str, word: str) -> None:
+    matches = [match[0] for pattern, _ in _PATTERNS if (match := pattern.search(text))]
+    assert [" ".join(match.split()) for match in matches] == [word]
+
+
+@pytest.mark.parametrize("text", ["amend", "recommend", "manewver", "marshall", "tombolder"])
+def test_words_that_contain_one_are_lawful(text: str) -> None:
+    assert not any(pattern.search(text) for pattern, _ in _PATTERNS)

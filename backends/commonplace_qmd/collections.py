@@ -1,24 +1,23 @@
-"""Which files of a folder QMD takes for a pattern, and which folders it never looks into."""
+"""The collections of an agent: folders with a pattern, as QMD's configuration lists them."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.plugin import ExtraRoot, Root, Roots, matcher
+from commonplace.plugin import ExtraRoot, Root, Roots, is_storable, matcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from commonplace.plugin import ConfiguredPath, ManagerContext, Trust
+    from commonplace.plugin import ManagerContext, Trust
     from commonplace_qmd.settings import QmdSettings
 
 __all__ = [
     "NEVER_INDEXED",
-    "OURS_IGNORED",
     "PREFIX",
+    "TOOL_FOLDERS",
     "Collection",
     "collections_of",
     "index_yml",
@@ -26,227 +25,177 @@ __all__ = [
     "wanted_by",
 ]
 
+PREFIX = "qmd"
+"""The first part of the stored path of a file outside the workspace; its collection follows."""
 
 NEVER_INDEXED = frozenset({"node_modules", "vendor", "dist", "build"})
-"""Folders that QMD passes over at any depth, beside those whose names begin with a dot."""
+"""Folders that QMD skips at any depth, like those whose names begin with a dot."""
 
-OURS_IGNORED = frozenset({"venv", "__pycache__"})
-"""Folders of tools that QMD would index, and is told not to."""
-
-_PLAIN = re.compile(r"[^\w./ @%+=~-]")
-
-
-def wanted_by(pattern: str) -> Callable[[str], bool]:
-    """Whether a path below the collection's root (forward slashes) is one of ``pattern``.
-
-    As QMD reads it, commas outside brackets and braces part several patterns.
-    """
-    tests = [matcher(part) for part in _parts(pattern)]
-    if len(tests) == 1:
-        return tests[0]
-    return lambda path: any(test(path) for test in tests)
-
-
-def literal(name: str) -> str:
-    """A pattern for the one file called ``name``.
-
-    What means something in a pattern is written as ``?``: QMD has two readers of patterns, and they
-    do not agree on how such a character is written otherwise.
-    """
-    return _PLAIN.sub("?", name)
-
-
-def _parts(pattern: str) -> Iterator[str]:
-    depth = start = 0
-    for at, character in enumerate(pattern):
-        if character in "{[":
-            depth += 1
-        elif character in "}]" and depth:
-            depth -= 1
-        elif character == "," and not depth:
-            yield from _part(pattern[start:at])
-            start = at + 1
-    yield from _part(pattern[start:])
-
-
-def _part(text: str) -> Iterator[str]:
-    if text.strip():
-        yield text.strip()
-
-
-PREFIX = "qmd"
-"""What the stored path of a file outside the workspace begins with, before its collection."""
+TOOL_FOLDERS = frozenset({"venv", "__pycache__"})
+"""Folders that QMD would index, and that ``index.yml`` excludes."""
 
 _ROOT_NOTES = "{MEMORY,memory}.md"
 _EVERY_NOTE = "**/*.md"
+_PLAIN = re.compile(r"[^\w./ @%+=~-]")
 
 
 class Collection(NamedTuple):
     """A folder as QMD knows it.
 
-    ``root`` says where it is and how its files are opened, ``prefix`` is what their stored paths
-    begin with (``""``, or ending in ``/``). ``own`` folders are the agent's, and being empty means
-    that their notes were deleted; of others it may mean that their disk is not there.
+    ``root`` holds its path, with links above it followed since QMD refuses others, and the prefix
+    of its files' stored paths. A folder that is ``root.own`` belongs to the agent: if it is empty,
+    its notes were deleted; with any other folder the disk may not be mounted.
     """
 
     name: str
     root: Root
     pattern: str
-    prefix: str
     source: str = "memory"
     trust: Trust = "memory"
-    own: bool = False
 
     @property
     def location(self) -> str:
-        """The folder, with links above it followed: QMD refuses files that seem outside of it."""
-        return _location(self.root)
+        """The folder's absolute path."""
+        return self.root.location
 
-    def steps(self) -> list[str]:
-        """The folders on the way to it that may not be links, itself included."""
-        base, parts = os.path.realpath(self.root.base), self.root.parts
-        return [os.path.join(base, *parts[: depth + 1]) for depth in range(len(parts))]
+    @property
+    def deep(self) -> bool:
+        """Whether its files may lie in folders below it."""
+        return "/" in self.pattern or "**" in self.pattern
 
     def wanted(self) -> Callable[[str], bool]:
-        """Whether a path below the folder is one of its files."""
+        """A test whether a path below the folder is one of its files."""
         return wanted_by(self.pattern)
 
     def stored(self, relative: str) -> str:
         """The path that a hit in this file carries."""
-        return self.prefix + relative
+        return f"{self.root.stored}/{relative}" if self.root.stored else relative
 
 
 def collections_of(
     context: ManagerContext, config: QmdSettings, exported: str | None
 ) -> tuple[Collection, ...]:
-    """Every collection, each folder with a pattern once, under names that no two share.
+    """Every collection, each folder with a pattern once, under unique names.
 
-    ``exported`` is the folder of exported transcripts, if there are any. Nothing is created.
+    ``exported`` is the folder of exported transcripts, if they are exported. Nothing is created.
     """
-    return tuple(_Names(context.agent).given(_wanted(context, config, exported)))
+    names: set[str] = set()
+    seen: set[tuple[str, str]] = set()
+    found: list[Collection] = []
+    for scoped, collection in _configured(context, config, exported):
+        base = os.path.realpath(collection.root.base)
+        # The folder's own path: a link is refused, and must not replace its target.
+        location = os.path.join(base, *collection.root.parts)
+        if (location, collection.pattern) in seen:
+            continue
+        seen.add((location, collection.pattern))
+        name = _unique(f"{collection.name}-{context.agent}" if scoped else collection.name, names)
+        root = collection.root._replace(base=base, location=location)
+        if _is_outside(root.stored):
+            root = root._replace(stored=f"{PREFIX}/{name}")
+        found.append(collection._replace(name=name, root=root))
+    return tuple(found)
 
 
-class _Wish(NamedTuple):
-    name: str
-    scoped: bool
-    root: Root
-    pattern: str
-    source: str = "memory"
-    trust: Trust = "memory"
-    own: bool = False
-
-
-def _wanted(context: ManagerContext, config: QmdSettings, exported: str | None) -> Iterator[_Wish]:
+def _configured(
+    context: ManagerContext, config: QmdSettings, exported: str | None
+) -> Iterator[tuple[bool, Collection]]:
+    """Collections whose names are not unique yet, and whether the agent's id belongs to them."""
     workspace = Roots(context.workspace).workspace
     if config.include_default_memory:
         root = Root(workspace, "", workspace, (), own=True, kind="folder")
-        yield _Wish("memory-root", True, root, _ROOT_NOTES, own=True)
-        root = root._replace(
-            location=os.path.join(workspace, "memory"), stored="memory", parts=("memory",)
-        )
-        yield _Wish("memory-dir", True, root, _EVERY_NOTE, own=True)
-    further = [_Given(path.path, path.pattern, path.name) for path in config.paths]
-    further += map(_as_given, context.extra_paths)
-    further += [_Given(path.path, path.pattern, path.name) for path in config.extra_collections]
-    usable = [given for given in further if given.path.strip() and "\0" not in given.path]
-    for number, path in enumerate(usable, 1):
-        name = path.name
-        root, pattern = _folder(workspace, path)
-        # A name that several agents may give to one folder outside stays as it is.
+        yield True, Collection("memory-root", root, _ROOT_NOTES)
+        root = root._replace(stored="memory", parts=("memory",))
+        yield True, Collection("memory-dir", root, _EVERY_NOTE)
+    paths = [(path.path, path.pattern, path.name) for path in config.paths]
+    for extra in context.extra_paths:
+        given = ExtraRoot(extra) if isinstance(extra, str) else extra
+        paths.append((given.path, given.pattern or _EVERY_NOTE, None))
+    paths += [(path.path, path.pattern, path.name) for path in config.extra_collections]
+    usable = [path for path in paths if path[0].strip() and "\0" not in path[0]]
+    for number, (path, pattern, name) in enumerate(usable, 1):
+        root, glob = _folder(workspace, path, pattern)
+        # A name that several agents may give to one folder outside is kept.
         scoped = not (name and _is_outside(root.stored))
-        yield _Wish(name or f"custom-{number}", scoped, root, pattern, trust="external")
+        yield scoped, Collection(name or f"custom-{number}", root, glob, trust="external")
     if exported is not None:
-        root, _ = _folder(workspace, _Given(exported))
-        yield _Wish("sessions", True, root, "*.md", "sessions", "session", own=True)
+        root, _ = _folder(workspace, exported, _EVERY_NOTE)
+        yield True, Collection("sessions", root._replace(own=True), "*.md", "sessions", "session")
 
 
-class _Given(NamedTuple):
-    path: str
-    pattern: str = _EVERY_NOTE
-    name: str | None = None
-
-
-def _as_given(path: str | ConfiguredPath) -> _Given:
-    if isinstance(path, str):
-        return _Given(path)
-    return _Given(path.path, path.pattern or _EVERY_NOTE)
-
-
-def _folder(workspace: str, path: _Given) -> tuple[Root, str]:
-    """The folder of a configured path and the pattern in it: a file's folder, and its name."""
-    root = Roots(workspace, [ExtraRoot(path.path)]).extra[0]
+def _folder(workspace: str, path: str, pattern: str) -> tuple[Root, str]:
+    """The folder of a configured path and its pattern: of a file, its folder and its name."""
+    root = Roots(workspace, [ExtraRoot(path)]).extra[0]._replace(kind="folder")
     if not os.path.isfile(root.location):
-        return root._replace(kind="folder"), path.pattern
-    folder, name = os.path.split(root.location)
+        return root, pattern
     stored = root.stored.rpartition("/")[0]
-    return root._replace(
-        location=folder, stored=stored, parts=root.parts[:-1], kind="folder"
-    ), literal(name)
+    name = os.path.basename(root.location)
+    return root._replace(stored=stored, parts=root.parts[:-1]), literal(name)
 
 
-class _Names:
-    """Gives each collection a name of its own, and leaves out what was there before."""
-
-    def __init__(self, agent: str) -> None:
-        self._agent = agent
-        self._names: set[str] = set()
-        self._places: set[tuple[str, str]] = set()
-
-    def given(self, wishes: Iterable[_Wish]) -> Iterator[Collection]:
-        for wish in wishes:
-            # By its own name: a link is refused, and must not stand for what it leads to.
-            place = (_location(wish.root), wish.pattern)
-            if place in self._places:
-                continue
-            self._places.add(place)
-            name = self._name(f"{wish.name}-{self._agent}" if wish.scoped else wish.name)
-            yield Collection(
-                name,
-                wish.root,
-                wish.pattern,
-                _prefix(wish.root.stored, name),
-                wish.source,
-                wish.trust,
-                wish.own,
-            )
-
-    def _name(self, wanted: str) -> str:
-        plain = re.sub(r"[^a-z0-9-]", "-", wanted.lower()).strip("-") or "collection"
-        name, number = plain, 2
-        while name in self._names:
-            name, number = f"{plain}-{number}", number + 1
-        self._names.add(name)
-        return name
-
-
-def _prefix(stored: str, name: str) -> str:
-    """Paths inside the workspace are relative to it, others are told by their collection."""
-    if _is_outside(stored):
-        return f"{PREFIX}/{name}/"
-    return f"{stored}/" if stored else ""
-
-
-def _location(root: Root) -> str:
-    return os.path.join(os.path.realpath(root.base), *root.parts)
+def _unique(wanted: str, names: set[str]) -> str:
+    plain = re.sub(r"[^a-z0-9-]", "-", wanted.lower()).strip("-") or "collection"
+    name, number = plain, 2
+    while name in names:
+        name, number = f"{plain}-{number}", number + 1
+    names.add(name)
+    return name
 
 
 def _is_outside(stored: str) -> bool:
     return stored.split("/", maxsplit=1)[0] == os.pardir or os.path.isabs(stored)
 
 
-def index_yml(
-    collections: Sequence[Collection], *, retired: Iterable[str] = (), nowhere: str = ""
-) -> str:
-    """The text of the file; collections called ``retired`` are led to the empty ``nowhere``.
+def wanted_by(pattern: str) -> Callable[[str], bool]:
+    """A test whether a path below the collection's root (forward slashes) matches ``pattern``.
 
-    Strings are written as JSON, which YAML reads alike, so that no name or path can mean more.
+    As QMD reads it, commas outside brackets and braces separate several patterns; hidden files
+    match none.
     """
+    tests = [matcher(part) for part in _parts(pattern)]
+
+    def wanted(path: str) -> bool:
+        hidden = path.rpartition("/")[2].startswith(".")
+        return not hidden and is_storable(path) and any(test(path) for test in tests)
+
+    return wanted
+
+
+def literal(name: str) -> str:
+    """A pattern for the one file called ``name``.
+
+    Special characters become ``?``: QMD has two readers of patterns, which escape differently.
+    """
+    return _PLAIN.sub("?", name)
+
+
+def _parts(pattern: str) -> Iterator[str]:
+    depth = start = 0
+    for at, character in enumerate(f"{pattern},"):
+        if character in "{[":
+            depth += 1
+        elif character in "}]" and depth:
+            depth -= 1
+        elif character == "," and (not depth or at == len(pattern)):
+            if part := pattern[start:at].strip():
+                yield part
+            start = at + 1
+
+
+def index_yml(
+    collections: Sequence[Collection], *, retired: Iterable[str] = (), empty_folder: str = ""
+) -> str:
+    """The text of QMD's ``index.yml``; ``retired`` collections get the path ``empty_folder``.
+
+    Strings are written as JSON, which YAML reads alike, so that no name or path is taken for
+    syntax.
+    """
+    ignored = [f"**/{folder}/**" for folder in sorted(TOOL_FOLDERS)]
     lines = ["# Written by commonplace; changes are overwritten.", "collections:"]
     for collection in collections:
-        ignored = [f"**/{folder}/**" for folder in sorted(OURS_IGNORED)]
         lines += _entry(collection.name, collection.location, collection.pattern, ignored)
     for name in sorted(retired):
-        lines += _entry(name, nowhere, "*.md", [])
+        lines += _entry(name, empty_folder, "*.md", [])
     if len(lines) == 2:
         lines[1] += " {}"
     return "\n".join(lines) + "\n"
@@ -254,14 +203,16 @@ def index_yml(
 
 def _entry(name: str, location: str, pattern: str, ignored: Sequence[str]) -> list[str]:
     lines = [
-        f"  {_text(name)}:",
-        f"    path: {_text(location)}",
-        f"    pattern: {_text(pattern)}",
+        f"  {_quoted(name)}:",
+        f"    path: {_quoted(location)}",
+        f"    pattern: {_quoted(pattern)}",
     ]
     if ignored:
-        lines += ["    ignore:", *(f"      - {_text(glob)}" for glob in ignored)]
+        lines += ["    ignore:", *(f"      - {_quoted(glob)}" for glob in ignored)]
     return lines
 
 
-def _text(value: str) -> str:
+def _quoted(value: str) -> str:
+    import json
+
     return json.dumps(value, ensure_ascii=False)

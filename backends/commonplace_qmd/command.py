@@ -1,4 +1,4 @@
-"""The command ``commonplace qmd``: what it takes to work with an agent's QMD by hand."""
+"""The command ``commonplace qmd``: shows how to run an agent's QMD by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["QmdCommand"]
 
 
 class QmdCommand:
-    """Prints the variables by which ``qmd`` finds what an agent searches."""
+    """Prints the variables by which ``qmd`` finds an agent's configuration and index."""
 
     name = "qmd"
     summary = "Show how to run QMD by hand on what an agent searches"
@@ -28,20 +28,20 @@ class QmdCommand:
     )
 
     def configure(self, parser: ArgumentParser) -> None:
-        """Add what it takes."""
+        """Add the arguments."""
         parser.add_argument(
             "action", metavar="env", nargs="?", help="print shell exports, and how to fetch models"
         )
 
     def run(self, args: Namespace, context: Context) -> int:
-        """Print; nothing is made, and QMD is not run."""
+        """Print; nothing is created, and QMD is not run."""
         if args.action != "env":
-            raise UsageError("what shall be shown?", hint=self.examples[0])
+            raise UsageError("name what to show", hint=self.examples[0])
         with context.open_memory() as memory:
             settings = memory.settings
             config = _config(settings)
         variables = environment(settings)
-        recipe = recipe_of(config.command)
+        steps = steps_of(config.command)
         if context.json:
             context.emit(
                 {
@@ -50,7 +50,7 @@ class QmdCommand:
                     "command": config.command,
                     "searchMode": config.search_mode,
                     "env": variables,
-                    "prewarm": recipe,
+                    "prewarm": steps,
                 }
             )
             return 0
@@ -60,7 +60,7 @@ class QmdCommand:
         context.line(
             "# With these set, fetch the models (some 2 GB, once for all agents) and embed:"
         )
-        for line in recipe:
+        for line in steps:
             context.line(f"#   {line}")
         return 0
 
@@ -82,8 +82,8 @@ def environment(settings: Settings) -> dict[str, str]:
     }
 
 
-def recipe_of(command: str) -> list[str]:
-    """What to run, in this order, before ``searchMode`` is ``vsearch`` or ``query``."""
+def steps_of(command: str) -> list[str]:
+    """The commands to run, in this order, before ``searchMode`` is ``vsearch`` or ``query``."""
     program = shlex.quote(command)
     return [
         "commonplace index",

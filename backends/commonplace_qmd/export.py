@@ -1,21 +1,26 @@
-"""Exports transcripts as Markdown files, for QMD to index as a collection."""
+"""Exports transcripts as Markdown files, which QMD indexes as a collection."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from commonplace_qmd.home import make_private_folder, read_json, write_whole
+from commonplace.plugin import (
+    ScanReport,
+    SourceScan,
+    StoredDocument,
+    make_private_folder,
+    plan_changes,
+)
+from commonplace_qmd.home import read_json, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
-    from commonplace.plugin import DocumentRef, GrowingSource, Source
+    from commonplace.plugin import DocumentRef, GrowingSource, Plan, Source, Stamp
 
 __all__ = ["Exported", "Exporter", "Pending"]
 
@@ -33,28 +38,29 @@ class Exported(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """How many transcripts are to be exported or removed, and how many are left to grow more."""
+    """How many exports are out of date, and how many transcripts have grown by too little."""
 
     due: int
     deferred: int = 0
 
 
 class _Entry(NamedTuple):
-    """An export of ours: the source's version and stamp it was made by, and its own checksum.
+    """The record of one export: the source's version, the transcript's stamp, a checksum.
 
-    The checksum is ``""`` where the transcript could not be read.
+    The checksum is ``""`` if the transcript could not be read.
     """
 
-    made_by: str
+    version: str
+    stamp: Stamp
     digest: str
 
 
 class Exporter:
-    """Brings ``folder`` up to the transcripts of ``source``: one ``<id>.md`` each.
+    """Keeps one ``<id>.md`` in ``folder`` for each transcript of ``source``, for this user alone.
 
-    Only what has changed is written, for nobody else to read. An export goes with its transcript,
-    and when that was last written more than ``retention_days`` ago (``None`` keeps it for ever).
-    A file that is not ours, or was changed since we wrote it, is never touched.
+    Only what has changed is written. An export is removed with its transcript, or when that was
+    last written more than ``retention_days`` ago (``None``: never). A file that this class did not
+    write, or that was changed since, is never touched.
     """
 
     def __init__(
@@ -71,101 +77,120 @@ class Exporter:
         self._clock = clock
 
     def pending(self) -> Pending:
-        """What :meth:`export` would find to do; nothing is written."""
-        scan = self._source.scan()
-        record = _load(self._folder)
-        wanted = self._wanted(scan.documents)
-        changed = [
-            (ref, record.get(name))
-            for name, ref in wanted.items()
-            if self._is_due(name, ref, record.get(name))
-            and not self._is_foreign(name, record.get(name))
-        ]
-        deferred = sum(self._can_wait(ref, entry) for ref, entry in changed)
-        gone = 0 if scan.failed_roots else len(record.keys() - wanted.keys())
-        return Pending(len(changed) - deferred + gone, deferred)
+        """What :meth:`export` would do; nothing is written."""
+        record = self._load()
+        _, plan = self._plan(record, eager=False)
+        due, deferred = (
+            sum(not self._is_foreign(ref.path, record.get(ref.path)) for ref, _ in pairs)
+            for pairs in (plan.read, plan.deferred)
+        )
+        return Pending(due + len(plan.gone), deferred)
 
     def export(self, *, eager: bool = True) -> Exported:
-        """Write what has changed; raises ``OSError`` where the folder cannot be written.
+        """Write what has changed; raises ``OSError`` if the folder cannot be written.
 
-        Unless it is ``eager``, transcripts that have grown by little are left as they are.
+        Unless ``eager``, transcripts that have grown by little are not exported again.
         """
         make_private_folder(self._folder)
-        record = _load(self._folder)
+        with suppress(OSError):  # another user's folder, or a disk without permissions
+            os.chmod(self._folder, 0o700)
+        record = self._load()
         before = dict(record)
-        scan = self._source.scan()
-        wanted = self._wanted(scan.documents)
-        written = removed = 0
+        transcripts, plan = self._plan(record, eager=eager)
+        written = 0
         unreadable: list[tuple[str, str]] = []
-        for name, ref in wanted.items():
-            entry = record.get(name)
-            if not self._is_due(name, ref, entry) or (not eager and self._can_wait(ref, entry)):
-                continue
+        for name in [ref.path for ref, _ in plan.read]:
+            ref, entry = transcripts[name], record.get(name)
             if self._is_foreign(name, entry):
-                reason = f"{name} in {self._folder} was not written by us, and stays"
+                reason = f"{name} in {self._folder} was not written by commonplace, and is kept"
                 unreadable.append((ref.path, reason))
                 continue
             try:
                 document = self._source.read(ref)
             except OSError as error:
                 unreadable.append((ref.path, error.strerror or str(error)))
-                record[name] = _Entry(self._made_by(ref), entry.digest if entry else "")
+                digest = entry.digest if entry else ""
+                record[name] = _Entry(self._source.version, ref.stamp, digest)
                 continue
             if document is not None:
-                record[name] = self._write(name, ref, document.text)
+                text = f"# Session {name.removesuffix('.md')}\n\n{document.text}\n"
+                write_whole(os.path.join(self._folder, name), text)
+                digest = _digest(text.encode("utf-8", "replace"))
+                record[name] = _Entry(self._source.version, ref.stamp, digest)
                 written += 1
-        if not scan.failed_roots:  # what was not looked for is not gone
-            for name in record.keys() - wanted.keys():
-                removed += _remove(os.path.join(self._folder, name), record.pop(name).digest)
+        removed = sum(self._remove(gone.path, record.pop(gone.path)) for gone in plan.gone)
         if record != before:
-            values = {name: list(entry) for name, entry in record.items()}
-            write_whole(os.path.join(self._folder, _RECORD), json.dumps(values).encode())
-        unchanged = len(wanted) - written - len(unreadable)
+            self._save(record)
+        unchanged = len(transcripts) - written - len(unreadable)
         return Exported(written, unchanged, removed, tuple(unreadable))
 
-    def _wanted(self, refs: Iterable[DocumentRef]) -> dict[str, DocumentRef]:
+    def _plan(
+        self, record: Mapping[str, _Entry], *, eager: bool
+    ) -> tuple[dict[str, DocumentRef], Plan]:
+        """The transcripts to export by the names of their files, and what changed by these names.
+
+        An export that is missing is planned as a new one.
+        """
+        scan = self._source.scan()
         oldest = None
         if self._retention_days is not None:
             oldest = self._clock() - self._retention_days * _DAY
-        return _named(refs, oldest)
+        transcripts = _named(scan.documents, oldest)
 
-    def _is_due(self, name: str, ref: DocumentRef, entry: _Entry | None) -> bool:
-        if entry is None or entry.made_by != self._made_by(ref):
-            return True
-        return bool(entry.digest) and not os.path.lexists(os.path.join(self._folder, name))
+        def due(ref: DocumentRef, stamp: Stamp) -> bool:
+            growing = cast("GrowingSource", self._source)
+            return not record[ref.path].digest or growing.due(transcripts[ref.path], stamp)
 
-    def _can_wait(self, ref: DocumentRef, entry: _Entry | None) -> bool:
-        """Whether it has only grown since it was exported, and by too little."""
-        if (
-            "growing" not in self._source.capabilities
-            or entry is None
-            or not entry.digest
-            or entry.made_by == self._made_by(ref)
-        ):
-            return False
-        version, *numbers = entry.made_by.rsplit(" ", 4)
-        try:
-            size, modified, changed, inode = map(int, numbers)
-        except ValueError:
-            return False
-        growing = cast("GrowingSource", self._source)
-        return version == growing.version and not growing.due(ref, (size, modified, changed, inode))
+        report = ScanReport(
+            tuple(ref._replace(path=name) for name, ref in transcripts.items()),
+            () if scan.failed_roots else ("",),  # what was not scanned is not gone
+        )
+        stored = [
+            StoredDocument(self._source.id, name, "", entry.stamp, entry.version)
+            for name, entry in record.items()
+            if not entry.digest
+            or name not in transcripts
+            or os.path.lexists(os.path.join(self._folder, name))
+        ]
+        waits = not eager and "growing" in self._source.capabilities
+        found = SourceScan(self._source.id, report, self._source.version, due if waits else None)
+        return transcripts, plan_changes(stored, [found])
 
     def _is_foreign(self, name: str, entry: _Entry | None) -> bool:
         path = os.path.join(self._folder, name)
         return os.path.lexists(path) and (entry is None or _digest_at(path) != entry.digest)
 
-    def _made_by(self, ref: DocumentRef) -> str:
-        return f"{self._source.version} {' '.join(map(str, ref.stamp))}"
+    def _remove(self, name: str, entry: _Entry) -> int:
+        path = os.path.join(self._folder, name)
+        if _digest_at(path) != entry.digest:
+            return 0
+        with suppress(OSError):
+            os.unlink(path)
+        return 1
 
-    def _write(self, name: str, ref: DocumentRef, text: str) -> _Entry:
-        data = f"# Session {name.removesuffix('.md')}\n\n{text}\n".encode("utf-8", "replace")
-        write_whole(os.path.join(self._folder, name), data)
-        return _Entry(self._made_by(ref), _digest(data))
+    def _load(self) -> dict[str, _Entry]:
+        found: dict[str, _Entry] = {}
+        for name, entry in read_json(os.path.join(self._folder, _RECORD)).items():
+            if isinstance(entry, list) and len(entry) == 2:
+                version, *stamp = str(entry[0]).rsplit(" ", 4)
+                with suppress(ValueError):
+                    size, modified, changed, inode = map(int, stamp)
+                    numbers = (size, modified, changed, inode)
+                    found[name] = _Entry(version, numbers, str(entry[1]))
+        return found
+
+    def _save(self, record: Mapping[str, _Entry]) -> None:
+        import json
+
+        values = {
+            name: [" ".join(map(str, (entry.version, *entry.stamp))), entry.digest]
+            for name, entry in record.items()
+        }
+        write_whole(os.path.join(self._folder, _RECORD), json.dumps(values))
 
 
 def _named(refs: Iterable[DocumentRef], oldest: float | None) -> dict[str, DocumentRef]:
-    """The transcripts to export by the names of their files, in a stable order."""
+    """Transcripts not older than ``oldest`` by the names of their exports, in a stable order."""
     named: dict[str, DocumentRef] = {}
     for ref in sorted(refs, key=lambda ref: ref.path):
         if oldest is not None and ref.stamp[1] / 1e9 < oldest:
@@ -179,16 +204,8 @@ def _named(refs: Iterable[DocumentRef], oldest: float | None) -> dict[str, Docum
     return named
 
 
-def _remove(path: str, digest: str) -> int:
-    if _digest_at(path) != digest:
-        return 0
-    with suppress(OSError):
-        os.unlink(path)
-    return 1
-
-
 def _digest_at(path: str) -> str:
-    """The checksum of a file that is not led to by a link, ``""`` where there is none."""
+    """The checksum of a regular file, ``""`` if there is none or a link leads to it."""
     if os.path.islink(path):
         return ""
     with suppress(OSError), open(path, "rb") as file:
@@ -196,14 +213,7 @@ def _digest_at(path: str) -> str:
     return ""
 
 
-def _load(folder: str) -> dict[str, _Entry]:
-    found = read_json(os.path.join(folder, _RECORD))
-    return {
-        name: _Entry(str(entry[0]), str(entry[1]))
-        for name, entry in found.items()
-        if isinstance(entry, list) and len(entry) == 2
-    }
-
-
 def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    from hashlib import sha256
+
+    return sha256(data).hexdigest()

@@ -1,4 +1,4 @@
-"""What can be said of a QMD home, without running QMD unless that is wanted."""
+"""The condition of one agent's QMD: a report that runs QMD only if that is asked for."""
 
 from __future__ import annotations
 
@@ -12,48 +12,49 @@ from commonplace_qmd.update import needs_vectors
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from commonplace_qmd.changes import Look
-    from commonplace_qmd.collections import Collection
+    from commonplace_qmd.changes import Changes
     from commonplace_qmd.engine import Qmd, QmdStatus
     from commonplace_qmd.home import State
     from commonplace_qmd.settings import QmdSettings
-    from commonplace_qmd.update import Upkeep
+    from commonplace_qmd.update import Updater
 
 __all__ = ["health_of"]
 
 
 def health_of(
     qmd: Qmd,
-    upkeep: Upkeep,
-    collections: Sequence[Collection],
+    updater: Updater,
     config: QmdSettings,
     *,
     location: str,
     notices: Sequence[str],
     deep: bool,
 ) -> ManagerHealth:
-    """The condition of everything; what is unwell is described, never raised."""
+    """The condition of engine, index and folders; failures are reported, never raised."""
     try:
         probe = qmd.probe()
         if not probe.available:
             reason = f"{probe.reason} ({probe.hint})" if probe.hint else probe.reason
             return ManagerHealth(available=False, reason=reason, notices=tuple(notices))
-        state, found = upkeep.state(), upkeep.look()
+        state, changes = updater.state(), updater.changes()
     except CommonplaceError as error:
         return ManagerHealth(available=False, reason=reason_of(error), notices=tuple(notices))
-    asked: QmdStatus | None = None
+    status: QmdStatus | None = None
     problems: tuple[str, ...] = ()
     if deep and state.last_update:
         from commonplace.plugin import Deadline
 
         try:
-            asked = qmd.status(deadline=Deadline.after(config.update.command_timeout_ms / 1000))
+            status = qmd.status(deadline=Deadline.after(config.update.command_timeout_ms / 1000))
         except CommonplaceError as error:
             problems = (reason_of(error),)
-    counts = _counts(collections, found)
-    documents = asked.documents if asked else state.documents
-    writing = upkeep.writing_elsewhere() if deep else ()
-    words = (*notices, *_about(qmd, collections, config, state, found), *writing)
+    counts: dict[str, int] = {}
+    for scan in changes.scans:
+        source = scan.collection.source
+        counts[source] = counts.get(source, 0) + len(scan.report.documents)
+    by_source = tuple(sorted(counts.items()))
+    documents = status.documents if status else state.documents
+    writer = updater.writer_notices() if deep else ()
     return ManagerHealth(
         available=True,
         store=StoreHealth(
@@ -61,27 +62,21 @@ def health_of(
             documents=documents,
             chunks=documents,
             size=_size(location),
-            documents_by_source=counts,
-            chunks_by_source=counts,
+            documents_by_source=by_source,
+            chunks_by_source=by_source,
             problems=problems,
         ),
-        notices=words,
-        information=(_summary(state, asked),),
+        notices=(*notices, *_notices(qmd, config, state, changes), *writer),
+        information=(_summary(state, status),),
     )
 
 
-def _about(
-    qmd: Qmd,
-    collections: Sequence[Collection],
-    config: QmdSettings,
-    state: State,
-    found: Look,
-) -> Iterator[str]:
-    for collection in collections:
-        for folder in found.listings[collection.name].passed_over:
+def _notices(qmd: Qmd, config: QmdSettings, state: State, changes: Changes) -> Iterator[str]:
+    for scan in changes.scans:
+        for folder in scan.skipped:
             yield (
-                f"{collection.stored(folder)}: QMD indexes no folder of this name, so its notes "
-                "are not found; give it another name"
+                f"{folder}: QMD indexes no folder of this name, so its notes are not found; "
+                "rename it"
             )
     if not needs_vectors(config):
         return
@@ -98,31 +93,23 @@ def _about(
         yield f"QMD failed to embed {state.embed_failures} times in a row: {state.embed_reason}"
 
 
-def _summary(state: State, asked: QmdStatus | None) -> str:
+def _summary(state: State, status: QmdStatus | None) -> str:
     if not state.last_update:
         return "QMD has not indexed anything yet"
     from datetime import UTC, datetime
 
     when = datetime.fromtimestamp(state.last_update, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    if asked is None:
+    if status is None:
         return f"QMD has {state.documents} documents, updated {when}"
     return (
-        f"QMD {asked.version} has {asked.documents} documents and {asked.vectors} vectors, "
+        f"QMD {status.version} has {status.documents} documents and {status.vectors} vectors, "
         f"updated {when}"
     )
 
 
-def _counts(collections: Sequence[Collection], found: Look) -> tuple[tuple[str, int], ...]:
-    counts: dict[str, int] = {}
-    for collection in collections:
-        files = len(found.listings[collection.name].files)
-        counts[collection.source] = counts.get(collection.source, 0) + files
-    return tuple(sorted(counts.items()))
-
-
 def _size(location: str) -> int:
     size = 0
-    for ending in ("", "-wal"):
+    for suffix in ("", "-wal"):
         with suppress(OSError):
-            size += os.stat(location + ending).st_size
+            size += os.stat(location + suffix).st_size
     return size

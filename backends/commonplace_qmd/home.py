@@ -1,76 +1,40 @@
-"""Small files of a QMD home: written whole or not at all, for nobody else to read."""
+"""One agent's QMD on disk: its folders, and what is remembered of former updates."""
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace.plugin import expand_user
-from commonplace_qmd.engine import QmdHome
+from commonplace.plugin import expand_user, make_private_folder
+from commonplace_qmd.engine.values import QmdHome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from commonplace.plugin import Stamp
 
+    Manifest = Mapping[str, Mapping[str, Stamp]]
+    """By collection, the files of the last update (stored paths) with their stamps."""
+
 __all__ = [
     "Home",
-    "Manifest",
     "State",
     "home_of",
-    "load_manifest",
     "load_state",
     "make_home",
-    "make_private_folder",
     "read_json",
-    "save_manifest",
     "save_state",
-    "shared_models",
     "write_whole",
 ]
 
-
-def make_private_folder(path: str) -> None:
-    """Make ``path`` and what is missing above it; nobody else may look into ``path`` itself."""
-    os.makedirs(path, exist_ok=True)
-    with suppress(OSError):  # somebody else's folder, or a disk without permissions
-        os.chmod(path, 0o700)
-
-
-def write_whole(path: str, data: bytes) -> None:
-    """Replace the file at ``path`` by ``data`` in one step; raises ``OSError``."""
-    import tempfile
-
-    handle, beside = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:  # made with mode 0600
-            file.write(data)
-        os.replace(beside, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(beside)
-        raise
-
-
-def read_json(path: str) -> dict[str, object]:
-    """The JSON object in the file at ``path``; empty where there is none that can be read."""
-    import json
-
-    try:
-        with open(path, "rb") as file:
-            found = json.load(file)
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+_FORMAT = 2
 
 
 class Home(NamedTuple):
-    """Where everything of one agent's QMD lives; all paths are absolute.
+    """The absolute paths of one agent's QMD.
 
-    ``retired`` is an empty folder, which collections that are no longer configured are pointed at,
-    so that QMD forgets their files.
+    ``exported`` is the default folder of exported transcripts.
     """
 
     root: str
@@ -83,31 +47,26 @@ class Home(NamedTuple):
         return os.path.join(self.qmd.config_dir, "index.yml")
 
     @property
-    def retired(self) -> str:
-        """An empty folder."""
+    def empty_folder(self) -> str:
+        """An empty folder: collections that are no longer configured get it as their path."""
         return os.path.join(self.root, "retired")
 
     @property
     def state(self) -> str:
-        """What we remember of former updates."""
+        """The :class:`State`, as JSON."""
         return os.path.join(self.root, "state.json")
 
     @property
-    def manifest(self) -> str:
-        """The files that the last update found, with their stamps."""
-        return os.path.join(self.root, "manifest.json")
-
-    @property
     def lock(self) -> str:
-        """Held by the one process that writes."""
+        """The lock file of the one process that may write."""
         return os.path.join(self.root, "writer.lock")
 
 
 def home_of(state_dir: str, agent: str, workspace: str) -> Home:
-    """The home of ``agent`` in ``workspace`` below ``state_dir``; nothing is made.
+    """The home of ``agent`` in ``workspace`` below ``state_dir``; nothing is created.
 
-    Its name holds a checksum of the folder: two folders searched under one agent's name must not
-    share an index, which each would empty of the other's notes.
+    Its name holds a checksum of the workspace: two workspaces searched under one agent's name must
+    not share an index, from which each update would remove the other's notes.
     """
     from zlib import crc32
 
@@ -127,25 +86,21 @@ def home_of(state_dir: str, agent: str, workspace: str) -> Home:
     )
 
 
-def shared_models(env: Mapping[str, str]) -> str:
-    """Where QMD by itself keeps its models, which all agents share: some 2 GB."""
-    base = env.get("XDG_CACHE_HOME", "")
-    base = base if os.path.isabs(base) else expand_user("~/.cache", env)
-    return os.path.join(base, "qmd", "models")
-
-
 def make_home(home: Home, env: Mapping[str, str]) -> None:
-    """Make the folders of ``home`` and lead its models to the shared ones; raises ``OSError``.
+    """Create the folders of ``home``, for this user alone; raises ``OSError``.
 
-    A folder of models that is there already, with something in it, stays.
+    All homes share QMD's own folder of models (some 2 GB) by a link. A folder of models that is
+    not empty is kept.
     """
-    for folder in (home.root, home.qmd.config_dir, home.qmd.cwd, home.retired):
-        make_private_folder(folder)
     models = home.qmd.models_dir
-    make_private_folder(os.path.dirname(models))
+    folders = (home.root, home.qmd.config_dir, home.qmd.cwd, home.empty_folder)
+    for folder in (*folders, os.path.dirname(models)):
+        make_private_folder(folder)
     if os.path.islink(models) or (os.path.isdir(models) and os.listdir(models)):
         return
-    shared = shared_models(env)
+    cache = env.get("XDG_CACHE_HOME", "")
+    cache = cache if os.path.isabs(cache) else expand_user("~/.cache", env)
+    shared = os.path.join(cache, "qmd", "models")
     if os.path.realpath(shared) == os.path.realpath(models):
         return
     os.makedirs(shared, exist_ok=True)
@@ -159,19 +114,13 @@ def make_home(home: Home, env: Mapping[str, str]) -> None:
         os.makedirs(models, exist_ok=True)  # Windows, without the right to make links
 
 
-Manifest = dict[str, dict[str, "Stamp"]]
-"""By collection, the files of the last update with their stamps."""
-
-_FORMAT = 1
-
-
 class State(NamedTuple):
-    """Times are epoch seconds, 0 for never.
+    """What is remembered from one process to the next; times are epoch seconds, 0 is never.
 
-    ``configured`` is the text of ``index.yml`` as it was last written. ``embed_failures`` came in
-    a row, the last because of ``embed_reason``; nothing is embedded before ``embed_after``.
-    ``documents`` and ``pending`` (texts without vectors) are as of the last update, ``pending`` -1
-    where it is not known.
+    ``configured`` is the text of ``index.yml`` as it was last written. ``embed_failures`` counts
+    failures in a row, the last for ``embed_reason``; nothing is embedded before ``embed_after``.
+    ``documents`` and ``pending`` (texts without vectors, -1 if unknown) are of the last update, as
+    are ``files``.
     """
 
     configured: str = ""
@@ -182,64 +131,63 @@ class State(NamedTuple):
     embed_reason: str = ""
     documents: int = 0
     pending: int = -1
-    version: str = ""
+    files: Manifest = {}  # noqa: RUF012 - never changed in place
 
 
 def load_state(home: Home) -> State:
-    """The state as it was saved; a fresh one where there is none, or QMD's index is not there."""
+    """The state as it was saved; a fresh one if it is missing or invalid, or has no index."""
     if not os.path.exists(home.qmd.index_path):
         return State()
-    found = read_json(home.state)
-    if found.get("version") != _FORMAT:
+    saved = read_json(home.state)
+    if saved.get("format") != _FORMAT:
         return State()
-    values: dict[str, Any] = {
-        name: value
-        for name, default in State()._asdict().items()
-        if isinstance(value := found.get(_key(name)), type(default)) or _is_number(value, default)
+    values: dict[str, Any] = {}
+    for name, default in State()._asdict().items():
+        value = saved.get(name)
+        if isinstance(value, type(default)) or (isinstance(default, float) and type(value) is int):
+            values[name] = value
+    values["files"] = {
+        name: {path: tuple(stamp) for path, stamp in files.items() if _is_stamp(stamp)}
+        for name, files in values.get("files", {}).items()
+        if isinstance(files, dict)
     }
     return State(**values)
 
 
 def save_state(home: Home, state: State) -> None:
     """Write the state; raises ``OSError``."""
-    values = {_key(name): value for name, value in state._asdict().items()}
-    _save(home.state, {"version": _FORMAT, **values})
+    import json
+
+    values = {"format": _FORMAT, **state._asdict()}
+    write_whole(home.state, json.dumps(values, ensure_ascii=False, separators=(",", ":")))
 
 
-def load_manifest(home: Home) -> Manifest:
-    """The files of the last update; none where there was none, or QMD's index is not there."""
-    if not os.path.exists(home.qmd.index_path):
+def write_whole(path: str, text: str) -> None:
+    """Replace the file at ``path`` in one step, for this user alone; raises ``OSError``."""
+    import tempfile
+
+    handle, draft = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(text)
+        os.replace(draft, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(draft)
+        raise
+
+
+def read_json(path: str) -> dict[str, object]:
+    """The JSON object in the file at ``path``; empty if it is missing or invalid."""
+    import json
+
+    try:
+        with open(path, "rb") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
         return {}
-    found = read_json(home.manifest)
-    files = found.get("files") if found.get("version") == _FORMAT else None
-    if not isinstance(files, dict):
-        return {}
-    return {
-        name: dict(_stamps(of_collection))
-        for name, of_collection in files.items()
-        if isinstance(of_collection, dict)
-    }
+    return found if isinstance(found, dict) else {}
 
 
-def save_manifest(home: Home, manifest: Mapping[str, Mapping[str, Stamp]]) -> None:
-    """Write the manifest; raises ``OSError``."""
-    _save(home.manifest, {"version": _FORMAT, "files": manifest})
-
-
-def _stamps(files: Mapping[object, object]) -> Iterable[tuple[str, Stamp]]:
-    for path, stamp in files.items():
-        if isinstance(stamp, list) and len(stamp) == 4:
-            yield str(path), (int(stamp[0]), int(stamp[1]), int(stamp[2]), int(stamp[3]))
-
-
-def _save(path: str, value: object) -> None:
-    write_whole(path, json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
-
-
-def _key(name: str) -> str:
-    # ``version`` alone is that of the file.
-    return "qmdVersion" if name == "version" else name
-
-
-def _is_number(value: object, default: object) -> bool:
-    return isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool)
+def _is_stamp(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 4 and all(type(one) is int for one in value)

@@ -1,7 +1,7 @@
-"""The piece of a file that answers a query best, found in the file itself.
+"""From QMD's rows to passages: the lines of each file that answer the query best.
 
-The lines that QMD tells are of no use for this: it looks for the words as they were typed, and
-names line 1 where it finds none of them.
+They are found in the file itself, since QMD's own guess at the line only looks for the words as
+they were typed, and is line 1 if it finds none.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ __all__ = [
     "Passage",
     "best_passage",
     "by_turns",
-    "chunks_of",
     "is_path_below",
+    "passages_of",
     "within",
 ]
 
 
-_MOST = 200_000
-"""Characters of a file that are looked at; of a longer one, those around QMD's line."""
+_MAX_CHARACTERS = 200_000
+"""Characters of a file that are searched; of a longer one, those around QMD's line."""
 _TRIED = 40
-_LEAST_FOR_BORDERS = 200
-"""Characters from which on there is room to look for the borders of words."""
+_SNIPPET_CHARACTERS = 200
+"""The least length at which a cut can respect word boundaries."""
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*\r?$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 class Passage(NamedTuple):
-    """Lines of a file, 1-based and inclusive; ``text`` is of them, or a piece of a long one."""
+    """Lines of a file, 1-based and inclusive, with their text, or a part of a long line."""
 
     start_line: int
     end_line: int
@@ -63,19 +63,19 @@ def best_passage(
 ) -> Passage | None:
     """The run of lines of up to ``size`` characters that has most of the query's words.
 
-    Words that few lines of the file have count more. ``line`` is where QMD believes the best one
-    to be: it serves where no word of the query stands in the file, as with hits by meaning.
-    ``None`` where no passage has all that the query requires and nothing that it excludes.
+    Words that are rare in the file weigh more. ``line`` is QMD's guess: it is used if the file has
+    no word of the query, as with hits by meaning. ``None`` if no passage has all that the query
+    requires and nothing that it excludes.
     """
     lines = text.split("\n")
-    first, last = _looked_at(lines, line)
+    first, last = _searched_lines(lines, line)
     terms = frozenset(query.should)
     found = _terms_by_line(lines[first:last], terms, analyser)
     windows = _windows(lines, [first + at for at in found], size)
     weights = _weights(list(found.values()), last - first)
     ranked = sorted(
         windows,
-        key=lambda window: (-_worth(found, weights, window, first), window),
+        key=lambda window: (-_score(found, weights, window, first), window),
     )
     if not ranked:
         at = min(max((line or 1) - 1, 0), len(lines) - 1)
@@ -87,21 +87,21 @@ def best_passage(
     return None
 
 
-def _looked_at(lines: Sequence[str], line: int | None) -> tuple[int, int]:
-    """The lines to look at, from and up to."""
+def _searched_lines(lines: Sequence[str], line: int | None) -> tuple[int, int]:
+    """The range of lines to search: first, and one past the last."""
     ends = list(accumulate(len(text) + 1 for text in lines))
-    if ends[-1] <= _MOST:
+    if ends[-1] <= _MAX_CHARACTERS:
         return 0, len(lines)
     at = ends[min(max((line or 1) - 1, 0), len(lines) - 1)]
-    start = max(0, min(at - _MOST // 2, ends[-1] - _MOST))
+    start = max(0, min(at - _MAX_CHARACTERS // 2, ends[-1] - _MAX_CHARACTERS))
     first = bisect_right(ends, start)
-    return first, max(first + 1, bisect_right(ends, start + _MOST))
+    return first, max(first + 1, bisect_right(ends, start + _MAX_CHARACTERS))
 
 
 def _terms_by_line(
     lines: Sequence[str], terms: frozenset[str], analyser: Analyser
 ) -> dict[int, list[frozenset[str]]]:
-    """The query's terms in each line that has any."""
+    """The query's terms in each line that contains some."""
     ends = list(accumulate(len(line) + 1 for line in lines))
     found: dict[int, list[frozenset[str]]] = {}
     for start, _, forms in analyser.spans("\n".join(lines)):
@@ -118,7 +118,7 @@ def _weights(found: Sequence[Sequence[frozenset[str]]], count: int) -> dict[str,
     return {term: log(1 + (count + 0.5) / (lines + 0.5)) for term, lines in lines_with.items()}
 
 
-def _worth(
+def _score(
     found: dict[int, list[frozenset[str]]],
     weights: dict[str, float],
     window: tuple[int, int],
@@ -130,7 +130,7 @@ def _worth(
 
 
 def _windows(lines: Sequence[str], starts: Sequence[int], size: int) -> Iterator[tuple[int, int]]:
-    """For each line to start from, it and as many after it as fit."""
+    """Each line of ``starts`` with as many after it as fit."""
     for start in starts:
         end, room = start + 1, size - len(lines[start])
         while end < len(lines) and len(lines[end]) < room:
@@ -146,7 +146,7 @@ def _passage(
     analyser: Analyser,
     size: int,
 ) -> Passage:
-    """The lines of ``window``, with those before it that still fit, back to their heading."""
+    """The lines of ``window``, extended back to their heading as far as they fit."""
     start, end = window
     room = size - sum(len(line) + 1 for line in lines[start:end])
     while start and len(lines[start - 1]) < room and not _HEADING.match(lines[start]):
@@ -163,8 +163,8 @@ def _passage(
 
 
 def _cut(text: str, terms: frozenset[str], analyser: Analyser, size: int) -> str:
-    """A piece of a line that is longer than ``size``, around its match."""
-    if size >= _LEAST_FOR_BORDERS:
+    """The part around the match of a line longer than ``size``."""
+    if size >= _SNIPPET_CHARACTERS:
         return make_snippet(text, terms, analyser, limit=size)[0]
     spans = analyser.spans(text)
     at = next((start for start, _, forms in spans if not terms.isdisjoint(forms)), 0)
@@ -172,7 +172,7 @@ def _cut(text: str, terms: frozenset[str], analyser: Analyser, size: int) -> str
 
 
 def _headings(lines: Sequence[str]) -> tuple[str, ...]:
-    """The path of headings that the last of ``lines`` stands under, or is."""
+    """The path of headings of the last of ``lines``."""
     path: list[tuple[int, str]] = []
     fence = ""
     for line in lines:
@@ -189,7 +189,7 @@ def _headings(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def _holds(text: str, query: KeywordQuery, analyser: Analyser) -> bool:
-    """Whether ``text`` has every required phrase and none that is excluded."""
+    """Whether ``text`` has every required phrase and no excluded one."""
     if not (query.must or query.must_not):
         return True
     body = f" {analyser.chunk(text).body} "
@@ -200,7 +200,7 @@ def _holds(text: str, query: KeywordQuery, analyser: Analyser) -> bool:
     return all(map(has, query.must)) and not any(map(has, query.must_not))
 
 
-def chunks_of(
+def passages_of(
     rows: Iterable[Row],
     collections: Sequence[Collection],
     *,
@@ -208,19 +208,18 @@ def chunks_of(
     analyser: Analyser,
     where: Where,
     size: int,
-    most: int,
+    limit: int,
 ) -> Iterator[StoredChunk]:
     """The best passage of each row's file, in the rows' order, each file once.
 
-    Of each source no more than ``most``; a passage has up to ``size`` characters.
-
-    Left out are files that are gone, that lead out of their folder, whose collection is none of
-    ``collections``, that ``where`` does not want, and that have no passage the query allows.
+    At most ``limit`` passages of each source, of up to ``size`` characters. Dropped are rows of
+    other collections, files that are missing, outside their folder or excluded by ``where``, and
+    files without a passage that the query allows.
     """
     known = {collection.name: (collection, collection.wanted()) for collection in collections}
     passes = _filter(where)
     seen: set[str] = set()
-    left = dict.fromkeys((collection.source for collection in collections), most)
+    left = dict.fromkeys((collection.source for collection in collections), limit)
     for row in rows:
         collection, wanted = known.get(row.collection, (None, None))
         if collection is None or wanted is None or not left[collection.source]:
@@ -252,14 +251,14 @@ def chunks_of(
 
 
 def is_path_below(path: str) -> bool:
-    """Whether ``path`` names something below a folder whatever that holds: no ``..`` and such."""
+    """Whether ``path`` cannot leave the folder that it is relative to."""
     parts = path.split("/")
     plain = "\0" not in path and is_storable(path)
     return plain and not any(part in ("", ".", "..") for part in parts)
 
 
 def by_turns(chunks: Sequence[StoredChunk]) -> list[StoredChunk]:
-    """The same, one of each source by turns: conversations must not crowd out the notes."""
+    """Interleave the sources, so that conversations do not crowd out notes."""
     lists: dict[str, list[StoredChunk]] = {}
     for chunk in chunks:
         lists.setdefault(chunk.source, []).append(chunk)
@@ -273,7 +272,7 @@ def by_turns(chunks: Sequence[StoredChunk]) -> list[StoredChunk]:
 
 
 def within(chunks: Iterable[StoredChunk], characters: int) -> list[StoredChunk]:
-    """As many as have ``characters`` together; the last one is cut where it exceeds them."""
+    """As many chunks as fit into ``characters``; the last one is cut."""
     kept = []
     for chunk in chunks:
         if characters <= 0:
@@ -284,7 +283,7 @@ def within(chunks: Iterable[StoredChunk], characters: int) -> list[StoredChunk]:
 
 
 def _text(collection: Collection, path: str) -> str:
-    """The file's text; empty where it is not there, is no file, or a link is in the way."""
+    """The file's text; empty if it is missing, not regular, or behind a link."""
     try:
         data, _ = read_bytes(collection.root, path)
     except (OSError, PathNotAllowedError):
@@ -296,8 +295,6 @@ def _filter(where: Where) -> Callable[[str, str, str | None], bool]:
     """Whether a document of a source, path and ISO date passes ``where``."""
     if not (where.sources is not None or where.paths or where.after or where.before):
         return lambda _source, _path, _day: True
-    import re
-
     globs = [re.compile(glob_regex(pattern)) for pattern in where.paths]
 
     def passes(source: str, path: str, day: str | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import hookimpl
-from commonplace_qmd.settings import QmdSettings
+from commonplace_qmd.settings import CAPABILITIES, QmdSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
         Query,
     )
 
-__all__ = ["CAPABILITIES", "commonplace_register_backends", "commonplace_register_commands"]
-
-CAPABILITIES = frozenset({"phrases", "exclusions", "paths", "dates", "lines", "cjk", "persistent"})
-"""Not ``thai``: QMD does not know where its words begin, and such a query is declined."""
+__all__ = ["commonplace_register_backends", "commonplace_register_commands"]
 
 
 @hookimpl

@@ -1,4 +1,4 @@
-"""Which chats may search, by the rules of ``memory.qmd.scope``."""
+"""Which chats may search: the rules of ``memory.qmd.scope``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["Chat", "chat_of", "is_allowed", "permits"]
 
 
 class Chat(NamedTuple):
-    """What a session key says of a chat.
+    """A chat as its session key describes it.
 
     ``raw`` is the whole key in lower case, ``normalized`` the same without ``agent:<id>:`` (``""``
-    for a sub-agent, of whose chat the key says nothing). ``channel`` and ``kind`` are ``""`` where
+    for a sub-agent, whose key does not describe its chat). ``channel`` and ``kind`` are ``""`` if
     the key names none.
     """
 
@@ -28,9 +28,9 @@ class Chat(NamedTuple):
 
 
 def permits(config: QmdSettings | None, query: Query) -> None:
-    """Raise :class:`~commonplace.errors.ScopeDeniedError` if this chat may not search.
+    """Raise :class:`~commonplace.plugin.ScopeDeniedError` if this chat may not search.
 
-    A query without a session key comes from whoever runs this program, who may.
+    A query without a session key comes from the user of this program, who may.
     """
     if not query.session_key.strip():
         return
@@ -42,13 +42,13 @@ def permits(config: QmdSettings | None, query: Query) -> None:
         return
     kind = chat_of(query.session_key).kind or "unknown"
     raise ScopeDeniedError(
-        f"memory.qmd.scope lets no {kind} chat such as this one search this memory",
+        f"memory.qmd.scope does not let this {kind} chat search this memory",
         hint="allow it by a rule in memory.qmd.scope, or search from another chat",
     )
 
 
 def is_allowed(scope: Scope, session_key: str) -> bool:
-    """Whether the first rule that matches allows it; where none does, whether the default does."""
+    """Whether the first rule that matches allows it, or else the default."""
     chat = chat_of(session_key)
     for rule in scope.rules:
         if _matches(rule, chat):
@@ -57,10 +57,10 @@ def is_allowed(scope: Scope, session_key: str) -> bool:
 
 
 def chat_of(session_key: str) -> Chat:
-    """What ``session_key`` says: ``agent:main:telegram:group:42`` is a group of Telegram's.
+    """Read ``session_key``: ``agent:main:telegram:group:42`` is a group on Telegram.
 
-    Wherever the key says ``group`` or ``channel``, it is not a direct chat, whatever stands
-    between (an account, say): a private memory is not told by mistake.
+    A key that has ``group`` or ``channel`` in any position (behind an account, say) is not a
+    direct chat, so that a private memory is not shown by mistake.
     """
     raw = session_key.strip().lower()
     parts = [part for part in raw.split(":") if part]
@@ -69,7 +69,7 @@ def chat_of(session_key: str) -> Chat:
     if parts[:1] == ["subagent"]:
         return Chat(raw, "", "", "")
     kind = next((kind for kind in ("group", "channel") if kind in parts), "direct")
-    # A lone word is a chat by itself ("main"); before a kind stands the channel it is in.
+    # A lone word names a chat ("main"); otherwise its channel comes before the kind.
     named = len(parts) > 1 and parts[0] not in ("group", "channel", "direct", "dm")
     return Chat(raw, ":".join(parts), parts[0] if named else "", kind)
 

@@ -1,4 +1,4 @@
-"""Readers of QMD's settings whose type alone does not say what may be written."""
+"""The section ``memory.qmd``: every key of the original, and how its value is read."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALLOW_DIRECT",
+    "CAPABILITIES",
     "Limits",
     "Mcporter",
     "QmdPath",
@@ -35,13 +36,18 @@ __all__ = [
 ]
 
 
+CAPABILITIES = frozenset(
+    {"phrases", "exclusions", "paths", "dates", "lines", "cjk", "persistent", "eager"}
+)
+"""Not ``thai``: QMD does not segment it, so such a query is declined."""
+
 Action = Literal["allow", "deny"]
 
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _PART = r"(\d+(?:\.\d+)?)(ms|s|m|h|d)"
 _INTERVAL = re.compile(rf"(?:{_PART})+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_AS_IT_IS = Setting("", None, {})
+_NESTED = Setting("", None, {})
 
 
 def _chat_type(raw: object, reading: Reading) -> str:
@@ -55,7 +61,7 @@ def _chat_type(raw: object, reading: Reading) -> str:
 
 @frozen
 class ScopeRule:
-    """A rule matches a chat that has everything it names."""
+    """A rule matches a chat that has every property it names."""
 
     action: Action = field(metadata=described("What to do."))
     channel: str | None = field(default=None, metadata=described("Channel.", key="match.channel"))
@@ -80,12 +86,12 @@ class Scope:
 
 
 ALLOW_DIRECT = Scope(default="deny", rules=(ScopeRule(action="allow", chat_type="direct"),))
-"""The scope where none is configured: the safer of what the original documents and does."""
+"""The default scope: the safer of what the original documents and does."""
 
 
 def scope(raw: object, reading: Reading) -> Scope:
     """A scope in the form of ``session.sendPolicy``."""
-    read: Scope = convert(Scope, raw, _AS_IT_IS, reading)
+    read: Scope = convert(Scope, raw, _NESTED, reading)
     return read
 
 
@@ -98,9 +104,9 @@ def path_text(raw: object, reading: Reading) -> str:
 
 
 def command(raw: object, reading: Reading) -> str:
-    """The program: the first word as a shell would split it.
+    """The program: the first word as a shell splits it.
 
-    A path into Homebrew that is gone, as its updates leave behind, becomes ``qmd``.
+    A missing path into Homebrew, as its updates leave behind, becomes ``qmd``.
     """
     try:
         words = shlex.split(reading.text(raw))
@@ -116,7 +122,7 @@ def command(raw: object, reading: Reading) -> str:
 def interval_reader(default_minutes: int) -> Callable[[object, Reading], float]:
     """A reader of intervals, in seconds: ``"90s"``, ``"1h30m"``; a bare number is minutes.
 
-    What cannot be understood is doubted, and the default taken, as the original does.
+    An invalid one is reported, and the default is used, as in the original.
     """
 
     def read(raw: object, reading: Reading) -> float:
@@ -125,7 +131,7 @@ def interval_reader(default_minutes: int) -> Callable[[object, Reading], float]:
         seconds = _seconds(reading.text(raw) if isinstance(raw, str) else raw)
         if seconds is None:
             reading.doubts.append(
-                f'is no interval such as "5m" or "1h"; {default_minutes}m is taken'
+                f'is no interval such as "5m" or "1h"; {default_minutes}m is used'
             )
             return default_minutes * 60.0
         return seconds
@@ -145,10 +151,10 @@ def _seconds(raw: float | str) -> float | None:
 
 
 def or_default(default: Any, *, positive: bool = False) -> Callable[[object, Reading], Any]:
-    """A reader of whole numbers of at least 0, where 0 stands for ``default``.
+    """A reader of whole numbers of at least 0, where 0 means ``default``.
 
-    ``positive`` ones refuse 0 in a file. Given by a program, whatever is not above 0 becomes the
-    default, and a fraction is dropped.
+    In a file, ``positive`` ones refuse 0. From a program, a number that is not positive becomes
+    the default, and a fraction is rounded down.
     """
     least = 1 if positive else 0
 
@@ -169,7 +175,7 @@ _SECONDS_PER_MINUTE = 60.0
 
 
 def _number(default: int, about: str, unit: str, *, positive: bool = False) -> Any:
-    """A whole number where 0 makes no sense: it stands for the default, or is a fault."""
+    """A whole number for which 0 means the default or, if ``positive``, is an error."""
     return field(
         default=default,
         metadata=described(
@@ -193,7 +199,7 @@ class QmdPath:
 
 @frozen
 class Mcporter:
-    """What the original asks QMD through the mcporter daemon by; read, and without effect."""
+    """The original's way to QMD through the mcporter daemon; read, and without effect."""
 
     enabled: bool = field(
         default=False,
@@ -230,7 +236,7 @@ class Sessions:
 
 @frozen
 class Update:
-    """When QMD brings its own index up to the files. Intervals are in seconds once read."""
+    """When QMD updates its index. Intervals are in seconds once read."""
 
     interval: float = field(
         default=5 * _SECONDS_PER_MINUTE,
@@ -245,7 +251,7 @@ class Update:
     debounce_ms: int = field(
         default=15_000,
         metadata=described(
-            "Least time between two updates that nobody asked for.",
+            "Least time between two automatic updates.",
             unit="ms",
             minimum=0,
             clamp=(0, None),
@@ -273,7 +279,7 @@ class Update:
 
 @frozen
 class Limits:
-    """How much a search may give back, and how long it may take."""
+    """How much a search returns, and how long it may take."""
 
     max_results: int = _number(6, "Hits of a search.", "hits", positive=True)
     max_snippet_chars: int = _number(700, "Length of a snippet.", "characters", positive=True)

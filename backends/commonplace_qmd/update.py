@@ -1,116 +1,55 @@
-"""When QMD makes vectors, and what comes of it."""
+"""Updates of QMD's index: what one does, when one is due, and those beside searches."""
 
 from __future__ import annotations
 
 import os
 import time
 from contextlib import suppress
+from threading import TIMEOUT_MAX, Condition, Lock
 from typing import TYPE_CHECKING, Literal
 
 from commonplace.plugin import (
+    Background,
+    CommonplaceError,
     Embedding,
     IndexReadOnlyError,
     Lease,
     Progress,
+    Schedule,
     SyncReport,
+    SyncRequest,
     UnavailableError,
     settled_stamp,
     waited_for,
 )
-from commonplace_qmd.changes import look
+from commonplace_qmd.changes import find_changes
 from commonplace_qmd.collections import index_yml
-from commonplace_qmd.engine import QmdError
-from commonplace_qmd.home import (
-    load_manifest,
-    load_state,
-    make_home,
-    save_manifest,
-    save_state,
-)
+from commonplace_qmd.engine.values import QmdError
+from commonplace_qmd.home import load_state, make_home, save_state, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
     from commonplace.plugin import Deadline, ProgressCallback, Stamp
-    from commonplace_qmd.changes import Look
+    from commonplace_qmd.changes import Changes
     from commonplace_qmd.collections import Collection
     from commonplace_qmd.engine import Qmd, UpdateCounts
     from commonplace_qmd.export import Exporter
     from commonplace_qmd.home import Home, Manifest, State
     from commonplace_qmd.settings import QmdSettings
 
-__all__ = [
-    "Upkeep",
-    "Vectors",
-    "embed",
-    "is_due",
-    "needs_vectors",
-]
-
+__all__ = ["BackgroundUpdates", "Updater", "embedding_is_due", "needs_vectors"]
 
 _FIRST_PAUSE = 60.0
 _LONGEST_PAUSE = 3600.0
-
-
-def needs_vectors(config: QmdSettings) -> bool:
-    """Whether the configured way to search asks for vectors at all."""
-    return config.search_mode != "search"
-
-
-def is_due(config: QmdSettings, state: State, now: float) -> bool:
-    """Whether it is time by ``embedInterval`` (0 is never), and no pause after a failure."""
-    interval = config.update.embed_interval
-    if not (needs_vectors(config) and state.pending and interval):
-        return False
-    return now >= state.embed_after and now - state.last_embed >= interval
-
-
-def embed(
-    qmd: Qmd,
-    config: QmdSettings,
-    state: State,
-    *,
-    now: float,
-    deadline: Deadline,
-    holding: Sequence[int],
-) -> tuple[State, Embedding]:
-    """Have QMD embed what has no vector; the state after it, and what to tell.
-
-    A failure is counted and told, never raised: what is embedded is searchable all the same. After
-    each in a row the pause is doubled, from a minute to an hour.
-    """
-    before = max(0, state.pending)
-    if "embed" not in qmd.models():
-        reason = "QMD's model for vectors is not on this machine: see `commonplace qmd env`"
-        return state._replace(embed_reason=reason), Embedding("qmd", missing=before, reason=reason)
-    try:
-        qmd.embed(deadline=deadline.sooner(config.update.embed_timeout_ms / 1000), holding=holding)
-        pending = qmd.status(
-            deadline=deadline.sooner(config.update.command_timeout_ms / 1000)
-        ).pending
-    except UnavailableError as error:
-        failures = state.embed_failures + 1
-        pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(failures - 1, 10))
-        failed = state._replace(
-            embed_failures=failures, embed_after=now + pause, embed_reason=str(error)
-        )
-        return failed, Embedding("qmd", missing=before, reason=str(error))
-    done = state._replace(
-        last_embed=now, embed_failures=0, embed_after=0.0, embed_reason="", pending=pending
-    )
-    return done, Embedding("qmd", embedded=max(0, before - pending), missing=pending)
-
-
 _SECOND_NS = 1_000_000_000
 
-Vectors = Literal["asked", "due", "no"]
-"""When to embed after an update: now, if it is time, or not at all."""
 
+class Updater:
+    """Finds what has changed in ``collections``, and has QMD index it.
 
-class Upkeep:
-    """Looks at the files of ``collections``, and has QMD index what has changed.
-
-    ``exporter`` brings the folder of exported transcripts up to date before each update.
+    ``exporter`` exports transcripts before each update.
     """
 
     def __init__(
@@ -134,49 +73,62 @@ class Upkeep:
         self._exporter = exporter
         self._clock = clock
         self._lease = Lease(home.lock, what="QMD's index")
-        self._kept_out: frozenset[str] = frozenset()
-
-    def look(self) -> Look:
-        """What there is to do; nothing is written, and only what grows may be opened."""
-        found = self._look(load_manifest(self._home))
-        if self._exporter is None:
-            return found
-        pending = self._exporter.pending()
-        return found._replace(exports=pending.due, deferred=pending.deferred)
-
-    def kept_out(self) -> frozenset[str]:
-        """The collections that could not be seen when they were last looked at.
-
-        QMD may not know them just now, and nobody could open their files.
-        """
-        return self._kept_out
-
-    def writing_elsewhere(self) -> tuple[str, ...]:
-        """A line on who else updates QMD's index just now, if somebody does."""
-        return self._lease.notices()
+        self._saving = Lock()
+        self.incomplete: frozenset[str] = frozenset()
+        """The collections that the last scan could not list to the end: QMD may not know them."""
 
     def state(self) -> State:
         """What is remembered of former updates."""
         return load_state(self._home)
 
+    def writer_notices(self) -> tuple[str, ...]:
+        """A line on the process that writes QMD's index now, if another one does."""
+        return self._lease.notices()
+
+    def changes(self) -> Changes:
+        """What an update would do; nothing is written, and only transcripts may be opened."""
+        changes = self._scan(self.state())
+        if self._exporter is None:
+            return changes
+        pending = self._exporter.pending()
+        return changes._replace(exports=pending.due, deferred=pending.deferred)
+
+    def refresh(self) -> Changes:
+        """As :meth:`changes`, and list the folders that can be read in ``index.yml``.
+
+        A disk that is mounted again needs no update. Write errors are ignored: a search needs no
+        right to write.
+        """
+        changes, state = self.changes(), self.state()
+        with suppress(OSError):
+            if state.configured and (text := self._configure(changes, state)) != state.configured:
+                self._save(configured=text)
+        return changes
+
+    def write_collections(self) -> None:
+        """Write ``index.yml``, whatever it holds now; raises ``OSError``."""
+        make_home(self._home, self._env)
+        state = self.state()
+        self._configure(self._scan(state), state._replace(configured=""))
+
     def run(
         self,
         *,
-        vectors: Vectors,
+        vectors: Literal["now", "due", "no"],
         force: bool = False,
         eager: bool = True,
         deadline: Deadline,
         wait: float,
         progress: ProgressCallback | None = None,
     ) -> SyncReport:
-        """Update, and embed as ``vectors`` says. ``force`` replaces an index that QMD cannot use.
+        """Update, and embed now, if it is due, or not at all.
 
-        Unless it is ``eager``, transcripts that have grown by little are not exported again.
+        Unless ``eager``, transcripts that have grown by little are not exported again. ``force``
+        replaces an index that QMD cannot use; without, it is kept, as it may hold vectors that
+        took hours to compute.
 
-        Without ``force`` such an index stays, for it may hold vectors that took hours to make.
-
-        Raises :class:`~commonplace.errors.IndexBusyError` if somebody else does so for longer than
-        ``wait`` seconds, :class:`~commonplace.errors.IndexReadOnlyError` where the home cannot be
+        Raises :class:`~commonplace.plugin.IndexBusyError` if another writer takes longer than
+        ``wait`` seconds, :class:`~commonplace.plugin.IndexReadOnlyError` if the home cannot be
         written, and :class:`~commonplace_qmd.engine.QmdError`.
         """
         started = time.monotonic()
@@ -187,28 +139,13 @@ class Upkeep:
         except OSError as error:
             raise IndexReadOnlyError(
                 f"QMD's home {self._home.root} cannot be written: {error.strerror or error}",
-                hint="see that its disk has room, and that this user may write there",
+                hint="check that its disk has room, and that this user may write there",
             ) from error
         return report._replace(seconds=time.monotonic() - started)
 
-    def ensure_collections(self) -> None:
-        """Write ``index.yml`` anew, whatever it holds now; raises ``OSError``."""
-        make_home(self._home, self._env)
-        manifest = load_manifest(self._home)
-        found = self._look(manifest)
-        self._configure(found, manifest, load_state(self._home)._replace(configured=""))
-
-    def tell_of(self, found: Look) -> None:
-        """Let ``index.yml`` list what can be seen now: a disk that is back needs no update."""
-        state = load_state(self._home)
-        manifest = load_manifest(self._home)
-        told = self._configure(found, manifest, state) if state.configured else state
-        if told != state:
-            save_state(self._home, told)
-
     def _run(
         self,
-        vectors: Vectors,
+        vectors: str,
         deadline: Deadline,
         progress: ProgressCallback | None,
         *,
@@ -217,70 +154,65 @@ class Upkeep:
     ) -> SyncReport:
         exporter = self._exporter
         exported = exporter.export(eager=eager or force) if exporter is not None else None
-        manifest, state = load_manifest(self._home), load_state(self._home)
-        now_ns = time.time_ns()
-        found = self._look(manifest)
+        now_ns, state = time.time_ns(), self.state()
+        changes = self._scan(state)
         if progress is not None:
             progress(Progress("Updating QMD", 0, 0))
-        state = self._configure(found, manifest, state)
+        configured = self._configure(changes, state)
         counts, rebuilt = self._update(deadline, force=force)
-        documents = counts.added + counts.changed + counts.unchanged
-        state = state._replace(
-            last_update=self._clock(), documents=documents, pending=counts.pending
+        state = self._save(
+            configured=configured,
+            last_update=self._clock(),
+            documents=counts.added + counts.changed + counts.unchanged,
+            pending=counts.pending,
+            files=_files_after(changes, state.files, now_ns),
         )
-        save_manifest(self._home, _known_now(found, manifest, now_ns))
-        save_state(self._home, state)
         embedding: Embedding | None = None
-        due = is_due(self._config, state, self._clock())
-        if (vectors == "asked" and needs_vectors(self._config)) or (vectors == "due" and due):
+        if (vectors == "now" and needs_vectors(self._config)) or (
+            vectors == "due" and embedding_is_due(self._config, state, self._clock())
+        ):
             if progress is not None:
                 progress(Progress("QMD embeds", 0, 0))
-            state, embedding = embed(
-                self._qmd,
-                self._config,
-                state,
-                now=self._clock(),
-                deadline=deadline,
-                holding=self._holding(),
-            )
-            save_state(self._home, state)
-        return found.report()._replace(
+            embedding = self._embed(state, deadline)
+        report = changes.report()
+        return report._replace(
             added=counts.added,
             updated=counts.changed,
             removed=counts.removed,
             unchanged=counts.unchanged,
             remaining=0,
             rebuilt=rebuilt,
-            unreadable=(*found.refused, *(exported.unreadable if exported is not None else ())),
+            unreadable=(*report.unreadable, *(exported.unreadable if exported else ())),
             embedding=embedding,
         )
 
-    def _look(self, manifest: Manifest) -> Look:
-        found = look(self._collections, self._workspace, manifest)
-        self._kept_out = frozenset(
-            name for name, listing in found.listings.items() if listing.failures
-        )
-        return found
+    def _scan(self, state: State) -> Changes:
+        changes = find_changes(self._collections, self._workspace, state.files)
+        self.incomplete = changes.incomplete
+        return changes
 
-    def _configure(self, found: Look, manifest: Manifest, state: State) -> State:
-        """Write ``index.yml`` if it has to say something else than when it was last written.
+    def _configure(self, changes: Changes, state: State) -> str:
+        """Write ``index.yml`` unless its text, which is returned, was last written.
 
-        A collection that cannot be seen is left out, for QMD would forget all its files; left out,
-        they stay. One that is no longer configured is led to an empty folder, for QMD to forget.
+        A collection that could not be scanned is left out, and QMD keeps its documents; listed, it
+        would lose them. One that is no longer configured gets an empty folder, to lose them.
         """
-        listings = found.listings
-        seen = [each for each in self._collections if not listings[each.name].failures]
-        retired = [name for name, files in manifest.items() if files and name not in listings]
-        text = index_yml(seen, retired=retired, nowhere=self._home.retired)
-        if state.configured == text and os.path.exists(self._home.config_file):
-            return state
-        from commonplace_qmd.home import write_whole
+        complete = [scan.collection for scan in changes.scans if scan.complete]
+        configured = {scan.collection.name for scan in changes.scans}
+        retired = [name for name, files in state.files.items() if files and name not in configured]
+        text = index_yml(complete, retired=retired, empty_folder=self._home.empty_folder)
+        if state.configured != text or not os.path.exists(self._home.config_file):
+            write_whole(self._home.config_file, text)
+        return text
 
-        write_whole(self._home.config_file, text.encode())
-        return state._replace(configured=text)
+    def _save(self, **values: Any) -> State:
+        with self._saving:
+            state = self.state()._replace(**values)
+            save_state(self._home, state)
+        return state
 
     def _update(self, deadline: Deadline, *, force: bool) -> tuple[UpdateCounts, bool]:
-        """Have QMD update; once more where it crashed, as it does when it meets another.
+        """Have QMD update; once more if it crashed, as it does beside another one.
 
         With ``force``, a third time with an empty index; the second value says whether.
         """
@@ -295,36 +227,152 @@ class Upkeep:
                     raise
         raise AssertionError("the last attempt returns or raises")
 
+    def _embed(self, state: State, deadline: Deadline) -> Embedding:
+        """Have QMD embed what has no vector.
+
+        A failure is counted and reported, never raised: keywords are searchable without. Each one
+        in a row doubles the pause, from a minute to an hour.
+        """
+        before, limits, now = max(0, state.pending), self._config.update, self._clock()
+        if "embed" not in self._qmd.models():
+            reason = "QMD's model for vectors is not on this machine: see `commonplace qmd env`"
+            self._save(embed_reason=reason)
+            return Embedding("qmd", missing=before, reason=reason)
+        try:
+            embedding_deadline = deadline.sooner(limits.embed_timeout_ms / 1000)
+            self._qmd.embed(deadline=embedding_deadline, holding=self._holding())
+            status = self._qmd.status(deadline=deadline.sooner(limits.command_timeout_ms / 1000))
+        except UnavailableError as error:
+            failures = state.embed_failures + 1
+            pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(failures - 1, 10))
+            self._save(embed_failures=failures, embed_after=now + pause, embed_reason=str(error))
+            return Embedding("qmd", missing=before, reason=str(error))
+        self._save(
+            last_embed=now,
+            embed_failures=0,
+            embed_after=0.0,
+            embed_reason="",
+            pending=status.pending,
+        )
+        embedded = max(0, before - status.pending)
+        return Embedding("qmd", embedded=embedded, missing=status.pending)
+
     def _holding(self) -> tuple[int, ...]:
-        """The lease, for a child to keep: it goes on writing if this process is killed."""
+        """The lease, for a child to inherit: it goes on writing if this process is killed."""
         descriptor = self._lease.descriptor
         return () if descriptor is None else (descriptor,)
 
     def _set_aside(self) -> None:
-        """Rename QMD's index, of which nothing is lost: it can be made again from the files."""
-        for ending in ("", "-wal", "-shm"):
-            path = self._home.qmd.index_path + ending
+        """Rename QMD's index; nothing is lost, as it can be rebuilt from the files."""
+        for suffix in ("", "-wal", "-shm"):
+            path = self._home.qmd.index_path + suffix
             with suppress(FileNotFoundError):
                 os.replace(path, f"{path}.damaged")
 
 
-def _known_now(found: Look, before: Manifest, now_ns: int) -> Manifest:
-    """What QMD knows after an update; of what could not be seen, what it knew."""
-    known: Manifest = {}
-    for name, listing in found.listings.items():
-        if listing.failures:
-            known[name] = before.get(name, {})
-        else:
-            known[name] = {path: _stamp(stamp, now_ns) for path, stamp in listing.files.items()}
-    return known
+def needs_vectors(config: QmdSettings) -> bool:
+    """Whether the configured ``searchMode`` uses vectors."""
+    return config.search_mode != "search"
 
 
-def _stamp(stamp: Stamp, now_ns: int) -> Stamp:
-    """``stamp``, or one that no file has, where a change might not show in it.
+def embedding_is_due(config: QmdSettings, state: State, now: float) -> bool:
+    """Whether ``embedInterval`` (0 is never) and the pause after a failure are over."""
+    interval = config.update.embed_interval
+    if not (needs_vectors(config) and state.pending and interval):
+        return False
+    return now >= state.embed_after and now - state.last_embed >= interval
 
-    QMD reads a file later than we look at it, by far more than a tick of common clocks: what is
-    written after that has other times. Only on disks that count whole seconds it may not.
+
+def _files_after(changes: Changes, before: Manifest, now_ns: int) -> Manifest:
+    """The files that QMD knows after an update: of incomplete collections, those from before."""
+    return {
+        scan.collection.name: {
+            ref.path: _settled(ref.stamp, now_ns) for ref in scan.report.documents
+        }
+        if scan.complete
+        else before.get(scan.collection.name, {})
+        for scan in changes.scans
+    }
+
+
+def _settled(stamp: Stamp, now_ns: int) -> Stamp:
+    """``stamp``, or one that no file has if a later change might not show in it.
+
+    QMD reads a file after the scan, by far more than a tick of common clocks, so that a later
+    change has other times; only on disks that count whole seconds it may not.
     """
     _, mtime_ns, ctime_ns, _ = stamp
     coarse = not (mtime_ns % _SECOND_NS or ctime_ns % _SECOND_NS)
     return settled_stamp(stamp, now_ns) if coarse else stamp
+
+
+class BackgroundUpdates:
+    """Runs ``update`` on a thread of its own, one at a time: when requested, and every interval.
+
+    ``interval`` is in seconds, 0 is never. Nothing runs before :meth:`start`. What ``update``
+    raises is returned to the thread that waits.
+    """
+
+    def __init__(self, update: Callable[[], SyncReport], interval: float) -> None:
+        self._update = update
+        self._interval = interval
+        schedule = Schedule(debounce=0.0, now=time.monotonic())
+        self._background = Background(schedule, self._run, name="qmd")
+        self._changed = Condition()
+        self._running = False  # or requested
+        self._unread = False
+        self._closed = False
+        self._outcome: SyncReport | CommonplaceError | None = None
+
+    def start(self, *, now: bool) -> None:
+        """Begin to update every interval, and ``now`` unless an update is under way."""
+        with self._changed:
+            if self._closed:
+                return
+            if now and not self._running:
+                self._running = self._unread = True
+                self._outcome = None
+                self._background.ask(SyncRequest(("search",)))
+            if self._interval:
+                self._background.every(self._interval)
+
+    def wait(self, seconds: float) -> SyncReport | CommonplaceError | None:
+        """The outcome of the update under way, or requested before, if it ends in ``seconds``.
+
+        The outcome of an update that has ended is returned once.
+        """
+        with self._changed:
+            if not (self._running or self._unread) or not self._ended(seconds):
+                return None
+            self._unread = False
+            return self._outcome
+
+    def settle(self, seconds: float) -> None:
+        """Wait up to ``seconds`` for the update under way, if there is one."""
+        with self._changed:
+            self._ended(seconds)
+
+    def close(self, seconds: float) -> bool:
+        """Start no more updates; return whether the one under way ended in ``seconds``."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._background.close(seconds)
+        return not self._running
+
+    def _ended(self, seconds: float) -> bool:
+        return self._changed.wait_for(
+            lambda: self._closed or not self._running, min(seconds, TIMEOUT_MAX)
+        )
+
+    def _run(self, _request: SyncRequest) -> bool:
+        self._running = True
+        outcome: SyncReport | CommonplaceError
+        try:
+            outcome = self._update()
+        except CommonplaceError as error:
+            outcome = error
+        with self._changed:
+            self._outcome, self._running = outcome, False
+            self._changed.notify_all()
+        return True  # a failure waits for the next search or interval

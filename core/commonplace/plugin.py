@@ -38,14 +38,14 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "files.globs": "glob_regex matcher",
         "files.reading": "decode open_below read_bytes resolve",
         "files.roots": "ExtraRoot Root Roots SUFFIX day_of is_ignored is_link stamp_of",
-        "files.scan": "Findings is_storable scan words_of",
+        "files.scan": "Findings is_storable scan scan_root words_of workspace_failure",
         "hookspecs": "GROUP Hooks hookimpl hookspec",
         "host.host": "PluginHost",
         "host.registrars": (
             "BackendRegistrar ChunkerRegistrar CommandRegistrar ProviderRegistrar "
             "RankerRegistrar SourceRegistrar"
         ),
-        "index.planning": "settled_stamp",
+        "index.planning": "Plan SourceScan plan_changes settled_stamp",
         "model.chunks": (
             "AnalysedChunk AppendDocument Change Chunk DeleteDocument PutDocument "
             "TouchDocument embedding_text"
@@ -79,6 +79,8 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "resilience.lock": "Holder Lease waited_for",
         "search.ranking": "rank with_step",
         "search.snippets": "make_snippet",
+        "sync.queue": "SyncRequest",
+        "sync.schedule": "Background Schedule",
         "text.analyse": "Analyser make_analyser",
         "text.graphemes": "floor_boundary is_boundary",
         "text.query": "parse_query",

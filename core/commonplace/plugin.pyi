@@ -69,7 +69,9 @@ from commonplace.files.roots import stamp_of as stamp_of
 from commonplace.files.scan import Findings as Findings
 from commonplace.files.scan import is_storable as is_storable
 from commonplace.files.scan import scan as scan
+from commonplace.files.scan import scan_root as scan_root
 from commonplace.files.scan import words_of as words_of
+from commonplace.files.scan import workspace_failure as workspace_failure
 from commonplace.hookspecs import GROUP as GROUP
 from commonplace.hookspecs import Hooks as Hooks
 from commonplace.hookspecs import hookimpl as hookimpl
@@ -81,6 +83,9 @@ from commonplace.host.registrars import CommandRegistrar as CommandRegistrar
 from commonplace.host.registrars import ProviderRegistrar as ProviderRegistrar
 from commonplace.host.registrars import RankerRegistrar as RankerRegistrar
 from commonplace.host.registrars import SourceRegistrar as SourceRegistrar
+from commonplace.index.planning import Plan as Plan
+from commonplace.index.planning import SourceScan as SourceScan
+from commonplace.index.planning import plan_changes as plan_changes
 from commonplace.index.planning import settled_stamp as settled_stamp
 from commonplace.model.chunks import AnalysedChunk as AnalysedChunk
 from commonplace.model.chunks import AppendDocument as AppendDocument
@@ -157,6 +162,9 @@ from commonplace.resilience.lock import waited_for as waited_for
 from commonplace.search.ranking import rank as rank
 from commonplace.search.ranking import with_step as with_step
 from commonplace.search.snippets import make_snippet as make_snippet
+from commonplace.sync.queue import SyncRequest as SyncRequest
+from commonplace.sync.schedule import Background as Background
+from commonplace.sync.schedule import Schedule as Schedule
 from commonplace.text.analyse import Analyser as Analyser
 from commonplace.text.analyse import make_analyser as make_analyser
 from commonplace.text.graphemes import floor_boundary as floor_boundary

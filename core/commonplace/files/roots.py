@@ -60,6 +60,8 @@ class Root(NamedTuple):
     ``location`` is its absolute path and ``stored`` the same as documents are named, relative to
     the workspace. ``base`` is where opening begins: links are followed up to there, and refused in
     ``parts`` and in everything below. ``own`` tells the workspace's own roots from extra paths.
+    Its files end in ``suffix`` and are those whose path below it is ``wanted``. ``enters`` decides
+    by the path below it which folders are scanned, in place of :func:`is_ignored`.
     """
 
     location: str
@@ -69,6 +71,8 @@ class Root(NamedTuple):
     own: bool
     kind: Literal["file", "folder", "any"]
     wanted: Callable[[str], bool] | None = None
+    suffix: str = SUFFIX
+    enters: Callable[[str], bool] | None = None
 
     def below(self, location: str) -> str | None:
         """The part of ``location`` (absolute, normalised) below this root, with forward slashes.

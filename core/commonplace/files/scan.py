@@ -29,13 +29,13 @@ from operator import attrgetter
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
-from commonplace.files.roots import SUFFIX, is_ignored, is_link, stamp_of
+from commonplace.files.roots import SUFFIX, Roots, is_ignored, is_link, stamp_of
 from commonplace.model.documents import DocumentRef, RootFailure, ScanReport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.files.roots import Root, Roots
+    from commonplace.files.roots import Root
     from commonplace.model.documents import Stamp
 
 __all__ = [
@@ -43,8 +43,10 @@ __all__ = [
     "is_storable",
     "printable",
     "scan",
+    "scan_root",
     "walk",
     "words_of",
+    "workspace_failure",
 ]
 
 
@@ -141,8 +143,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from commonplace.files.roots import Root, Roots
-
     Scandir = Callable[[str], AbstractContextManager[Iterator[os.DirEntry[str]]]]
 
 
@@ -175,11 +175,13 @@ class _Listing:
     __slots__ = (
         "below",
         "blank",
+        "enters",
         "findings",
         "folders",
         "location",
         "prefix",
         "stored",
+        "suffix",
         "taken",
         "unstorable",
         "wanted",
@@ -198,6 +200,8 @@ class _Listing:
         self.taken: set[str] | None = None
         self.unstorable: list[str] = []
         self.wanted = root.wanted
+        self.suffix = root.suffix
+        self.enters = root.enters
 
     def read(self, scandir: Scandir) -> None:
         """Look at every entry; what goes wrong is noted once for the folder."""
@@ -217,13 +221,13 @@ class _Listing:
         """Add every note, remember every folder; the first thing that went wrong."""
         # This loop is what a scan costs: local names, and for most notes no call of our own.
         source, prefix, add = self.findings.source, self.prefix, self.findings.documents.append
-        simple = self.taken is None
+        simple, suffix = self.taken is None, self.suffix
         trouble: OSError | None = None
         entry = None
         for entry in entries:
             name = entry.name
             try:
-                if not name.endswith(SUFFIX):
+                if not name.endswith(suffix):
                     self._enter(entry)
                     continue
                 found = entry.stat(follow_symlinks=False)
@@ -254,7 +258,7 @@ class _Listing:
         """Count a link, remember a folder, pass over everything else."""
         if entry.is_symlink():
             self.findings.links += 1
-        elif not entry.is_dir(follow_symlinks=False) or is_ignored(entry.name):
+        elif not entry.is_dir(follow_symlinks=False) or not self._is_entered(entry.name):
             return
         elif sys.platform == "win32" and is_link(entry.stat(follow_symlinks=False)):
             self.findings.links += 1
@@ -262,6 +266,9 @@ class _Listing:
             self.folders.append(entry.name)
         else:
             self.unstorable.append(entry.name)
+
+    def _is_entered(self, name: str) -> bool:
+        return not is_ignored(name) if self.enters is None else self.enters(self.below + name)
 
 
 _KEPT = "nothing is forgotten, as its disk may not be mounted"
@@ -276,7 +283,7 @@ def scan(roots: Roots, *, source: str = "memory", scandir: Scandir = os.scandir)
     findings = Findings(source, overlapping=bool(roots.extra))
     for path in roots.unusable:
         findings.fail(path.replace("\0", "\\0"), "no path can have a NUL in it")
-    trouble = _trouble_with_workspace(roots.workspace, scandir)
+    trouble = workspace_failure(roots.workspace, scandir)
     if trouble:
         findings.fail("", trouble)
     for root in roots.all if not trouble else roots.extra:
@@ -291,8 +298,28 @@ def scan(roots: Roots, *, source: str = "memory", scandir: Scandir = os.scandir)
     )
 
 
-def _trouble_with_workspace(workspace: str, scandir: Scandir) -> str:
-    """Why nothing can be concluded from what is not found in the workspace; else ``""``."""
+def scan_root(root: Root, *, source: str, scandir: Scandir = os.scandir) -> ScanReport:
+    """All files below one root by the rules of :func:`scan`, whatever the workspace holds.
+
+    A missing folder that is not the workspace's own is reported as absent. Never raises for what
+    it meets in the file system.
+    """
+    findings = Findings(source, overlapping=False)
+    absent = not (root.own or os.path.lexists(root.location))
+    reason = _look_at(root, Roots(root.base, own=False), findings, scandir)
+    if reason:
+        findings.fail(root.stored, reason)
+    return ScanReport(
+        documents=tuple(sorted(findings.documents, key=attrgetter("path"))),
+        complete_roots=() if findings.failures else (root.stored,),
+        failed_roots=() if absent else tuple(findings.failures),
+        skipped_symlinks=findings.links,
+        absent_roots=tuple(findings.failures) if absent else (),
+    )
+
+
+def workspace_failure(workspace: str, scandir: Scandir = os.scandir) -> str:
+    """Why a path that is missing in the workspace need not have been deleted; else ``""``."""
     try:
         with scandir(workspace) as entries:
             if next(entries, None) is not None:

@@ -16,7 +16,7 @@ from commonplace.protocols.contexts import ManagerContext
 from commonplace.text.analyse import make_analyser
 from commonplace.text.query import parse_query
 from commonplace_qmd.engine import Line, QmdStatus, Row, UnknownCollectionError, UpdateCounts
-from commonplace_qmd.home import home_of, make_private_folder
+from commonplace_qmd.home import home_of
 from commonplace_qmd.manager import make_manager
 from commonplace_qmd.settings import QmdSettings
 
@@ -73,7 +73,7 @@ class FakeQmd:
         for name, (folder, pattern) in self.collections.items():
             made |= {(name, path): text for path, text in _files(folder, pattern)}
         self.documents = made
-        make_private_folder(os.path.dirname(self.home.index_path))
+        os.makedirs(os.path.dirname(self.home.index_path), exist_ok=True)
         Path(self.home.index_path).touch()
         now = self.documents
         changed = sum(key in before and before[key] != text for key, text in now.items())

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.files.roots import ExtraRoot
+from commonplace.files.scan import scan_root
 from commonplace.protocols.contexts import ManagerContext
-from commonplace_qmd.changes import list_files, look
+from commonplace_qmd.changes import find_changes, scan_collection
 from commonplace_qmd.collections import collections_of, index_yml, literal, wanted_by
 from commonplace_qmd.settings import QmdPath, QmdSettings
 
@@ -36,8 +37,8 @@ def made(
 
 def test_the_default_ones(tmp_path: Path) -> None:
     one, two = made(tmp_path)
-    assert (one.name, one.pattern, one.prefix) == ("memory-root-main", "{MEMORY,memory}.md", "")
-    assert (two.name, two.pattern, two.prefix) == ("memory-dir-main", "**/*.md", "memory/")
+    assert (one.name, one.pattern, one.stored("")) == ("memory-root-main", "{MEMORY,memory}.md", "")
+    assert (two.name, two.pattern, two.stored("")) == ("memory-dir-main", "**/*.md", "memory/")
     assert (one.location, two.location) == (
         os.path.realpath(tmp_path),
         os.path.realpath(tmp_path) + "/memory",
@@ -86,9 +87,9 @@ def test_a_file_is_its_folder_and_its_name(tmp_path: Path) -> None:
         tmp_path, "a [1],{b}.md", str(outside / "b.md"), include_default_memory=False
     )
     assert (inside.location, inside.pattern) == (os.path.realpath(tmp_path), "a ?1???b?.md")
-    assert list(list_files(inside).files) == ["a [1],{b}.md"]
-    assert (beyond.prefix, beyond.stored("b.md")) == (
-        "qmd/custom-2-main/",
+    assert [ref.path for ref in scan_collection(inside).report.documents] == ["a [1],{b}.md"]
+    assert (beyond.root.stored, beyond.stored("b.md")) == (
+        "qmd/custom-2-main",
         "qmd/custom-2-main/b.md",
     )
 
@@ -132,11 +133,12 @@ def test_files_as_qmd_finds_them(tmp_path: Path) -> None:
     os.symlink(tmp_path / "memory/a.md", tmp_path / "memory/link.md")
     os.symlink(tmp_path / "memory/b", tmp_path / "memory/linked")
     _, memory = made(tmp_path)
-    listing = list_files(memory)
-    assert sorted(listing.files) == ["a.md", "b/c.md"]
-    assert sorted(listing.passed_over) == ["b/vendor", "build"]
-    assert listing.links == 2
-    assert listing.failures == ()
+    scan = scan_collection(memory)
+    assert [ref.path for ref in scan.report.documents] == ["memory/a.md", "memory/b/c.md"]
+    assert sorted(scan.skipped) == ["memory/b/vendor", "memory/build"]
+    assert scan.report.skipped_symlinks == 2
+    assert scan.report.failed_roots == ()
+    assert scan.complete
 
 
 def test_a_folder_behind_a_link_is_refused_and_told(tmp_path: Path) -> None:
@@ -147,10 +149,12 @@ def test_a_folder_behind_a_link_is_refused_and_told(tmp_path: Path) -> None:
     os.symlink(elsewhere, workspace / "memory")
     os.symlink(elsewhere, tmp_path / "link")
     collections = made(workspace, str(tmp_path / "link"), str(elsewhere))
-    found = look(collections, str(workspace), {})
-    assert [failed.root for failed in found.failures] == ["memory", "qmd/custom-1-main"]
-    assert all("symbolic link" in failed.reason for failed in found.failures)
-    assert found.added == 1, "by its own name it is found"
+    found = find_changes(collections, str(workspace), {})
+    failures = found.report().failed_roots
+    assert [failed.root for failed in failures] == ["memory", "qmd/custom-1-main"]
+    assert all("symbolic link" in failed.reason for failed in failures)
+    assert found.incomplete == {"memory-dir-main", "custom-1-main"}
+    assert len(found.plan.read) == 1, "by its own name it is found"
 
 
 def test_a_folder_that_cannot_be_listed_keeps_its_collection_from_an_update(
@@ -166,18 +170,21 @@ def test_a_folder_that_cannot_be_listed_keeps_its_collection_from_an_update(
             raise PermissionError(13, "Permission denied")
         return scandir(path)
 
-    monkeypatch.setattr(os, "scandir", refusing)
-    found = look([memory], str(tmp_path), {})
-    assert [(failed.root, failed.reason) for failed in found.failures] == [
+    defaults = cast("dict[str, object]", scan_root.__kwdefaults__)
+    monkeypatch.setitem(defaults, "scandir", refusing)
+    found = find_changes([memory], str(tmp_path), {})
+    assert [(failed.root, failed.reason) for failed in found.report().failed_roots] == [
         ("memory/deep", "Permission denied")
     ]
+    assert found.incomplete == {"memory-dir-main"}
+    assert found.size == 0, "it must not be updated"
 
 
 def test_nothing_in_a_name_or_path_can_mean_more_to_yaml(tmp_path: Path) -> None:
     folder = tmp_path / 'a: "b"\n# {c}'
     folder.mkdir()
     (collection,) = made(folder, ".", include_default_memory=False)
-    text = index_yml([collection], retired=["old"], nowhere="/empty")
+    text = index_yml([collection], retired=["old"], empty_folder="/empty")
     assert text.splitlines()[3:5] == [
         '    path: "' + os.path.realpath(tmp_path) + '/a: \\"b\\"\\n# {c}"',
         '    pattern: "**/*.md"',

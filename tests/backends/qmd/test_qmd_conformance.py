@@ -12,8 +12,7 @@ from commonplace.testing.manager import MemoryManagerConformance
 from commonplace.testing.manager_laws import ask, law, maintain, paths
 from commonplace.testing.strategies import HOSTILE_PATHS
 from commonplace_qmd.manager import make_manager
-from commonplace_qmd.plugin import CAPABILITIES
-from commonplace_qmd.settings import Limits, QmdSettings, Update
+from commonplace_qmd.settings import CAPABILITIES, Limits, QmdSettings, Update
 
 if TYPE_CHECKING:
     from collections.abc import Callable

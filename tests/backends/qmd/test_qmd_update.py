@@ -50,7 +50,7 @@ def test_the_list_of_collections_is_ours_and_private(desk: Desk) -> None:
         "memory-dir-main": (f"{workspace}/memory", "**/*.md"),
     }
     home = desk.home()
-    for file in (home.config_file, home.state, home.manifest):
+    for file in (home.config_file, home.state):
         assert Path(file).stat().st_mode & 0o777 == 0o600, file
     assert Path(home.root).stat().st_mode & 0o777 == 0o700
     models = Path(home.qmd.models_dir)
@@ -106,7 +106,7 @@ def test_without_an_index_nothing_is_found_and_the_answer_says_why(desk: Desk) -
 def test_rounds_that_find_nothing_run_nothing(desk: Desk) -> None:
     manager = desk.make()
     manager.maintain(deadline=NEVER)
-    assert manager._round().unchanged == 3
+    assert manager._update_if_needed().unchanged == 3
     assert desk.qmd.updates == 1
 
 
@@ -355,9 +355,8 @@ def test_a_state_of_nonsense_is_a_fresh_one(desk: Desk) -> None:
     manager = desk.make()
     manager.maintain(deadline=NEVER)
     home = desk.home()
-    for text in ("", "[]", '{"version": 99}', '{"version":1,"files":7,"lastUpdate":"x"}'):
+    for text in ("", "[]", '{"version": 99}', '{"format":2,"files":7,"last_update":"x"}'):
         Path(home.state).write_text(text)
-        Path(home.manifest).write_text(text)
         assert manager.pending().known == 0
         assert manager.health().available
 

@@ -6,7 +6,7 @@ import threading
 
 from commonplace.errors import UnavailableError
 from commonplace.model.reports import SyncReport
-from commonplace_qmd.rounds import Rounds
+from commonplace_qmd.update import BackgroundUpdates
 
 
 class Work:
@@ -27,35 +27,35 @@ class Work:
 def test_a_round_is_made_when_asked_for_and_its_outcome_kept() -> None:
     work = Work()
     work.may_end.set()
-    rounds = Rounds(work, 0)
-    assert rounds.wait(0) is None
+    updates = BackgroundUpdates(work, 0)
+    assert updates.wait(0) is None
     for number in (1, 2):
-        rounds.start(now=True)
-        assert rounds.wait(60) == SyncReport(added=number)
-    assert rounds.close(60)
+        updates.start(now=True)
+        assert updates.wait(60) == SyncReport(added=number)
+    assert updates.close(60)
 
 
 def test_an_outcome_is_told_once_even_if_it_came_first() -> None:
     work = Work()
     work.may_end.set()
-    rounds = Rounds(work, 0)
-    rounds.start(now=True)
-    rounds.settle(60)
-    assert rounds.wait(0) == SyncReport(added=1)
-    assert rounds.wait(0) is None
-    assert rounds.close(60)
+    updates = BackgroundUpdates(work, 0)
+    updates.start(now=True)
+    updates.settle(60)
+    assert updates.wait(0) == SyncReport(added=1)
+    assert updates.wait(0) is None
+    assert updates.close(60)
 
 
 def test_while_one_runs_no_second_is_made() -> None:
     work = Work()
-    rounds = Rounds(work, 0)
-    rounds.start(now=True)
+    updates = BackgroundUpdates(work, 0)
+    updates.start(now=True)
     assert work.begun.wait(60)
-    rounds.start(now=True)
-    assert rounds.wait(0) is None
+    updates.start(now=True)
+    assert updates.wait(0) is None
     work.may_end.set()
-    assert rounds.wait(60) == SyncReport(added=1)
-    assert rounds.close(60)
+    assert updates.wait(60) == SyncReport(added=1)
+    assert updates.close(60)
     assert work.done == 1
 
 
@@ -65,36 +65,36 @@ def test_what_is_raised_is_told() -> None:
     def fail() -> SyncReport:
         raise error
 
-    rounds = Rounds(fail, 0)
-    rounds.start(now=True)
-    assert rounds.wait(60) is error
-    assert rounds.close(60)
+    updates = BackgroundUpdates(fail, 0)
+    updates.start(now=True)
+    assert updates.wait(60) is error
+    assert updates.close(60)
 
 
 def test_rounds_come_by_themselves() -> None:
     work = Work()
     work.may_end.set()
-    rounds = Rounds(work, 0.001)
-    rounds.start(now=False)
+    updates = BackgroundUpdates(work, 0.001)
+    updates.start(now=False)
     assert work.begun.wait(60)
-    assert rounds.close(60)
+    assert updates.close(60)
 
 
 def test_nothing_runs_that_was_not_asked_for() -> None:
     work = Work()
-    rounds = Rounds(work, 0)
-    rounds.start(now=False)
-    assert rounds.close(0)
-    rounds.start(now=True)
+    updates = BackgroundUpdates(work, 0)
+    updates.start(now=False)
+    assert updates.close(0)
+    updates.start(now=True)
     assert not work.begun.is_set()
 
 
 def test_closing_is_not_kept_by_a_round_that_does_not_end() -> None:
     work = Work()
-    rounds = Rounds(work, 0)
-    rounds.start(now=True)
+    updates = BackgroundUpdates(work, 0)
+    updates.start(now=True)
     assert work.begun.wait(60)
-    assert not rounds.close(0)
-    assert rounds.wait(60) is None
+    assert not updates.close(0)
+    assert updates.wait(60) is None
     work.may_end.set()
-    assert rounds.close(60)
+    assert updates.close(60)

@@ -43,12 +43,11 @@ store = SqliteStore({path!r}, vectors={extension!r})
 _COLD = """
 found = store.keyword(
     KeywordQuery(should=("w17", "embedding")), where=Where(), limit=24, deadline=NEVER
-)
+).found
 if {vectors!r}:
     vector = open({query!r}, "rb").read()
     store.spaces()
     found = store.nearest({space!r}, vector, where=Where(), limit=24, deadline=NEVER).found
-store.fetch([id_ for id_, _ in found])
 """
 _WARM = """
 vector = open({query!r}, "rb").read()

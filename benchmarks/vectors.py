@@ -80,15 +80,13 @@ class Ours:
         """The chunks that are nearest."""
         found = self._store.nearest(SPACE, vector, where=self.where, limit=LIMIT, deadline=NEVER)
         self.plan = f"{found.plan}{', exact' if found.exact else ''}"
-        return [int(id_) for id_, _ in found.found]
+        return [int(hit.chunk.id) for hit in found.found]
 
     def hybrid(self, vector: bytes) -> list[int]:
         """Those, and the best for some words, with their texts."""
         query = KeywordQuery(should=WORDS)
         words = self._store.keyword(query, where=self.where, limit=LIMIT, deadline=NEVER)
-        ids = [int(id_) for id_, _ in words] + self(vector)
-        self._store.fetch(ids)
-        return ids
+        return [int(hit.chunk.id) for hit in words.found] + self(vector)
 
 
 def ours(path: str) -> dict[str, Ours]:

@@ -137,8 +137,8 @@ def _split(column: str) -> tuple[str, ...]:
 
 def search(
     index: Index, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-) -> list[tuple[int, float]]:
-    """The best ``limit`` matches as (id, BM25 score), best first.
+) -> list[tuple[Row, float]]:
+    """The best ``limit`` matches and their BM25 scores, best first.
 
     A filter changes which chunks are ranked, not what a token weighs: that is always reckoned
     over the whole build. Raises :class:`~commonplace.errors.DeadlineExceededError`.
@@ -162,8 +162,8 @@ def search(
                 for token in query.should
                 if token in row.counts
             )
-            found.append((-score, row.document.source, row.document.path, row.place, row.id))
-    return [(id_, -negative) for negative, _, _, _, id_ in sorted(found)[:limit]]
+            found.append((-score, row.document.source, row.document.path, row.place, row.id, row))
+    return [(row, -negative) for negative, *_, row in sorted(found)[: max(0, limit)]]
 
 
 def _timed(rows: Sequence[Row], deadline: Deadline) -> Iterator[Row]:

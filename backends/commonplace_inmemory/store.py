@@ -11,7 +11,9 @@ from attrs import frozen
 
 from commonplace.plugin import (
     Build,
+    Found,
     IndexUnavailableError,
+    KeywordMatches,
     Lease,
     Nearest,
     StoredChunk,
@@ -121,11 +123,13 @@ class InMemoryStore:
 
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> list[tuple[ChunkId, float]]:
+    ) -> KeywordMatches:
         """The best matches in the live build, by looking at every chunk."""
         index = self._live()
         deadline.check("the keyword search")
-        return list(search(index, query, where=where, limit=limit, deadline=deadline))
+        return KeywordMatches(
+            _found(search(index, query, where=where, limit=limit, deadline=deadline))
+        )
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """What each space covers of the live build."""
@@ -163,7 +167,7 @@ class InMemoryStore:
         found = self._vectors.nearest(
             index, space, vector, where=where, limit=limit, deadline=deadline
         )
-        return Nearest(tuple(found), exact=True, plan="every vector")
+        return Nearest(_found(found), exact=True, plan="every vector")
 
     def vectors(self, space: str, ids: Collection[ChunkId]) -> Mapping[ChunkId, bytes]:
         """The vectors of these chunks of the live build."""
@@ -174,11 +178,6 @@ class InMemoryStore:
             for row in self._live().rows()
             if row.id in wanted and row.analysed.digest in held
         }
-
-    def fetch(self, ids: Sequence[ChunkId]) -> list[StoredChunk]:
-        """The chunks of ``ids`` in the live build, in that order."""
-        rows: dict[ChunkId, Row] = {row.id: row for row in self._live().rows()}
-        return [_stored(rows[id_]) for id_ in ids if id_ in rows]
 
     def health(self, *, deep: bool = False) -> StoreHealth:
         """Counts; there is nothing that a deep check could find."""
@@ -238,6 +237,10 @@ class InMemoryStore:
                 f"there is no build {build.id} ({build.identity})", hint="open a build again"
             )
         return held
+
+
+def _found(ranked: Iterable[tuple[Row, float]]) -> tuple[Found, ...]:
+    return tuple(Found(_stored(row), score) for row, score in ranked)
 
 
 def _stored(row: Row) -> StoredChunk:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from commonplace.plugin import Deadline, Where
-    from commonplace_inmemory.index import Index
+    from commonplace_inmemory.index import Index, Row
 
 __all__ = ["NOTHING", "Vectors"]
 
@@ -77,8 +77,8 @@ class Vectors:
         where: Where,
         limit: int,
         deadline: Deadline,
-    ) -> list[tuple[int, float]]:
-        """The best ``limit`` chunks as (id, cosine), best first, by looking at every one.
+    ) -> list[tuple[Row, float]]:
+        """The best ``limit`` chunks and their cosines, best first, by looking at every one.
 
         Raises ``ValueError`` where ``vector`` is not one of the space's, and
         :class:`~commonplace.errors.DeadlineExceededError`.
@@ -92,8 +92,10 @@ class Vectors:
             other = held.get(row.analysed.digest)
             if other is not None and passes(row.document):
                 score = cosine(vector, other)
-                found.append((-score, row.document.source, row.document.path, row.place, row.id))
-        return [(id_, -negative) for negative, _, _, _, id_ in sorted(found)[: max(0, limit)]]
+                found.append(
+                    (-score, row.document.source, row.document.path, row.place, row.id, row)
+                )
+        return [(row, -negative) for negative, *_, row in sorted(found)[: max(0, limit)]]
 
 
 NOTHING = Vectors({})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.plugin import Nearest
 from commonplace_lancedb.encoding import text_out
 from commonplace_lancedb.filters import condition_of
+from commonplace_lancedb.reading import found
 from commonplace_lancedb.schema import epoch_column, vector_column
 
 if TYPE_CHECKING:
@@ -56,18 +57,19 @@ def nearest(
     column = vector_column(space.column)
     wanted = min(covered, 2 * limit + _BEYOND)
     if covered >= index_from and column in snapshot.indexes():
-        found = _scored(snapshot, query, column, scope, wanted, deadline, probes=_PROBES)[0]
-        if len(found) >= limit:
-            return Nearest(tuple(found[:limit]), exact=False, plan="IVF index, scored again")
+        best = _scored(snapshot, query, column, scope, wanted, deadline, probes=_PROBES)[0]
+        if len(best) >= limit:
+            chunks = found(snapshot, build, best[:limit])
+            return Nearest(chunks, exact=False, plan="IVF index, scored again")
     slack = len(query) * _ROUNDING
     while True:
-        found, least = _scored(snapshot, query, column, scope, wanted, deadline)
-        if len(found) < wanted or wanted >= covered:
+        best, least = _scored(snapshot, query, column, scope, wanted, deadline)
+        if len(best) < wanted or wanted >= covered:
             break
-        if found[limit - 1][1] > least + slack:
+        if best[limit - 1][1] > least + slack:
             break  # whatever was left out is farther away for certain
         wanted = min(covered, wanted * _GROWTH)
-    return Nearest(tuple(found[:limit]), exact=True, plan="every vector")
+    return Nearest(found(snapshot, build, best[:limit]), exact=True, plan="every vector")
 
 
 def _scored(

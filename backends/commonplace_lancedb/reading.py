@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import StoredChunk, StoredDocument
+from commonplace.plugin import Found, StoredChunk, StoredDocument
 from commonplace_lancedb.encoding import (
     heading_out,
     literals,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from commonplace_lancedb.head import BuildState, Space
     from commonplace_lancedb.snapshot import Snapshot
 
-__all__ = ["documents", "fetch", "missing", "vectors_of"]
+__all__ = ["documents", "found", "missing", "vectors_of"]
 
 _AT_ONCE = 1_000
 
@@ -49,13 +49,18 @@ def documents(snapshot: Snapshot, build: BuildState) -> list[StoredDocument]:
     ]
 
 
-def fetch(snapshot: Snapshot, build: BuildState, ids: Sequence[ChunkId]) -> list[StoredChunk]:
-    """The chunks of ``ids`` in that order, without those that are not there."""
-    found: dict[ChunkId, StoredChunk] = {}
-    for group in _groups(ids):
+def found(
+    snapshot: Snapshot, build: BuildState, ranked: Sequence[tuple[int, float]]
+) -> tuple[Found, ...]:
+    """The chunks of ``ranked``, pairs of chunk id and score, in that order.
+
+    ``snapshot`` is the one that ranked them.
+    """
+    chunks: dict[int, StoredChunk] = {}
+    for group in _groups([id_ for id_, _ in ranked]):
         rows = snapshot.rows(build, "chunk", _CHUNK, f"id IN ({literals(group)})")
-        found.update((row["id"], _stored(row)) for row in rows.to_pylist())
-    return [found[id_] for id_ in ids if id_ in found]
+        chunks.update((row["id"], _stored(row)) for row in rows.to_pylist())
+    return tuple(Found(chunks[id_], score) for id_, score in ranked)
 
 
 def missing(snapshot: Snapshot, build: BuildState, space: Space | None) -> list[tuple[str, str]]:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
         Change,
         ChunkId,
         Deadline,
+        KeywordMatches,
         KeywordQuery,
         Nearest,
-        StoredChunk,
         StoredDocument,
         StoreHealth,
         Where,
@@ -147,26 +147,19 @@ class LanceStore:
 
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> list[tuple[ChunkId, float]]:
+    ) -> KeywordMatches:
         """The best matches in the live build."""
+        from commonplace.plugin import KeywordMatches
         from commonplace_lancedb.keyword import keyword
+        from commonplace_lancedb.reading import found
 
         deadline.check("the keyword search")
         with self._mending():
             head, snapshot = self._look(deadline)
             if snapshot is None or head.live is None:
-                return []
-            return list(keyword(snapshot, head.live, query, where, limit, deadline))
-
-    def fetch(self, ids: Sequence[ChunkId]) -> list[StoredChunk]:
-        """The chunks of ``ids`` in the live build."""
-        from commonplace_lancedb.reading import fetch
-
-        with self._mending():
-            head, snapshot = self._look()
-            if snapshot is None or head.live is None or not ids:
-                return []
-            return fetch(snapshot, head.live, ids)
+                return KeywordMatches()
+            ranked = keyword(snapshot, head.live, query, where, limit, deadline)
+            return KeywordMatches(found(snapshot, head.live, ranked))
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """The spaces of the namespace, and what they cover of the live build."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import StoredChunk, StoredDocument
+from commonplace.plugin import Found, StoredChunk, StoredDocument
 from commonplace_sqlite.encoding import heading_out, ids_in, int_out, text_out, unpacked
 from commonplace_sqlite.schema import of_build
 
@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace.plugin import ChunkId
-
-__all__ = ["documents", "fetch"]
+__all__ = ["documents", "found"]
 
 _DOCUMENTS = """
 SELECT plain, source, path, digest, size, mtime_ns, ctime_ns, inode, recipe, resume
@@ -42,11 +40,18 @@ def documents(connection: apsw.Connection, build: int) -> list[StoredDocument]:
     ]
 
 
-def fetch(connection: apsw.Connection, build: int, ids: Sequence[ChunkId]) -> list[StoredChunk]:
-    """The chunks of ``ids`` in that order, without those that are gone."""
-    known = [id_ for id_ in ids if isinstance(id_, int)]
-    chunks = {chunk.id: chunk for chunk in _chunks(connection, build, known)}
-    return [chunks[id_] for id_ in known if id_ in chunks]
+def found(
+    connection: apsw.Connection, build: int, ranked: Sequence[tuple[int, float]]
+) -> tuple[Found, ...]:
+    """The chunks of ``ranked``, pairs of chunk id and score, in that order.
+
+    To be called in the transaction that ranked them.
+    """
+    if not ranked:
+        return ()
+    ids = [id_ for id_, _ in ranked]
+    chunks = {chunk.id: chunk for chunk in _chunks(connection, build, ids)}
+    return tuple([Found(chunks[id_], score) for id_, score in ranked])
 
 
 def _chunks(connection: apsw.Connection, build: int, ids: Sequence[int]) -> Iterator[StoredChunk]:

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
         ChunkId,
         Deadline,
         Finding,
+        KeywordMatches,
         KeywordQuery,
         Nearest,
         SpaceInfo,
-        StoredChunk,
         StoredDocument,
         Where,
     )
@@ -113,23 +113,17 @@ class SqliteStore:
 
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> list[tuple[ChunkId, float]]:
+    ) -> KeywordMatches:
         """The best matches in the live build."""
+        from commonplace.plugin import KeywordMatches
         from commonplace_sqlite.keyword import keyword
 
         with self._database.reading(deadline) as connection:
             live = builds.live_build(connection)
             if connection is None or live is None:
-                return []
-            return list(keyword(connection, live, query, where, limit))
-
-    def fetch(self, ids: Sequence[ChunkId]) -> list[StoredChunk]:
-        """The chunks of ``ids`` in the live build."""
-        with self._database.reading() as connection:
-            live = builds.live_build(connection)
-            if connection is None or live is None:
-                return []
-            return reading.fetch(connection, live.id, ids)
+                return KeywordMatches()
+            ranked = keyword(connection, live, query, where, limit)
+            return KeywordMatches(reading.found(connection, live.id, ranked))
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """The spaces of the file, and what they cover of the live build."""

@@ -57,8 +57,8 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "model.plugins": "Credentials Mount Probe",
         "model.reports": "Embedding Progress ProgressCallback SyncReport",
         "model.search": (
-            "Arm ArmScore Candidate ChunkId Explanation Found KeywordQuery Nearest Phrase "
-            "Query StoredChunk Where"
+            "Arm ArmScore Candidate ChunkId Explanation Found KeywordMatches KeywordQuery Nearest "
+            "Phrase Query StoredChunk Where"
         ),
         "model.store": "Build SpaceInfo StoreHealth StoredDocument",
         "model.tuples": "NamedTuple",

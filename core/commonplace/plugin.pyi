@@ -118,6 +118,7 @@ from commonplace.model.search import Candidate as Candidate
 from commonplace.model.search import ChunkId as ChunkId
 from commonplace.model.search import Explanation as Explanation
 from commonplace.model.search import Found as Found
+from commonplace.model.search import KeywordMatches as KeywordMatches
 from commonplace.model.search import KeywordQuery as KeywordQuery
 from commonplace.model.search import Nearest as Nearest
 from commonplace.model.search import Phrase as Phrase

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from attrs import evolve
 
+from commonplace.model.search import KeywordMatches
 from commonplace.testing.store.building import BuildLaws
 from commonplace_inmemory.index import EMPTY, Index
 from commonplace_inmemory.store import InMemoryStore
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commonplace.model.chunks import Change
-    from commonplace.model.search import ChunkId, KeywordQuery, Where
+    from commonplace.model.search import KeywordQuery, Where
     from commonplace.model.store import Build
     from commonplace.resilience.deadline import Deadline
 
@@ -46,9 +47,10 @@ class SearchesWhateverThereIs(InMemoryStore):
 class ScoresOverAllBuilds(InMemoryStore):
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> list[tuple[ChunkId, float]]:
-        found = super().keyword(query, where=where, limit=limit, deadline=deadline)
-        return [(id_, score * len(self.builds())) for id_, score in found]
+    ) -> KeywordMatches:
+        found = super().keyword(query, where=where, limit=limit, deadline=deadline).found
+        builds = len(self.builds())
+        return KeywordMatches(tuple(hit._replace(score=hit.score * builds) for hit in found))
 
 
 class NeverResumes(InMemoryStore):
@@ -126,7 +128,7 @@ class LetsReadersIn(InMemoryStore):
 
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> list[tuple[ChunkId, float]]:
+    ) -> KeywordMatches:
         paused = self._paused
         found = super().keyword(query, where=where, limit=limit, deadline=deadline)
         if paused:

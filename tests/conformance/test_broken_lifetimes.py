@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.errors import DeadlineExceededError, DeclinedError, IndexBusyError
+from commonplace.model.search import KeywordMatches
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.testing.store.leasing import LeaseLaws
 from commonplace.testing.store.lifetime import LifetimeLaws
@@ -16,11 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
 
-    from commonplace.model.search import ChunkId, KeywordQuery, Where
+    from commonplace.model.search import KeywordQuery, Where
     from commonplace.model.store import Build, StoredDocument, StoreHealth
     from commonplace_inmemory.store import _Held
-
-Found = list[tuple["ChunkId", float]]
 
 
 class LeasesOnce(InMemoryStore):
@@ -81,8 +80,8 @@ class FindsNothingUndeclared(InMemoryStore):
 
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> Found:
-        return []
+    ) -> KeywordMatches:
+        return KeywordMatches()
 
 
 class DeclinesKeywords(FindsNothingUndeclared):
@@ -90,7 +89,7 @@ class DeclinesKeywords(FindsNothingUndeclared):
 
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> Found:
+    ) -> KeywordMatches:
         raise DeclinedError("this store keeps vectors")
 
 
@@ -103,20 +102,20 @@ class CountsSourcesForDocuments(InMemoryStore):
 class NeverLooksAtTheClock(InMemoryStore):
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> Found:
+    ) -> KeywordMatches:
         return super().keyword(query, where=where, limit=limit, deadline=NEVER)
 
 
 class AnswersWhatItHas(InMemoryStore):
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> Found:
+    ) -> KeywordMatches:
         deadline.check("the search")
         found = super().keyword(query, where=where, limit=limit, deadline=NEVER)
         try:
             deadline.check("the search")
         except DeadlineExceededError:
-            return found[: len(found) // 2]
+            return KeywordMatches(found.found[: len(found.found) // 2])
         return found
 
 

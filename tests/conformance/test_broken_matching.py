@@ -8,7 +8,8 @@ from attrs import evolve
 
 from commonplace.errors import DeclinedError
 from commonplace.model.chunks import PutDocument, Terms
-from commonplace.model.search import KeywordQuery, Where
+from commonplace.model.search import KeywordMatches, KeywordQuery, Where
+from commonplace.testing.driving import scored
 from commonplace.testing.store.matching import MatchLaws
 from commonplace_inmemory.store import InMemoryStore
 
@@ -16,11 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commonplace.model.chunks import Change
-    from commonplace.model.search import ChunkId, Phrase
+    from commonplace.model.search import Phrase
     from commonplace.model.store import Build
     from commonplace.resilience.deadline import Deadline
-
-Found = list[tuple["ChunkId", float]]
 
 
 class Asking(InMemoryStore):
@@ -28,7 +27,7 @@ class Asking(InMemoryStore):
 
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> Found:
+    ) -> KeywordMatches:
         query, where = self.other(query), self.elsewhere(where)
         return super().keyword(query, where=where, limit=limit, deadline=deadline)
 
@@ -68,9 +67,9 @@ class IgnoresMustNot(Asking):
 class FindsOncePerToken(InMemoryStore):
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> Found:
-        found = super().keyword(query, where=where, limit=limit, deadline=deadline)
-        return [pair for pair in found for _ in set(query.should)][:limit]
+    ) -> KeywordMatches:
+        found = super().keyword(query, where=where, limit=limit, deadline=deadline).found
+        return KeywordMatches(tuple(hit for hit in found for _ in set(query.should))[:limit])
 
 
 class TakesPhrasesApart(Asking):
@@ -93,7 +92,7 @@ class DeclinesPhrases(InMemoryStore):
 
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> Found:
+    ) -> KeywordMatches:
         if any(len(phrase) > 1 for phrase in (*query.must, *query.must_not)):
             raise DeclinedError("this store does not know where in a chunk a token stands")
         return super().keyword(query, where=where, limit=limit, deadline=deadline)
@@ -145,22 +144,22 @@ class DeclinesLongQueries(Asking):
 class FiltersAfterRanking(InMemoryStore):
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> Found:
+    ) -> KeywordMatches:
         passing = super().keyword(query, where=where, limit=1_000_000, deadline=deadline)
         best = super().keyword(query, where=Where(), limit=8 * limit, deadline=deadline)
-        return [pair for pair in best if pair[0] in dict(passing)][:limit]
+        return _common(best, passing, limit)
 
 
 class FiltersTheBest(FiltersAfterRanking):
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> Found:
+    ) -> KeywordMatches:
         # Without a filter all is well, and a filter makes `limit` count what does not pass.
         best = super().keyword(query, where=Where(), limit=limit, deadline=deadline)
         passing = InMemoryStore.keyword(
             self, query, where=where, limit=1_000_000, deadline=deadline
         )
-        return [pair for pair in best if pair[0] in dict(passing)]
+        return _common(best, passing, limit)
 
 
 class TakesNoSourcesForAll(Asking):
@@ -187,6 +186,11 @@ class EndsADayTooEarly(Asking):
 class ReadsPathsAsPatterns(Asking):
     def elsewhere(self, where: Where) -> Where:
         return where._replace(paths=tuple(path.replace("_", "?") for path in where.paths))
+
+
+def _common(best: KeywordMatches, passing: KeywordMatches, limit: int) -> KeywordMatches:
+    known = scored(passing.found)
+    return KeywordMatches(tuple(hit for hit in best.found if hit.chunk.id in known)[:limit])
 
 
 def _apart(phrases: tuple[Phrase, ...]) -> tuple[Phrase, ...]:

@@ -6,6 +6,7 @@ import pytest
 from attrs import evolve
 
 from commonplace.model.chunks import PutDocument, Terms
+from commonplace.model.search import Found, KeywordMatches
 from commonplace.testing.store.scoring import ScoreLaws
 from commonplace_inmemory.store import InMemoryStore
 
@@ -13,12 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commonplace.model.chunks import Change
-    from commonplace.model.search import ChunkId, KeywordQuery, Where
+    from commonplace.model.search import KeywordQuery, Where
     from commonplace.model.store import Build
     from commonplace.resilience.deadline import Deadline
     from commonplace_inmemory.index import Row
 
-Found = list[tuple["ChunkId", float]]
+Hits = list[Found]
 
 
 class Ranking(InMemoryStore):
@@ -26,27 +27,30 @@ class Ranking(InMemoryStore):
 
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> Found:
-        found = super().keyword(query, where=where, limit=1_000_000, deadline=deadline)
-        return self.ranked(found, query)[:limit]
+    ) -> KeywordMatches:
+        found = super().keyword(query, where=where, limit=1_000_000, deadline=deadline).found
+        return KeywordMatches(tuple(self.ranked(list(found), query)[:limit]))
 
-    def ranked(self, found: Found, query: KeywordQuery) -> Found:
+    def ranked(self, found: Hits, query: KeywordQuery) -> Hits:
         rows = {row.id: row for row in self._live().rows()}
-        scored = [(id_, self.score(score, rows[int(id_)], query)) for id_, score in found]
-        return sorted(scored, key=lambda pair: -pair[1])
+        scored = [
+            hit._replace(score=self.score(hit.score, rows[int(hit.chunk.id)], query))
+            for hit in found
+        ]
+        return sorted(scored, key=lambda hit: -hit.score)
 
     def score(self, score: float, row: Row, query: KeywordQuery) -> float:
         return score
 
 
 class KeepsTheSignOfSqlite(Ranking):
-    def ranked(self, found: Found, query: KeywordQuery) -> Found:
-        return [(id_, -score) for id_, score in found]
+    def ranked(self, found: Hits, query: KeywordQuery) -> Hits:
+        return [hit._replace(score=-hit.score) for hit in found]
 
 
 class ForgetsToSort(Ranking):
-    def ranked(self, found: Found, query: KeywordQuery) -> Found:
-        return sorted(found, key=lambda pair: pair[0])
+    def ranked(self, found: Hits, query: KeywordQuery) -> Hits:
+        return sorted(found, key=lambda hit: hit.chunk.id)
 
 
 class CutsAtZero(Ranking):
@@ -55,25 +59,25 @@ class CutsAtZero(Ranking):
 
 
 class SortsTiesById(Ranking):
-    def ranked(self, found: Found, query: KeywordQuery) -> Found:
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+    def ranked(self, found: Hits, query: KeywordQuery) -> Hits:
+        return sorted(found, key=lambda hit: (-hit.score, hit.chunk.id))
 
 
 class TurnsTiesRound(Ranking):
     turned = False
 
-    def ranked(self, found: Found, query: KeywordQuery) -> Found:
+    def ranked(self, found: Hits, query: KeywordQuery) -> Hits:
         self.turned = not self.turned
-        return sorted(found[::-1] if self.turned else found, key=lambda pair: -pair[1])
+        return sorted(found[::-1] if self.turned else found, key=lambda hit: -hit.score)
 
 
 class CutsBeforeSorting(InMemoryStore):
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> Found:
-        found = super().keyword(query, where=where, limit=1_000_000, deadline=deadline)
-        first = sorted(id_ for id_, _ in found if isinstance(id_, int))[:limit]
-        return [pair for pair in found if pair[0] in first]
+    ) -> KeywordMatches:
+        found = super().keyword(query, where=where, limit=1_000_000, deadline=deadline).found
+        first = sorted(int(hit.chunk.id) for hit in found)[:limit]
+        return KeywordMatches(tuple(hit for hit in found if hit.chunk.id in first))
 
 
 class ScoresAlike(Ranking):
@@ -94,7 +98,7 @@ class CountsOccurrences(Ranking):
 class CountsEachTokenOnce(Ranking):
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> Found:
+    ) -> KeywordMatches:
         query = query._replace(should=tuple(dict.fromkeys(query.should)))
         return super().keyword(query, where=where, limit=limit, deadline=deadline)
 

@@ -8,6 +8,7 @@ import pytest
 from commonplace.embedding.vectors import floats, unit
 from commonplace.model.search import Where
 from commonplace.resilience.deadline import NEVER
+from commonplace.testing.driving import ids
 from commonplace.testing.store.vectors import VectorLaws
 from commonplace.testing.store.vectors_nearest import NearestLaws
 from commonplace_inmemory.index import EMPTY, Index
@@ -175,10 +176,10 @@ class FiltersAfterwards(Asks):
         self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
     ) -> Nearest:
         deadline.check("the search")
-        passing = {id_ for id_, _ in self.ask(space, vector, where, 10_000).found}
+        passing = ids(self.ask(space, vector, where, 10_000).found)
         found = self.ask(space, vector, Where(), limit).found
         return self.ask(space, vector, where, 0)._replace(
-            found=tuple(one for one in found if one[0] in passing)
+            found=tuple(hit for hit in found if hit.chunk.id in passing)
         )
 
 
@@ -189,8 +190,8 @@ class FindsEachVectorOnce(Asks):
         deadline.check("the search")
         answer = self.ask(space, vector, where, 10_000)
         digests = {row.id: row.analysed.digest for row in self._live().rows()}
-        once = {digests[int(id_)]: (id_, score) for id_, score in reversed(answer.found)}
-        found = [one for one in answer.found if one in once.values()]
+        once = {digests[int(hit.chunk.id)]: hit for hit in reversed(answer.found)}
+        found = [hit for hit in answer.found if hit in once.values()]
         return answer._replace(found=tuple(found[:limit]))
 
 
@@ -209,7 +210,7 @@ class OrdersEqualsByAge(Asks):
     ) -> Nearest:
         deadline.check("the search")
         answer = self.ask(space, vector, where, 10_000)
-        found = sorted(answer.found, key=lambda one: (-one[1], one[0]))
+        found = sorted(answer.found, key=lambda hit: (-hit.score, hit.chunk.id))
         return answer._replace(found=tuple(found[:limit]))
 
 

@@ -43,4 +43,4 @@ def test_sqlite_scores_as_the_model_does(
 
 def _scores(store: Store, query: KeywordQuery, where: Where) -> dict[Place, float]:
     found = search(store, query, where)
-    return dict(zip(places(store, found), (score for _, score in found), strict=True))
+    return dict(zip(places(found), (hit.score for hit in found), strict=True))

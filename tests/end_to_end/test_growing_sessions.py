@@ -27,6 +27,7 @@ from commonplace_sessions.names import is_openclaw
 from commonplace_sessions.openclaw import read_openclaw
 from commonplace_sessions.source import TranscriptSource
 from commonplace_sessions.transcript import PIECE
+from commonplace_sqlite.reading import found
 from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -137,9 +138,8 @@ def rows(index: str) -> list[Any]:
             " ORDER BY d.path, c.ordinal, v.col, v.offset, v.term"
         ).fetchall()
         built = file.execute("SELECT chunks FROM build WHERE state = 'live'").fetchall()
-    with closing(SqliteStore(index)) as store:
-        ids: list[Any] = [place[0] for place in places]
-        chunks = [chunk._replace(id=0) for chunk in store.fetch(ids)]
+        ranked: list[Any] = [(place[0], 0.0) for place in places]
+        chunks = [hit.chunk._replace(id=0) for hit in found(file, live, ranked)]
     return [documents, [place[1:] for place in places], chunks, terms, built]
 
 

@@ -92,12 +92,11 @@ def rows(index: Path) -> tuple[list[StoredDocument], list[StoredChunk]]:
         assert store.health(deep=True).problems == ()
         assert [build.state for build in store.builds()] == ["live"]
         query = KeywordQuery(should=("walrus", "team", "otter"))
-        scores = dict(store.keyword(query, where=Where(), limit=10_000, deadline=NEVER))
-        chunks = store.fetch(list(scores))
-        assert len(chunks) == store.health().chunks
+        found = store.keyword(query, where=Where(), limit=10_000, deadline=NEVER).found
+        assert len(found) == store.health().chunks
         return (
             sorted(store.documents()),
-            sorted(chunk._replace(id=f"{scores[chunk.id]:.6f}") for chunk in chunks),
+            sorted(hit.chunk._replace(id=f"{hit.score:.6f}") for hit in found),
         )
     finally:
         store.close()

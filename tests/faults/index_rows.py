@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import apsw
 
 from commonplace_sqlite.encoding import digest_out, text_out
+from commonplace_sqlite.reading import found
 from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -64,7 +65,10 @@ def index_rows(index: Path) -> IndexRows:
         order = {
             id_: (ordinal, digest) for id_, ordinal, digest in _all(connection, _ORDER, number)
         }
-        chunks = {chunk.id: chunk for chunk in store.fetch(list(order))}
+        chunks = {
+            hit.chunk.id: hit.chunk
+            for hit in found(connection, number, [(id_, 0.0) for id_ in order])
+        }
         connection.execute(
             f"CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, fts_{number}, instance)"
         )

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.plugin import Nearest
 from commonplace_sqlite.filters import documents_passing
+from commonplace_sqlite.reading import found
 from commonplace_sqlite.vectors.extension import Extension, installed
 from commonplace_sqlite.vectors.floats import normalised, numbers
 from commonplace_sqlite.vectors.kernels import Kernels
@@ -108,8 +109,8 @@ class VectorSearch:
             plan, pairs = self._from_file(
                 connection, live.id, space, documents, query, limit, deadline
             )
-        found = best_chunks(connection, live.id, pairs, query, limit, self._kernels, deadline)
-        return Nearest(tuple(found), exact=True, plan=plan)
+        best = best_chunks(connection, live.id, pairs, query, limit, self._kernels, deadline)
+        return Nearest(found(connection, live.id, best), exact=True, plan=plan)
 
     def notices(self, *, used: bool) -> list[str]:
         """What is missing here, in lines for people; ``used``: there are vectors to be searched."""

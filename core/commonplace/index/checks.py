@@ -178,10 +178,9 @@ def citation_of(store: Store, analyser: Analyser, text: str, *, deadline: Deadli
 def _found(store: Store, analyser: Analyser, text: str, deadline: Deadline) -> str:
     words = [word for _, _, words in analyser.spans(text) for word in words]
     query = KeywordQuery(should=tuple(dict.fromkeys(words))[:_WORDS])
-    ranked = store.keyword(query, where=Where(), limit=_DEPTH, deadline=deadline)
-    for chunk in store.fetch([id_ for id_, _ in ranked]):
-        if embedding_text(chunk) == text:
-            return _cited(chunk)
+    for hit in store.keyword(query, where=Where(), limit=_DEPTH, deadline=deadline).found:
+        if embedding_text(hit.chunk) == text:
+            return _cited(hit.chunk)
     return ""
 
 

@@ -16,8 +16,8 @@ from commonplace.errors import (
     reason_of,
 )
 from commonplace.index.builds import build_identity, can_answer, live_build
-from commonplace.index.keyword import keyword_arm
 from commonplace.index.planning import MissingSource, with_scans
+from commonplace.index.retrieval import keyword_arm
 from commonplace.index.syncing import IndexSync
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth
@@ -126,7 +126,7 @@ class IndexedMemoryManager:
         ):
             service = self._embedding()  # chosen only now: a keyword search needs none
             if service is not None:
-                from commonplace.index.vector import vector_arm
+                from commonplace.index.retrieval import vector_arm
 
                 arms.append(
                     vector_arm(

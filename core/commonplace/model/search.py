@@ -20,6 +20,7 @@ __all__ = [
     "Fallback",
     "Found",
     "Hit",
+    "KeywordMatches",
     "KeywordQuery",
     "Nearest",
     "Phrase",
@@ -103,10 +104,26 @@ class StoredChunk(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A chunk and what one arm thinks of it; ``score`` is of the arm's kind, more is better."""
+    """A chunk and its raw score; ``score`` is of the arm's kind, more is better.
+
+    ``evidence`` (0..1), where a store can give it, says how sure it is that the chunk is relevant,
+    whatever else was found; ``None`` says nothing.
+    """
 
     chunk: StoredChunk
     score: float
+    evidence: float | None = None
+
+
+class KeywordMatches(NamedTuple):
+    """Chunks by BM25 (above 0), best first, read in one transaction.
+
+    More fields may follow, with defaults, for stores that declare what fills them: term statistics
+    (the number of chunks, how many contain each token of the query, and of each chunk found its
+    token counts and its length) are to be such an ability.
+    """
+
+    found: tuple[Found, ...] = ()
 
 
 class Fallback(NamedTuple):
@@ -146,13 +163,13 @@ class Arm(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """Chunks by cosine similarity (-1..1), best first.
+    """Chunks by cosine similarity (-1..1), best first, read in one transaction.
 
     ``exact`` is True where it is proved that no other chunk of the space belongs in the list.
     ``plan`` names how it was found, for explanations.
     """
 
-    found: tuple[tuple[ChunkId, float], ...]
+    found: tuple[Found, ...]
     exact: bool
     plan: str = ""
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from commonplace.model.chunks import Change
-    from commonplace.model.search import ChunkId, KeywordQuery, Nearest, StoredChunk, Where
+    from commonplace.model.search import ChunkId, KeywordMatches, KeywordQuery, Nearest, Where
     from commonplace.model.store import Build, SpaceInfo, StoredDocument, StoreHealth
     from commonplace.resilience.deadline import Deadline
 
@@ -77,16 +77,13 @@ class Store(Protocol):
 
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> list[tuple[ChunkId, float]]:
+    ) -> KeywordMatches:
         """The best ``limit`` matches in the live build and their BM25 scores (above 0), best first.
 
+        Scores and chunks are read in one transaction, so that all of them are of one moment.
         Filters are resolved before ranking: ``limit`` matches come back if there are that many.
-        Equal scores are ordered by source, path and place in the document.
+        Equal scores are ordered by source, path and position in the document.
         """
-        ...
-
-    def fetch(self, ids: Sequence[ChunkId]) -> list[StoredChunk]:
-        """The chunks of ``ids`` in that order; ids that are gone are left out."""
         ...
 
     def health(self, *, deep: bool = False) -> StoreHealth:
@@ -140,8 +137,9 @@ class VectorStore(Store, Protocol):
     ) -> Nearest:
         """The best ``limit`` chunks of the live build by cosine similarity to ``vector``.
 
-        Filters are resolved before the search. Equal scores are ordered by source, path and place
-        in the document. Raises ``ValueError`` if ``vector`` has other dimensions than ``space``.
+        Scores and chunks are read in one transaction. Filters are resolved before the search. Equal
+        scores are ordered by source, path and position in the document. Raises ``ValueError`` if
+        ``vector`` has other dimensions than ``space``.
         """
         ...
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from commonplace.model.chunks import Change
-    from commonplace.model.search import ChunkId
+    from commonplace.model.search import ChunkId, Found
     from commonplace.model.store import Build, StoredDocument
     from commonplace.protocols.stores import Store
 
@@ -23,9 +23,11 @@ __all__ = [
     "Place",
     "busy",
     "held",
+    "ids",
     "live_build",
     "places",
     "publish",
+    "scored",
     "search",
     "words",
     "write",
@@ -81,15 +83,24 @@ def words(*should: str) -> KeywordQuery:
 
 def search(
     store: Store, query: KeywordQuery, where: Where = EVERYWHERE, limit: int = ALL
-) -> list[tuple[ChunkId, float]]:
-    """What ``keyword`` answers, however long it takes."""
-    return store.keyword(query, where=where, limit=limit, deadline=NEVER)
+) -> list[Found]:
+    """What ``keyword`` finds, without a deadline."""
+    return list(store.keyword(query, where=where, limit=limit, deadline=NEVER).found)
 
 
-def places(store: Store, found: Iterable[tuple[ChunkId, float]]) -> list[Place]:
-    """Where the chunks of an answer stand, in its order."""
-    chunks = store.fetch([id_ for id_, _ in found])
-    return [(chunk.source, chunk.path, chunk.start_line) for chunk in chunks]
+def places(found: Iterable[Found]) -> list[Place]:
+    """The positions of the chunks of an answer, in its order."""
+    return [(hit.chunk.source, hit.chunk.path, hit.chunk.start_line) for hit in found]
+
+
+def ids(found: Iterable[Found]) -> list[ChunkId]:
+    """The ids of the chunks of an answer, in its order."""
+    return [hit.chunk.id for hit in found]
+
+
+def scored(found: Iterable[Found]) -> dict[ChunkId, float]:
+    """The scores of an answer by the ids of its chunks."""
+    return {hit.chunk.id: hit.score for hit in found}
 
 
 def busy(store: Store) -> bool:

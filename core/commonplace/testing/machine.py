@@ -153,14 +153,14 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(query=queries(), where=wheres())
     def ask(self, query: KeywordQuery, where: Where) -> None:
         """A search finds what it should and nothing else, each chunk once."""
-        found = places(self.store, search(self.store, query, where))
+        found = places(search(self.store, query, where))
         assert sorted(found) == sorted(matching(self.live or {}, query, where))
 
     @precondition(lambda self: "keyword" in self.store.capabilities)
     @rule(query=queries(longest_phrase=1))
     def ask_plainly(self, query: KeywordQuery) -> None:
         """As above, for stores without phrases too."""
-        found = places(self.store, search(self.store, query))
+        found = places(search(self.store, query))
         assert sorted(found) == sorted(matching(self.live or {}, query, EVERYWHERE))
 
     @invariant()

@@ -5,7 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import NEVER, Chunk, DeclinedError, Nearest, embedding_text
+from commonplace.plugin import (
+    NEVER,
+    Chunk,
+    DeclinedError,
+    Found,
+    KeywordMatches,
+    Nearest,
+    embedding_text,
+)
 from commonplace_example_milvus.database import MOST_RANKED
 from commonplace_example_milvus.filters import passing
 from commonplace_example_milvus.rows import (
@@ -24,12 +32,12 @@ from commonplace_example_milvus.spaces import numbers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.plugin import Build, ChunkId, Deadline, KeywordQuery, StoredChunk, Where
+    from commonplace.plugin import Build, Deadline, KeywordQuery, Where
     from commonplace_example_milvus.catalogue import Catalogue, Entry, Space
     from commonplace_example_milvus.database import Database, Row
     from commonplace_example_milvus.spaces import Spaces
 
-__all__ = ["fetch", "keyword", "missing", "nearest"]
+__all__ = ["keyword", "missing", "nearest"]
 
 _SOME = 1_000
 """Ids in one filter."""
@@ -43,7 +51,7 @@ def keyword(
     where: Where,
     limit: int,
     deadline: Deadline,
-) -> list[tuple[ChunkId, float]]:
+) -> KeywordMatches:
     """The best ``limit`` matches of the live build, best first.
 
     Milvus gives all chunks that may hold one of the words; which do, and what they score, is
@@ -53,7 +61,7 @@ def keyword(
     live, documents = _live(catalogue)
     total = sum(entry.chunks for entry in documents.values())
     if live is None or not total or not query.should:
-        return []
+        return KeywordMatches()
     filter_ = f"{visible(catalogue, live.id)} and array_contains_any(buckets, %s)"
     found = {
         row["id"]: columns_of(row)
@@ -69,10 +77,11 @@ def keyword(
         for id_, columns in found.items()
         if (versions is None or version_of(id_) in versions) and matches(columns, query)
     ]
-    return list(_ordered(hits, documents)[: max(0, limit)])
+    return KeywordMatches(_found(database, _ordered(hits, documents)[: max(0, limit)], documents))
 
 
 def nearest(
+    database: Database,
     spaces: Spaces,
     catalogue: Catalogue,
     space: Space | None,
@@ -100,23 +109,9 @@ def nearest(
             f"Milvus ranks {MOST_RANKED} chunks at once, not {limit}", hint="ask for fewer"
         )
     hits = _ordered([hit for hit in found if version_of(hit[0]) in documents], documents)
-    return Nearest(tuple(hits[:limit]), exact=exact, plan="Milvus, every vector")
-
-
-def fetch(database: Database, catalogue: Catalogue, ids: Sequence[ChunkId]) -> list[StoredChunk]:
-    """The chunks of ``ids`` in the live build, in that order."""
-    live, documents = _live(catalogue)
-    if live is None:
-        return []
-    known = sorted({id_ for id_ in ids if isinstance(id_, int) and version_of(id_) in documents})
-    rows: dict[ChunkId, Row] = {
-        row["id"]: row
-        for start in range(0, len(known), _SOME)
-        for row in database.rows(
-            CHUNKS, f"id in {known[start : start + _SOME]}", ["id", "version", "body", *TEXTS]
-        )
-    }
-    return [stored(row, documents[row["version"]]) for id_ in ids if (row := rows.get(id_))]
+    return Nearest(
+        _found(database, hits[:limit], documents), exact=exact, plan="Milvus, every vector"
+    )
 
 
 def missing(
@@ -144,6 +139,25 @@ def _live(catalogue: Catalogue) -> tuple[Build | None, dict[int, Entry]]:
 def _ordered(hits: list[tuple[int, float]], documents: dict[int, Entry]) -> list[tuple[int, float]]:
     """Best first, equal ones by source, path and place: ids of one document are in order."""
     return sorted(hits, key=lambda hit: (-hit[1], *documents[version_of(hit[0])].key, hit[0]))
+
+
+def _found(
+    database: Database, ranked: Sequence[tuple[int, float]], documents: dict[int, Entry]
+) -> tuple[Found, ...]:
+    """The chunks of ``ranked`` in that order; one that is missing shows that a commit came."""
+    ids = sorted(id_ for id_, _ in ranked)
+    rows: dict[int, Row] = {
+        row["id"]: row
+        for start in range(0, len(ids), _SOME)
+        for row in database.rows(
+            CHUNKS, f"id in {ids[start : start + _SOME]}", ["id", "version", "body", *TEXTS]
+        )
+    }
+    return tuple(
+        Found(stored(row, documents[row["version"]]), score)
+        for id_, score in ranked
+        if (row := rows.get(id_))
+    )
 
 
 def _embedded(row: Row) -> str:

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
         Change,
         ChunkId,
         Deadline,
+        KeywordMatches,
         KeywordQuery,
         Lease,
         Nearest,
-        StoredChunk,
         Where,
     )
     from commonplace_example_milvus.catalogue import Catalogue, Commit, Entry
@@ -135,7 +135,7 @@ class MilvusStore:
 
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
-    ) -> list[tuple[ChunkId, float]]:
+    ) -> KeywordMatches:
         """The best matches in the live build, looked for by Milvus and ranked here."""
         return self._read(
             lambda catalogue: searching.keyword(
@@ -143,10 +143,6 @@ class MilvusStore:
             ),
             deadline,
         )
-
-    def fetch(self, ids: Sequence[ChunkId]) -> list[StoredChunk]:
-        """The chunks of ``ids`` in the live build, in that order."""
-        return self._read(lambda catalogue: searching.fetch(self._database, catalogue, ids))
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """What each space covers of the live build."""
@@ -207,6 +203,7 @@ class MilvusStore:
         """The nearest of the live build, found by Milvus among those that pass."""
         return self._read(
             lambda catalogue: searching.nearest(
+                self._database,
                 self._spaces,
                 catalogue,
                 catalogue.commit.spaces.get(space),

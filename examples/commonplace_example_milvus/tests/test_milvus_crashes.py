@@ -135,7 +135,7 @@ def test_nothing_is_left_of_what_was_replaced_or_dropped(
     assert database.count("_chunks", "") == 2
     # The two documents, and the commit.
     assert database.count("_log", "") == 3
-    assert [path for _, path, _ in places(store, search(store, words("cat", "dog")))] == [
+    assert [path for _, path, _ in places(search(store, words("cat", "dog")))] == [
         "a.md",
         "c.md",
     ]

@@ -44,7 +44,7 @@ def test_a_search_worked_by_hand() -> None:
     store = InMemoryStore()
     other = [make_put(f"{number}.md", "cat dog") for number in range(3)]
     publish(store, make_put("a.md", make_chunk("ant ant bee", head="ant")), *other)
-    ((_, score),) = search(store, words("ant"))
+    (score,) = [hit.score for hit in search(store, words("ant"))]
     weight = log(3.5 / 1.5)
     average = (4 + 3 * 2) / 4
     assert score == pytest.approx(weight * 3 * 2.2 / (3 + 1.2 * (0.25 + 0.75 * 4 / average)))
@@ -63,9 +63,8 @@ def test_scores_are_those_of_fts5(
     store = InMemoryStore()
     publish(store, *(make_put(f"{number}.md", row) for number, row in enumerate(rows)))
     query = KeywordQuery(tuple(should), tuple(must), tuple(must_not))
-    found = store.keyword(query, where=Where(), limit=99, deadline=NEVER)
-    numbers = [int(chunk.path.removesuffix(".md")) for chunk in store.fetch([i for i, _ in found])]
-    ours = {number: score for number, (_, score) in zip(numbers, found, strict=True)}
+    found = store.keyword(query, where=Where(), limit=99, deadline=NEVER).found
+    ours = {int(hit.chunk.path.removesuffix(".md")): hit.score for hit in found}
     assert ours == pytest.approx(_fts5(rows, query), rel=1e-9)
 
 

@@ -10,7 +10,7 @@ from hypothesis import settings
 from commonplace.protocols.contexts import StoreContext
 from commonplace.testing import StoreConformance
 from commonplace.testing.store.documents import DocumentLaws
-from commonplace.testing.store.fetching import FetchLaws
+from commonplace.testing.store.fetching import FoundLaws
 from commonplace.testing.store.matching import MatchLaws
 from commonplace.testing.store.scoring import ScoreLaws
 from commonplace.testing.store.vectors_nearest import NearestLaws
@@ -30,7 +30,7 @@ def _open(directory: str) -> Store:
     return make_store(StoreContext(path=f"{directory}/index.sqlite"))
 
 
-class TestLanceStoreAtItsCore(MatchLaws, FetchLaws, NearestLaws):
+class TestLanceStoreAtItsCore(MatchLaws, FoundLaws, NearestLaws):
     settings = _FEW
 
     def open_store(self, directory: str) -> Store:

@@ -53,12 +53,15 @@ def test_what_is_installed_is_available(monkeypatch: pytest.MonkeyPatch) -> None
 def test_where_there_is_no_table_the_library_is_not_imported(tmp_path: Path) -> None:
     program = """
 import sys
+from commonplace.model.search import KeywordQuery, Where
 from commonplace.protocols.contexts import StoreContext
+from commonplace.resilience.deadline import NEVER
 from commonplace_lancedb.plugin import make_store
 store = make_store(StoreContext(path=sys.argv[1]))
 assert store.builds() == ()
 assert list(store.documents()) == []
-assert store.fetch([1]) == []
+found = store.keyword(KeywordQuery(("ant",)), where=Where(), limit=5, deadline=NEVER).found
+assert found == ()
 assert store.health().location.endswith("index.lance")
 assert not {"lancedb", "pyarrow", "numpy"} & set(sys.modules)
 """

@@ -13,7 +13,7 @@ import pytest
 from commonplace.errors import IndexBusyError, IndexUnavailableError
 from commonplace.model.chunks import DeleteDocument
 from commonplace.testing import live_build, make_put, publish, search, write
-from commonplace.testing.driving import WAIT, held, words
+from commonplace.testing.driving import WAIT, held, ids, words
 from commonplace.testing.vectors import attach, make_vector, nearest
 from commonplace_lancedb.committing import Committer
 from commonplace_lancedb.place import place_of
@@ -134,8 +134,8 @@ def test_two_agents_in_two_processes_see_their_own_alone(
     for name, store in stores.items():
         own = {("memory", f"{name}/{number}.md") for number in range(5)}
         assert set(held(store)) == {*own, ("memory", "both.md")}
-        found = store.fetch([id_ for id_, _ in search(store, words("ant", "bee", "cat"))])
-        assert {chunk.path for chunk in found} == {path for _, path in held(store)}
+        found = search(store, words("ant", "bee", "cat"))
+        assert {hit.chunk.path for hit in found} == {path for _, path in held(store)}
         assert store.health(deep=True).problems == ()
 
 
@@ -165,13 +165,14 @@ def test_what_another_agent_drops_is_its_own(open_store: Callable[..., LanceStor
     assert len(search(mine, words("ant"))) == 1
 
 
-def test_an_id_of_another_agent_fetches_nothing(open_store: Callable[..., LanceStore]) -> None:
+def test_an_id_of_another_agent_names_nothing(open_store: Callable[..., LanceStore]) -> None:
     mine, theirs = open_store("mine"), open_store("theirs")
     publish(mine)
     publish(theirs, make_put("a.md", "secret"))
-    ((id_, _),) = search(theirs, words("secret"))
-    assert mine.fetch([id_]) == []
-    assert not mine.vectors("space", [id_])
+    found = ids(search(theirs, words("secret")))
+    assert len(found) == 1
+    assert search(mine, words("secret")) == []
+    assert not mine.vectors("space", found)
 
 
 def test_the_lease_is_of_a_namespace(open_store: Callable[..., LanceStore]) -> None:

@@ -13,7 +13,7 @@ from commonplace.model.chunks import DeleteDocument
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_chunk, make_put, publish, search, write
-from commonplace.testing.driving import EVERYWHERE, WAIT, held, places, words
+from commonplace.testing.driving import EVERYWHERE, WAIT, held, places, scored, words
 from commonplace.testing.vectors import attach, digests, make_vector, nearest
 from commonplace_lancedb import upkeep
 
@@ -130,7 +130,7 @@ def test_equal_matches_are_in_order_however_many(store: LanceStore) -> None:
     """More than are scored at first: the first by path may be the last that Lance names."""
     publish(store, *(make_put(f"{number:04}.md", "ant", "ant") for number in range(999, -1, -1)))
     found = search(store, words("ant"), limit=3)
-    assert places(store, found) == [
+    assert places(found) == [
         ("memory", "0000.md", 1),
         ("memory", "0000.md", 2),
         ("memory", "0001.md", 1),
@@ -149,7 +149,7 @@ def test_many_matches_are_filtered_and_have_their_phrases(store: LanceStore) -> 
         Where(sources=frozenset({"sessions"})),
     ):
         found = search(store, words("ant"), where)
-        assert [path for _, path, _ in places(store, found)] == ["lone/it's.md"] * 2
+        assert [path for _, path, _ in places(found)] == ["lone/it's.md"] * 2
     phrase = KeywordQuery(should=("ant", "bee"), must=(("ant", "bee"),))
     assert len(search(store, phrase)) == 701
     without = KeywordQuery(should=("ant",), must=(("bee",),), must_not=(("ant", "bee"),))
@@ -163,11 +163,11 @@ def test_a_frequent_token_is_counted_in_a_sample(
     from commonplace_lancedb import keyword
 
     publish(store, *(make_put(f"{n}.md", "ant x", f"bee{n % 7} x") for n in range(600)))
-    exact = dict(search(store, words("ant", "bee0"), limit=2_000))
+    exact = scored(search(store, words("ant", "bee0"), limit=2_000))
     for name, value in {"_SAMPLE": 400, "_COUNTED": 50}.items():
         monkeypatch.setattr(keyword, name, value)
     write(store, make_put("later.md", "cat"))
-    sampled = dict(search(store, words("ant", "bee0"), limit=2_000))
+    sampled = scored(search(store, words("ant", "bee0"), limit=2_000))
     assert sampled.keys() == exact.keys()
     # A third of the build is looked at; what half of it or a twelfth has is told well enough.
     assert max(sampled.values()) == pytest.approx(max(exact.values()), rel=0.25)
@@ -205,16 +205,16 @@ def test_many_vectors_get_an_index_and_the_answer_says_so(
         found, true = nearest(store, query, limit=10), nearest(exact, query, limit=10)
         assert (found.exact, true.exact) == (False, True)
         assert "IVF" in found.plan
-        scores = [score for _, score in found.found]
+        scores = [hit.score for hit in found.found]
         assert scores == sorted(scores, reverse=True)
         assert found.found[0] == true.found[0]
-        recalled += len(dict(found.found).keys() & dict(true.found).keys())
+        recalled += len(scored(found.found).keys() & scored(true.found).keys())
     assert recalled >= 85
     one = Where(paths=("0007.md",))
     assert len(nearest(store, next(iter(vectors.values())), one).found) == 2
     write(store, make_put("new.md", make_chunk("n0 1", line=9)))
     first = next(iter(vectors.values()))
-    assert places(store, nearest(store, first, limit=2).found)[1][1] == "new.md"
+    assert places(nearest(store, first, limit=2).found)[1][1] == "new.md"
 
 
 def test_equally_near_vectors_are_in_order_however_many(store: LanceStore) -> None:
@@ -222,7 +222,7 @@ def test_equally_near_vectors_are_in_order_however_many(store: LanceStore) -> No
     build = publish(store, *reversed(documents))
     attach(store, build, "space", dict.fromkeys(digests(documents), make_vector(1, 0, 0)))
     answer = store.nearest("space", make_vector(1, 1, 0), where=EVERYWHERE, limit=3, deadline=NEVER)
-    assert places(store, answer.found) == [
+    assert places(answer.found) == [
         ("memory", "0000.md", 1),
         ("memory", "0000.md", 2),
         ("memory", "0001.md", 1),

@@ -80,7 +80,6 @@ def test_who_cannot_even_read_says_so(open_store: Callable[..., SqliteStore], pa
             store.builds,
             store.documents,
             lambda: search(store, words("ant")),
-            lambda: store.fetch([1]),
             store.spaces,
             lambda: store.health(deep=True),
         ):

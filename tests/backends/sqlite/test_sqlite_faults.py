@@ -38,8 +38,8 @@ NEW = (
 def seen(store: SqliteStore) -> object:
     """All that a user can see of a store, but for ids and scores."""
     found = search(store, words("ant", "bee", "cat", "dog", "eel"))
-    texts = [chunk.text for chunk in store.fetch([id_ for id_, _ in found])]
-    return held(store), sorted(places(store, found)), sorted(texts)
+    texts = [hit.chunk.text for hit in found]
+    return held(store), sorted(places(found)), sorted(texts)
 
 
 def change(store: SqliteStore) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.testing import make_put, publish, write
-from commonplace.testing.driving import held
+from commonplace.testing import make_put, publish, search, write
+from commonplace.testing.driving import held, words
 from commonplace_sqlite.files import make_file, stamp_of
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def test_making_a_file_spares_the_one_that_is_there(tmp_path: Path) -> None:
 
 def test_reading_makes_no_file(store: SqliteStore, path: str) -> None:
     assert store.builds() == ()
-    assert store.fetch([1]) == []
+    assert search(store, words("ant")) == []
     assert store.health().documents == 0
     assert not os.path.exists(os.path.dirname(path))
 

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace.model.search import ChunkId
+    from commonplace.model.search import Found
     from commonplace_sqlite.builds import LiveBuild
     from commonplace_sqlite.ranking import Clause
     from commonplace_sqlite.store import SqliteStore
 
-    Answer = list[tuple[ChunkId, float]]
+    Answer = list[Found]
     Ask = Callable[[SqliteStore, KeywordQuery, Where, int], Answer]
 
 Columns = tuple[str, str, str]
@@ -70,10 +70,7 @@ def put_all(store: SqliteStore, corpus: list[Columns]) -> None:
 
 
 def scores(store: SqliteStore, query: KeywordQuery) -> dict[str, float]:
-    found = search(store, query)
-    return {
-        path: score for (_, path, _), (_, score) in zip(places(store, found), found, strict=True)
-    }
+    return {hit.chunk.path: hit.score for hit in search(store, query)}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +124,7 @@ def test_a_run_of_equals_is_cut_in_the_order_of_places(store: SqliteStore) -> No
     random.Random(1).shuffle(numbers)
     publish(store, *(make_put(f"{number:03}.md", "ant", "ant") for number in numbers))
     for limit in (1, 2, 7, 40, 399, 400, 500):
-        found = places(store, search(store, words("ant"), limit=limit))
+        found = places(search(store, words("ant"), limit=limit))
         every = [("memory", f"{number:03}.md", line) for number in range(200) for line in (1, 2)]
         assert found == every[:limit]
 
@@ -172,7 +169,7 @@ def test_paths_that_are_no_text_can_be_kept_found_and_filtered(store: SqliteStor
         "*.md": {"c.md"},
     }.items():
         found = search(store, words("ant"), Where(paths=(pattern,)))
-        assert {chunk.path for chunk in store.fetch([id_ for id_, _ in found])} == expected
+        assert {hit.chunk.path for hit in found} == expected
     write(store, DeleteDocument("memory", path))
     assert {document.path for document in store.documents()} == {"memory/b.md", "c.md"}
 
@@ -284,7 +281,7 @@ def test_a_word_that_became_rare_is_not_taken_for_common(
     )
     assert search(store, words("rare", "once"), limit=5)
     write(store, DeleteDocument("memory", "common.md"))
-    found = places(store, search(store, words("rare", "once"), limit=5))
+    found = places(search(store, words("rare", "once"), limit=5))
     assert [path for _, path, _ in found] == ["short.md"] * 5
 
 

@@ -143,7 +143,6 @@ def test_a_newer_file_is_left_as_it_is(
         store.builds,
         store.documents,
         lambda: search(store, words("ant")),
-        lambda: store.fetch([1]),
         store.health,
         lambda: publish(store, make_put("b.md", "bee")),
     ]

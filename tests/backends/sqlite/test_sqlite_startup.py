@@ -19,8 +19,8 @@ from commonplace.protocols.contexts import StoreContext
 from commonplace_sqlite.plugin import make_store
 store = make_store(StoreContext(path=sys.argv[1]))
 assert len(list(store.documents())) == 1
-found = store.keyword(KeywordQuery(("ant",)), where=Where(), limit=5, deadline=NEVER)
-assert len(store.fetch([id_ for id_, _ in found])) == 1
+found = store.keyword(KeywordQuery(("ant",)), where=Where(), limit=5, deadline=NEVER).found
+assert [hit.chunk.path for hit in found] == ["a.md"]
 store.close()
 print("\\n".join(sorted(set(sys.modules) - before)))
 """

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from commonplace.errors import DeclinedError
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.testing import make_put, publish, search, write
-from commonplace.testing.driving import places, words
+from commonplace.testing.driving import places, scored, words
 from commonplace_sqlite import schema
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def filled(open_store: Callable[..., SqliteStore], tokenizer: str) -> SqliteStor
 
 
 def found(store: SqliteStore, query: KeywordQuery, where: Where = Where()) -> set[str]:  # noqa: B008  a value
-    return {path for _, path, _ in places(store, search(store, query, where))}
+    return {path for _, path, _ in places(search(store, query, where))}
 
 
 def test_analysed_terms_are_split_at_white_space_alone() -> None:
@@ -128,15 +128,16 @@ def test_short_tokens_are_ranked_filtered_and_limited(
         *(make_put(f"{number}.md", "filling") for number in range(9)),
     )
     ranked = search(store, words("天气"))
-    assert [path for _, path, _ in places(store, ranked)] == ["often.md", "theirs.md", "once.md"]
-    assert all(score > 0 for _, score in ranked)
+    assert [path for _, path, _ in places(ranked)] == ["often.md", "theirs.md", "once.md"]
+    assert all(hit.score > 0 for hit in ranked)
     assert search(store, words("天气"), limit=2) == ranked[:2]
     assert found(store, words("天气"), Where(sources=frozenset({"sessions"}))) == {"theirs.md"}
-    ((once, score),) = search(store, words("something"))
-    both = dict(search(store, words("天气", "something")))
-    assert both == pytest.approx(dict(ranked) | {once: dict(ranked)[once] + score})
-    assert dict(search(store, words("天气", "天气"))) == pytest.approx(
-        {id_: 2 * score for id_, score in ranked}
+    alone = scored(ranked)
+    ((once, score),) = scored(search(store, words("something"))).items()
+    both = scored(search(store, words("天气", "something")))
+    assert both == pytest.approx(alone | {once: alone[once] + score})
+    assert scored(search(store, words("天气", "天气"))) == pytest.approx(
+        {id_: 2 * score for id_, score in alone.items()}
     )
 
 

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
 
 from commonplace.model.chunks import DeleteDocument
-from commonplace.testing import make_put, publish, search, write
+from commonplace.testing import live_build, make_put, publish, search, write
 from commonplace.testing.driving import WAIT, held, words
-from commonplace_sqlite import upkeep
+from commonplace_sqlite import reading, upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,7 +144,11 @@ def long_documents(first: int, number: int, revision: int) -> list[PutDocument]:
 
 
 def texts(store: SqliteStore) -> list[str]:
-    return sorted(chunk.text for chunk in store.fetch(range(1, 10_000)))
+    with store._database.reading() as connection:
+        assert connection is not None
+        build = live_build(store).id
+        ids: Any = connection.execute(f"SELECT id, 0.0 FROM chunk_{build}").fetchall()
+        return sorted(hit.chunk.text for hit in reading.found(connection, build, ids))
 
 
 def test_new_texts_of_a_document_take_the_room_of_its_old_ones(

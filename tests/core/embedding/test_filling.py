@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from commonplace.model.reports import Embedding, Progress
+    from commonplace.model.search import ChunkId
     from commonplace.model.store import Build
 
 
@@ -330,9 +331,10 @@ class Filling(RuleBasedStateMachine):
     def every_vector_lies_in_the_space_of_its_maker(self) -> None:
         for info in self.store.spaces():
             place = int(fingerprint_of(info.space).split()[1])
-            ids = list(range(1, 2000))  # this store counts
-            texts = {chunk.id: chunk.text for chunk in self.store.fetch(ids)}
-            for id_, vector in self.store.vectors(info.space, ids).items():
+            texts: dict[ChunkId, str] = {
+                row.id: row.analysed.chunk.text for row in self.store._live().rows()
+            }
+            for id_, vector in self.store.vectors(info.space, texts).items():
                 numbers = floats(vector)
                 share = numbers[0] / numbers[1]
                 assert share * len(texts[id_]) == pytest.approx(place + 1, rel=1e-4)

@@ -18,7 +18,7 @@ from commonplace.text.analyse import make_analyser
 from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
-    from commonplace.model.search import ChunkId
+    from commonplace.model.search import KeywordMatches
 
 ANALYSER = make_analyser()
 
@@ -41,7 +41,7 @@ def test_what_stands_nowhere_has_no_place(text: str) -> None:
 
 def test_who_declines_to_look_ends_nothing() -> None:
     class Declining(InMemoryStore):
-        def keyword(self, *_: object, **__: object) -> list[tuple[ChunkId, float]]:
+        def keyword(self, *_: object, **__: object) -> KeywordMatches:
             raise DeclinedError("not this")
 
     store = Declining()

@@ -6,7 +6,7 @@ from commonplace.testing.store.appending import AppendLaws
 from commonplace.testing.store.building import BuildLaws
 from commonplace.testing.store.crashing import CrashLaws
 from commonplace.testing.store.documents import DocumentLaws
-from commonplace.testing.store.fetching import FetchLaws
+from commonplace.testing.store.fetching import FoundLaws
 from commonplace.testing.store.leasing import LeaseLaws
 from commonplace.testing.store.lifetime import LifetimeLaws
 from commonplace.testing.store.matching import MatchLaws
@@ -26,7 +26,7 @@ class StoreConformance(
     ScoreLaws,
     VectorLaws,
     NearestLaws,
-    FetchLaws,
+    FoundLaws,
     LeaseLaws,
     LifetimeLaws,
     PersistenceLaws,

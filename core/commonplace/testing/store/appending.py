@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.search import Where
 from commonplace.testing.builders import make_append, make_put
-from commonplace.testing.driving import held, live_build, places, publish, search, words, write
+from commonplace.testing.driving import held, ids, live_build, places, publish, search, words, write
 from commonplace.testing.naive import applied, stored
 from commonplace.testing.store.law import StoreLaws, law
 from commonplace.testing.strategies import WORDS, corpora, growths, stamps
@@ -63,14 +63,12 @@ class AppendLaws(StoreLaws):
     def test_what_was_before_is_not_made_again(self, store: Store, keep: int) -> None:
         """The chunks that are kept keep their ids; the others are gone, also by theirs."""
         publish(store, _GROWN, make_put("other.md", "ant"))
-        ids = [id_ for id_, _ in search(store, words("ant", "bee", "cat"))]
-        before = {chunk.id: chunk for chunk in store.fetch(ids)}
+        before = {hit.chunk for hit in search(store, words("ant", "bee", "cat"))}
         write(store, make_append(_KEY[1], "dog", keep=keep))
-        kept = {
-            chunk for chunk in before.values() if chunk.path != _KEY[1] or chunk.start_line <= keep
-        }
-        assert set(store.fetch(ids)) == kept
-        assert len(search(store, words("dog"))) == 1
+        kept = {chunk for chunk in before if chunk.path != _KEY[1] or chunk.start_line <= keep}
+        assert {hit.chunk for hit in search(store, words("ant", "bee", "cat"))} == kept
+        (new,) = ids(search(store, words("dog")))
+        assert new not in {chunk.id for chunk in before}
 
     @law("append", resume=st.text(), stamp=stamps())
     def test_where_to_go_on_is_remembered(self, store: Store, resume: str, stamp: Stamp) -> None:
@@ -122,7 +120,7 @@ class AppendLaws(StoreLaws):
         later = Where(after="2026-01-31")
         assert search(store, words("ant"), later) == []
         write(store, make_append(_KEY[1], "dog", keep=2, day="2026-02-01"))
-        found = places(store, search(store, words("ant", "dog"), later))
+        found = places(search(store, words("ant", "dog"), later))
         assert sorted(found) == [(*_KEY, 1), (*_KEY, 101)]
 
     @law("append", "vectors", growth=growths(), dims=st.sampled_from((3, 1500)))
@@ -156,5 +154,4 @@ class AppendLaws(StoreLaws):
 def _seen(store: Store) -> list[tuple[object, ...]]:
     """Everything that can be found, with scores and without ids."""
     found = search(store, words(*WORDS))
-    chunks = store.fetch([id_ for id_, _ in found])
-    return [(*chunk._replace(id=0), score) for chunk, (_, score) in zip(chunks, found, strict=True)]
+    return [(*hit.chunk._replace(id=0), hit.score) for hit in found]

@@ -121,7 +121,7 @@ class BuildLaws(StoreLaws):
         assert held(store) == stored({(put.source, put.path): put for put in expected})
         assert store.health().chunks == sum(len(put.chunks) for put in expected)
         if "keyword" in store.capabilities:
-            found = {path for _, path, _ in places(store, search(store, words("ant")))}
+            found = {path for _, path, _ in places(search(store, words("ant")))}
             assert "new.md" in found
             assert found <= {put.path for put in expected}
 

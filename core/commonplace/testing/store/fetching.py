@@ -1,7 +1,8 @@
-"""Laws about the chunks that a store gives back."""
+"""Laws about the chunks that come with the answers of a store."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, get_args
 
 from attrs import evolve
@@ -10,18 +11,17 @@ from hypothesis import strategies as st
 from commonplace.model.chunks import AnalysedChunk, Chunk, DeleteDocument, Terms
 from commonplace.model.documents import Trust
 from commonplace.testing.builders import make_put
-from commonplace.testing.driving import publish, search, words, write
+from commonplace.testing.driving import ids, publish, scored, search, words, write
 from commonplace.testing.store.law import StoreLaws, law
-from commonplace.testing.strategies import HOSTILE_TEXTS, corpora, hostile_tokens, texts
+from commonplace.testing.strategies import HOSTILE_TEXTS, WORDS, corpora, hostile_tokens, texts
+from commonplace.testing.vectors import attach, digests, make_vector, nearest, vector_store
 
 if TYPE_CHECKING:
-    from random import Random
-
     from commonplace.model.chunks import PutDocument
     from commonplace.model.search import ChunkId
     from commonplace.protocols.stores import Store
 
-__all__ = ["FetchLaws"]
+__all__ = ["FoundLaws"]
 
 _PIECES = st.lists(
     st.builds(
@@ -35,8 +35,8 @@ _PIECES = st.lists(
 )
 
 
-class FetchLaws(StoreLaws):
-    """``fetch``, and the ids that ``keyword`` gives."""
+class FoundLaws(StoreLaws):
+    """The chunks that ``keyword`` and ``nearest`` answer with, and their ids."""
 
     @law("keyword", pieces=_PIECES)
     def test_a_chunk_comes_back_as_it_was_put(self, store: Store, pieces: list[Chunk]) -> None:
@@ -49,7 +49,7 @@ class FetchLaws(StoreLaws):
         chunks = [*bare, *map(_hostile_chunk, HOSTILE_TEXTS), *pieces]
         analysed = (AnalysedChunk(chunk, Terms("ant", "bee"), "0" * 64) for chunk in chunks)
         publish(store, make_put("a.md", *analysed))
-        back = store.fetch([id_ for id_, _ in search(store, words("ant"))])
+        back = [hit.chunk for hit in search(store, words("ant"))]
         assert [
             Chunk(one.start_line, one.end_line, one.text, one.heading) for one in back
         ] == chunks
@@ -69,72 +69,114 @@ class FetchLaws(StoreLaws):
         """
         chunk = AnalysedChunk(Chunk(1, 1, "text"), Terms(" ".join([*body, "ant"])), "0" * 64)
         publish(store, make_put("x/y.md", chunk, source="sessions", day=day, trust=trust))
-        ((id_, _),) = search(store, words("ant"))
-        (back,) = store.fetch([id_])
+        (hit,) = search(store, words("ant"))
+        back = hit.chunk
         assert (back.source, back.path, back.day, back.trust) == ("sessions", "x/y.md", day, trust)
         assert back.body == " ".join([*body, "ant"])
-        assert back.id == id_
 
-    @law("keyword", corpus=corpora(), random=st.randoms(use_true_random=False))
-    def test_chunks_come_in_the_order_asked_for(
-        self, store: Store, corpus: list[PutDocument], random: Random
+    @law("keyword", corpus=corpora(), times=st.permutations(range(1, 7)))
+    def test_each_score_comes_with_its_own_chunk(
+        self, store: Store, corpus: list[PutDocument], times: list[int]
     ) -> None:
-        """``fetch`` keeps the order of the ids, whatever it is, and gives all it is asked for."""
-        publish(store, *corpus, make_put("many.md", *["ant bee"] * 5))
-        ids = _ids(store)
-        random.shuffle(ids)
-        assert [chunk.id for chunk in store.fetch(ids)] == ids
-        assert [chunk.id for chunk in store.fetch(ids[:3])] == ids[:3]
+        """Of chunks of one length, the more often one has the token the better it is ranked."""
+        ranked = [" ".join(["emu"] * many + ["x"] * (7 - many)) for many in times]
+        publish(store, *corpus, make_put("ranked.md", *ranked))
+        found = search(store, words("emu"))
+        assert [hit.chunk.text.count("emu") for hit in found] == [6, 5, 4, 3, 2, 1]
+        assert search(store, words("emu"), limit=3) == found[:3]
 
     @law("keyword")
-    def test_hundreds_of_chunks_can_be_fetched_at_once(self, store: Store) -> None:
-        """There is no number of ids that is too many."""
-        publish(store, make_put("a.md", *["ant"] * 1_500))
-        ids = _ids(store)
-        assert len(ids) == 1_500
-        assert [chunk.start_line for chunk in store.fetch(ids[::-1])] == list(range(1_500, 0, -1))
+    def test_hundreds_of_chunks_can_be_found_at_once(self, store: Store) -> None:
+        """No limit is too large: 1,500 chunks come back, each with its own text."""
+        publish(store, make_put("a.md", *(f"ant {number:04}" for number in range(1_500))))
+        found = search(store, words("ant"))
+        assert [hit.chunk.text for hit in found] == [f"ant {number:04}" for number in range(1_500)]
+        assert [hit.chunk.start_line for hit in found] == list(range(1, 1_501))
+        assert len(scored(found)) == 1_500
 
     @law("keyword")
     def test_chunks_that_are_gone_are_left_out(self, store: Store) -> None:
-        """Ids of chunks that were deleted are skipped; those around them come in their order."""
+        """Deleted chunks are not found; those around them are, in their order."""
         publish(store, *(make_put(f"{number}.md", "ant") for number in range(5)))
-        ids = _ids(store)
+        assert len(search(store, words("ant"))) == 5
         write(store, DeleteDocument("memory", "1.md"), DeleteDocument("memory", "3.md"))
-        assert [chunk.path for chunk in store.fetch(ids)] == ["0.md", "2.md", "4.md"]
+        found = search(store, words("ant"))
+        assert [hit.chunk.path for hit in found] == ["0.md", "2.md", "4.md"]
+
+    @law("keyword")
+    def test_scores_and_chunks_are_of_one_moment(self, store: Store) -> None:
+        """An answer never mixes two states of the index.
+
+        Both documents are replaced in one batch, again and again, by another thread: all chunks of
+        an answer belong to one batch, and none is missing.
+        """
+
+        def batch(number: int) -> list[PutDocument]:
+            return [make_put(path, f"ant {number}", f"ant {number}") for path in ("a.md", "b.md")]
+
+        def replace() -> None:
+            for number in range(1, 11):
+                write(store, *batch(number))
+            for number in range(11, 16):
+                publish(store, *batch(number), identity=str(number))
+
+        publish(store, *batch(0))
+        with ThreadPoolExecutor(1) as pool:
+            replacing = pool.submit(replace)
+            while not replacing.done():
+                texts = [hit.chunk.text for hit in search(store, words("ant"))]
+                assert len(texts) == 4
+                assert len(set(texts)) == 1
+            replacing.result()
+
+    @law("keyword", "vectors", corpus=corpora())
+    def test_a_chunk_is_the_same_however_it_is_found(
+        self, store: Store, corpus: list[PutDocument]
+    ) -> None:
+        """``nearest`` answers with the same chunks as ``keyword``: ids, texts and all."""
+        kept = vector_store(store)
+        many = make_put("many.md", *["ant bee"] * 5, source="sessions", day="2026-01-31")
+        corpus = [*corpus, many]
+        build = publish(store, *corpus)
+        attach(kept, build, "space", dict.fromkeys(digests(corpus), make_vector(1, 0, 0)))
+        known = {hit.chunk for hit in search(store, words(*WORDS))}
+        near = {hit.chunk for hit in nearest(kept, make_vector(0, 1, 0)).found}
+        assert len(known) >= 5
+        assert known <= near
 
     @law("keyword")
     def test_ids_stay_while_their_document_does(self, store: Store) -> None:
         """What happens to other documents changes no id."""
         publish(store, make_put("a.md", "ant", "bee"), make_put("b.md", "ant"))
-        before = search(store, words("bee"))
+        before = ids(search(store, words("bee")))
         write(store, make_put("b.md", "ant", "cat"), make_put("0.md", "ant"))
         write(store, DeleteDocument("memory", "b.md"))
-        assert [id_ for id_, _ in search(store, words("bee"))] == [id_ for id_, _ in before]
+        assert ids(search(store, words("bee"))) == before
 
     @law("keyword")
     def test_an_id_never_names_another_chunk(self, store: Store) -> None:
         """The id of a chunk that is gone is not given to another.
 
-        Be its document replaced or deleted, or the whole build activated over: whoever still has
-        the id gets nothing, not another text.
+        It is not given again when its document is replaced or deleted, nor when another build is
+        activated.
         """
         put = make_put("a.md", "ant", "bee")
         publish(store, make_put("first.md", "ant"), put)
-        old = _ids(store)
+        gone = _ids(store)
         write(store, evolve(put, digest="other"), make_put("first.md", "bee"))
-        assert store.fetch(old) == []
-        older, old = old, _ids(store)
+        assert not gone & _ids(store)
+        gone |= _ids(store)
         write(store, DeleteDocument("memory", "a.md"), DeleteDocument("memory", "first.md"))
         write(store, put)
-        assert store.fetch([*older, *old]) == []
-        oldest, old = [*older, *old], _ids(store)
+        assert not gone & _ids(store)
+        gone |= _ids(store)
         publish(store, put, identity="next")
-        assert store.fetch([*oldest, *old]) == []
-        assert len(store.fetch(_ids(store))) == 2
+        assert not gone & _ids(store)
+        assert len(_ids(store)) == 2
 
 
-def _ids(store: Store) -> list[ChunkId]:
-    return [id_ for id_, _ in search(store, words("ant", "bee", "cat", "dog"))]
+def _ids(store: Store) -> set[ChunkId]:
+    return set(ids(search(store, words("ant", "bee", "cat", "dog"))))
 
 
 def _hostile_chunk(text: str) -> Chunk:

@@ -226,7 +226,7 @@ class MatchLaws(StoreLaws):
 def _places(
     store: Store, query: KeywordQuery, where: Where = EVERYWHERE, limit: int = ALL
 ) -> list[tuple[str, str, int]]:
-    return sorted(places(store, search(store, query, where, limit)))
+    return sorted(places(search(store, query, where, limit)))
 
 
 def _expected(

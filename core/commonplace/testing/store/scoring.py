@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from commonplace.testing.builders import make_chunk, make_put
-from commonplace.testing.driving import EVERYWHERE, places, publish, search, words
+from commonplace.testing.driving import EVERYWHERE, places, publish, scored, search, words
 from commonplace.testing.store.law import StoreLaws, law
 from commonplace.testing.strategies import PATHS, SOURCES, WORDS, corpora, queries
 
@@ -42,10 +42,10 @@ class ScoreLaws(StoreLaws):
         publish(store, *corpus)
         for query in asked:
             found = search(store, query)
-            scores = [score for _, score in found]
+            scores = [hit.score for hit in found]
             assert all(score > 0 and isfinite(score) for score in scores)
             assert scores == sorted(scores, reverse=True)
-            assert len(dict(found)) == len(found)
+            assert len(scored(found)) == len(found)
 
     @law("keyword", keys=st.permutations([(s, p) for s in SOURCES for p in PATHS]))
     def test_equal_scores_are_ordered_by_source_path_and_place(
@@ -60,9 +60,9 @@ class ScoreLaws(StoreLaws):
             store, *(make_put(path, "ant", "bee", "ant", source=source) for source, path in keys)
         )
         found = search(store, words("ant"))
-        assert len({score for _, score in found}) == 1
+        assert len({hit.score for hit in found}) == 1
         order = [(source, path, line) for source, path in sorted(keys) for line in (1, 3)]
-        assert places(store, found) == order
+        assert places(found) == order
         assert search(store, words("ant"), limit=5) == found[:5]
 
     @law("keyword", corpus=_CROWDED, asked=_QUERIES)
@@ -73,8 +73,8 @@ class ScoreLaws(StoreLaws):
         publish(store, *corpus)
         for query in asked:
             found = search(store, query)
-            stand = places(store, found)
-            keys = [(-score, *place) for (_, score), place in zip(found, stand, strict=True)]
+            stand = places(found)
+            keys = [(-hit.score, *place) for hit, place in zip(found, stand, strict=True)]
             assert keys == sorted(keys)
 
     @law("keyword", corpus=_CROWDED, asked=_QUERIES)
@@ -158,19 +158,16 @@ class ScoreLaws(StoreLaws):
         publish(store, *corpus)
         sums: dict[ChunkId, float] = {}
         for part in (some, others):
-            for id_, score in search(store, words(*part)):
+            for id_, score in scored(search(store, words(*part))).items():
                 sums[id_] = sums.get(id_, 0.0) + score
-        assert dict(search(store, words(*some, *others))) == pytest.approx(sums, rel=1e-6)
+        assert scored(search(store, words(*some, *others))) == pytest.approx(sums, rel=1e-6)
 
 
 def _scores(store: Store, chunks: dict[str, AnalysedChunk], *should: str) -> dict[str, float]:
     """The scores by path, among enough other chunks that the tokens are rare."""
     others = (make_put(f"other/{number}.md", "x y z") for number in range(20))
     publish(store, *(make_put(path, chunk) for path, chunk in chunks.items()), *others)
-    found = search(store, words(*should))
-    return {
-        path: score for (_, path, _), (_, score) in zip(places(store, found), found, strict=True)
-    }
+    return {hit.chunk.path: hit.score for hit in search(store, words(*should))}
 
 
 def _text(token: str, times: int, length: int) -> str:

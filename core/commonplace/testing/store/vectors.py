@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from commonplace.errors import CallerError
 from commonplace.model.chunks import DeleteDocument, embedding_text
 from commonplace.testing.builders import make_chunk, make_put
-from commonplace.testing.driving import WAIT, live_build, places, publish, write
+from commonplace.testing.driving import WAIT, ids, live_build, places, publish, write
 from commonplace.testing.store.law import StoreLaws, law
 from commonplace.testing.strategies import corpora
 from commonplace.testing.vectors import (
@@ -174,7 +174,7 @@ class VectorLaws(StoreLaws):
         build = publish(store, make_put("a.md", _A), make_put("b.md", _A))
         attach(kept, build, "space", {_A.digest: _EAST})
         write(store, DeleteDocument("memory", "a.md"))
-        assert places(store, nearest(kept, _EAST).found) == [("memory", "b.md", 1)]
+        assert places(nearest(kept, _EAST).found) == [("memory", "b.md", 1)]
         write(store, make_put("b.md", _B))
         assert nearest(kept, _EAST).found == ()
         write(store, make_put("c.md", _A))
@@ -191,7 +191,7 @@ class VectorLaws(StoreLaws):
         assert len(list(kept.missing_vectors(build, "space"))) == 1
         assert _lines(kept, _EAST) == [1, 3]
         write(store, DeleteDocument("memory", "a.md"), make_put("z.md", _A))
-        assert places(store, nearest(kept, _EAST).found) == [("memory", "z.md", 1)]
+        assert places(nearest(kept, _EAST).found) == [("memory", "z.md", 1)]
 
     @law("vectors")
     def test_a_new_build_takes_over_vectors(self, store: Store) -> None:
@@ -205,7 +205,7 @@ class VectorLaws(StoreLaws):
             missing = [text for _, text in kept.missing_vectors(build, "space")]
             store.activate(build)
         assert missing == ["new"]
-        assert places(store, nearest(kept, _EAST).found) == [("memory", "b.md", 1)]
+        assert places(nearest(kept, _EAST).found) == [("memory", "b.md", 1)]
         assert kept.spaces() == (("space", DIMS, 1, 2),)
         write(store, make_put("a.md", _B))
         assert len(list(kept.missing_vectors(live_build(store), "space"))) == 2
@@ -242,12 +242,12 @@ class VectorLaws(StoreLaws):
 
 
 def _scores(store: VectorStore, query: bytes) -> list[float]:
-    return [score for _, score in nearest(store, query).found]
+    return [hit.score for hit in nearest(store, query).found]
 
 
 def _ids(store: VectorStore) -> list[int | str]:
-    return [id_ for id_, _ in nearest(store, _EAST).found]
+    return ids(nearest(store, _EAST).found)
 
 
 def _lines(store: VectorStore, query: bytes) -> list[int]:
-    return [line for _, _, line in places(store, nearest(store, query).found)]
+    return [line for _, _, line in places(nearest(store, query).found)]

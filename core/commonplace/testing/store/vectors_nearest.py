@@ -11,7 +11,7 @@ from commonplace.errors import DeadlineExceededError
 from commonplace.model.search import Where
 from commonplace.resilience.deadline import Deadline
 from commonplace.testing.builders import make_chunk, make_put
-from commonplace.testing.driving import ALL, EVERYWHERE, WAIT, live_build, places, publish
+from commonplace.testing.driving import ALL, EVERYWHERE, WAIT, ids, live_build, places, publish
 from commonplace.testing.store.law import StoreLaws, law
 from commonplace.testing.strategies import PATHS, SOURCES, corpora, wheres
 from commonplace.testing.vectors import (
@@ -72,7 +72,7 @@ class NearestLaws(StoreLaws):
         attach(kept, build, "space", vectors)
         for query, where, limit in asked:
             answer = nearest(kept, query, where, limit)
-            _check_answer(store, answer, nearest_places(corpus, vectors, query, where), limit)
+            _check_answer(answer, nearest_places(corpus, vectors, query, where), limit)
 
     @law("vectors")
     def test_a_filter_looks_past_nearer_chunks(self, store: Store) -> None:
@@ -83,7 +83,7 @@ class NearestLaws(StoreLaws):
         far = {_B.digest: _NORTH}
         attach(kept, build, "space", dict.fromkeys(digests(near), _EAST) | far)
         answer = nearest(kept, _EAST, Where(paths=("far.md",)), 1)
-        assert places(store, answer.found) == [("memory", "far.md", 2)]
+        assert places(answer.found) == [("memory", "far.md", 2)]
 
     @law("vectors", keys=st.permutations([(s, p) for s in SOURCES for p in PATHS]))
     def test_equally_near_chunks_are_ordered_by_source_path_and_place(
@@ -96,7 +96,7 @@ class NearestLaws(StoreLaws):
         attach(kept, build, "space", dict.fromkeys(digests(puts), _NORTH))
         answer = nearest(kept, _EAST)
         order = [(source, path, line) for source, path in sorted(keys) for line in (1, 2, 3)]
-        assert places(store, answer.found) == order
+        assert places(answer.found) == order
         assert nearest(kept, _EAST, limit=5).found == answer.found[:5]
 
     @law("vectors")
@@ -121,10 +121,10 @@ class NearestLaws(StoreLaws):
         attach(kept, build, "space", {_A.digest: _EAST, _B.digest: _NORTH})
         attach(kept, build, "other", {_A.digest: _NORTH, _B.digest: _EAST})
         attach(kept, build, "flat", {_B.digest: make_vector(1, 0)}, dims=2)
-        assert _lines(store, nearest(kept, _EAST)) == [1, 2]
-        assert _lines(store, nearest(kept, _EAST, space="other")) == [2, 1]
-        assert _lines(store, nearest(kept, make_vector(1, 0), space="flat")) == [2]
-        first, second = (id_ for id_, _ in nearest(kept, _EAST).found)
+        assert _lines(nearest(kept, _EAST)) == [1, 2]
+        assert _lines(nearest(kept, _EAST, space="other")) == [2, 1]
+        assert _lines(nearest(kept, make_vector(1, 0), space="flat")) == [2]
+        first, second = ids(nearest(kept, _EAST).found)
         assert dict(kept.vectors("flat", [first, second])) == {second: make_vector(1, 0)}
 
     @law("vectors")
@@ -153,10 +153,11 @@ class NearestLaws(StoreLaws):
         build = publish(store, make_put("a.md", _A, _B, make_chunk("ant", line=3)))
         vector = make_vector(1, -2, 3)
         attach(kept, build, "space", {_A.digest: vector})
-        ids = [id_ for id_, _ in nearest(kept, _EAST).found]
-        assert dict(kept.vectors("space", [*ids, "nonsense", 10**9])) == dict.fromkeys(ids, vector)
-        assert len(ids) == 2
-        assert not kept.vectors("other", ids)
+        found = ids(nearest(kept, _EAST).found)
+        asked = [*found, "nonsense", 10**9]
+        assert dict(kept.vectors("space", asked)) == dict.fromkeys(found, vector)
+        assert len(found) == 2
+        assert not kept.vectors("other", found)
 
     @law("vectors")
     def test_a_deadline_that_has_passed_ends_the_search(self, store: Store) -> None:
@@ -169,15 +170,13 @@ class NearestLaws(StoreLaws):
             kept.nearest("space", _EAST, where=EVERYWHERE, limit=1, deadline=late)
 
 
-def _lines(store: Store, answer: Nearest) -> list[int]:
-    return [line for _, _, line in places(store, answer.found)]
+def _lines(answer: Nearest) -> list[int]:
+    return [line for _, _, line in places(answer.found)]
 
 
-def _check_answer(
-    store: Store, answer: Nearest, expected: Mapping[Place, float], limit: int
-) -> None:
-    stand = places(store, answer.found)
-    scores = [score for _, score in answer.found]
+def _check_answer(answer: Nearest, expected: Mapping[Place, float], limit: int) -> None:
+    stand = places(answer.found)
+    scores = [hit.score for hit in answer.found]
     assert len(set(stand)) == len(answer.found), "a chunk stands twice, or is not there"
     assert scores == pytest.approx([expected[place] for place in stand], abs=TOLERANCE)
     assert all(-1 <= score <= 1 for score in scores)

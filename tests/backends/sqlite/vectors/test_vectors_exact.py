@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from commonplace.model.search import Where
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing import live_build, make_chunk, make_put, publish
-from commonplace.testing.driving import EVERYWHERE, WAIT
+from commonplace.testing.driving import EVERYWHERE, WAIT, scored
 from commonplace.testing.strategies import SOURCES
 from commonplace_sqlite.store import SqliteStore
 from commonplace_sqlite.vectors.codes import (
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from commonplace.model.chunks import PutDocument
+    from commonplace.model.search import Nearest
     from commonplace_sqlite.vectors.searching import VectorSearch
 
     Plans = dict[str, tuple[str, Callable[[], VectorSearch]]]
@@ -114,12 +115,16 @@ def brute_force(
         ).fetchall()
     keys = {(put.source, put.path) for put in documents}
     held = store.vectors("space", [row[0] for row in rows])
-    scored = sorted(
+    best = sorted(
         (-dot(numbers, held[id_]), source, path, ordinal, id_)
         for id_, source, path, ordinal in rows
         if id_ in held and (source, path) in keys
     )
-    return [(row[-1], -row[0]) for row in scored[:limit]]
+    return [(row[-1], -row[0]) for row in best[:limit]]
+
+
+def pairs(answer: Nearest) -> list[tuple[int | str, float]]:
+    return list(scored(answer.found).items())
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -142,7 +147,7 @@ def test_an_exact_plan_is_brute_force(
             for where, passing in ((EVERYWHERE, documents), (Where(paths=("1",)), some)):
                 for _ in range(2):  # what is kept in memory is kept from the second time on
                     answer = store.nearest("space", query, where=where, limit=limit, deadline=NEVER)
-                assert list(answer.found) == brute_force(store, query, passing, limit)
+                assert pairs(answer) == brute_force(store, query, passing, limit)
                 assert answer.exact
                 assert answer.plan == plan or not units(held)
 
@@ -168,7 +173,7 @@ def test_an_outline_follows_the_rows_that_move(
             store.put_vectors(build, "space", 8, units(vectors))
         for query in list(vectors.values())[:12]:
             answer = store.nearest("space", query, where=EVERYWHERE, limit=3, deadline=NEVER)
-            assert list(answer.found) == brute_force(store, query, list(documents.values()), 3)
+            assert pairs(answer) == brute_force(store, query, list(documents.values()), 3)
 
 
 @given(data=st.data(), dims=st.sampled_from((1, 3, 64, 5_000)))

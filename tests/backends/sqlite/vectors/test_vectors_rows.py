@@ -90,6 +90,6 @@ def test_a_document_that_waits_for_its_vectors_is_not_found(store: SqliteStore) 
     embed(store)
     write(store, document(1, 1))
     query = make_vector(*[1] * DIMS)
-    found = [chunk.path for chunk in store.fetch([id_ for id_, _ in nearest(store, query).found])]
+    found = [hit.chunk.path for hit in nearest(store, query).found]
     assert found == ["2.md"] * 3
     assert store.health(deep=True).problems == ()

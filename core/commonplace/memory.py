@@ -310,9 +310,9 @@ class Memory:
             return self._upkeep
 
     def _maintain(self, request: SyncRequest, deadline: Deadline) -> SyncReport:
-        from commonplace.health.state_files import leftovers, sweep
+        from commonplace.health.state_files import delete_files, leftovers
 
-        sweep(leftovers(self.settings.state_dir, self.settings.cache_dir, now=self._clock()))
+        delete_files(leftovers(self.settings.state_dir, self.settings.cache_dir, now=self._clock()))
         report = self._backends().maintain(
             force=request.force,
             embed=request.embed,

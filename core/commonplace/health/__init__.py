@@ -1,1 +1,1 @@
-"""Looking after the files that a memory keeps beside its index."""
+"""The health of a memory: its status, and checks of the files beside its index."""

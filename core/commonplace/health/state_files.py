@@ -1,4 +1,4 @@
-"""Temporary files whose writers were killed: finding them, sweeping them away."""
+"""Checks the files that a memory keeps beside its index, and deletes leftover temporary files."""
 
 from __future__ import annotations
 
@@ -17,18 +17,13 @@ if TYPE_CHECKING:
 
     from commonplace.embedding.cache import EmbeddingCache
 
-__all__ = [
-    "leftovers",
-    "look_after",
-    "sweep",
-]
+__all__ = ["check_state_files", "delete_files", "leftovers"]
 
+_MIN_AGE_SECONDS = 3_600
+"""Writing one of these files takes milliseconds: an older one was left by a killed process."""
 
-_LEAST_AGE_SECONDS = 3_600
-"""Writing one of these files takes milliseconds: what is older was left by somebody who died."""
-
-_MOST = 2_000
-"""Entries looked at in one folder: so many take some milliseconds, and no memory has them."""
+_MAX_ENTRIES = 2_000
+"""Entries read from one folder: they take some milliseconds, and no memory has as many."""
 
 _OF_PROCESS = r"\.(?P<pid>[1-9]\d{0,9})(?:-\d+)?"
 _NAMES = {
@@ -37,7 +32,7 @@ _NAMES = {
     os.path.join("state", "memory", "batches"): r"[\w.-]+\.json\.[0-9a-f]{8}",
     "cache": rf"entry-points-\d+\.txt{_OF_PROCESS}",
 }
-"""By folder, what files are called that are written beside another until they are whole."""
+"""By folder, the names of files that are written first and then renamed."""
 
 
 def leftovers(
@@ -47,14 +42,14 @@ def leftovers(
     now: float,
     lives: Callable[[int], bool] | None = None,
 ) -> Iterator[str]:
-    """The temporary files of ours that nobody is writing any more; ``now`` is in epoch seconds.
+    """Yield temporary files that no process writes any more; ``now`` is in epoch seconds.
 
-    Only what is called as ours are, is an hour old, and is of no process that ``lives``. After the
-    clock was set back nothing is old enough, and waits.
+    A file counts if its name is one of ours, it is an hour old, and its process does not run
+    (``lives``). After the clock was set back, no file is old enough for a while.
     """
     lives = _lives if lives is None else lives
-    for place, pattern in _NAMES.items():
-        base, _, below = place.partition(os.sep)
+    for location, pattern in _NAMES.items():
+        base, _, below = location.partition(os.sep)
         folder = os.path.join(state_dir if base == "state" else cache_dir, below)
         ours = re.compile(pattern)
         for entry in _entries(folder):
@@ -66,8 +61,8 @@ def leftovers(
                 yield entry.path
 
 
-def sweep(files: Iterable[str]) -> int:
-    """Delete ``files``; how many are gone. What cannot be deleted is left for the next time."""
+def delete_files(files: Iterable[str]) -> int:
+    """Delete ``files`` and return how many; one that cannot be deleted is left."""
     gone = 0
     for file in files:
         try:
@@ -81,43 +76,43 @@ def sweep(files: Iterable[str]) -> int:
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
-            yield from islice(entries, _MOST)
+            yield from islice(entries, _MAX_ENTRIES)
     except OSError:
         return
 
 
 def _is_old(entry: os.DirEntry[str], now: float) -> bool:
     try:
-        # Of links nothing is ours, wherever they lead.
+        # A symbolic link is never ours.
         return entry.is_file(follow_symlinks=False) and (
-            now - entry.stat(follow_symlinks=False).st_mtime >= _LEAST_AGE_SECONDS
+            now - entry.stat(follow_symlinks=False).st_mtime >= _MIN_AGE_SECONDS
         )
     except OSError:
         return False
 
 
 def _lives(pid: int) -> bool:
-    """Whether there is such a process, as far as can be told."""
+    """Whether the process runs, as far as the system reports it."""
     if os.name != "posix":
-        return False  # asking would end it; who writes for an hour is not writing
+        return False  # the call would end it; no process writes for an hour
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except (OSError, OverflowError):
-        return True  # somebody else's
+        return True  # the process of another user
     return True
 
 
 _SHARED = ("embeddings.sqlite", "spaces.json", "refused.json")
 _STALE_SECONDS = 7 * 86_400
-"""No breaker pauses longer than a quarter of an hour: a week later it speaks of the past."""
+"""No breaker pauses longer than a quarter of an hour: after a week its record is obsolete."""
 
 
-def look_after(
+def check_state_files(
     state_dir: str, cache_dir: str, *, cache: EmbeddingCache | None, now: float
 ) -> Iterator[Finding]:
-    """What is in the folder of state, and what would fix it; ``now`` is in epoch seconds."""
+    """Check the state folder; ``now`` is in epoch seconds."""
     memory = os.path.join(state_dir, "memory")
     if cache is not None:
         yield _cache(cache)
@@ -129,20 +124,20 @@ def look_after(
 def _cache(cache: EmbeddingCache) -> Finding:
     if not os.path.exists(cache.path):
         return Finding("ok", "cache", "no embeddings yet")
-    faults, entries = cache.faults(), cache.count()
+    damage, entries = cache.faults(), cache.count()
     size = sum(os.path.getsize(path) for path in _whole(cache.path)) / 1e6
-    value = f"{entries} embeddings, {size:.1f} MB, at {cache.path}"
+    text = f"{entries} embeddings, {size:.1f} MB, at {cache.path}"
 
     def run() -> str:
         cache.discard()
-        return f"threw the embedding cache away ({value}): it is filled again as notes are embedded"
+        return f"deleted the embedding cache ({text}): it fills again as notes are embedded"
 
-    fix = Fix("throw the damaged embedding cache away", run)
-    if faults:
-        return Finding("problem", "cache", f"{value}: {faults[0]}", fix)
+    fix = Fix("delete the damaged embedding cache", run)
+    if damage:
+        return Finding("problem", "cache", f"{text}: {damage[0]}", fix)
     if cache.trouble:
         return Finding("warning", "cache", cache.trouble)
-    return Finding("ok", "cache", value)
+    return Finding("ok", "cache", text)
 
 
 def _whole(path: str) -> list[str]:
@@ -159,8 +154,8 @@ def _breakers(folder: str, now: float) -> Finding:
     ]
     if stale:
         names = ", ".join(map(os.path.basename, stale))
-        fix = _deleting("forget failures of long ago", stale, "records of failures")
-        return Finding("warning", "breakers", f"of long ago, or unreadable: {names}", fix)
+        fix = _delete("delete obsolete records of failures", stale, "records of failures")
+        return Finding("warning", "breakers", f"obsolete or unreadable: {names}", fix)
     failing = [
         f"{os.path.basename(path)} since {_time(record.since)}"
         for path, record in records.items()
@@ -172,31 +167,31 @@ def _breakers(folder: str, now: float) -> Finding:
 def _leftovers(state_dir: str, cache_dir: str, now: float) -> Finding:
     files = list(leftovers(state_dir, cache_dir, now=now))
     if not files:
-        return Finding("ok", "leftovers", "no temporary files of processes that ended")
-    value = f"{len(files)} of processes that ended, such as {files[0]}"
-    fix = _deleting("delete temporary files of processes that ended", files, "temporary files")
-    return Finding("warning", "leftovers", value, fix)
+        return Finding("ok", "leftovers", "no temporary files of ended processes")
+    text = f"{len(files)} temporary files of ended processes, such as {files[0]}"
+    fix = _delete("delete temporary files of ended processes", files, "temporary files")
+    return Finding("warning", "leftovers", text, fix)
 
 
 def _rights(folder: str) -> Finding:
     open_ = [path for path in _ours(folder) if _others_may(path)]
     if not open_:
-        return Finding("ok", "folder", f"{folder} is its owner's alone")
-    value = f"others have rights to {', '.join(open_[:3])}" + (" ..." if len(open_) > 3 else "")
+        return Finding("ok", "folder", f"only its owner can access {folder}")
+    text = f"other users can access {', '.join(open_[:3])}" + (" ..." if len(open_) > 3 else "")
 
     def run() -> str:
         for path in open_:
-            with suppress(FileNotFoundError):  # a log goes with its last connection
+            with suppress(FileNotFoundError):  # a log is deleted with its last connection
                 os.chmod(path, 0o700 if os.path.isdir(path) else 0o600)
-        places = "1 place" if len(open_) == 1 else f"{len(open_)} places"
-        return f"took the rights of others from {places}"
+        paths = "1 path" if len(open_) == 1 else f"{len(open_)} paths"
+        return f"removed the access of other users to {paths}"
 
-    fix = Fix("take the rights of others from the folder of state", run)
-    return Finding("warning", "folder", value, fix)
+    fix = Fix("remove the access of other users to the state folder", run)
+    return Finding("warning", "folder", text, fix)
 
 
 def _ours(folder: str) -> list[str]:
-    """The folder, those in it and the files that this memory keeps for all agents."""
+    """The folder, its subfolders, and the files that all agents share."""
     folders = [folder, *(os.path.join(folder, name) for name in ("breakers", "batches"))]
     return folders + [path for path in _files(folder) if os.path.basename(path).startswith(_SHARED)]
 
@@ -219,11 +214,11 @@ def _files(folder: str) -> list[str]:
         return []
 
 
-def _deleting(says: str, files: Sequence[str], what: str) -> Fix:
+def _delete(text: str, files: Sequence[str], what: str) -> Fix:
     def run() -> str:
-        return f"deleted {sweep(files)} {what}"
+        return f"deleted {delete_files(files)} {what}"
 
-    return Fix(says, run)
+    return Fix(text, run)
 
 
 def _time(seconds: float) -> str:

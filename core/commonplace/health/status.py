@@ -1,4 +1,4 @@
-"""The condition of a memory, gathered from its parts."""
+"""The status of a memory, collected from its parts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from commonplace.errors import CommonplaceError
 from commonplace.model.findings import Finding, Fix
 from commonplace.model.reports import Status, SyncReport
 from commonplace.model.search import Fallback
+from commonplace.model.tuples import NamedTuple
+from commonplace.protocols.contexts import ManagerHealth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from commonplace.config import Settings
     from commonplace.embedding.choice import Choice
@@ -43,76 +45,39 @@ def status_of(
     upkeep: UpkeepState | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Status:
-    """Ask every part; one that fails is described instead of raising.
+    """The status of every part; a part that fails is described, nothing is raised.
 
-    ``backends`` is the error where they could not be made. ``choice`` says who
-    embeds, and is asked only where an index keeps vectors.
+    ``backends`` is an error if they could not be opened. ``choice`` selects the embedding
+    provider and is called only if an index keeps vectors. ``clock`` gives epoch seconds.
     """
-    words = list(notices)
-    words += [info.failure for info in plugins if info.error]
-    store: StoreHealth | None = None
-    spaces: tuple[SpaceInfo, ...] | None = None
-    pending = SyncReport(remaining=-1)
-    available = False
-    backend = settings.backends[0]
-    links: tuple[BackendState, ...] = ()
-    findings: list[Finding] = []
-    information: tuple[str, ...] = ()
-    drop_space: Callable[[str], None] | None = None
+    warnings = [*notices, *(info.failure for info in plugins if info.error)]
+    found = _Found()
     if isinstance(backends, CommonplaceError):
-        words.append(str(backends))
+        warnings.append(str(backends))
     else:
-        found = backends.status(deep=deep)
-        links, health = found.states, found.health
-        backend = found.active.id if found.active is not None else backend
-        available, store, spaces = health.available, health.store, health.spaces
-        findings += health.findings
-        information, drop_space = health.information, health.drop_space
-        words += [health.reason] if health.reason else []
-        words += health.notices
-        words += found.sync_failures
-        try:
-            if found.active is not None:
-                pending = found.active.pending()
-        except CommonplaceError as error:
-            words.append(f"the notes could not be compared with the index: {error}")
-    if pending.rebuilding is not None:
-        made, size = pending.rebuilding
-        words.append(
-            f"rebuilding the index ({made} of {size} notes); results come from the previous index: "
-            "`commonplace index` finishes it"
-        )
-    words += [f"{absent.root}: {absent.reason}" for absent in pending.absent_roots]
-    if store is not None:
-        words += store.notices
-    search = settings.search
-    who = ActiveProvider()
+        found = _status_of_backends(backends, deep=deep, warnings=warnings)
+    pending, health, store = found.pending, found.health, found.health.store
+    warnings += _pending_warnings(pending)
+    warnings += store.notices if store is not None else ()
+    provider = ActiveProvider()
     providers: tuple[ProviderState, ...] = ()
     if store is not None:
-        who, providers, more = _embedding(choice(), store, spaces)
-        words += more
+        provider, providers = _embedding(choice(), store, health.spaces, warnings)
+    findings = list(health.findings)
     if deep:
-        from commonplace.health.state_files import look_after
-
-        service = choice().service
-        if service is not None and spaces and drop_space is not None:
-            findings.append(_unused_spaces(service, spaces, providers, drop_space))
-        findings += look_after(
-            settings.state_dir,
-            settings.cache_dir,
-            cache=service.cache if service is not None else None,
-            now=clock(),
-        )
+        findings += _deep_findings(settings, choice().service, health, providers, clock())
+    search = settings.search
+    backend = found.active or settings.backends[0]
     mode = "hybrid" if search.query.hybrid.enabled else "vector"
     return Status(
         agent=settings.agent,
         workspace=settings.workspace,
         backend=backend,
-        available=available,
+        available=health.available,
         requested_provider=search.provider,
-        provider=who.provider,
-        model=who.model,
-        search_mode=mode if who.answers else "keyword",
+        provider=provider.provider,
+        model=provider.model,
+        search_mode=mode if provider.answers else "keyword",
         sources=search.sources,
         extra_paths=tuple(extra.path for extra in search.extra_paths),
         files=store.documents if store else 0,
@@ -126,49 +91,109 @@ def status_of(
         config_files=settings.config_files,
         failed_roots=pending.failed_roots,
         skipped_symlinks=pending.skipped_symlinks,
-        fallback=_fallback(links, backend) or who.fallback,
-        notices=tuple(dict.fromkeys(words)),
+        fallback=_fallback(found.states, backend) or provider.fallback,
+        notices=tuple(dict.fromkeys(warnings)),
         problems=store.problems if store else (),
         providers=providers,
-        spaces=spaces or (),
-        links=links,
+        spaces=health.spaces or (),
+        links=found.states,
         upkeep=upkeep,
         findings=tuple(findings),
-        information=information,
+        information=health.information,
     )
 
 
-def _fallback(links: tuple[BackendState, ...], serving: str) -> Fallback | None:
-    """That another serves than the first of the chain, and why."""
-    if not links or links[0].id == serving:
+class _Found(NamedTuple):
+    """What the backends report: the id of the active one, the state of each, and its health.
+
+    ``pending`` counts what is not indexed yet, -1 if unknown.
+    """
+
+    health: ManagerHealth = ManagerHealth(available=False)
+    active: str = ""
+    states: tuple[BackendState, ...] = ()
+    pending: SyncReport = SyncReport(remaining=-1)
+
+
+def _status_of_backends(
+    backends: Backend | FallbackMemoryManager, *, deep: bool, warnings: list[str]
+) -> _Found:
+    status = backends.status(deep=deep)
+    health = status.health
+    warnings += [health.reason] if health.reason else []
+    warnings += [*health.notices, *status.sync_failures]
+    if status.active is None:
+        return _Found(health, "", status.states)
+    pending = _Found().pending
+    try:
+        pending = status.active.pending()
+    except CommonplaceError as error:
+        warnings.append(f"the notes could not be compared with the index: {error}")
+    return _Found(health, status.active.id, status.states, pending)
+
+
+def _pending_warnings(pending: SyncReport) -> list[str]:
+    warnings = [f"{absent.root}: {absent.reason}" for absent in pending.absent_roots]
+    if pending.rebuilding is not None:
+        done, total = pending.rebuilding
+        warnings.insert(
+            0,
+            f"rebuilding the index ({done} of {total} notes); results come from the previous "
+            "index: `commonplace index` finishes it",
+        )
+    return warnings
+
+
+def _deep_findings(
+    settings: Settings,
+    service: EmbeddingService | None,
+    health: ManagerHealth,
+    providers: tuple[ProviderState, ...],
+    now: float,
+) -> Iterator[Finding]:
+    """The findings on unused embeddings and on the files of state; ``now`` in epoch seconds."""
+    from commonplace.health.state_files import check_state_files
+
+    if service is not None and health.spaces and health.drop_space is not None:
+        yield _unused_spaces(service, health.spaces, providers, health.drop_space)
+    cache = service.cache if service is not None else None
+    yield from check_state_files(settings.state_dir, settings.cache_dir, cache=cache, now=now)
+
+
+def _fallback(states: tuple[BackendState, ...], active: str) -> Fallback | None:
+    """Why the first backend of the chain is not the active one."""
+    if not states or states[0].id == active:
         return None
-    return Fallback(links[0].id, links[0].reason, links[0].since or 0.0)
+    return Fallback(states[0].id, states[0].reason, states[0].since or 0.0)
 
 
 def _embedding(
-    choice: Choice, store: StoreHealth, spaces: tuple[SpaceInfo, ...] | None
-) -> tuple[ActiveProvider, tuple[ProviderState, ...], list[str]]:
-    """Who embeds, every provider, and words about what is not as it should be."""
-    words = list(choice.notices)
+    choice: Choice,
+    store: StoreHealth,
+    spaces: tuple[SpaceInfo, ...] | None,
+    warnings: list[str],
+) -> tuple[ActiveProvider, tuple[ProviderState, ...]]:
+    """The active provider and the state of all; adds to ``warnings``."""
+    warnings += choice.notices
     service = choice.service
     if service is None:
-        return ActiveProvider(), (), words
+        return ActiveProvider(), ()
     states = provider_states(service, spaces or (), store.chunks)
     if spaces is None:
-        words.append("the index keeps no vectors: search is by keyword")
-        return ActiveProvider(), states, words
+        warnings.append("the index keeps no vectors: search is by keyword")
+        return ActiveProvider(), states
     if service.cache is not None and service.cache.trouble:
-        words.append(service.cache.trouble)
-    words += _batch_jobs(service)
-    words += refused_texts(service)
+        warnings.append(service.cache.trouble)
+    warnings += _batch_jobs(service)
+    warnings += refused_texts(service)
     covered = {state.role: state.covered for state in states}
     if covered.get("fallback") and not covered.get("primary") and service.absent is None:
         first, second = states[0].id, states[-1].id
-        words.append(
+        warnings.append(
             f"the notes are embedded with {second}, in place of {first}: "
             f"`commonplace index --force` embeds them with {first}"
         )
-    return active_provider(service, spaces), states, words
+    return active_provider(service, spaces), states
 
 
 def _unused_spaces(
@@ -177,7 +202,7 @@ def _unused_spaces(
     providers: tuple[ProviderState, ...],
     drop: Callable[[str], None],
 ) -> Finding:
-    """Spaces that no provider of today fills or answers from: they cost room, and once money."""
+    """Embedding spaces that no configured provider uses; embedding them again may cost money."""
     used = {provider.space for provider in providers}
     used |= {space.space for _, space, _ in service.candidates(spaces) if space is not None}
     unused = [info for info in spaces if info.space not in used]
@@ -196,16 +221,16 @@ def _unused_spaces(
 
 
 def _batch_jobs(service: EmbeddingService) -> list[str]:
-    words = []
-    for link in service.providers:
+    notices: list[str] = []
+    for provider in service.providers:
         try:
-            batching = link.batching()
-            key = cache_key(link.fingerprint(), "document")
+            batching = provider.batching()
+            key = cache_key(provider.fingerprint(), "document")
         except CommonplaceError:
-            continue  # its state says why it cannot work
+            continue  # the state of the provider has the reason
         if batching is not None:
-            words += batching.notices(key)
-    return words
+            notices += batching.notices(key)
+    return notices
 
 
 def _counts(store: StoreHealth) -> tuple[tuple[str, int, int], ...]:

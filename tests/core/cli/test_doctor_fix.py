@@ -141,7 +141,7 @@ def test_each_fix_is_reported(fix: Callable[..., Ran], index: Path) -> None:
         assert stat.S_IMODE(index.stat().st_mode) == 0o600
         assert stat.S_IMODE(index.parent.stat().st_mode) == 0o700
         assert fixes.pop("rights").endswith("readable for their owner alone")
-        assert fixes.pop("folder").startswith("took the rights of others")
+        assert fixes.pop("folder").startswith("removed the access of other users")
     assert fixes == {}
     assert not left.exists()
     assert not torn.exists()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.health.state_files import leftovers, sweep
+from commonplace.health.state_files import delete_files, leftovers
 
 NOW = 1_800_000_000.0
 HOUR = 3_600
@@ -76,7 +76,7 @@ def test_links_and_folders_are_not_ours(place: Path) -> None:
 
 def test_a_sweep_takes_what_it_can(place: Path) -> None:
     files = [str(place / name) for name in OURS]
-    assert sweep([*files, str(place / "gone")]) == len(OURS)
+    assert delete_files([*files, str(place / "gone")]) == len(OURS)
     assert found(place) == set()
     assert all((place / name).exists() for name in NOT_OURS)
 

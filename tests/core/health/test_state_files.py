@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.embedding.cache import EmbeddingCache, text_digest
-from commonplace.health.state_files import look_after
+from commonplace.health.state_files import check_state_files
 from commonplace.resilience.breaker import BreakerFile, BreakerRecord
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ def cache(tmp_path: Path) -> Iterator[EmbeddingCache]:
 
 def look(tmp_path: Path, cache: EmbeddingCache | None = None) -> dict[str, Finding]:
     state, files = str(tmp_path / "state"), str(tmp_path / "cache")
-    return {finding.name: finding for finding in look_after(state, files, cache=cache, now=NOW)}
+    return {
+        finding.name: finding for finding in check_state_files(state, files, cache=cache, now=NOW)
+    }
 
 
 def run(finding: Finding) -> str:
@@ -86,7 +88,7 @@ def test_a_cache_with_a_fault_is_thrown_away(tmp_path: Path, cache: EmbeddingCac
     again = EmbeddingCache(path)
     finding = look(tmp_path, again)["cache"]
     assert finding.state == "problem"
-    assert "threw the embedding cache away" in run(finding)
+    assert "deleted the embedding cache" in run(finding)
     assert look(tmp_path, again)["cache"].state == "ok"
     again.put("f", {text_digest("a"): b"1234"})
     assert again.count() == 1
@@ -131,7 +133,7 @@ def test_what_others_may_is_taken_from_them(tmp_path: Path) -> None:
     (memory / "mine.txt").chmod(0o644)
     finding = look(tmp_path)["folder"]
     assert finding.state == "warning"
-    assert run(finding) == "took the rights of others from 2 places"
+    assert run(finding) == "removed the access of other users to 2 paths"
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (memory, *memory.iterdir())}
     assert modes == {"memory": 0o700, "spaces.json": 0o600, "mine.txt": 0o644}
     assert look(tmp_path)["folder"].state == "ok"

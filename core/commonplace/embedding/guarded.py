@@ -6,12 +6,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 from commonplace.errors import ProviderError
+from commonplace.resilience.guarded_call import GuardedCaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from commonplace.embedding.batch.jobs import Batching
     from commonplace.embedding.requests import RequestRunner
+    from commonplace.errors import CommonplaceError
     from commonplace.protocols.providers import EmbeddingProvider
     from commonplace.resilience.breaker import BreakerState, CircuitBreaker
 
@@ -49,9 +51,11 @@ class GuardedProvider:
         self.provider = provider
         self.settings = settings
         self._breakers = {"query": breaker, "document": indexing or breaker}
+        self._caller = GuardedCaller(
+            id_, self._breakers, counts=ProviderError, reason=_reason, changed=changed
+        )
         self._concurrency = concurrency
         self._query_seconds = query_seconds
-        self._changed = changed
         self._runner: RequestRunner | None = None
         self._make_batching = batching
         self._batching: Batching | None = None
@@ -95,27 +99,19 @@ class GuardedProvider:
 
         Raises :class:`~commonplace.errors.ProviderError` at once while the breaker is open.
         """
-        breaker = self._breakers[purpose]
-        if not breaker.allow():
+        if not self._caller.allows(purpose):
             raise ProviderError(
-                f"{self.id} is left alone after failing: {breaker.state().reason}",
+                f"{self.id} is left alone after failing: {self.state(purpose).reason}",
                 provider=self.id,
                 kind="unavailable",
             )
-        try:
+        with self._caller.counted(purpose):
             yield
-        except ProviderError as error:
-            self._failed(breaker, error)
-            raise
-        except BaseException:
-            # The index was busy, or the caller stopped: that is no failure of the provider.
-            breaker.abandoned()
-            raise
-        self._succeeded(breaker)
+        self._succeeded(purpose)
 
     def retry_now(self, purpose: Purpose) -> None:
         """Let the next call through, whatever the breaker of ``purpose`` has counted."""
-        self._breakers[purpose].hurry()
+        self._caller.let_through(purpose)
 
     def state(self, purpose: Purpose | None = None) -> BreakerState:
         """The state of one breaker; without ``purpose`` of the first that is not closed."""
@@ -131,26 +127,17 @@ class GuardedProvider:
     def _heard(self, error: ProviderError | None) -> None:
         """Count how a request for batch jobs ended: they embed documents too."""
         if error is None:
-            self._succeeded(self._breakers["document"])
+            self._caller.succeeded("document")
+            self._succeeded("document")
         else:
-            self._failed(self._breakers["document"], error)
+            self._caller.failed("document", error)
 
-    def _failed(self, breaker: CircuitBreaker, error: ProviderError) -> None:
-        from commonplace.embedding.http.errors import describe
-
-        reason = describe(error)
-        opened = breaker.failed(reason, retry_after=error.retry_after)
-        if opened and self._others_closed(breaker):
-            self._changed(self.id, reason)
-
-    def _succeeded(self, breaker: CircuitBreaker) -> None:
-        recovered = breaker.succeeded()
-        if breaker is not self._breakers["query"]:
+    def _succeeded(self, purpose: Purpose) -> None:
+        if purpose == "document" and self._breakers["document"] is not self._breakers["query"]:
             self.retry_now("query")  # a provider that embeds documents may well embed queries again
-        if recovered and self._others_closed(breaker):
-            self._changed(self.id, None)
 
-    def _others_closed(self, breaker: CircuitBreaker) -> bool:
-        return all(
-            other is breaker or other.state().state == "closed" for other in self._breakers.values()
-        )
+
+def _reason(error: CommonplaceError) -> str:
+    from commonplace.embedding.http.errors import describe
+
+    return describe(error)

@@ -9,7 +9,7 @@ line, one at a time and in order:
 - either by ``{"id": 2, "error": {"kind", "message"}}``
 
 It ends by itself, with status 0, after ``idle`` seconds (of the load request) without work, and at
-once when standard input ends: whoever started it has gone.
+once when standard input ends: the host has gone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import sys
 from binascii import b2a_base64
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from commonplace_local.engines import EngineError, Job, load
 from commonplace_local.gguf import BrokenFileError, read_metadata
@@ -30,65 +30,59 @@ if TYPE_CHECKING:
 
     from commonplace_local.engines import Engine
 
-__all__ = ["Inbox", "main", "serve"]
+__all__ = ["main", "serve"]
 
 _POOLINGS = {1: "mean", 2: "cls", 3: "last"}
 _RANKING = 4
 _FIRST_WORK_SECONDS = 60.0
 
 
-class Inbox(Protocol):
-    """Where requests come in."""
-
-    def get(self, *, timeout: float | None) -> Any:
-        """The next request; raises ``queue.Empty`` after ``timeout`` seconds without one."""
-        ...
-
-
 def serve(
-    inbox: Inbox, answer: Callable[[dict[str, Any]], None], load: Callable[[Job], Engine] = load
+    inbox: SimpleQueue[Any],
+    answer: Callable[[dict[str, Any]], None],
+    load: Callable[[Job], Engine] = load,
 ) -> bool:
     """Answer requests until there were none for as long as the load request allows.
 
-    ``False`` if the model could not be loaded, which is the end too.
+    Also ends, with ``False``, if the model cannot be loaded.
     """
     engine: Engine | None = None
     idle: float | None = None
-    patience: float | None = None
+    timeout: float | None = None
     while True:
         try:
-            request = inbox.get(timeout=patience)
+            request = inbox.get(timeout=timeout)
         except Empty:
             return True
-        told: dict[str, Any]
+        result: dict[str, Any]
         try:
             if "load" in request:
                 idle = request["load"]["idle"]
                 engine, loaded = _loaded(request["load"], load)
-                told = {"loaded": loaded}
-                patience = max(idle, _FIRST_WORK_SECONDS)
+                result = {"loaded": loaded}
+                timeout = max(idle, _FIRST_WORK_SECONDS)
             else:
                 assert engine is not None
-                told = {"vectors": [_text(v) for v in engine.embed(request["embed"])]}
-                patience = idle
+                result = {"vectors": [_text(v) for v in engine.embed(request["embed"])]}
+                timeout = idle
         except EngineError as error:
-            told = {"error": {"kind": error.kind, "message": str(error)}}
+            result = {"error": {"kind": error.kind, "message": str(error)}}
         except (BrokenFileError, OSError) as error:
-            told = {"error": {"kind": "not_found", "message": str(error)}}
+            result = {"error": {"kind": "not_found", "message": str(error)}}
         except Exception as error:  # noqa: BLE001 - an engine may raise anything; the host judges
             words = f"{type(error).__name__}: {error}"
-            told = {"error": {"kind": "protocol", "message": words}}
-        answer({"id": request["id"], **told})
+            result = {"error": {"kind": "protocol", "message": words}}
+        answer({"id": request["id"], **result})
         if engine is None:
             return False
 
 
 def _loaded(asked: dict[str, Any], load: Callable[[Job], Engine]) -> tuple[Engine, dict[str, Any]]:
-    told = read_metadata(asked["path"], whole=True)
-    kind = told.get("general.architecture", "")
-    trained = int(told.get(f"{kind}.context_length", 0)) or asked["context"]
+    metadata = read_metadata(asked["path"], whole=True)
+    kind = metadata.get("general.architecture", "")
+    trained = int(metadata.get(f"{kind}.context_length", 0)) or asked["context"]
     context = min(int(trained), asked["context"])
-    number = told.get(f"{kind}.pooling_type", 0)
+    number = metadata.get(f"{kind}.pooling_type", 0)
     if number == _RANKING:
         raise EngineError("not_found", "it is a model that ranks, not one that embeds")
     pooling = None if number in _POOLINGS else asked["pooling"]
@@ -108,34 +102,30 @@ def _text(vector: bytes) -> str:
 
 def main() -> None:
     """Serve the process's own pipes."""
-    # Engines print what they like: what is meant for the host goes past standard output.
-    speaking = os.fdopen(os.dup(1), "wb", buffering=0)
+    # Engines print what they like: answers to the host go to a copy of standard output.
+    output = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
-    hearing = os.fdopen(os.dup(0), "rb")
+    input_ = os.fdopen(os.dup(0), "rb")
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     inbox: SimpleQueue[Any] = SimpleQueue()
-    Thread(target=_hear, args=(hearing, inbox), daemon=True).start()
+    Thread(target=_read, args=(input_, inbox), daemon=True).start()
 
-    class Hearing:
-        def get(self, *, timeout: float | None) -> Any:
-            return inbox.get(timeout=timeout)
-
-    def answer(told: dict[str, Any]) -> None:
-        raw = json.dumps(told).encode() + b"\n"
+    def answer(result: dict[str, Any]) -> None:
+        raw = json.dumps(result).encode() + b"\n"
         while raw:
-            raw = raw[speaking.write(raw) or 0 :]
+            raw = raw[output.write(raw) or 0 :]
 
-    if serve(Hearing(), answer):
-        # Past the engine's own tidying, which may wait for its threads; where loading failed, that
-        # is what brings out the engine's last words.
+    if serve(inbox, answer):
+        # Without the engine's clean-up, which may wait for its threads. If loading failed, only the
+        # clean-up prints the engine's last messages.
         os._exit(0)
 
 
-def _hear(hearing: BinaryIO, inbox: SimpleQueue[Any]) -> None:
-    for line in hearing:
+def _read(input_: BinaryIO, inbox: SimpleQueue[Any]) -> None:
+    for line in input_:
         inbox.put(json.loads(line))
-    # Whoever asked is gone, and the engine may be in the middle of a long computation.
+    # The host is gone, and the engine may be in the middle of a long computation.
     os._exit(0)
 
 

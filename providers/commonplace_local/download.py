@@ -1,27 +1,40 @@
-"""Fetches a model into the hub's cache folder: resumed after breaks, checked, put there whole."""
+"""Downloads a model into the hub's cache folder, which other tools share.
+
+A download is resumed after a break, checked by length and SHA-256, and moved into place whole.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-import httpx
+from commonplace_local.errors import local_error
 
-from commonplace_local.faults import fault
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from commonplace_local.models import HubModel
+
+__all__ = [
+    "Announcer",
+    "CacheFolder",
+    "Downloader",
+    "cache_folder",
+]
+
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.plugin import Deadline
-    from commonplace_local.cached import CacheFolder
     from commonplace_local.hub import Hub, RemoteFile
-    from commonplace_local.references import HubModel
+    from commonplace_local.models import HubModel
 
     Progress = Callable[[int, int | None], None]
 
-__all__ = ["Downloader"]
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PART = 1024 * 1024
@@ -29,7 +42,7 @@ _LONGEST_WAIT = 24 * 3600.0
 
 
 class Downloader:
-    """Fetches the files of one model; ``progress`` is told (bytes here, bytes in all)."""
+    """Fetches the files of one model; ``progress`` gets (bytes here, bytes in all)."""
 
     def __init__(self, hub: Hub, folder: CacheFolder, progress: Progress) -> None:
         self._hub = hub
@@ -46,102 +59,106 @@ class Downloader:
             model = self._hub.pick(model, deadline=deadline)
         try:
             for part in model.parts():
-                told = self._hub.head(model, part, deadline=deadline)
-                self._whole(model, part, told, deadline)
-                self._name(part, told)
-            self._remember(model, told.commit)
+                remote = self._hub.head(model, part, deadline=deadline)
+                self._ensure(model, part, remote, deadline)
+                self._name(part, remote)
+            self._remember(model, remote.commit)
         except OSError as error:
-            raise fault(
+            raise local_error(
                 "unavailable",
                 f"the model cannot be written below {self._folder.base}: {error.strerror or error}",
                 hint="make room or give rights there, or set local.modelCacheDir",
             ) from error
-        return self._folder.place(model.parts()[0], told.commit)
+        return self._folder.path_of(model.parts()[0], remote.commit)
 
-    def _whole(self, model: HubModel, path: str, told: RemoteFile, deadline: Deadline) -> None:
+    def _ensure(self, model: HubModel, path: str, remote: RemoteFile, deadline: Deadline) -> None:
         from filelock import FileLock, Timeout
 
-        blob, lock = self._folder.blob(told.etag), self._folder.lock(told.etag)
+        blob, lock = self._folder.blob(remote.etag), self._folder.lock(remote.etag)
         for place in (blob, lock):
             os.makedirs(os.path.dirname(place), exist_ok=True)
         try:
             with FileLock(lock, timeout=min(deadline.remaining(), _LONGEST_WAIT)):
                 if not os.path.exists(blob):
-                    self._fetch(model, path, told, deadline)
+                    self._fetch(model, path, remote, deadline)
         except Timeout:
-            raise fault("timeout", "another process is still downloading the model") from None
+            raise local_error("timeout", "another process is still downloading the model") from None
 
-    def _fetch(self, model: HubModel, path: str, told: RemoteFile, deadline: Deadline) -> None:
-        blob = self._folder.blob(told.etag)
+    def _fetch(self, model: HubModel, path: str, remote: RemoteFile, deadline: Deadline) -> None:
+        import httpx  # not with the module: a model that is here needs none of it
+
+        blob = self._folder.blob(remote.etag)
         partial = f"{blob}.incomplete"
         while True:
             before = _size(partial)
-            if told.size is not None and before > told.size:
+            if remote.size is not None and before > remote.size:
                 os.unlink(partial)
                 before = 0
-            if told.size is not None and before == told.size:
+            if remote.size is not None and before == remote.size:
                 break
             try:
-                if self._append(model, path, partial, told, deadline):
+                if self._append(model, path, partial, remote, deadline):
                     break
             except httpx.HTTPError as error:
                 here = _size(partial)
                 # Each break that still let bytes through is worth going on at once.
                 if here > before and not deadline.expired:
                     continue
-                raise self._stopped(here, told, str(error) or type(error).__name__) from None
+                raise self._stopped(here, remote, str(error) or type(error).__name__) from None
             if deadline.expired:
-                raise self._stopped(_size(partial), told, "the time was up", late=True)
-        self._check(partial, told)
+                raise self._stopped(_size(partial), remote, "the time was up", late=True)
+        self._check(partial, remote)
         os.replace(partial, blob)
 
     def _append(
-        self, model: HubModel, path: str, partial: str, told: RemoteFile, deadline: Deadline
+        self, model: HubModel, path: str, partial: str, remote: RemoteFile, deadline: Deadline
     ) -> bool:
         """Fetch what is missing of ``partial``; whether that was all of it."""
         start = _size(partial)
         with self._hub.content(
-            model, path, start=start, etag=told.etag, deadline=deadline
+            model, path, start=start, etag=remote.etag, deadline=deadline
         ) as answer:
             if answer.status_code == 416 or (
                 answer.status_code == 206
                 and not answer.headers.get("content-range", "").startswith(f"bytes {start}-")
             ):
                 if not start:
-                    raise fault("protocol", "the hub sends a part of a file, asked for all of it")
+                    raise local_error(
+                        "protocol", "the hub sends a part of a file, asked for all of it"
+                    )
                 # What is here is not the beginning of what is there.
                 os.unlink(partial)
                 return False
             resumed = answer.status_code == 206
             with open(partial, "ab" if resumed else "wb", buffering=0) as file:
                 here = start if resumed else 0
-                self._progress(here, told.size)
+                self._progress(here, remote.size)
                 try:
                     # In pieces as they come: gathered to a size, they would be lost in a break.
                     for part in answer.iter_raw():
                         file.write(part)
                         here += len(part)
-                        self._progress(here, told.size)
+                        self._progress(here, remote.size)
                         if deadline.expired:
-                            return told.size == here
+                            return remote.size == here
                 finally:
                     os.fsync(file.fileno())
         return True
 
-    def _check(self, partial: str, told: RemoteFile) -> None:
-        wrong = told.size is not None and _size(partial) != told.size
-        if not wrong and _SHA256.fullmatch(told.etag):
-            wrong = _digest(partial) != told.etag
+    def _check(self, partial: str, remote: RemoteFile) -> None:
+        wrong = remote.size is not None and _size(partial) != remote.size
+        if not wrong and _SHA256.fullmatch(remote.etag):
+            wrong = _digest(partial) != remote.etag
         if wrong:
             os.unlink(partial)
-            raise fault(
+            raise local_error(
                 "protocol",
                 "what was downloaded is not the file that the hub describes",
                 hint="try again; if it stays so, a proxy may be changing downloads",
             )
 
-    def _name(self, path: str, told: RemoteFile) -> None:
-        place, blob = self._folder.place(path, told.commit), self._folder.blob(told.etag)
+    def _name(self, path: str, remote: RemoteFile) -> None:
+        place, blob = self._folder.path_of(path, remote.commit), self._folder.blob(remote.etag)
         if os.path.exists(place):
             return
         os.makedirs(os.path.dirname(place), exist_ok=True)
@@ -161,9 +178,11 @@ class Downloader:
             file.write(commit)
         os.replace(f"{ref}.new", ref)
 
-    def _stopped(self, here: int, told: RemoteFile, why: str, *, late: bool = False) -> Exception:
-        share = f"{here * 100 // told.size} % of {told.size / 1e6:.0f} MB" if told.size else here
-        return fault(
+    def _stopped(self, here: int, remote: RemoteFile, why: str, *, late: bool = False) -> Exception:
+        share = (
+            f"{here * 100 // remote.size} % of {remote.size / 1e6:.0f} MB" if remote.size else here
+        )
+        return local_error(
             "timeout" if late else "unavailable",
             f"downloading the model stopped: {why}; {share} is here",
             hint="run the same again: it goes on from there",
@@ -183,3 +202,97 @@ def _digest(path: str) -> str:
         while part := file.read(_PART):
             digest.update(part)
     return digest.hexdigest()
+
+
+def cache_folder(configured: str | None, env: Mapping[str, str]) -> str:
+    """The folder of downloaded models: as configured, or that of the hub's own library."""
+    if configured:
+        return os.path.abspath(os.path.expanduser(configured))
+    if env.get("HF_HUB_CACHE"):
+        return os.path.expanduser(env["HF_HUB_CACHE"])
+    if env.get("HF_HOME"):
+        return os.path.join(os.path.expanduser(env["HF_HOME"]), "hub")
+    base = env.get("XDG_CACHE_HOME") or os.path.join(
+        env.get("HOME") or os.path.expanduser("~"), ".cache"
+    )
+    return os.path.join(base, "huggingface", "hub")
+
+
+class CacheFolder:
+    """The paths of one model's files: ``models--owner--repo/{blobs,refs,snapshots}``."""
+
+    def __init__(self, root: str, model: HubModel) -> None:
+        self._root = root
+        self._model = model
+        self._name = f"models--{model.owner}--{model.repo}"
+        self.base = os.path.join(root, self._name)
+
+    def find(self) -> str | None:
+        """The file to load, if all of its parts are here; makes no request."""
+        snapshot = os.path.join(self.base, "snapshots", self._commit())
+        model = self._model
+        if not model.path:
+            here = [path for path in _files(snapshot) if model.picks(path)]
+            if len(here) != 1:
+                return None
+            model = model._replace(path=here[0])
+        found = [os.path.join(snapshot, *part.split("/")) for part in model.parts()]
+        return found[0] if all(os.path.isfile(path) for path in found) else None
+
+    def blob(self, etag: str) -> str:
+        """The file with the content of ``etag``; ``.incomplete`` is appended until it is whole."""
+        return os.path.join(self.base, "blobs", etag)
+
+    def lock(self, etag: str) -> str:
+        """The lock that is held while ``etag`` is downloaded."""
+        return os.path.join(self._root, ".locks", self._name, f"{etag}.lock")
+
+    def path_of(self, path: str, commit: str) -> str:
+        """The file ``path`` of ``commit``."""
+        return os.path.join(self.base, "snapshots", commit, *path.split("/"))
+
+    def ref(self) -> str:
+        """The file that holds the commit of the revision."""
+        return os.path.join(self.base, "refs", *self._model.revision.split("/"))
+
+    def _commit(self) -> str:
+        try:
+            with open(self.ref(), encoding="utf-8") as file:
+                return file.read().strip() or self._model.revision
+        except OSError:
+            return self._model.revision
+
+
+def _files(folder: str) -> list[str]:
+    return sorted(
+        os.path.relpath(os.path.join(where, name), folder).replace(os.sep, "/")
+        for where, _, names in os.walk(folder)
+        for name in names
+    )
+
+
+_STEP = 10  # percent between two lines of the log
+
+
+class Announcer:
+    """Called with (bytes here, bytes in all): to the log, and to a terminal where there is one."""
+
+    def __init__(self, what: str) -> None:
+        import logging
+
+        self._what = what
+        self._log = logging.getLogger("commonplace.local")
+        self._logged = -1
+        self._shown = -1
+
+    def __call__(self, here: int, size: int | None) -> None:
+        """Report, if it has changed by enough."""
+        share = here * 100 // size if size else 0
+        if share // _STEP > self._logged:
+            self._logged = share // _STEP
+            self._log.info("downloading %s: %d of %s bytes", self._what, here, size or "?")
+        if share > self._shown and sys.stderr is not None and sys.stderr.isatty():
+            self._shown = share
+            end = "\n" if share >= 100 else ""
+            sys.stderr.write(f"\rdownloading {self._what}: {share} %{end}")
+            sys.stderr.flush()

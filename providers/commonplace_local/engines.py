@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import math
+import os
 from array import array
 from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Engine", "EngineError", "Job", "load"]
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "EngineError",
+    "Job",
+    "allowed_cpus",
+    "default_threads",
+    "engine",
+    "load",
+]
 
 
 class Job(NamedTuple):
@@ -64,7 +76,7 @@ class _Xllamacpp:
         params.ui = False
         params.endpoint_slots = False
         params.n_threads_http = 1
-        # It opens a port on the loopback whether wanted or not: nobody is told the key.
+        # It opens a port on the loopback whether wanted or not: the key is known to no client.
         params.api_keys = [secrets.token_hex(32)]
         if job.pooling is not None:
             name = f"LLAMA_POOLING_TYPE_{job.pooling.upper()}"
@@ -121,3 +133,72 @@ class _LlamaCpp:
             long = "exceed" in str(error)
             raise EngineError("too_large" if long else "bad_request", str(error)) from error
         return [array("f", vector).tobytes() for vector in vectors]
+
+
+ENGINES = ("xllamacpp", "llama_cpp")
+"""Importable names, best first: the first comes as a wheel and cannot be broken by threads."""
+
+
+def engine() -> str | None:
+    """The engine to use, or ``None`` if there is none."""
+    for name in ENGINES:
+        if find_spec(name) is not None:
+            return name
+    return None
+
+
+_MOST = 4
+
+
+def default_threads(*, root: str = "/") -> int:
+    """One less than the physical cores that this process may use, 1 to 4.
+
+    The engine's threads spin at every barrier: one too many on a busy machine makes it many times
+    slower, so one core is left to others, and two cores or fewer get one thread.
+    """
+    cpus = allowed_cpus()
+    quota = _quota(root)
+    usable = len(cpus) if quota is None else min(len(cpus), max(1, math.ceil(quota)))
+    if usable <= 2:
+        return 1
+    cores = min(usable, _physical(cpus, root) or usable)
+    return min(_MOST, max(1, cores - 1))
+
+
+def allowed_cpus() -> frozenset[int]:
+    """The processors that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return frozenset(os.sched_getaffinity(0))
+    return frozenset(range(os.cpu_count() or 1))
+
+
+def _quota(root: str) -> float | None:
+    """Processors' worth of time that the container is given, where it is limited."""
+    try:
+        with open(os.path.join(root, "sys/fs/cgroup/cpu.max")) as file:
+            most, period = file.read().split()
+        return int(most) / int(period)
+    except (OSError, ValueError, ZeroDivisionError):  # "max" is no number: no limit
+        pass
+    base = os.path.join(root, "sys/fs/cgroup/cpu")
+    try:
+        with open(os.path.join(base, "cpu.cfs_quota_us")) as file:
+            most_us = int(file.read())
+        with open(os.path.join(base, "cpu.cfs_period_us")) as file:
+            period_us = int(file.read())
+    except (OSError, ValueError):
+        return None
+    return most_us / period_us if most_us > 0 and period_us > 0 else None
+
+
+def _physical(cpus: frozenset[int], root: str) -> int | None:
+    """Physical cores among ``cpus``; ``None`` where the system does not say."""
+    cores = set()
+    for cpu in cpus:
+        topology = os.path.join(root, f"sys/devices/system/cpu/cpu{cpu}/topology")
+        try:
+            with open(os.path.join(topology, "thread_siblings_list")) as file:
+                cores.add(file.read().strip())
+        except OSError:
+            return None
+    return len(cores) or None

@@ -1,15 +1,21 @@
-"""Reads what a GGUF file says of itself, without its tensors."""
+"""Reads and checks the head of a GGUF file, without its tensors."""
 
 from __future__ import annotations
 
 import os
+import stat
 import struct
 from typing import TYPE_CHECKING, BinaryIO
+
+from commonplace_local.errors import local_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["MAGIC", "BrokenFileError", "Value", "read_metadata"]
+    from commonplace.plugin import ProviderError
+
+__all__ = ["MAGIC", "BrokenFileError", "Value", "checked_names", "identity", "read_metadata"]
+
 
 MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
@@ -51,7 +57,7 @@ Value = int | float | bool | str
 
 
 class BrokenFileError(ValueError):
-    """The file is no GGUF, is cut short, or is damaged; ``str()`` says which in a few words."""
+    """The file is no GGUF, is cut short, or is damaged; the message says which."""
 
 
 def read_metadata(path: str, *, whole: bool) -> Mapping[str, Value]:
@@ -143,3 +149,57 @@ class _Reader:
         if len(raw) < count:
             raise BrokenFileError("it is cut short")
         return raw
+
+
+_MEND = "set local.modelPath to a GGUF file, or to hf:owner/repo/file.gguf"
+_SAMPLES = 64
+_SAMPLE = 4096
+
+
+def checked_names(path: str) -> tuple[str, ...]:
+    """The names that the file gives for itself and its architecture.
+
+    Raises :class:`~commonplace.errors.ProviderError` unless ``path`` can be a model.
+    """
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise local_error("not_found", f"{path} is a folder, not a model", hint=_MEND)
+        if not stat.S_ISREG(mode):
+            raise local_error("not_found", f"{path} is no regular file", hint=_MEND)
+        metadata = read_metadata(path, whole=False)
+    except BrokenFileError as error:
+        hint = "download it again: " + _MEND if "cut short" in str(error) else _MEND
+        raise local_error("not_found", f"{path} cannot be loaded: {error}", hint=hint) from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+    names = (metadata.get(f"general.{key}") for key in ("name", "basename", "architecture"))
+    return tuple(str(name) for name in names if name)
+
+
+def identity(path: str) -> str:
+    """A name for the file's content, wherever it lies; other weights give another one.
+
+    Of a file of gigabytes, the size and 64 pieces spread evenly are read: any training moves all
+    weights, so models that differ, differ there. Raises as :func:`checked_names`.
+    """
+    from hashlib import blake2b
+
+    digest = blake2b(digest_size=12)
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            digest.update(str(size).encode())
+            for place in range(_SAMPLES):
+                file.seek(max(0, size - _SAMPLE) * place // (_SAMPLES - 1))
+                digest.update(file.read(_SAMPLE))
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    return digest.hexdigest()
+
+
+def _unreadable(path: str, error: OSError | ValueError) -> ProviderError:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return local_error("not_found", f"there is no file {path}", hint=_MEND)
+    words = getattr(error, "strerror", None) or str(error)
+    return local_error("not_found", f"{path} cannot be read: {words}", hint=_MEND)

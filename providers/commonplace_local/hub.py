@@ -10,13 +10,13 @@ from urllib.parse import quote
 import httpx
 from attrs import frozen
 
-from commonplace_local.faults import fault
+from commonplace_local.errors import local_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from commonplace.plugin import Deadline, ProviderError, ProviderErrorKind
-    from commonplace_local.references import HubModel
+    from commonplace_local.models import HubModel
 
 __all__ = ["Hub", "RemoteFile"]
 
@@ -45,14 +45,16 @@ class Hub:
     ) -> None:
         self._token = env.get("HF_TOKEN", "").strip()
         if not (self._token.isascii() and self._token.isprintable()):
-            raise fault("auth", "HF_TOKEN holds a character that no token has", hint="copy it anew")
+            raise local_error(
+                "auth", "HF_TOKEN holds a character that no token has", hint="copy it anew"
+            )
         self.endpoint = (env.get("HF_ENDPOINT") or _ENDPOINT).strip().rstrip("/")
         try:
             self._origin = _origin(httpx.URL(self.endpoint))
         except httpx.InvalidURL:
             self._origin = ("", "", None)
         if self._origin[0] not in ("http", "https") or not self._origin[1]:
-            raise fault(
+            raise local_error(
                 "bad_request",
                 "HF_ENDPOINT is not an http(s) address",
                 hint=f"unset it, or set it to {_ENDPOINT}",
@@ -70,7 +72,7 @@ class Hub:
             )
         except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
             # Proxies and certificates are read from the environment here.
-            raise fault(
+            raise local_error(
                 "unavailable",
                 f"the environment's proxy or certificates cannot be used: {error}",
                 hint="check HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR",
@@ -93,7 +95,7 @@ class Hub:
             if size is None and response.is_success:
                 size = headers.get("content-length")
         if not _COMMIT.fullmatch(commit) or not _ETAG.fullmatch(etag):
-            raise fault(
+            raise local_error(
                 "protocol",
                 f"{self._origin[1]} does not answer as a model hub does",
                 hint="check HF_ENDPOINT",
@@ -107,18 +109,18 @@ class Hub:
         with self._opened("GET", url, {}, deadline, leave=False) as response:
             try:
                 response.read()
-                told = [str(item["rfilename"]) for item in response.json()["siblings"]]
+                names = [str(item["rfilename"]) for item in response.json()["siblings"]]
             except (ValueError, TypeError, KeyError):
-                raise fault("protocol", f"{self._origin[1]} sends no list of files") from None
+                raise local_error("protocol", f"{self._origin[1]} sends no list of files") from None
             except httpx.HTTPError as error:
                 raise _broken(error) from None
-        fit = [path for path in sorted(told) if model.picks(path)]
+        fit = [path for path in sorted(names) if model.picks(path)]
         if not model.quant and len(fit) > 1:
             fit = [p for p in fit if model._replace(quant="Q8_0").picks(p)] or fit
         if len(fit) == 1:
             return model._replace(path=fit[0])
         found = ", ".join(fit[:8]) if fit else "none"
-        raise fault(
+        raise local_error(
             "not_found",
             f"{model} should mean one GGUF file; found: {found}",
             hint=f"set local.modelPath to hf:{model.repository}/<file>.gguf",
@@ -152,13 +154,13 @@ class Hub:
                 target = onward
             finally:
                 response.close()
-        raise fault("protocol", f"{self._origin[1]} redirects without end")
+        raise local_error("protocol", f"{self._origin[1]} redirects without end")
 
     def _asked(
         self, method: str, url: httpx.URL, extra: Mapping[str, str], deadline: Deadline
     ) -> httpx.Response:
         if deadline.expired:
-            raise fault("timeout", "no time was left for fetching the model")
+            raise local_error("timeout", "no time was left for fetching the model")
         headers = dict(extra)
         if _origin(url) != self._origin:
             headers.pop("If-Range", None)
@@ -181,7 +183,9 @@ class Hub:
             target = httpx.URL("")
         allowed = ("https",) if response.url.scheme == "https" else ("http", "https")
         if target.scheme not in allowed:
-            raise fault("protocol", f"{response.url.host} redirects to what is no safe address")
+            raise local_error(
+                "protocol", f"{response.url.host} redirects to what is no safe address"
+            )
         return target
 
     def _check(self, response: httpx.Response, *, quiet: bool) -> None:
@@ -201,8 +205,10 @@ def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
 def _broken(error: httpx.HTTPError) -> ProviderError:
     words = str(error) or type(error).__name__
     if isinstance(error, httpx.TimeoutException):
-        return fault("timeout", f"fetching the model: no answer in time ({words})", secrets=())
-    return fault(
+        return local_error(
+            "timeout", f"fetching the model: no answer in time ({words})", secrets=()
+        )
+    return local_error(
         "unavailable",
         f"fetching the model: {words}",
         secrets=(),
@@ -217,15 +223,15 @@ def _refused(response: httpx.Response, token: str) -> ProviderError:
     secrets = (token,)
     if code == "GatedRepo":
         hint = "accept the model's terms on the hub, then set HF_TOKEN to a token of that account"
-        return fault("auth", message, hint=hint, status=status, secrets=secrets)
+        return local_error("auth", message, hint=hint, status=status, secrets=secrets)
     if status == 404 or code in ("RepoNotFound", "EntryNotFound", "RevisionNotFound"):
         hint = "check the owner, repository, file and revision in local.modelPath"
-        return fault("not_found", message, hint=hint, status=status, secrets=secrets)
+        return local_error("not_found", message, hint=hint, status=status, secrets=secrets)
     if status in (401, 403):
-        return fault("auth", message, hint="check HF_TOKEN", status=status, secrets=secrets)
+        return local_error("auth", message, hint="check HF_TOKEN", status=status, secrets=secrets)
     after = response.headers.get("retry-after", "")
     delay = float(after) if after.isdecimal() else None
     if status == 429:
-        return fault("rate_limit", message, status=status, retry_after=delay, secrets=secrets)
+        return local_error("rate_limit", message, status=status, retry_after=delay, secrets=secrets)
     kind: ProviderErrorKind = "unavailable" if status >= 500 else "bad_request"
-    return fault(kind, message, status=status, retry_after=delay, secrets=secrets)
+    return local_error(kind, message, status=status, retry_after=delay, secrets=secrets)

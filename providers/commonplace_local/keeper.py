@@ -1,20 +1,25 @@
-"""Keeps one child running: started on need, started again after a crash, given up after three."""
+"""Keeps one child process running: restarted after a crash, given up after three."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Protocol
+import threading
+from typing import TYPE_CHECKING, Any
 
-from commonplace_local.faults import fault
-from commonplace_local.turns import Turns
-from commonplace_local.worker import GoneError
+from commonplace_local.errors import local_error
+from commonplace_local.worker import GoneError, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from commonplace.plugin import Deadline, ProviderError
 
-__all__ = ["Child", "Keeper"]
+__all__ = [
+    "Keeper",
+    "Turns",
+    "Worker",
+]
+
 
 _CRASHES = 3
 _WITHIN = 600.0  # seconds: crashes further apart are not counted together
@@ -28,26 +33,6 @@ _KINDS: Mapping[str, Any] = {
 }
 
 
-class Child(Protocol):
-    """What :class:`~commonplace_local.worker.Worker` is to the keeper."""
-
-    def send(self, request: Mapping[str, Any]) -> None:
-        """Hand over a request. Raises :class:`GoneError`."""
-        ...
-
-    def receive(self, timeout: float) -> dict[str, Any] | None:
-        """The next answer, or ``None`` after ``timeout`` seconds. Raises :class:`GoneError`."""
-        ...
-
-    def words(self) -> str:
-        """The last lines that the engine printed."""
-        ...
-
-    def stop(self, grace: float = 0.0) -> int:
-        """End it, once ``grace`` seconds were given to do so by itself; its status."""
-        ...
-
-
 class Keeper:
     """Asks a child, one request in flight; safe to share between threads.
 
@@ -58,7 +43,7 @@ class Keeper:
 
     def __init__(
         self,
-        start: Callable[[], Child],
+        start: Callable[[], Worker],
         load: Callable[[], Mapping[str, Any]],
         *,
         clock: Callable[[], float],
@@ -68,7 +53,7 @@ class Keeper:
         self._load = load
         self._clock = clock
         self._turns = Turns()
-        self._child: Child | None = None
+        self._child: Worker | None = None
         self._pid = os.getpid()
         self._id = 0
         self._owed: tuple[int, float] | None = None
@@ -83,7 +68,7 @@ class Keeper:
     ) -> Mapping[str, Any]:
         """The child's answer. Raises :class:`~commonplace.errors.ProviderError`."""
         if not self._turns.take(urgent=urgent, timeout=deadline.remaining()):
-            raise fault("timeout", "the model was busy with other texts all the time")
+            raise local_error("timeout", "the model was busy with other texts all the time")
         try:
             return self._asked(request, deadline)
         finally:
@@ -119,7 +104,7 @@ class Keeper:
         if self._clock() < self._not_before:
             raise self._unavailable()
 
-    def _running(self, deadline: Deadline) -> Child:
+    def _running(self, deadline: Deadline) -> Worker:
         """A child with its model loaded and nothing owed."""
         if self._pid != os.getpid():  # a fork: the child and its pipes are our parent's
             self._forget()
@@ -131,7 +116,7 @@ class Keeper:
                 self._child = self._start()
             except OSError as error:
                 words = f"the engine's process cannot be started: {error.strerror or error}"
-                raise fault("unavailable", words) from error
+                raise local_error("unavailable", words) from error
             if self._closed:
                 self.close()
                 raise _closed()
@@ -139,51 +124,51 @@ class Keeper:
             self._send(self._child, {"load": load})
         child = self._child
         if self._owed is not None:
-            told = self._awaited(child, deadline)
+            answer = self._awaited(child, deadline)
             if not self.loaded:
-                if "error" in told:
+                if "error" in answer:
                     # Engines log from a thread of their own: it speaks its last words as it ends.
                     child.stop(grace=_FAREWELL)
                     self._forget()
-                    raise _unloadable(self._path, told["error"], child.words())
-                self.loaded = told["loaded"]
+                    raise _unloadable(self._path, answer["error"], child.words())
+                self.loaded = answer["loaded"]
         return child
 
     def _exchange(
-        self, child: Child, request: Mapping[str, Any], deadline: Deadline
+        self, child: Worker, request: Mapping[str, Any], deadline: Deadline
     ) -> Mapping[str, Any]:
         if deadline.expired:
-            raise fault("timeout", "no time was left for the texts")
+            raise local_error("timeout", "no time was left for the texts")
         self._send(child, request)
-        told = self._awaited(child, deadline)
+        answer = self._awaited(child, deadline)
         self._why = ""
-        if "error" in told:
-            raise _told(told["error"])
-        return told
+        if "error" in answer:
+            raise _refusal(answer["error"])
+        return answer
 
-    def _send(self, child: Child, request: Mapping[str, Any]) -> None:
+    def _send(self, child: Worker, request: Mapping[str, Any]) -> None:
         self._id += 1
         self._owed = (self._id, self._clock())
         child.send({"id": self._id, **request})
 
-    def _awaited(self, child: Child, deadline: Deadline) -> Mapping[str, Any]:
+    def _awaited(self, child: Worker, deadline: Deadline) -> Mapping[str, Any]:
         """The answer that is owed; it stays owed if the deadline passes first."""
         assert self._owed is not None
         id_, since = self._owed
-        told = child.receive(deadline.remaining())
-        if told is None:
+        answer = child.receive(deadline.remaining())
+        if answer is None:
             what = "computing" if self.loaded else "loading the model"
             if self._clock() - since > _STUCK:
                 child.stop()
                 self._forget()
                 self._crashed("stuck", None)
-            raise fault("timeout", f"{what} took longer than it was given")
-        if told.get("id") != id_:
+            raise local_error("timeout", f"{what} took longer than it was given")
+        if answer.get("id") != id_:
             child.stop()
             self._forget()
-            raise fault("protocol", "the engine's process answered something else")
+            raise local_error("protocol", "the engine's process answered something else")
         self._owed = None
-        return told
+        return answer
 
     def _forget(self) -> None:
         self._child, self._owed = None, None
@@ -208,7 +193,7 @@ class Keeper:
         words = self._why or "the engine's process ended before it answered"
         if many:
             words += f"; after {_CRASHES} crashes it is left alone for a while"
-        return fault(
+        return local_error(
             "unavailable",
             words,
             retry_after=wait or None,
@@ -219,12 +204,12 @@ class Keeper:
 
 
 def _closed() -> ProviderError:
-    return fault("unavailable", "it was closed")
+    return local_error("unavailable", "it was closed")
 
 
-def _told(error: Mapping[str, Any]) -> ProviderError:
+def _refusal(error: Mapping[str, Any]) -> ProviderError:
     kind = _KINDS.get(error.get("kind", ""), "protocol")
-    return fault(kind, str(error.get("message", "it refused")))
+    return local_error(kind, str(error.get("message", "it refused")))
 
 
 def _unloadable(path: str, error: Mapping[str, Any], words: str) -> ProviderError:
@@ -233,8 +218,42 @@ def _unloadable(path: str, error: Mapping[str, Any], words: str) -> ProviderErro
     telling = [line for line in words.splitlines() if "error loading model: " in line]
     if telling:
         message = telling[0].rpartition("error loading model: ")[2]
-    return fault(
+    return local_error(
         _KINDS.get(error.get("kind", ""), "protocol"),
         f"{path} cannot be loaded: {message}",
         hint="delete and download it again, or set local.modelPath to another GGUF model",
     )
+
+
+class Turns:
+    """One holder at a time; while an urgent one waits, no other is let in.
+
+    A plain lock would let an indexing thread take it again and again, past a waiting search.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._held = False
+        self._urgent = 0
+
+    def take(self, *, urgent: bool, timeout: float) -> bool:
+        """Wait for a turn, at most ``timeout`` seconds; whether it came."""
+        with self._changed:
+            self._urgent += urgent
+            try:
+                free = self._changed.wait_for(
+                    lambda: not self._held and (urgent or not self._urgent),
+                    min(timeout, threading.TIMEOUT_MAX),
+                )
+            finally:
+                self._urgent -= urgent
+                self._changed.notify_all()
+            if free:
+                self._held = True
+            return free
+
+    def give_back(self) -> None:
+        """Let the next one in."""
+        with self._changed:
+            self._held = False
+            self._changed.notify_all()

@@ -32,7 +32,7 @@ def _local(context: ProviderContext) -> EmbeddingProvider:
 
 
 def _probe() -> Probe:
-    from commonplace_local.installed import engine
+    from commonplace_local.engines import engine
 
     if engine() is not None:
         return Probe(available=True)
@@ -47,11 +47,11 @@ def _ready(context: ProviderContext) -> Probe:
     """Automatic choice takes a file that is there, and never downloads one."""
     import os
 
-    from commonplace_local.references import is_remote
-
     path = context.options.get("model_path") or ""
     if not path:
         return Probe(available=False, reason="local.modelPath is not set")
+    from commonplace_local.models import is_remote
+
     if is_remote(path):
         reason = "automatic choice downloads nothing"
         return Probe(available=False, reason=reason, hint='set provider to "local"')

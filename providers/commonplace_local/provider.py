@@ -10,8 +10,8 @@ from binascii import a2b_base64
 from typing import TYPE_CHECKING, Any, Literal
 
 from commonplace.plugin import Limits
-from commonplace_local.faults import fault
-from commonplace_local.installed import ENGINES
+from commonplace_local.engines import ENGINES
+from commonplace_local.errors import local_error
 from commonplace_local.models import configured_model
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class LocalProvider:
         """See :class:`~commonplace.plugin.EmbeddingProvider`."""
         query = purpose == "query"
         if query and self._path is None and self._model.here() is None:
-            raise fault(
+            raise local_error(
                 "not_found",
                 f"the model {self._model.name} is not downloaded yet",
                 hint="index once (commonplace index): that downloads it",
@@ -123,7 +123,7 @@ class LocalProvider:
         from commonplace_local.worker import Worker
 
         if not self._first.acquire(timeout=min(deadline.remaining(), threading.TIMEOUT_MAX)):
-            raise fault("timeout", "the model is still being downloaded")
+            raise local_error("timeout", "the model is still being downloaded")
         try:
             if self._path is None:
                 self._path = self._model.fetch(deadline=deadline)
@@ -136,20 +136,19 @@ class LocalProvider:
             self._first.release()
 
     def _job(self) -> Mapping[str, Any]:
-        from commonplace_local.files import told_names
-        from commonplace_local.installed import engine
-        from commonplace_local.threads import default_threads
+        from commonplace_local.engines import default_threads, engine
+        from commonplace_local.gguf import checked_names
 
         name = self._options.get("engine") or engine()
         if name not in ENGINES:
-            raise fault(
+            raise local_error(
                 "not_found",
                 "neither xllamacpp nor llama-cpp-python is installed",
                 hint="pip install commonplace[local]",
             )
         path, self._path = self._path, None
         assert path is not None
-        told_names(path)  # it may have gone since the last start: then it is looked for anew
+        checked_names(path)  # it may have gone since the last start: then it is looked for anew
         self._path = path
         return {
             "engine": name,
@@ -168,7 +167,7 @@ class LocalProvider:
         if self._dims is None or self._dims == len(vector):
             return vector
         if self._dims > len(vector):
-            raise fault(
+            raise local_error(
                 "bad_request",
                 f"{self.model} makes vectors of {len(vector)} dimensions, not of {self._dims}",
                 hint=f"remove outputDimensionality, or set it to {len(vector)} or less",
@@ -180,7 +179,7 @@ def _dims(asked: int | None, name: str, lengths: tuple[int, ...]) -> int | None:
     if asked is None or asked in lengths or not lengths:
         return asked
     allowed = ", ".join(str(length) for length in lengths)
-    raise fault(
+    raise local_error(
         "bad_request",
         f"models of the family {name} make vectors of {allowed} dimensions, not of {asked}",
         hint="remove outputDimensionality, or set it to one of these",
@@ -191,7 +190,7 @@ def _threads(asked: object) -> int | None:
     if asked is None:
         return None
     if isinstance(asked, bool) or not isinstance(asked, int) or not 1 <= asked <= _MOST_THREADS:
-        raise fault(
+        raise local_error(
             "bad_request",
             f"local.threads must be a whole number from 1 to {_MOST_THREADS}, not {asked!r}",
             hint="remove it: a number that suits this machine is chosen",

@@ -1,4 +1,4 @@
-"""One child process and the lines that go between it and us."""
+"""One child process, and the lines sent to it and received from it."""
 
 from __future__ import annotations
 
@@ -100,12 +100,12 @@ class Worker:
     def receive(self, timeout: float) -> dict[str, Any] | None:
         """The next answer, or ``None`` after ``timeout`` seconds. Raises :class:`GoneError`."""
         try:
-            told = self._inbox.get(timeout=min(timeout, threading.TIMEOUT_MAX))
+            line = self._inbox.get(timeout=min(timeout, threading.TIMEOUT_MAX))
         except Empty:
             return None
-        if told is None:
+        if line is None:
             raise self._gone()
-        answer: dict[str, Any] = told
+        answer: dict[str, Any] = line
         return answer
 
     def words(self) -> str:
@@ -151,7 +151,7 @@ class Worker:
                 except ValueError:
                     self._words.append(line.decode("utf-8", "replace")[:_LINE])
         self._inbox.put(None)
-        # Whoever ended by idling is not left behind as a zombie until somebody asks again.
+        # A child that ended by idling does not stay a zombie until the next request.
         self._process.wait()
 
     def _overhear(self) -> None:

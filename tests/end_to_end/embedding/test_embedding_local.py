@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace_local.installed import engine
+from commonplace_local.engines import engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable

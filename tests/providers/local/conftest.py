@@ -12,7 +12,7 @@ import pytest
 from attrs import define, field
 
 from commonplace.plugin import ProviderContext
-from commonplace_local.installed import engine
+from commonplace_local.engines import engine
 from commonplace_local.provider import LocalProvider
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from queue import Empty
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from commonplace_local.child import serve
 from commonplace_local.engines import EngineError, Job
@@ -53,7 +53,9 @@ def run(script: Script, jobs: list[Job] | None = None) -> tuple[bool, list[dict[
             jobs.append(job)
         return Fake()
 
-    ended = serve(script, lambda answer: told.append(json.loads(json.dumps(answer))), load)
+    ended = serve(
+        cast("Any", script), lambda answer: told.append(json.loads(json.dumps(answer))), load
+    )
     return ended, told
 
 

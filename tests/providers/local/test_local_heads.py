@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace_local.families import PLAIN, family_of
 from commonplace_local.gguf import BrokenFileError, read_metadata
+from commonplace_local.models import PLAIN, family_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -54,7 +54,7 @@ def crash() -> GoneError:
 def keep(clock: Callable[[], float]) -> Callable[..., Keeper]:
     def make(*children: Scripted) -> Keeper:
         waiting = deque(children)
-        return Keeper(waiting.popleft, lambda: {"path": "m.gguf"}, clock=clock)
+        return Keeper(cast("Any", waiting.popleft), lambda: {"path": "m.gguf"}, clock=clock)
 
     return make
 
@@ -261,7 +261,7 @@ def test_a_process_that_cannot_be_started_is_told(clock: Callable[[], float]) ->
     def refuse() -> Scripted:
         raise OSError(12, "Cannot allocate memory")
 
-    keeper = Keeper(refuse, lambda: {"path": "m.gguf"}, clock=clock)
+    keeper = Keeper(cast("Any", refuse), lambda: {"path": "m.gguf"}, clock=clock)
     with pytest.raises(ProviderError, match="Cannot allocate memory") as caught:
         ask(keeper)
     assert caught.value.kind == "unavailable"

@@ -35,7 +35,7 @@ def test_it_is_offered_as_local_before_all_others(registration: Registration[Any
 def test_it_needs_an_engine(
     registration: Registration[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("commonplace_local.installed.find_spec", {}.get)
+    monkeypatch.setattr("commonplace_local.engines.find_spec", {}.get)
     probe = registration.probe()
     assert not probe.available
     assert probe.hint == "pip install commonplace[local]"
@@ -46,7 +46,7 @@ def test_either_engine_will_do(
     registration: Registration[Any], monkeypatch: pytest.MonkeyPatch, engine: str
 ) -> None:
     known = {engine: object()}
-    monkeypatch.setattr("commonplace_local.installed.find_spec", known.get)
+    monkeypatch.setattr("commonplace_local.engines.find_spec", known.get)
     assert registration.probe().available
 
 
@@ -231,7 +231,7 @@ def test_a_download_that_is_no_model_is_told_with_its_place(
 
 
 def test_progress_is_logged_in_steps(caplog: pytest.LogCaptureFixture) -> None:
-    from commonplace_local.announcing import Announcer
+    from commonplace_local.download import Announcer
 
     caplog.set_level("INFO")
     announce = Announcer("m")
@@ -244,7 +244,7 @@ def test_progress_is_logged_in_steps(caplog: pytest.LogCaptureFixture) -> None:
 def test_a_terminal_sees_the_share(monkeypatch: pytest.MonkeyPatch) -> None:
     from io import StringIO
 
-    from commonplace_local.announcing import Announcer
+    from commonplace_local.download import Announcer
 
     class Terminal(StringIO):
         def isatty(self) -> bool:

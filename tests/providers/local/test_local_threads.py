@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace_local import threads
+from commonplace_local import engines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def machine(
     root: Path, monkeypatch: pytest.MonkeyPatch, *, cpus: int, siblings: int = 1, quota: str = ""
 ) -> str:
-    monkeypatch.setattr(threads, "allowed_cpus", lambda: frozenset(range(cpus)))
+    monkeypatch.setattr(engines, "allowed_cpus", lambda: frozenset(range(cpus)))
     if siblings:
         for cpu in range(cpus):
             folder = root / f"sys/devices/system/cpu/cpu{cpu}/topology"
@@ -55,7 +55,7 @@ def test_one_core_is_left_to_others(
     expected: int,
 ) -> None:
     root = machine(tmp_path, monkeypatch, cpus=cpus, siblings=siblings, quota=quota)
-    assert threads.default_threads(root=root) == expected
+    assert engines.default_threads(root=root) == expected
 
 
 def test_the_older_kind_of_limit_is_kept_too(
@@ -66,11 +66,11 @@ def test_the_older_kind_of_limit_is_kept_too(
     group.mkdir(parents=True)
     (group / "cpu.cfs_quota_us").write_text("-1")
     (group / "cpu.cfs_period_us").write_text("100000")
-    assert threads.default_threads(root=root) == 4
+    assert engines.default_threads(root=root) == 4
     (group / "cpu.cfs_quota_us").write_text("200000")
-    assert threads.default_threads(root=root) == 1
+    assert engines.default_threads(root=root) == 1
 
 
 def test_this_machine_has_a_number() -> None:
-    assert 1 <= threads.default_threads() <= 4
-    assert threads.allowed_cpus()
+    assert 1 <= engines.default_threads() <= 4
+    assert engines.allowed_cpus()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from commonplace_local.turns import Turns
+from commonplace_local.keeper import Turns
 
 
 def test_a_turn_that_is_taken_is_not_given_again() -> None:

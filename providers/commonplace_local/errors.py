@@ -9,12 +9,12 @@ from commonplace.plugin import ProviderError
 if TYPE_CHECKING:
     from commonplace.plugin import ProviderErrorKind
 
-__all__ = ["fault"]
+__all__ = ["local_error"]
 
 _WORDS = 400
 
 
-def fault(
+def local_error(
     kind: ProviderErrorKind,
     message: str,
     *,

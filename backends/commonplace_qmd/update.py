@@ -9,15 +9,14 @@ from threading import TIMEOUT_MAX, Condition, Lock
 from typing import TYPE_CHECKING, Literal
 
 from commonplace.plugin import (
-    Background,
     CommonplaceError,
     Embedding,
     IndexReadOnlyError,
     Lease,
     Progress,
-    Schedule,
     SyncReport,
     SyncRequest,
+    SyncWorker,
     UnavailableError,
     settled_stamp,
     waited_for,
@@ -316,8 +315,7 @@ class BackgroundUpdates:
     def __init__(self, update: Callable[[], SyncReport], interval: float) -> None:
         self._update = update
         self._interval = interval
-        schedule = Schedule(debounce=0.0, now=time.monotonic())
-        self._background = Background(schedule, self._run, name="qmd")
+        self._background = SyncWorker(self._run, name="qmd", debounce=0.0)
         self._changed = Condition()
         self._running = False  # or requested
         self._unread = False

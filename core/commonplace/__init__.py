@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         WorkspaceError,
     )
     from commonplace.memory import Memory
-    from commonplace.model.reports import NoteText, Status, SyncEvent, SyncReport, UpkeepState
+    from commonplace.model.reports import NoteText, Status, SyncEvent, SyncReport, SyncState
     from commonplace.model.search import Hit, SearchResult
 
 __all__ = [
@@ -46,8 +46,8 @@ __all__ = [
     "Status",
     "SyncEvent",
     "SyncReport",
+    "SyncState",
     "UnavailableError",
-    "UpkeepState",
     "WorkspaceError",
     "__version__",
 ]
@@ -60,8 +60,8 @@ _HOME = {
     "SyncReport": "model.reports",
     "Hit": "model.search",
     "SearchResult": "model.search",
-    "SyncEvent": "model.upkeep",
-    "UpkeepState": "model.upkeep",
+    "SyncEvent": "model.reports",
+    "SyncState": "model.reports",
 }
 
 

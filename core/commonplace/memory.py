@@ -41,11 +41,10 @@ if TYPE_CHECKING:
         Status,
         SyncListener,
         SyncReport,
-        UpkeepState,
+        SyncState,
     )
     from commonplace.model.search import SearchResult
-    from commonplace.sync.queue import SyncRequest
-    from commonplace.sync.service import Upkeep
+    from commonplace.sync.service import SyncService
 
 __all__ = ["Memory"]
 
@@ -79,7 +78,7 @@ class Memory:
         self._backend: Backend | FallbackMemoryManager | None = None
         self._closed = False
         self._searcher: Searcher | None = None
-        self._upkeep: Upkeep | None = None
+        self._sync_service: SyncService | None = None
 
     @classmethod
     def open(
@@ -147,7 +146,7 @@ class Memory:
         from commonplace.sync.queue import SyncRequest
 
         request = SyncRequest(("demand",), force=force, eager=True, progress=progress)
-        return self._keeping().sync(request)
+        return self._service().sync(request)
 
     def watch(self, *, poll: bool = False) -> None:
         """Keep the index up to the files from now on, in the background, until closed.
@@ -160,7 +159,7 @@ class Memory:
         from commonplace.sync.watcher import Watcher
 
         watched = partial(watched_paths, self.host, self.settings, self._sources)
-        self._keeping().watch(
+        self._service().watch(
             lambda changed: Watcher(watched, changed, force_polling=poll),
             unwatched=not all("watched" in source.capabilities for source in self._sources),
         )
@@ -170,7 +169,7 @@ class Memory:
 
         Nothing is done where ``sync.onSessionStart`` is off.
         """
-        self._keeping().session_started(session_key)
+        self._service().session_started(session_key)
 
     def compacted(self, session_file: str | None = None) -> SyncReport | None:
         """A session was compacted: bring its transcript, and all else, into the index.
@@ -178,7 +177,7 @@ class Memory:
         ``postIndexSync`` says whether that is done at all, and whether this waits for it: then the
         report is returned. ``session_file`` is the transcript, for those who listen.
         """
-        return self._keeping().compacted(session_file, self.settings.flush.post_index_sync)
+        return self._service().compacted(session_file, self.settings.flush.post_index_sync)
 
     def search(
         self,
@@ -224,7 +223,7 @@ class Memory:
         if (events := self.host.events) is not None:
             events.searched(query, result)
         if not self._one_shot and (session_key or result.stale > 0):
-            self._keeping().searched(session_key, result.stale)
+            self._service().searched(session_key, result.stale)
         return result
 
     def get(self, path: str, *, start: int | None = None, lines: int | None = None) -> NoteText:
@@ -249,9 +248,9 @@ class Memory:
             return note
 
     @property
-    def upkeep(self) -> UpkeepState | None:
+    def sync_state(self) -> SyncState | None:
         """Who keeps the index up to the files, where this process has done so at all."""
-        return self._upkeep.state() if self._upkeep is not None else None
+        return self._sync_service.state() if self._sync_service is not None else None
 
     def status(self, *, deep: bool = False) -> Status:
         """The condition of this memory; a part that is unwell is described, never raised.
@@ -272,7 +271,7 @@ class Memory:
             notices=(*self.settings.warnings, *self._source_notices),
             plugins=self.host.plugins(),
             deep=deep,
-            upkeep=self._upkeep.state() if self._upkeep is not None else None,
+            sync_state=self._sync_service.state() if self._sync_service is not None else None,
             clock=self._clock,
         )
 
@@ -283,9 +282,9 @@ class Memory:
         """
         with self._opening:
             self._closed = True
-            upkeep = self._upkeep
-        if upkeep is not None:
-            upkeep.close()
+            service = self._sync_service
+        if service is not None:
+            service.close()
         with self._opening:
             backends, self._backend = self._backend, None
         if backends is not None:
@@ -293,37 +292,21 @@ class Memory:
         self._embedding.close()
         self.host.close()
 
-    def _keeping(self) -> Upkeep:
+    def _service(self) -> SyncService:
         with self._opening:
             if self._closed:
                 raise CallerError("this memory is closed", hint="open another one")
-            if self._upkeep is None:
-                from commonplace.sync.service import Upkeep
+            if self._sync_service is None:
+                from commonplace.sync.service import BackendSync, SyncService
 
-                self._upkeep = Upkeep(
+                self._sync_service = SyncService(
                     self.settings.search.sync,
-                    self._maintain,
+                    BackendSync(self._backends, self.settings, self.host, self._clock),
                     embeds=partial(embeds, self.host, self.settings, self._embedding.service),
                     listener=self._on_sync,
                     clock=self._clock,
                 )
-            return self._upkeep
-
-    def _maintain(self, request: SyncRequest, deadline: Deadline) -> SyncReport:
-        from commonplace.health.state_files import delete_files, leftovers
-
-        delete_files(leftovers(self.settings.state_dir, self.settings.cache_dir, now=self._clock()))
-        report = self._backends().maintain(
-            force=request.force,
-            embed=request.embed,
-            eager=request.eager,
-            deadline=deadline,
-            progress=request.progress,
-            wait=request.wait,
-        )
-        if (events := self.host.events) is not None:
-            events.synced(report)
-        return report
+            return self._sync_service
 
     def _backends(self) -> Backend | FallbackMemoryManager:
         with self._opening:

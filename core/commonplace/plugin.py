@@ -80,7 +80,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "search.ranking": "rank with_step",
         "search.snippets": "make_snippet",
         "sync.queue": "SyncRequest",
-        "sync.schedule": "Background Schedule",
+        "sync.schedule": "SyncWorker",
         "text.analyse": "Analyser make_analyser",
         "text.graphemes": "floor_boundary is_boundary",
         "text.query": "parse_query",

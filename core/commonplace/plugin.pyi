@@ -164,8 +164,7 @@ from commonplace.search.ranking import rank as rank
 from commonplace.search.ranking import with_step as with_step
 from commonplace.search.snippets import make_snippet as make_snippet
 from commonplace.sync.queue import SyncRequest as SyncRequest
-from commonplace.sync.schedule import Background as Background
-from commonplace.sync.schedule import Schedule as Schedule
+from commonplace.sync.schedule import SyncWorker as SyncWorker
 from commonplace.text.analyse import Analyser as Analyser
 from commonplace.text.analyse import make_analyser as make_analyser
 from commonplace.text.graphemes import floor_boundary as floor_boundary

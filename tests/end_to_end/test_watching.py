@@ -78,7 +78,7 @@ class Watched:
         )
 
     def state(self) -> Any:
-        state = self.memory.status().upkeep
+        state = self.memory.status().sync_state
         assert state is not None
         return state
 
@@ -158,7 +158,7 @@ def test_closing_leaves_no_thread_and_no_descriptor(opener: Opener, workspace: P
     before = threads(), descriptors()
     watched = opener()
     until(watched.settled)
-    assert {"commonplace-upkeep", "commonplace-watcher"} <= threads()
+    assert {"commonplace-sync", "commonplace-watcher"} <= threads()
     (workspace / "memory" / "new.md").write_text("A narwhal.\n")
     until(lambda: watched.finds("narwhal", "memory/new.md"))
     watched.memory.close()
@@ -184,7 +184,7 @@ def test_the_configuration_may_forbid_watching_and_the_interval_still_works(
 
 def test_polling_does_the_same(opener: Opener, workspace: Path) -> None:
     watched = opener(watch=False)
-    assert watched.memory.status().upkeep is None
+    assert watched.memory.status().sync_state is None
     watched.memory.watch(poll=True)
     until(watched.settled)
     assert watched.state().watching == "polling"

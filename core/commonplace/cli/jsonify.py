@@ -153,7 +153,7 @@ def status_json(status: Status) -> dict[str, Any]:
         "dbBytes": status.db_bytes,
         "writable": status.writable,
         "configFiles": status.config_files,
-        "sync": status.upkeep,
+        "sync": status.sync_state,
         "notes": status.information,
         "warnings": status.notices,
         "problems": status.problems,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from commonplace.fallback.backend import Backend
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.model.plugin_info import PluginInfo
-    from commonplace.model.reports import BackendState, ProviderState, UpkeepState
+    from commonplace.model.reports import BackendState, ProviderState, SyncState
     from commonplace.model.store import SpaceInfo, StoreHealth
 
 __all__ = ["status_of"]
@@ -42,7 +42,7 @@ def status_of(
     notices: tuple[str, ...],
     plugins: tuple[PluginInfo, ...],
     deep: bool,
-    upkeep: UpkeepState | None = None,
+    sync_state: SyncState | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Status:
     """The status of every part; a part that fails is described, nothing is raised.
@@ -97,7 +97,7 @@ def status_of(
         providers=providers,
         spaces=health.spaces or (),
         links=found.states,
-        upkeep=upkeep,
+        sync_state=sync_state,
         findings=tuple(findings),
         information=health.information,
     )

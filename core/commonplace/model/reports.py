@@ -27,7 +27,7 @@ __all__ = [
     "SyncListener",
     "SyncOutcome",
     "SyncReport",
-    "UpkeepState",
+    "SyncState",
     "WatchMode",
 ]
 
@@ -142,7 +142,7 @@ class Status(NamedTuple):
     far as is known without asking, and ``fallback`` says in whose place. ``search_mode`` is
     ``hybrid``, ``vector`` or ``keyword``. ``providers`` are those configured, ``spaces`` all that
     the index holds vectors in, each with how much it covers. ``links`` are the chain of backends.
-    ``upkeep`` is who keeps the index up to the files, where this process has done so at all.
+    ``sync_state`` tells what syncs the index in this process, if anything has.
     ``findings`` are all that a deep look looked at, well or not; their remedies work as long as the
     memory is open. ``information`` are lines of the backend's on what is as it should be.
     """
@@ -174,7 +174,7 @@ class Status(NamedTuple):
     spaces: tuple[SpaceInfo, ...] = ()
     links: tuple[BackendState, ...] = ()
     deferred: int = 0
-    upkeep: UpkeepState | None = None
+    sync_state: SyncState | None = None
     findings: tuple[Finding, ...] = ()
     information: tuple[str, ...] = ()
 
@@ -234,7 +234,7 @@ class SyncOutcome(NamedTuple):
     failing_since: float | None = None
 
 
-class UpkeepState(NamedTuple):
+class SyncState(NamedTuple):
     """Who keeps the index up to the files in this process.
 
     ``watching`` with its ``reason``, where it is not as good as it could be, ``since`` (epoch

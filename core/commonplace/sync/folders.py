@@ -19,26 +19,34 @@ if TYPE_CHECKING:
     from commonplace.model.documents import WatchedPath
 
 __all__ = [
+    "FolderTrees",
+    "PathState",
     "Relevance",
-    "Standing",
-    "Trees",
     "folders_of",
     "is_entered",
-    "silent_system",
-    "standing_of",
+    "remote_file_system",
+    "state_of",
 ]
 
-
 # Too many files are open: that says nothing about the folder.
-_NOT_ITS_FAULT = (errno.EMFILE, errno.ENFILE)
+_NOT_THE_FOLDER = (errno.EMFILE, errno.ENFILE)
+
+# File systems that do not report what other machines change.
+_REMOTE = re.compile(
+    "9p|afs|ceph|cifs|coda|drvfs|glusterfs|lustre|ncpfs|nfs4?|prl_fs|smb[23]|smbfs|vboxsf"
+    "|virtiofs|vmhgfs"
+)
+# File systems in user space: most of them stand for something remote. These do not.
+_USER_SPACE = re.compile(r"fuse(?:$|\.(?!(?:bindfs|encfs|fuse-overlayfs|gocryptfs|mergerfs)$))")
+_ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
-class Standing(NamedTuple):
-    """What there is of one place: another standing means that other folders are to be watched.
+class PathState(NamedTuple):
+    """What a watched path is: after a change of it, other folders are to be watched.
 
-    ``anchor`` is the innermost folder around the place that exists. ``identities`` are device and
-    inode of the anchor, and of the place where that is a folder; a file may be replaced freely.
-    ``is_open`` says whether we may look into it.
+    ``anchor`` is the innermost folder around the path that exists. ``identities`` are device and
+    inode of the anchor, and of the path if that is a folder; a file may be replaced freely.
+    ``is_open`` says whether this user may list it.
     """
 
     anchor: str
@@ -46,54 +54,39 @@ class Standing(NamedTuple):
     is_open: bool
 
 
-def standing_of(location: str) -> Standing:
-    """What there is of the place ``location`` now."""
+def state_of(location: str) -> PathState:
+    """What the path ``location`` is now."""
     anchor = location
     identity = None
     while identity is None and anchor != os.path.dirname(anchor):
         anchor = os.path.dirname(anchor)
         identity = _folder(anchor)
-    there = _folder(location)
-    is_open = there is not None and os.access(location, os.R_OK | os.X_OK)
-    return Standing(anchor, (identity, there), is_open)
+    own = _folder(location)
+    is_open = own is not None and os.access(location, os.R_OK | os.X_OK)
+    return PathState(anchor, (identity, own), is_open)
 
 
 def folders_of(watched: Iterable[WatchedPath], *, scandir: Scandir = os.scandir) -> frozenset[str]:
-    """The folders to be watched, each for its own entries only.
+    """The folders to watch, each for its own entries only.
 
-    For a place that is a folder, itself and, if it is recursive, all folders below except ignored
-    ones. For what is no folder, or is a link to one, the innermost folder around it that exists:
-    that is where it appears, is replaced, or goes. Below a place no link is followed. A folder that
-    cannot be listed is left out; the one around it tells when that changes. Raises ``OSError``
-    where too many files are open.
+    For a path that is a folder: itself and, if it is recursive, all folders below except ignored
+    ones. For any other, and for a link to a folder: the innermost folder around it that exists, as
+    it appears, is replaced and goes there. Links further below are not followed. A folder that
+    cannot be listed is left out; the one around it reports when that changes. Raises ``OSError`` if
+    too many files are open.
     """
     folders: set[str] = set()
-    for place in watched:
-        if _folder(place.location) is None or os.path.islink(place.location):
-            folders.add(standing_of(place.location).anchor)
-        if _folder(place.location) is not None:
-            folders.update(_listed(place, scandir))
+    for path in watched:
+        own = _folder(path.location)
+        if own is None or os.path.islink(path.location):
+            folders.add(state_of(path.location).anchor)
+        if own is not None:
+            folders.update(_listed(path, scandir))
     return frozenset(folders)
 
 
-def _listed(place: WatchedPath, scandir: Scandir) -> Iterator[str]:
-    waiting = [place.location]
-    while waiting:
-        folder = waiting.pop()
-        try:
-            with scandir(folder) as entries:
-                inner = [entry.path for entry in entries if is_entered(entry)]
-        except OSError as error:
-            if error.errno in _NOT_ITS_FAULT:
-                raise
-            continue
-        yield folder
-        if place.recursive:
-            waiting += inner
-
-
 def is_entered(entry: os.DirEntry[str]) -> bool:
-    """Whether documents are looked for in it: a folder, by no link, that is not ignored."""
+    """Whether documents are looked for in it: a folder, not a link, that is not ignored."""
     return (
         entry.is_dir(follow_symlinks=False)
         and not is_ignored(entry.name)
@@ -102,66 +95,49 @@ def is_entered(entry: os.DirEntry[str]) -> bool:
     )
 
 
-def _folder(path: str) -> tuple[int, int] | None:
-    """Device and inode of the folder that ``path`` leads to, if it is one."""
-    try:
-        found = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
-
-
 class Relevance:
-    """Judges absolute paths by the places where documents may be. Nothing is looked up."""
+    """Judges absolute paths by the watched ones, by their names alone: no file is looked up."""
 
     def __init__(self, watched: Iterable[WatchedPath]) -> None:
         self._watched = tuple(watched)
 
     def is_document(self, path: str) -> bool:
-        """Whether a file of this name counts: in or below a place, outside of ignored folders."""
+        """Whether a file of this name counts: at or below a path, outside of ignored folders."""
         return any(
             path.endswith(suffix) and not any(map(is_ignored, folders))
             for folders, suffix in self._below(path)
         )
 
     def is_folder(self, path: str) -> bool:
-        """Whether a folder of this name would be watched: below a place, and not ignored."""
+        """Whether a folder of this name would be watched: below a path, and not ignored."""
         name = os.path.basename(path)
         return not is_ignored(name) and any(
-            place.recursive
-            and path.startswith(_inside(place.location))
-            and not any(map(is_ignored, _parts(place.location, path)[:-1]))
-            for place in self._watched
+            watched.recursive
+            and path.startswith(_inside(watched.location))
+            and not any(map(is_ignored, _parts(watched.location, path)[:-1]))
+            for watched in self._watched
         )
 
     def leads(self, path: str) -> bool:
-        """Whether ``path`` is a place itself, or a folder that one lies in."""
+        """Whether ``path`` is a watched path, or a folder around one."""
         return any(
-            path == place.location or place.location.startswith(_inside(path))
-            for place in self._watched
+            path == watched.location or watched.location.startswith(_inside(path))
+            for watched in self._watched
         )
 
     def _below(self, path: str) -> Iterator[tuple[list[str], str]]:
-        """The folders between each place that holds ``path`` and its file; the suffix there."""
-        for place in self._watched:
-            if path == place.location:
-                yield [], place.suffix
-            elif path.startswith(_inside(place.location)):
-                folders = _parts(place.location, path)[:-1]
-                if place.recursive or not folders:
-                    yield folders, place.suffix
+        """The folders between each watched path that holds ``path`` and its file; the suffix."""
+        for watched in self._watched:
+            if path == watched.location:
+                yield [], watched.suffix
+            elif path.startswith(_inside(watched.location)):
+                folders = _parts(watched.location, path)[:-1]
+                if watched.recursive or not folders:
+                    yield folders, watched.suffix
 
 
-def _inside(folder: str) -> str:
-    return folder.rstrip(os.sep) + os.sep
-
-
-def _parts(folder: str, path: str) -> list[str]:
-    return path[len(_inside(folder)) :].split(os.sep)
-
-
-class Trees:
-    """The ``folders`` (absolute) to be watched, as trees that hold them all.
+class FolderTrees:
+    """The ``folders`` (absolute) to watch as trees, for systems that report real paths of these.
 
     macOS and Windows watch a tree as cheaply as a folder, and do not follow links in it; handing
     macOS a thousand folders takes seconds. ``tops`` are real paths, none below another.
@@ -174,7 +150,7 @@ class Trees:
         self.tops = sorted(real for real in self._names if not self._is_below_another(real))
 
     def names_of(self, path: str) -> list[str]:
-        """What the real path ``path`` is called in the folders, once for each that it lies in."""
+        """The names of the real path ``path`` in the folders, one for each that it lies in."""
         real = path
         while real not in self._names:
             around = os.path.dirname(real)
@@ -193,48 +169,11 @@ class Trees:
         return False
 
 
-_SILENT = frozenset(
-    {
-        "9p",
-        "afs",
-        "ceph",
-        "cifs",
-        "coda",
-        "drvfs",
-        "glusterfs",
-        "lustre",
-        "ncpfs",
-        "nfs",
-        "nfs4",
-        "prl_fs",
-        "smb2",
-        "smb3",
-        "smbfs",
-        "vboxsf",
-        "virtiofs",
-        "vmhgfs",
-    }
-)
-# File systems of a program: most of them stand for something far away. These do not.
-_PROGRAMS = ("fuse", "fuse.")
-_LOCAL_PROGRAMS = frozenset(
-    {
-        "fuseblk",
-        "fuse.bindfs",
-        "fuse.encfs",
-        "fuse.fuse-overlayfs",
-        "fuse.gocryptfs",
-        "fuse.mergerfs",
-    }
-)
-_ESCAPED = re.compile(r"\\([0-7]{3})")
+def remote_file_system(path: str, *, mounts: str = "/proc/self/mounts") -> str:
+    """The type of the file system of ``path``, if it does not report remote changes; else ``""``.
 
-
-def silent_system(path: str, *, mounts: str = "/proc/self/mounts") -> str:
-    """The type of the file system that ``path`` is on, if that is a silent one; else ``""``.
-
-    ``path`` need not exist. ``mounts`` is the table of the Linux kernel; without it, nothing is
-    known.
+    ``path`` need not exist. ``mounts`` is the table of the Linux kernel; elsewhere no file system
+    is known to be remote.
     """
     try:
         with open(mounts, encoding="utf-8", errors="surrogateescape") as file:
@@ -250,8 +189,37 @@ def silent_system(path: str, *, mounts: str = "/proc/self/mounts") -> str:
         # Of two on the same folder the later one is on top.
         if holds and len(where) >= len(longest):
             longest, kind = where, type_
-    return kind if _is_silent(kind) else ""
+    return kind if _REMOTE.fullmatch(kind) or _USER_SPACE.match(kind) else ""
 
 
-def _is_silent(kind: str) -> bool:
-    return kind in _SILENT or (kind.startswith(_PROGRAMS) and kind not in _LOCAL_PROGRAMS)
+def _listed(path: WatchedPath, scandir: Scandir) -> Iterator[str]:
+    waiting = [path.location]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with scandir(folder) as entries:
+                inner = [entry.path for entry in entries if is_entered(entry)]
+        except OSError as error:
+            if error.errno in _NOT_THE_FOLDER:
+                raise
+            continue
+        yield folder
+        if path.recursive:
+            waiting += inner
+
+
+def _folder(path: str) -> tuple[int, int] | None:
+    """Device and inode of the folder that ``path`` leads to, if it is one."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
+
+
+def _inside(folder: str) -> str:
+    return folder.rstrip(os.sep) + os.sep
+
+
+def _parts(folder: str, path: str) -> list[str]:
+    return path[len(_inside(folder)) :].split(os.sep)

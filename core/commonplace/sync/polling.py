@@ -15,83 +15,85 @@ if TYPE_CHECKING:
     from commonplace.files.scan import Scandir
     from commonplace.model.documents import WatchedPath
 
-__all__ = ["Poller", "look"]
+__all__ = ["Poller", "stamps_of"]
 
-Snapshot = dict[str, int]
-"""A number for each file, which is another one when the file's stamp is."""
+Stamps = dict[str, int]
+"""For each file the hash of its stamp."""
 
 _CPU_SHARE = 0.008  # of a core, so that with its waiting it stays below a hundredth
 _WALL_SHARE = 0.2  # a slow disk has others to serve
 
 
 class Poller:
-    """Compares what is in and below ``places`` with what was there before.
+    """Compares the files at and below ``paths`` with what was there before.
 
-    ``pause`` is how many seconds to wait before the next look: ``least``, or more where looking
-    takes so long that it would take more than a hundredth of a core. ``cpu`` and ``wall`` are
-    clocks in seconds.
+    ``pause`` is how many seconds to wait before the next call: ``least``, or more if a call takes
+    so long that polling would use more than a hundredth of a core. ``cpu`` and ``wall`` are clocks
+    in seconds.
     """
 
     def __init__(
         self,
-        places: Iterable[WatchedPath],
+        paths: Iterable[WatchedPath],
         *,
         least: float,
         cpu: Callable[[], float],
         wall: Callable[[], float],
     ) -> None:
-        self.places = tuple(places)
+        self.paths = tuple(paths)
         self._least = least
         self._cpu = cpu
         self._wall = wall
         self.pause = least
         self.folders = 0
-        self._before = self._look()
+        self._before = self._stamps()
 
     def changes(self) -> frozenset[str]:
-        """The absolute paths of files that were made, changed or deleted since the last look."""
-        before, self._before = self._before, self._look()
+        """The absolute paths of files that were created, changed or deleted since the last call."""
+        before, self._before = self._before, self._stamps()
         return frozenset(path for path, _ in before.items() ^ self._before.items())
 
-    def _look(self) -> Snapshot:
+    def _stamps(self) -> Stamps:
         cpu, wall = self._cpu(), self._wall()
-        found, self.folders = look(self.places)
+        found, self.folders = stamps_of(self.paths)
         cpu, wall = self._cpu() - cpu, self._wall() - wall
         self.pause = max(self._least, cpu / _CPU_SHARE, wall / _WALL_SHARE)
         return found
 
 
-def look(watched: Iterable[WatchedPath], *, scandir: Scandir = os.scandir) -> tuple[Snapshot, int]:
-    """All files in and below the places, and how many folders were listed.
+def stamps_of(
+    watched: Iterable[WatchedPath], *, scandir: Scandir = os.scandir
+) -> tuple[Stamps, int]:
+    """All files at and below the paths, and how many folders were listed.
 
-    A folder that cannot be listed holds nothing. Links are followed to a place, and not below.
+    A folder that cannot be listed counts as empty. A link is followed at a path, not below it.
     """
-    found: Snapshot = {}
+    found: Stamps = {}
     folders = 0
-    for place in watched:
-        waiting = [place.location]
-        if not os.path.isdir(place.location):
-            _take_file(place, found)
+    for path in watched:
+        waiting = [path.location]
+        if not os.path.isdir(path.location):
+            _take_file(path, found)
             continue
         while waiting:
-            inner = _take_folder(waiting.pop(), place.suffix, found, scandir)
+            inner = _take_folder(waiting.pop(), path.suffix, found, scandir)
             folders += 1
-            if place.recursive:
+            if path.recursive:
                 waiting += inner
     return found, folders
 
 
-def _take_file(place: WatchedPath, found: Snapshot) -> None:
+def _take_file(path: WatchedPath, found: Stamps) -> None:
     try:
-        status = os.lstat(place.location)
+        status = os.lstat(path.location)
     except (OSError, ValueError):
         return
-    if stat.S_ISREG(status.st_mode) and place.location.endswith(place.suffix):
-        found[place.location] = hash(stamp_of(status))
+    if stat.S_ISREG(status.st_mode) and path.location.endswith(path.suffix):
+        found[path.location] = hash(stamp_of(status))
 
 
-def _take_folder(folder: str, suffix: str, found: Snapshot, scandir: Scandir) -> list[str]:
-    """Take the files of one folder; the folders in it that are to be looked at."""
+def _take_folder(folder: str, suffix: str, found: Stamps, scandir: Scandir) -> list[str]:
+    """Take the files of one folder; the folders in it to look into."""
     inner: list[str] = []
     try:
         with scandir(folder) as entries:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from commonplace.errors import CallerError, DeadlineExceededError
+from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
 
 if TYPE_CHECKING:
@@ -15,20 +16,15 @@ if TYPE_CHECKING:
     from commonplace.model.reports import Progress, ProgressCallback, Reason, SyncReport
     from commonplace.resilience.deadline import Deadline
 
-__all__ = [
-    "SyncQueue",
-    "SyncRequest",
-    "merged",
-]
+__all__ = ["SyncQueue", "SyncRequest", "merged"]
 
 
 class SyncRequest(NamedTuple):
     """A sync that is wanted.
 
-    ``force`` makes the index anew; ``embed`` also embeds what is not; ``eager`` leaves nothing for
-    later because it is little. ``paths`` are absolute paths that are known to have changed: they
-    are told, and the sync looks at everything all the same. ``wait`` is how many seconds to wait
-    for another writer.
+    ``force`` rebuilds the index; ``embed`` also embeds new texts; ``eager`` leaves no growing
+    document for later. ``paths`` are absolute paths that have changed: they are only reported, as
+    every sync scans all files. ``wait`` is how many seconds to wait for another writer.
     """
 
     reasons: tuple[Reason, ...]
@@ -41,15 +37,15 @@ class SyncRequest(NamedTuple):
 
 
 def merged(requests: Iterable[SyncRequest]) -> SyncRequest:
-    """One request that does all that ``requests`` want; there must be one at least."""
+    """One request that covers all ``requests``, of which there is at least one."""
     wanted = list(requests)
     if len(wanted) == 1:
         return wanted[0]
-    told = [request.progress for request in wanted if request.progress is not None]
+    callbacks = [request.progress for request in wanted if request.progress is not None]
 
     def progress(done: Progress) -> None:
-        for tell in told:
-            tell(done)
+        for callback in callbacks:
+            callback(done)
 
     return SyncRequest(
         reasons=tuple(dict.fromkeys(reason for request in wanted for reason in request.reasons)),
@@ -58,148 +54,125 @@ def merged(requests: Iterable[SyncRequest]) -> SyncRequest:
         eager=any(request.eager for request in wanted),
         paths=frozenset().union(*(request.paths for request in wanted)),
         wait=max(request.wait for request in wanted),
-        progress=progress if told else None,
+        progress=progress if callbacks else None,
     )
 
 
 class SyncQueue:
-    """Runs ``sync`` for all who ask, never twice at once, on the threads of those who ask.
+    """Runs ``sync`` for all callers, never twice at once, on the callers' threads.
 
-    Requests that come while a round runs gather into one next round: the running one may have
-    looked at the files already. The first of them to notice that it has ended leads the next, and
-    all whose requests it covers get its report, or its error.
+    Requests that arrive while a sync runs are merged into the next one, as the running one may have
+    scanned the files already. The first caller to notice that it has ended runs the next; all whose
+    requests it covers get its report or its error.
     """
 
     def __init__(self, sync: Callable[[SyncRequest], SyncReport]) -> None:
         self._sync = sync
         self._changed = threading.Condition()
-        self._waiting: list[_Ticket] = []
-        self._round: _Round | None = None
+        self._waiting: list[_Call] = []
+        self._covered: list[_Call] = []  # by the sync that runs; the first one runs it
+        self._thread: int | None = None
         self._closed = False
-
-    @property
-    def running(self) -> SyncRequest | None:
-        """What the round under way is for."""
-        under_way = self._round
-        return under_way.request if under_way is not None else None
+        self.running: SyncRequest | None = None
 
     def run(self, request: SyncRequest, *, deadline: Deadline = NEVER) -> SyncReport:
-        """The report of a round that began after this call and does what ``request`` wants.
+        """The report of a sync that begins after this call and covers ``request``.
 
-        Raises what the round raised. An interrupt of the thread that leads a round ends it for
-        that thread alone: another that waits begins it anew. Whoever stops waiting, interrupted
-        or at ``deadline`` with :class:`~commonplace.errors.DeadlineExceededError`, takes the
-        request along, unless its round has begun. Raises
+        Raises the error of the sync. An interrupt of the thread that runs it ends it for that
+        thread alone: another caller that waits runs it again. A caller that stops waiting,
+        interrupted or at ``deadline`` with :class:`~commonplace.errors.DeadlineExceededError`,
+        withdraws its request, unless the sync has begun. Raises
         :class:`~commonplace.errors.CallerError` once the queue is closed, and on a thread that is
-        in the midst of a round.
+        running a sync.
         """
-        ticket = _Ticket(request)
+        call = _Call(request)
         try:
-            if self._leads(ticket, deadline):
-                self._lead()
+            if (together := self._turn_of(call, deadline)) is not None:
+                self._run(together)
         finally:
-            self._leave(ticket)
-        return ticket.outcome()
+            self._leave(call)
+        return call.result()
 
     def close(self) -> None:
-        """Refuse all who wait and all who come; the round under way goes on."""
+        """Refuse all callers from now on, and those that wait; the running sync continues."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
     def settle(self, seconds: float) -> bool:
-        """Wait for the round under way, if there is one; whether it has ended in time."""
+        """Wait for the running sync, if there is one; whether it has ended in time."""
         with self._changed:
-            if self._leading():
-                return True  # it is this very thread that would be waited for
-            return self._changed.wait_for(lambda: self._round is None, seconds)
+            if self._thread == threading.get_ident():
+                return True
+            return self._changed.wait_for(lambda: self.running is None, seconds)
 
-    def _leads(self, ticket: _Ticket, deadline: Deadline) -> bool:
-        """Wait for a round: whether it is for this thread to lead it, or it has been led."""
+    def _turn_of(self, call: _Call, deadline: Deadline) -> SyncRequest | None:
+        """Wait; the merged request that the caller has to run, or ``None`` if another has."""
         with self._changed:
-            if self._leading():
+            if self._thread == threading.get_ident():
                 raise CallerError(
                     "a sync cannot wait for another one that it is part of",
                     hint="ask for it after the sync, not in its callback",
                 )
-            self._waiting.append(ticket)
-            while not ticket.over:
-                if ticket in self._waiting:
+            self._waiting.append(call)
+            while not call.over:
+                if call in self._waiting:
                     if self._closed:
                         raise CallerError("this memory is closed", hint="open another one")
-                    if self._round is None:
-                        self._round = _Round(ticket, self._waiting)
-                        self._waiting = []
-                        return True
+                    if self.running is None:
+                        self._waiting.remove(call)
+                        self._covered, self._waiting = [call, *self._waiting], []
+                        self._thread = threading.get_ident()
+                        self.running = merged(each.request for each in self._covered)
+                        return self.running
                 if deadline.expired:
                     raise DeadlineExceededError("another sync took longer than was waited for")
-                self._changed.wait(_patience(deadline))
-        return False
+                self._changed.wait(_seconds(deadline))
+        return None
 
-    def _lead(self) -> None:
-        this = self._round
-        assert this is not None, "a leader has a round"
+    def _run(self, request: SyncRequest) -> None:
         report: SyncReport | None = None
         failure: Exception | None = None
         try:
-            report = self._sync(this.request)
-        except Exception as error:  # noqa: BLE001 - raised again for each who waits for it
+            report = self._sync(request)
+        except Exception as error:  # noqa: BLE001 - raised again for each caller that waits
             failure = error
         with self._changed:
-            for covered in this.tickets:
-                covered.end(report, failure)
+            for call in self._covered:
+                call.report, call.failure = report, failure
 
-    def _leave(self, ticket: _Ticket) -> None:
-        """Leave nothing of this thread's behind, however its waiting or leading ended."""
+    def _leave(self, call: _Call) -> None:
+        """Remove the caller, however its waiting or its sync ended."""
         with self._changed:
-            if ticket in self._waiting:
-                self._waiting.remove(ticket)
-            this = self._round
-            if this is not None and this.leader is ticket:
-                self._round = None
-                # Of a round that was interrupted the others are still to be served.
-                again = [other for other in this.tickets if other is not ticket and not other.over]
-                self._waiting[:0] = again
+            if call in self._waiting:
+                self._waiting.remove(call)
+            if self._covered and self._covered[0] is call:
+                # After an interrupt the others are still to be served.
+                self._waiting[:0] = [each for each in self._covered[1:] if not each.over]
+                self._covered, self._thread, self.running = [], None, None
             self._changed.notify_all()
 
-    def _leading(self) -> bool:
-        return self._round is not None and self._round.thread == threading.get_ident()
 
-
-class _Round:
-    """Requests that are carried out together."""
-
-    def __init__(self, leader: _Ticket, tickets: list[_Ticket]) -> None:
-        self.leader = leader
-        self.tickets = tickets
-        self.thread = threading.get_ident()
-        self.request = merged(ticket.request for ticket in tickets)
-
-
-class _Ticket:
-    """One request and what came of it."""
+class _Call:
+    """One caller's request and its result."""
 
     def __init__(self, request: SyncRequest) -> None:
         self.request = request
-        self._report: SyncReport | None = None
-        self._failure: Exception | None = None
+        self.report: SyncReport | None = None
+        self.failure: Exception | None = None
 
     @property
     def over(self) -> bool:
-        return self._report is not None or self._failure is not None
+        return self.report is not None or self.failure is not None
 
-    def end(self, report: SyncReport | None, failure: Exception | None) -> None:
-        self._report, self._failure = report, failure
-
-    def outcome(self) -> SyncReport:
-        """The report, or the failure raised here; once it is over."""
-        if self._failure is not None:
-            raise self._failure
-        assert self._report is not None, "a round ends with a report or a failure"
-        return self._report
+    def result(self) -> SyncReport:
+        if self.failure is not None:
+            raise self.failure
+        assert self.report is not None, "a sync ends with a report or a failure"
+        return self.report
 
 
-def _patience(deadline: Deadline) -> float | None:
+def _seconds(deadline: Deadline) -> float | None:
     seconds = deadline.remaining()
     if deadline.cancellable:
         return min(seconds, LOOK_SECONDS)

@@ -12,15 +12,10 @@ from commonplace.sync.queue import SyncRequest, merged
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-
-__all__ = [
-    "Background",
-    "Schedule",
-]
-
+__all__ = ["Schedule", "SyncWorker"]
 
 _CEILING = 10
-"""A file that is never quiet is indexed after this many times the debounce ..."""
+"""A file that keeps changing is indexed after this many times the debounce ..."""
 _CEILING_SECONDS = 30.0
 """... or after this, if that is sooner, but never before the debounce is over once."""
 _RETRY_SECONDS = 2.0
@@ -28,14 +23,14 @@ _LONGEST_RETRY_SECONDS = 300.0
 
 
 class Schedule:
-    """Gathers what is wanted until it is due. All times are seconds of one monotonic clock.
+    """Gathers requests until they are due. All times are seconds of one monotonic clock.
 
-    A change waits until ``debounce`` seconds have passed without another, but not for ever; what
-    is asked for is due at once. With ``interval`` a sync is due that long after the last one. After
-    a sync that left something undone, the same is due again, and nothing before it: after 2
-    seconds, then twice as long each time, up to 5 minutes.
+    A change waits until ``debounce`` seconds have passed without another, but not for ever; a
+    request is due at once. With ``interval`` a sync is due that long after the last one. After a
+    sync that left something undone, the same is due again, and nothing before it: after 2 seconds,
+    then twice as long each time, up to 5 minutes. Whatever waits is merged into one sync.
 
-    Not for threads: whoever shares it holds a lock.
+    Not thread-safe: its user holds a lock.
     """
 
     def __init__(self, *, debounce: float, now: float) -> None:
@@ -57,7 +52,7 @@ class Schedule:
         self._interval = seconds
 
     def ask(self, request: SyncRequest, now: float) -> None:
-        """``request`` is wanted as soon as may be."""
+        """``request`` is wanted as soon as possible."""
         self._asked.append(request)
         self._asked_at = min(self._asked_at, now)
 
@@ -73,7 +68,7 @@ class Schedule:
         return len(self._noticed)
 
     def due(self) -> float | None:
-        """When the next sync is due, which may have passed; ``None`` while nothing is wanted."""
+        """When the next sync is due, which may have passed; ``None`` if none is wanted."""
         moments = [self._asked_at, self._quiet_at(), self._interval_at()]
         if self._owed is not None:
             moments.append(self._not_before)
@@ -81,7 +76,7 @@ class Schedule:
         return due if due < inf else None
 
     def take(self, now: float) -> SyncRequest | None:
-        """All that is wanted, if that is due; :meth:`ended` is to be told how it went."""
+        """All that is wanted, if it is due; call :meth:`ended` after the sync."""
         due = self.due()
         if due is None or now < due:
             return None
@@ -89,7 +84,7 @@ class Schedule:
         return self._taken
 
     def ended(self, now: float, *, done: bool) -> None:
-        """The sync that was taken has ended; what it has not ``done`` is owed."""
+        """The sync that was taken has ended; unless it is ``done``, it is tried again."""
         self._ended = now
         self._owed = None if done else self._taken
         self._taken = None
@@ -101,7 +96,7 @@ class Schedule:
             self._not_before = now + pause
 
     def left(self, now: float) -> SyncRequest | None:
-        """All that is wanted and was not done, due or not; then nothing is."""
+        """Remove and return all that is wanted and not done, due or not."""
         nothing = self._owed is None and not self._asked and self._first_notice == inf
         return None if nothing else self._all(now)
 
@@ -125,57 +120,49 @@ class Schedule:
         return self._ended + self._interval if self._interval else inf
 
 
-class Background:
-    """Waits on a ``schedule`` and hands what is due to ``run``.
+class SyncWorker:
+    """A thread that passes what is due to ``run``.
 
-    ``run`` says whether all was done that could be, and never raises. The thread starts with the
-    first thing there is to do or to wait for.
+    ``run`` returns whether all was done that could be, and never raises. The thread starts with the
+    first request, change or interval. ``running`` is the request being run.
     """
 
-    def __init__(
-        self,
-        schedule: Schedule,
-        run: Callable[[SyncRequest], bool],
-        *,
-        name: str = "upkeep",
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._name = f"commonplace-{name}"
-        self._schedule = schedule
+    def __init__(self, run: Callable[[SyncRequest], bool], *, name: str, debounce: float) -> None:
         self._run = run
-        self._clock = clock
+        self._name = f"commonplace-{name}"
+        self._schedule = Schedule(debounce=debounce, now=time.monotonic())
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closed = False
         self.running: SyncRequest | None = None
 
     def ask(self, request: SyncRequest) -> bool:
-        """Make a sync for ``request`` as soon as may be; whether there is a thread to make it."""
+        """Sync for ``request`` as soon as possible; whether there is a thread to do so."""
         with self._changed:
-            self._schedule.ask(request, self._clock())
+            self._schedule.ask(request, time.monotonic())
             return self._wake()
 
     def notice(self, paths: Iterable[str]) -> None:
-        """Make a sync when ``paths``, which have changed, come to rest."""
+        """Sync once ``paths``, which have changed, are quiet."""
         with self._changed:
-            self._schedule.notice(paths, self._clock())
+            self._schedule.notice(paths, time.monotonic())
             self._wake()
 
     def every(self, seconds: float) -> None:
-        """Make a sync ``seconds`` after the last one; 0 is never."""
+        """Sync ``seconds`` after the last one; 0 is never."""
         with self._changed:
             self._schedule.every(seconds)
             self._wake()
 
-    def prospect(self) -> tuple[int, float | None]:
+    def outlook(self) -> tuple[int, float | None]:
         """How many changed paths wait, and in how many seconds a sync is due, if one is."""
         with self._changed:
             due = self._schedule.due()
-            left = None if due is None else max(0.0, due - self._clock())
+            left = None if due is None else max(0.0, due - time.monotonic())
             return self._schedule.waiting, left
 
     def close(self, seconds: float) -> SyncRequest | None:
-        """End, waiting up to ``seconds`` for a sync under way, and return what was not done.
+        """End, waiting up to ``seconds`` for the running sync; returns what was not done.
 
         Closing twice is fine.
         """
@@ -186,13 +173,13 @@ class Background:
         if thread is not None and thread is not threading.current_thread():
             thread.join(seconds)
         with self._changed:
-            return self._schedule.left(self._clock())
+            return self._schedule.left(time.monotonic())
 
     def _wake(self) -> bool:
-        """Let the thread look again; the first call starts it."""
+        """Let the thread look at the schedule; the first call starts it."""
         self._changed.notify_all()
         if self._thread is None and not self._closed:
-            thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
+            thread = threading.Thread(target=self._loop, name=self._name, daemon=True)
             try:
                 thread.start()
             except RuntimeError:  # no more threads, or the interpreter is about to end
@@ -200,22 +187,21 @@ class Background:
             self._thread = thread
         return not self._closed
 
-    def _serve(self) -> None:
+    def _loop(self) -> None:
         while (request := self._next()) is not None:
             done = self._run(request)
             with self._changed:
                 self.running = None
-                self._schedule.ended(self._clock(), done=done)
+                self._schedule.ended(time.monotonic(), done=done)
 
     def _next(self) -> SyncRequest | None:
-        """What is due, once something is; ``None`` when it is time to end."""
+        """What is due, once something is; ``None`` when closed."""
         with self._changed:
             while not self._closed:
-                now = self._clock()
+                now = time.monotonic()
                 self.running = self._schedule.take(now)
                 if self.running is not None:
                     return self.running
                 due = self._schedule.due()
-                left = None if due is None else min(due - now, threading.TIMEOUT_MAX)
-                self._changed.wait(left)
+                self._changed.wait(None if due is None else min(due - now, threading.TIMEOUT_MAX))
             return None

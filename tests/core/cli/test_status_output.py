@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from commonplace.cli.commands.status import _upkeep
-from commonplace.model.reports import SyncOutcome, UpkeepState
+from commonplace.cli.commands.status import _sync_state
+from commonplace.model.reports import SyncOutcome, SyncState
 
 AT = 1_700_000_000.0
 
 
 def test_how_changes_are_noticed_and_since_when() -> None:
-    ((label, words),) = _upkeep(UpkeepState("native", "", AT, 3))
+    ((label, words),) = _sync_state(SyncState("native", "", AT, 3))
     assert (label, words[:22]) == ("Watched", "by the system since 20")
-    ((_, words),) = _upkeep(UpkeepState("polling", "it is a network disk", AT, 3))
+    ((_, words),) = _sync_state(SyncState("polling", "it is a network disk", AT, 3))
     assert words.endswith(": it is a network disk")
-    assert list(_upkeep(UpkeepState("off", "sync.watch is false"))) == [
+    assert list(_sync_state(SyncState("off", "sync.watch is false"))) == [
         ("Watched", "no: sync.watch is false")
     ]
-    assert list(_upkeep(UpkeepState())) == []
+    assert list(_sync_state(SyncState())) == []
 
 
 def test_what_is_being_done_and_what_waits() -> None:
-    assert dict(_upkeep(UpkeepState(running=("watch", "search"), waiting=3))) == {
+    assert dict(_sync_state(SyncState(running=("watch", "search"), waiting=3))) == {
         "Syncing": "now (watch, search)"
     }
-    assert dict(_upkeep(UpkeepState(waiting=1))) == {"Syncing": "soon: 1 changed path"}
+    assert dict(_sync_state(SyncState(waiting=1))) == {"Syncing": "soon: 1 changed path"}
 
 
 def test_how_the_last_sync_ended() -> None:
     last = SyncOutcome(AT, ("watch",), added=1, updated=2, removed=3)
-    (_, words), *rest = _upkeep(UpkeepState(last=last))
+    (_, words), *rest = _sync_state(SyncState(last=last))
     assert words.endswith(" (watch): 1 added, 2 updated, 3 removed")
     assert rest == []
     failed = last._replace(error="the index is read-only", failing_since=AT)
-    facts = dict(_upkeep(UpkeepState(last=failed)))
+    facts = dict(_sync_state(SyncState(last=failed)))
     assert facts["  failing"].startswith("the index is read-only since 20")

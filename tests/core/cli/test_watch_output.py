@@ -10,7 +10,7 @@ from typing import Any
 from commonplace.cli.commands.watch import SyncPrinter
 from commonplace.cli.context import Context
 from commonplace.errors import IndexReadOnlyError
-from commonplace.model.reports import Embedding, SyncEvent, SyncReport, UpkeepState
+from commonplace.model.reports import Embedding, SyncEvent, SyncReport, SyncState
 
 AT = 1_700_000_000.0
 NOTHING = SyncReport(unchanged=3)
@@ -118,7 +118,7 @@ def test_with_json_each_is_an_object_on_a_line() -> None:
     screen.event(NOTHING)
     screen.event(SyncReport(added=1, unchanged=3), paths=("/notes/memory/a.md",))
     screen.event(error=IndexReadOnlyError("it cannot be written", hint="chmod"))
-    screen.printer.watching(UpkeepState("polling", "asked for", AT, 2))
+    screen.printer.watching(SyncState("polling", "asked for", AT, 2))
     done, failed, watch = map(json.loads, screen.out.getvalue().splitlines())
     assert (done["event"], done["at"], done["reasons"]) == ("sync", AT, ["watch"])
     assert (done["paths"], done["report"]["added"]) == (["/notes/memory/a.md"], 1)
@@ -143,12 +143,12 @@ def test_with_json_each_is_an_object_on_a_line() -> None:
 def test_the_watch_mode_is_printed_when_it_changes() -> None:
     screen = Screen()
     screen.printer.watching(None)
-    screen.printer.watching(UpkeepState())
+    screen.printer.watching(SyncState())
     for _ in range(2):
-        screen.printer.watching(UpkeepState("native", "", AT, 1))
-    screen.printer.watching(UpkeepState("native", "", AT, 2, waiting=3))
-    screen.printer.watching(UpkeepState("polling", "the limit is reached", AT, 2))
-    screen.printer.watching(UpkeepState("off", "it failed", AT))
+        screen.printer.watching(SyncState("native", "", AT, 1))
+    screen.printer.watching(SyncState("native", "", AT, 2, waiting=3))
+    screen.printer.watching(SyncState("polling", "the limit is reached", AT, 2))
+    screen.printer.watching(SyncState("off", "it failed", AT))
     assert screen.notes() == [
         "note: watching 1 folder",
         "note: watching 2 folders by polling: the limit is reached",

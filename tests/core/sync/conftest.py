@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from commonplace.model.documents import WatchedPath
-    from commonplace.sync.watcher import Means, WatchState
+    from commonplace.sync.watcher import WatchDeps, WatchState
 
 PATIENCE = 30.0  # seconds; only what is broken waits that long
 
@@ -26,7 +26,7 @@ class Told:
         self,
         watched: Callable[[], Sequence[WatchedPath]],
         *,
-        means: Means | None = None,
+        deps: WatchDeps | None = None,
         poll_seconds: float = 2.0,
         force_polling: bool = False,
     ) -> None:
@@ -38,7 +38,7 @@ class Told:
             self._hear,
             poll_seconds=poll_seconds,
             force_polling=force_polling,
-            means=means,
+            deps=deps,
         )
 
     def _hear(self, paths: frozenset[str]) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.model.documents import WatchedPath
-from commonplace.sync.folders import Trees
-from commonplace.sync.native import Native
-from commonplace.sync.watcher import Means
+from commonplace.sync.folders import FolderTrees
+from commonplace.sync.native import native_events
+from commonplace.sync.watcher import WatchDeps
 
 pytest.importorskip("watchfiles")
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def test_a_tree_holds_all_folders_below_it(tmp_path: Path) -> None:
     base = str(tmp_path.resolve())
     folders = [f"{base}/a", f"{base}/a/b", f"{base}/a/b/c/d", f"{base}/ab", f"{base}/x/y"]
-    assert Trees(folders).tops == [f"{base}/a", f"{base}/ab", f"{base}/x/y"]
-    assert Trees([*folders, "/"]).tops == ["/"]
-    assert Trees([]).tops == []
+    assert FolderTrees(folders).tops == [f"{base}/a", f"{base}/ab", f"{base}/x/y"]
+    assert FolderTrees([*folders, "/"]).tops == ["/"]
+    assert FolderTrees([]).tops == []
 
 
 def test_what_changed_is_called_as_the_folders_are(tmp_path: Path) -> None:
@@ -32,13 +32,13 @@ def test_what_changed_is_called_as_the_folders_are(tmp_path: Path) -> None:
     (real / "deep").mkdir(parents=True)
     link = tmp_path / "link"
     link.symlink_to(real)
-    trees = Trees([str(link), f"{link}/deep", str(real)])
+    trees = FolderTrees([str(link), f"{link}/deep", str(real)])
     assert trees.tops == [str(real)]
     assert trees.names_of(f"{real}/deep/a.md") == [f"{link}/deep/a.md"]
     assert trees.names_of(f"{real}/new/a.md") == [f"{link}/new/a.md", f"{real}/new/a.md"]
     assert trees.names_of(str(real)) == [str(link), str(real)]
     assert trees.names_of("/elsewhere/a.md") == ["/elsewhere/a.md"]
-    assert Trees(["/"]).names_of("/a.md") == ["/a.md"]
+    assert FolderTrees(["/"]).names_of("/a.md") == ["/a.md"]
 
 
 def test_a_workspace_that_is_a_link_is_watched_as_a_tree(
@@ -51,7 +51,7 @@ def test_a_workspace_that_is_a_link_is_watched_as_a_tree(
     told = watch(
         WatchedPath(str(workspace / "MEMORY.md"), recursive=False, suffix=".md"),
         WatchedPath(str(memory), suffix=".md"),
-        means=Means(open_native=partial(Native, trees=True)),
+        deps=WatchDeps(events=partial(native_events, trees=True)),
     )
     assert told.state().mode == "native"
     told.hears(lambda: (workspace / "MEMORY.md").write_text("x"), str(workspace / "MEMORY.md"))

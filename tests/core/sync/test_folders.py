@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from commonplace.files.roots import is_ignored
 from commonplace.model.documents import WatchedPath
-from commonplace.sync.folders import Relevance, folders_of, standing_of
+from commonplace.sync.folders import Relevance, folders_of, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def test_nothing_that_counts_can_change_unwatched_and_nothing_else_is_watched(
     # Where a place is not there, something watches for it.
     for place in watched:
         if not os.path.isdir(place.location):
-            assert standing_of(place.location).anchor in found
+            assert state_of(place.location).anchor in found
     # And nobody watches a folder that is neither a place, nor around a missing one, nor below one.
     for folder in found:
         assert relevance.leads(folder) or relevance.is_folder(folder), folder
@@ -92,7 +92,7 @@ def test_a_place_that_is_the_root_of_the_disk() -> None:
     assert relevance.is_document("/a/b.md")
     assert relevance.is_folder("/a/b")
     assert not relevance.is_document("/a/.b/c.md")
-    assert standing_of("/").anchor == "/"
+    assert state_of("/").anchor == "/"
 
 
 def test_links_are_followed_to_a_place_and_not_below(tmp_path: Path) -> None:
@@ -109,21 +109,21 @@ def test_a_link_that_leads_elsewhere_is_another_standing(tmp_path: Path) -> None
     for target in ("one", "two"):
         (tmp_path / target).mkdir()
     place.symlink_to(tmp_path / "one")
-    before = standing_of(str(place))
-    assert standing_of(str(place)) == before
+    before = state_of(str(place))
+    assert state_of(str(place)) == before
     place.unlink()
-    assert standing_of(str(place)) != before
+    assert state_of(str(place)) != before
     place.symlink_to(tmp_path / "two")
-    assert standing_of(str(place)) != before
+    assert state_of(str(place)) != before
 
 
 def test_a_file_that_is_replaced_stands_as_before(tmp_path: Path) -> None:
     file = tmp_path / "MEMORY.md"
-    before = standing_of(str(file))
+    before = state_of(str(file))
     for _ in range(2):
         (tmp_path / "new").write_text("the ant")
         (tmp_path / "new").replace(file)
-        assert standing_of(str(file)) == before
+        assert state_of(str(file)) == before
 
 
 def test_a_name_that_no_index_can_hold_is_not_watched(tmp_path: Path) -> None:

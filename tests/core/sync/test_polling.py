@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.model.documents import WatchedPath
-from commonplace.sync.polling import Poller, look
-from commonplace.sync.watcher import Means
+from commonplace.sync.polling import Poller, stamps_of
+from commonplace.sync.watcher import WatchDeps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,12 +58,12 @@ def test_what_does_not_count_is_not_looked_at(tmp_path: Path) -> None:
     (tmp_path / "link.md").symlink_to(tmp_path / "a" / "a.md")
     (tmp_path / "linked").symlink_to(tmp_path / "a")
     (tmp_path / "folder.md").mkdir()
-    found, folders = look([WatchedPath(str(tmp_path), suffix=".md")])
+    found, folders = stamps_of([WatchedPath(str(tmp_path), suffix=".md")])
     assert set(found) == {str(tmp_path / "a" / "a.md")}
     assert folders == 3
-    assert look([WatchedPath(str(tmp_path), recursive=False, suffix=".md")]) == ({}, 1)
-    assert look([WatchedPath(str(tmp_path / "link.md"), suffix=".md")]) == ({}, 0)
-    assert look([WatchedPath(str(tmp_path / "a\0b"))]) == ({}, 0)
+    assert stamps_of([WatchedPath(str(tmp_path), recursive=False, suffix=".md")]) == ({}, 1)
+    assert stamps_of([WatchedPath(str(tmp_path / "link.md"), suffix=".md")]) == ({}, 0)
+    assert stamps_of([WatchedPath(str(tmp_path / "a\0b"))]) == ({}, 0)
 
 
 def test_a_folder_that_cannot_be_listed_holds_nothing_and_the_others_are_looked_at(
@@ -78,7 +78,7 @@ def test_a_folder_that_cannot_be_listed_holds_nothing_and_the_others_are_looked_
             raise PermissionError(errno.EACCES, "Permission denied", folder)
         return os.scandir(folder)
 
-    found, _ = look([WatchedPath(str(tmp_path))], scandir=scandir)
+    found, _ = stamps_of([WatchedPath(str(tmp_path))], scandir=scandir)
     assert set(found) == {str(tmp_path / "a" / "a.md")}
 
 
@@ -101,8 +101,8 @@ def test_looking_takes_a_hundredth_of_a_core_and_a_fifth_of_the_time_at_most(
 
 
 @pytest.fixture
-def steps() -> tuple[Means, Callable[[], None], list[float]]:
-    """Means whose waiting ends when it is told to; how; and what was waited for."""
+def steps() -> tuple[WatchDeps, Callable[[], None], list[float]]:
+    """WatchDeps whose waiting ends when it is told to; how; and what was waited for."""
     waited: list[float] = []
     go = threading.Semaphore(0)
 
@@ -111,17 +111,17 @@ def steps() -> tuple[Means, Callable[[], None], list[float]]:
         while not stop.is_set() and not go.acquire(timeout=0.01):
             pass
 
-    return Means(wait=wait, cpu=lambda: 0.0), go.release, waited
+    return WatchDeps(wait=wait, cpu=lambda: 0.0), go.release, waited
 
 
 def test_a_watcher_that_is_to_poll_polls_and_says_so(
     tmp_path: Path,
     watch: Callable[..., Any],
-    steps: tuple[Means, Callable[[], None], list[float]],
+    steps: tuple[WatchDeps, Callable[[], None], list[float]],
 ) -> None:
-    means, step, waited = steps
+    deps, step, waited = steps
     told = watch(
-        WatchedPath(str(tmp_path), suffix=".md"), means=means, force_polling=True, poll_seconds=7.0
+        WatchedPath(str(tmp_path), suffix=".md"), deps=deps, force_polling=True, poll_seconds=7.0
     )
     assert told.calls == [{str(tmp_path)}]
     file = tmp_path / "deep" / "a.md"
@@ -133,5 +133,5 @@ def test_a_watcher_that_is_to_poll_polls_and_says_so(
     assert waited[0] == 7.0
     state = told.state()
     assert (state.mode, state.folders) == ("polling", 2)
-    assert state.reason == "polling was asked for; files are looked at again every 7 s"
+    assert state.reason == "polling was asked for; files are compared every 7 s"
     assert told.calls == [{str(tmp_path)}, {str(file)}, {str(file)}]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.sync.folders import silent_system
+from commonplace.sync.folders import remote_file_system
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +44,7 @@ broken
 def test_the_innermost_mount_decides(tmp_path: Path, path: str, kind: str) -> None:
     table = tmp_path / "mounts"
     table.write_text(TABLE)
-    assert silent_system(path, mounts=str(table)) == kind
+    assert remote_file_system(path, mounts=str(table)) == kind
 
 
 def test_a_link_to_such_a_place_is_one(tmp_path: Path) -> None:
@@ -52,8 +52,8 @@ def test_a_link_to_such_a_place_is_one(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "real")
     table = tmp_path / "mounts"
     table.write_text(f"x / ext4 rw 0 0\ny {(tmp_path / 'real').resolve()} nfs rw 0 0\n")
-    assert silent_system(str(tmp_path / "link" / "a.md"), mounts=str(table)) == "nfs"
+    assert remote_file_system(str(tmp_path / "link" / "a.md"), mounts=str(table)) == "nfs"
 
 
 def test_without_a_table_nothing_is_known(tmp_path: Path) -> None:
-    assert silent_system(str(tmp_path), mounts=str(tmp_path / "mounts")) == ""
+    assert remote_file_system(str(tmp_path), mounts=str(tmp_path / "mounts")) == ""

@@ -154,7 +154,7 @@ class ScheduleMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.running is None)
     @rule()
-    def look(self) -> None:
+    def stamps_of(self) -> None:
         due = self.schedule.due()
         request = self.schedule.take(self.now)
         assert (request is not None) == (due is not None and due <= self.now)

@@ -12,7 +12,7 @@ from commonplace.config.search import SyncSettings
 from commonplace.errors import CallerError, IndexBusyError, IndexReadOnlyError
 from commonplace.model.reports import Embedding, SyncReport
 from commonplace.sync.queue import SyncRequest
-from commonplace.sync.service import History, Upkeep, undone
+from commonplace.sync.service import History, SyncService, undone
 from commonplace.sync.watcher import WatchState
 
 if TYPE_CHECKING:
@@ -52,14 +52,14 @@ class Eyes:
 
 
 class House:
-    """An upkeep whose syncs do as they are told."""
+    """A service whose syncs do as they are told."""
 
     def __init__(self, settings: SyncSettings = QUICK, *, embeds: bool = False) -> None:
         self.requests: list[SyncRequest] = []
         self.events: list[SyncEvent] = []
         self.eyes: list[Eyes] = []
         self.answer: Callable[[SyncRequest, Deadline], SyncReport] = lambda *_: SyncReport(added=1)
-        self.upkeep = Upkeep(
+        self.service = SyncService(
             settings, self._sync, embeds=lambda: embeds, listener=self.events.append
         )
 
@@ -72,10 +72,10 @@ class House:
             self.eyes.append(Eyes(changed))
             return self.eyes[-1]
 
-        self.upkeep.watch(make, unwatched=unwatched)
+        self.service.watch(make, unwatched=unwatched)
 
     def at_rest(self) -> bool:
-        state = self.upkeep.state()
+        state = self.service.state()
         return not state.running and state.due_in is None
 
     def reasons(self) -> list[tuple[str, ...]]:
@@ -92,7 +92,7 @@ def making() -> Iterator[Making]:
 
     yield make
     for house in made:
-        house.upkeep.close()
+        house.service.close()
     until(lambda: not any("commonplace-" in thread.name for thread in threading.enumerate()))
 
 
@@ -107,7 +107,7 @@ def test_watching_begins_with_a_sync_and_follows_what_is_seen(making: Making) ->
     assert house.reasons() == [("start",), ("watch",)]
     assert house.events[1].paths == ("/a", "/b")
     assert not any(request.eager for request in house.requests), "nobody asked"
-    state = house.upkeep.state()
+    state = house.service.state()
     assert (state.watching, state.reason, state.since, state.folders) == (
         "polling",
         "there is nobody else",
@@ -116,7 +116,7 @@ def test_watching_begins_with_a_sync_and_follows_what_is_seen(making: Making) ->
     )
     assert state.last is not None
     assert (state.last.reasons, state.last.added, state.last.error) == (("watch",), 1, "")
-    house.upkeep.close()
+    house.service.close()
     assert house.eyes[0].ended == 1
 
 
@@ -124,50 +124,50 @@ def test_what_cannot_be_watched_is_looked_at_now_and_then(making: Making) -> Non
     house = making()
     house.watch(unwatched=True)
     until(lambda: house.events)
-    until(lambda: not house.upkeep.state().running)
-    due_in = house.upkeep.state().due_in
+    until(lambda: not house.service.state().running)
+    due_in = house.service.state().due_in
     assert due_in is not None
     assert 0 < due_in <= 60
     often = making(SyncSettings(interval_minutes=600))
     often.watch(unwatched=True)
     until(lambda: often.events)
-    assert (often.upkeep.state().due_in or 0) <= 60
+    assert (often.service.state().due_in or 0) <= 60
     seldom = making(SyncSettings(interval_minutes=600, watch=False))
     seldom.watch(unwatched=True)
     until(lambda: seldom.events)
-    until(lambda: (seldom.upkeep.state().due_in or 0) > 60)
+    until(lambda: (seldom.service.state().due_in or 0) > 60)
     assert not seldom.eyes
-    assert seldom.upkeep.state().reason == "sync.watch is false"
+    assert seldom.service.state().reason == "sync.watch is false"
 
 
 def test_a_session_starts_once(making: Making) -> None:
     house = making()
     for _ in range(3):
-        house.upkeep.session_started("one")
+        house.service.session_started("one")
         until(lambda: house.events and house.at_rest())
-    house.upkeep.searched("one", 0)
-    house.upkeep.searched("", 0)
+    house.service.searched("one", 0)
+    house.service.searched("", 0)
     assert house.at_rest()
     assert house.reasons() == [("session-start",)]
     deaf = making(SyncSettings(on_session_start=False))
-    deaf.upkeep.session_started("one")
-    deaf.upkeep.searched("two", 0)
+    deaf.service.session_started("one")
+    deaf.service.searched("two", 0)
     assert deaf.at_rest()
     assert not deaf.requests
 
 
 def test_a_search_has_nothing_embedded_unless_somebody_watches(making: Making) -> None:
     house = making(embeds=True)
-    house.upkeep.searched("one", 0)
+    house.service.searched("one", 0)
     until(lambda: house.events and house.at_rest())
-    house.upkeep.searched("one", 25)
+    house.service.searched("one", 25)
     until(lambda: len(house.events) == 2 and house.at_rest())
     assert house.reasons() == [("session-start",), ("search",)]
     assert not any(request.embed for request in house.requests)
     watched = making(embeds=True)
     watched.watch()
     until(lambda: len(watched.requests) == 2 and watched.at_rest())
-    watched.upkeep.searched("one", 25)
+    watched.service.searched("one", 25)
     until(lambda: sum(request.embed for request in watched.requests) == 2)
 
 
@@ -184,7 +184,7 @@ def test_changes_do_not_wait_for_texts_that_are_being_embedded(making: Making) -
     house.answer = answer
     house.watch()
     assert embedding.wait(PATIENCE)
-    assert house.upkeep.state().running == ("start",)
+    assert house.service.state().running == ("start",)
     house.eyes[0].changed(frozenset({"/a"}))
     until(lambda: [event.reasons for event in house.events] == [("start",), ("watch",)])
     release.set()
@@ -202,11 +202,11 @@ def test_texts_that_could_not_be_embedded_stay_said_until_they_are(making: Makin
     house.answer = lambda request, _: SyncReport(
         embedding=Embedding("x", missing=missing[0], reason="it sleeps") if request.embed else None
     )
-    house.upkeep.session_started("one")
+    house.service.session_started("one")
     until(lambda: len(house.events) == 2)
-    house.upkeep.searched("", 21)
+    house.service.searched("", 21)
     until(lambda: len(house.events) == 3)
-    last = house.upkeep.state().last
+    last = house.service.state().last
     assert last is not None
     assert last.error == "3 texts are not embedded yet: it sleeps"
     assert last.failing_since is not None
@@ -214,13 +214,13 @@ def test_texts_that_could_not_be_embedded_stay_said_until_they_are(making: Makin
 
 def test_after_a_compaction_everything_is_indexed(making: Making) -> None:
     house = making()
-    assert house.upkeep.compacted("/s.jsonl", "off") is None
-    assert house.upkeep.compacted("/s.jsonl", "await") == SyncReport(added=1)
-    assert house.upkeep.compacted(None, "async") is None
+    assert house.service.compacted("/s.jsonl", "off") is None
+    assert house.service.compacted("/s.jsonl", "await") == SyncReport(added=1)
+    assert house.service.compacted(None, "async") is None
     until(lambda: len(house.events) == 2)
     assert all(request.eager for request in house.requests)
     lazy = making(SyncSettings(post_compaction_force=False))
-    lazy.upkeep.compacted(None, "await")
+    lazy.service.compacted(None, "await")
     assert not lazy.requests[0].eager
 
 
@@ -231,11 +231,11 @@ def test_an_index_that_is_busy_is_tried_again_and_is_news_only_if_it_lasts(makin
         raise IndexBusyError("another process writes")
 
     house.answer = busy
-    house.upkeep.session_started("one")
+    house.service.session_started("one")
     until(lambda: house.requests)
-    until(lambda: (house.upkeep.state().due_in or 0) > 0)
+    until(lambda: (house.service.state().due_in or 0) > 0)
     assert house.events == []
-    assert house.upkeep.state().last is None
+    assert house.service.state().last is None
     now = [1000.0]
     history = History(lambda: now[0])
     request, error = SyncRequest(("watch",)), IndexBusyError("another process writes")
@@ -262,11 +262,11 @@ def test_other_failures_are_told_at_once_also_mistakes(making: Making) -> None:
         raise ZeroDivisionError
 
     house.answer = fail
-    house.upkeep.session_started("one")
+    house.service.session_started("one")
     until(lambda: len(house.events) == 2)
     assert isinstance(house.events[0].error, IndexReadOnlyError)
     assert "this is a mistake: ZeroDivisionError" in str(house.events[1].error)
-    last = house.upkeep.state().last
+    last = house.service.state().last
     assert last is not None
     assert last.failing_since is not None
 
@@ -279,8 +279,8 @@ def test_whoever_listens_and_fails_is_left_to_it(making: Making) -> None:
         told.append(event)
         raise ValueError
 
-    house.upkeep._listener = listen
-    assert house.upkeep.sync(SyncRequest(("demand",))) == SyncReport(added=1)
+    house.service._listener = listen
+    assert house.service.sync(SyncRequest(("demand",))) == SyncReport(added=1)
     assert len(told) == 1
 
 
@@ -294,27 +294,27 @@ def test_closing_ends_a_sync_at_its_next_batch_and_tells_what_is_left(making: Ma
         return SyncReport(remaining=5)
 
     house.answer = batches
-    house.upkeep.session_started("one")
+    house.service.session_started("one")
     assert begun.wait(PATIENCE)
-    house.upkeep.compacted("/s.jsonl", "async")
-    house.upkeep.close()
+    house.service.compacted("/s.jsonl", "async")
+    house.service.close()
     first, lost = house.events
     assert first.report == SyncReport(remaining=5)
     assert "closed before" in str(lost.error)
     assert set(lost.reasons) == {"session-start", "post-compaction"}
     assert lost.paths == ("/s.jsonl",)
-    house.upkeep.close()
+    house.service.close()
     assert len(house.events) == 2
     asks: list[Callable[[], object]] = [
-        lambda: house.upkeep.sync(SyncRequest(("demand",))),
-        lambda: house.upkeep.session_started("two"),
-        lambda: house.upkeep.compacted(None, "async"),
+        lambda: house.service.sync(SyncRequest(("demand",))),
+        lambda: house.service.session_started("two"),
+        lambda: house.service.compacted(None, "async"),
         house.watch,
     ]
     for ask in asks:
         with pytest.raises(CallerError, match="this memory is closed"):
             ask()
-    house.upkeep.searched("three", 5)  # its answer is there all the same
+    house.service.searched("three", 5)  # its answer is there all the same
 
 
 def test_closing_ends_a_sync_that_somebody_else_waits_for(making: Making) -> None:
@@ -329,11 +329,11 @@ def test_closing_ends_a_sync_that_somebody_else_waits_for(making: Making) -> Non
 
     house.answer = batches
     ask = threading.Thread(
-        target=lambda: reports.append(house.upkeep.sync(SyncRequest(("demand",))))
+        target=lambda: reports.append(house.service.sync(SyncRequest(("demand",))))
     )
     ask.start()
     assert begun.wait(PATIENCE)
-    house.upkeep.close()
+    house.service.close()
     ask.join(PATIENCE)
     assert reports == [SyncReport(remaining=5)]
 
@@ -343,11 +343,11 @@ def test_a_listener_may_close_the_memory(making: Making) -> None:
     closed = threading.Event()
 
     def close(_event: SyncEvent) -> None:
-        house.upkeep.close()
+        house.service.close()
         closed.set()
 
-    house.upkeep._listener = close
-    house.upkeep.session_started("one")
+    house.service._listener = close
+    house.service.session_started("one")
     assert closed.wait(PATIENCE)
 
 

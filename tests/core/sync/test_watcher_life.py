@@ -125,14 +125,8 @@ def test_many_may_end_it_at_once(tmp_path: Path, watch: Callable[..., Any]) -> N
 def test_a_thread_that_died_is_not_said_to_watch(tmp_path: Path, watch: Callable[..., Any]) -> None:
     told = watch(WatchedPath(str(tmp_path)), begin=False)
 
-    class Dead:
-        """What another process sees of a thread after a fork."""
-
-        rounds = type("Rounds", (), {"state": WatchState("polling", "for a reason", 1.0, 3)})
-        thread = threading.Thread()
-        stop = threading.Event()
-
-    told.watcher._running = Dead
+    loop = type("Loop", (), {"state": WatchState("polling", "for a reason", 1.0, 3)})
+    told.watcher._running = loop, threading.Thread()  # as another process sees it after a fork
     assert told.state() == WatchState("off", "the watcher's thread has ended", 1.0, 0)
     told.watcher._running = None
 

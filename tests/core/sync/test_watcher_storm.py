@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.model.documents import WatchedPath
-from commonplace.sync.polling import look
+from commonplace.sync.polling import stamps_of
 from commonplace.sync.watcher import Watcher
 
 pytest.importorskip("watchfiles")
@@ -35,12 +35,12 @@ class Reader:
 
     def _hear(self, _: frozenset[str]) -> None:
         with self._news:
-            self._read, _folders = look(self._places)
+            self._read, _folders = stamps_of(self._places)
             self._news.notify_all()
 
     def catches_up(self) -> bool:
         """Whether it has, in the end, read what there is now."""
-        there, _ = look(self._places)
+        there, _ = stamps_of(self._places)
         with self._news:
             return self._news.wait_for(lambda: self._read == there, PATIENCE)
 

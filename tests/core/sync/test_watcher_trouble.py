@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.model.documents import WatchedPath
-from commonplace.sync.native import Events, Native, Pulse
-from commonplace.sync.watcher import Means
+from commonplace.sync.native import native_events
+from commonplace.sync.watcher import WatchDeps
 
-rust = pytest.importorskip("watchfiles._rust_notify")
+watchfiles = pytest.importorskip("watchfiles")
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Generator
     from pathlib import Path
+
+    from commonplace.sync.native import Events
 
 
 class Later:
@@ -62,7 +64,7 @@ OPEN = "Error creating recommended watcher: Too many open files (os error 24)"
             "the system watches no more folders for this user (raise fs.inotify.max_user_watches)",
         ),
         (
-            rust.WatchfilesRustInternalError(OPEN),
+            RuntimeError(OPEN),
             (
                 "the system gives this user no more watchers or open files"
                 " (raise fs.inotify.max_user_instances, or the limit of open files)"
@@ -83,11 +85,11 @@ def test_without_the_system_it_polls_says_why_and_tries_again(
         raise error
 
     with monkeypatch.context() as patched:
-        patched.setattr(rust, "RustNotify", refuse)
-        told = watch(WatchedPath(str(tmp_path)), means=Means(clock=later, wait=later.wait))
+        patched.setattr(watchfiles, "watch", refuse)
+        told = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(clock=later, wait=later.wait))
         state = told.state()
         assert state.mode == "polling"
-        assert state.reason.startswith(f"{reason}; files are looked at again every ")
+        assert state.reason.startswith(f"{reason}; files are compared every ")
         file = tmp_path / "a.md"
         file.write_text("the ant")
         told.hears(lambda: later.forward(60), str(file))
@@ -102,7 +104,6 @@ def test_without_the_library_it_polls_and_says_what_to_install(
     tmp_path: Path, watch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "watchfiles", None)
-    monkeypatch.delitem(sys.modules, "watchfiles._rust_notify")
     state = watch(WatchedPath(str(tmp_path))).state()
     assert state.mode == "polling"
     assert "watchfiles cannot be loaded" in state.reason
@@ -112,7 +113,7 @@ def test_without_the_library_it_polls_and_says_what_to_install(
 def test_a_name_that_the_library_cannot_tell_does_not_end_watching(
     tmp_path: Path, watch: Callable[..., Any], later: Later
 ) -> None:
-    told = watch(WatchedPath(str(tmp_path)), means=Means(clock=later, wait=later.wait))
+    told = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(clock=later, wait=later.wait))
     odd = os.fsencode(tmp_path) + b"/\xe9.md"
 
     def write() -> None:
@@ -140,12 +141,12 @@ def test_folders_that_go_while_they_are_handed_over_are_no_trouble(
 ) -> None:
     faults: list[type[OSError]] = [FileNotFoundError, PermissionError]
 
-    def open_native(folders: Collection[str]) -> Native:
+    def events(folders: Collection[str], stop: threading.Event) -> Generator[Events, None, None]:
         if faults:
             raise faults.pop()
-        return Native(folders)
+        yield from native_events(folders, stop)
 
-    told = watch(WatchedPath(str(tmp_path)), means=Means(open_native=open_native))
+    told = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(events=events))
     assert (told.state().mode, faults) == ("native", [])
 
 
@@ -154,32 +155,32 @@ def test_folders_that_come_while_they_are_handed_over_are_watched(
 ) -> None:
     wanted = ["a/b/c", "a/b", "a"]
 
-    def open_native(folders: Collection[str]) -> Native:
+    def events(folders: Collection[str], stop: threading.Event) -> Generator[Events, None, None]:
         if wanted:
             (tmp_path / wanted.pop()).mkdir()
-        return Native(folders)
+        yield from native_events(folders, stop)
 
-    told = watch(WatchedPath(str(tmp_path)), means=Means(open_native=open_native))
+    told = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(events=events))
     file = tmp_path / "a" / "b" / "c" / "a.md"
     told.hears(lambda: file.write_text("the ant"), str(file))
 
 
 def test_folders_that_never_rest_are_polled(tmp_path: Path, watch: Callable[..., Any]) -> None:
-    def open_native(folders: Collection[str]) -> Native:
-        native = Native(folders)
-        (tmp_path / str(len(folders))).mkdir()
-        return native
+    def events(folders: Collection[str], stop: threading.Event) -> Generator[Events, None, None]:
+        for group in native_events(folders, stop):
+            (tmp_path / str(len(folders))).mkdir(exist_ok=True)
+            yield group
 
-    told = watch(WatchedPath(str(tmp_path)), means=Means(open_native=open_native))
+    told = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(events=events))
     assert told.state().mode == "polling"
     assert "folders come and go faster" in told.state().reason
 
 
 def test_silent_file_systems_are_polled_at_once(tmp_path: Path, watch: Callable[..., Any]) -> None:
-    told = watch(WatchedPath(str(tmp_path)), means=Means(silent=lambda _: "nfs"))
+    told = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(remote=lambda _: "nfs"))
     state = told.state()
     assert state.mode == "polling"
-    assert state.reason.startswith(f"{tmp_path} is on nfs, which tells of no changes; files are")
+    assert state.reason.startswith(f"{tmp_path} is on nfs, which reports no changes; files are")
 
 
 def test_a_silent_place_is_polled_beside_the_others(
@@ -191,13 +192,13 @@ def test_a_silent_place_is_polled_beside_the_others(
     told = watch(
         WatchedPath(str(far)),
         WatchedPath(str(near)),
-        means=Means(
-            silent=lambda path: "nfs" if path == str(far) else "", clock=later, wait=later.wait
+        deps=WatchDeps(
+            remote=lambda path: "nfs" if path == str(far) else "", clock=later, wait=later.wait
         ),
     )
     state = told.state()
     assert state.mode == "native"
-    assert state.reason == f"{far} is on nfs, which tells of no changes"
+    assert state.reason == f"{far} is on nfs, which reports no changes"
     assert state.folders == 2
     told.hears(lambda: (near / "a.md").write_text("the ant"), str(near / "a.md"))
     (far / "a.md").write_text("the ant")
@@ -207,7 +208,7 @@ def test_a_silent_place_is_polled_beside_the_others(
 def test_what_goes_wrong_is_said_and_tried_again(
     tmp_path: Path, watch: Callable[..., Any], later: Later
 ) -> None:
-    told = watch(begin=False, means=Means(clock=later, wait=later.wait))
+    told = watch(begin=False, deps=WatchDeps(clock=later, wait=later.wait))
     answers: list[object] = [ValueError("no such source"), [WatchedPath(str(tmp_path))]]
 
     def watched() -> Any:
@@ -229,14 +230,14 @@ def test_what_goes_wrong_is_said_and_tried_again(
 def test_a_listener_that_fails_is_said_and_asked_again(
     tmp_path: Path, watch: Callable[..., Any], later: Later
 ) -> None:
-    told = watch(WatchedPath(str(tmp_path)), means=Means(clock=later, wait=later.wait))
+    told = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(clock=later, wait=later.wait))
     hear = told.watcher._changed
 
     def fail(paths: frozenset[str]) -> None:
-        told.watcher._running.rounds._changed = hear
+        told.watcher._running[0]._changed = hear
         raise KeyError(len(paths))
 
-    told.watcher._running.rounds._changed = fail
+    told.watcher._running[0]._changed = fail
     (tmp_path / "a.md").write_text("the ant")
     soon(lambda: told.state().reason == "watching failed: KeyError: 1")
     told.hears(lambda: later.forward(1000), str(tmp_path))
@@ -249,7 +250,7 @@ def test_other_places_are_watched_once_they_are_named(
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
     places = [WatchedPath(str(tmp_path / "one"))]
-    told = watch(begin=False, means=Means(clock=later, wait=later.wait))
+    told = watch(begin=False, deps=WatchDeps(clock=later, wait=later.wait))
     told.watcher._watched = lambda: tuple(places)
     told.begin()
     places[:] = [WatchedPath(str(tmp_path / "two"))]
@@ -263,7 +264,7 @@ def test_a_folder_around_everything_that_is_replaced_is_noticed(
     """Nobody tells that a folder far above was moved, or another disk mounted over it."""
     memory = tmp_path / "home" / "ws" / "memory"
     memory.mkdir(parents=True)
-    told = watch(WatchedPath(str(memory)), means=Means(clock=later, wait=later.wait))
+    told = watch(WatchedPath(str(memory)), deps=WatchDeps(clock=later, wait=later.wait))
     (tmp_path / "home").rename(tmp_path / "old")
     memory.mkdir(parents=True)
     told.hears(lambda: later.forward(10), str(memory))
@@ -275,17 +276,13 @@ def test_folders_that_came_while_the_system_was_overrun_are_found(
 ) -> None:
     """Of what is too much at once, the system forgets some, and the library does not tell."""
 
-    class Forgetful(Native):
-        def wait(self, pulse: Pulse) -> Events | None:
-            events = super().wait(pulse)
-            return events and {event for event in events if "lost" not in event[1]}
-
-        def rest(self) -> Events:
-            return set()
+    def forgetful(folders: Collection[str], stop: threading.Event) -> Generator[Events, None, None]:
+        for group in native_events(folders, stop):
+            yield {event for event in group if "lost" not in event[1]}
 
     told = watch(
         WatchedPath(str(tmp_path)),
-        means=Means(open_native=Forgetful, clock=later, wait=later.wait),
+        deps=WatchDeps(events=forgetful, clock=later, wait=later.wait),
     )
     lost, file = tmp_path / "lost", tmp_path / "a.md"
     lost.mkdir()

@@ -31,8 +31,8 @@ def covered(memory: Memory) -> tuple[int, int]:
 
 
 def state(memory: Memory) -> Any:
-    assert memory.upkeep is not None
-    return memory.upkeep
+    assert memory.sync_state is not None
+    return memory.sync_state
 
 
 def test_what_is_saved_is_embedded_too(world: World) -> None:

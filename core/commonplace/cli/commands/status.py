@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from commonplace.cli.context import Context
     from commonplace.model.findings import Finding
-    from commonplace.model.reports import Status, UpkeepState
+    from commonplace.model.reports import Status, SyncState
 
 __all__ = ["create"]
 
@@ -106,8 +106,8 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     if status.deferred:
         words = f"{count(status.deferred, 'conversation')}, too little to be indexed yet"
         yield "Grown since", words
-    if status.upkeep is not None:
-        yield from _upkeep(status.upkeep)
+    if status.sync_state is not None:
+        yield from _sync_state(status.sync_state)
     yield "Sources", ", ".join(status.sources)
     if status.extra_paths:
         yield "Extra paths", ", ".join(status.extra_paths)
@@ -137,7 +137,7 @@ def _fallback(status: Status) -> Iterator[tuple[str, str]]:
     yield "Fallback", words
 
 
-def _upkeep(state: UpkeepState) -> Iterator[tuple[str, str]]:
+def _sync_state(state: SyncState) -> Iterator[tuple[str, str]]:
     """How changes are noticed, the sync under way, and the last sync of this process."""
     if state.watching != "off" or state.reason:
         words = {"native": "by the system", "polling": "by polling", "off": "no"}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from commonplace.cli.context import Context
     from commonplace.memory import Memory
-    from commonplace.model.reports import SyncEvent, SyncReport, UpkeepState, WatchMode
+    from commonplace.model.reports import SyncEvent, SyncReport, SyncState, WatchMode
 
 __all__ = ["SyncPrinter", "create"]
 
@@ -118,7 +118,7 @@ def _print_syncs(
         try:
             event = events.get(timeout=_POLL_SECONDS)
         except Empty:
-            printer.watching(memory.upkeep)  # only when idle: a sync about to begin is no news
+            printer.watching(memory.sync_state)  # only when idle: a sync about to begin is no news
             continue
         if event is None:
             return 0
@@ -169,7 +169,7 @@ class SyncPrinter:
         for warning in new:
             self._context.note(warning)
 
-    def watching(self, state: UpkeepState | None) -> None:
+    def watching(self, state: SyncState | None) -> None:
         """Print how changes are noticed, if that is new."""
         if state is None or (state.watching, state.reason) == self._watch:
             return

@@ -301,12 +301,17 @@ class Memory:
 
                 self._sync_service = SyncService(
                     self.settings.search.sync,
-                    BackendSync(self._backends, self.settings, self.host, self._clock),
+                    BackendSync(self._backends, self.host, self._delete_leftovers),
                     embeds=partial(embeds, self.host, self.settings, self._embedding.service),
                     listener=self._on_sync,
                     clock=self._clock,
                 )
             return self._sync_service
+
+    def _delete_leftovers(self) -> None:
+        from commonplace.health.state_files import delete_files, leftovers
+
+        delete_files(leftovers(self.settings.state_dir, self.settings.cache_dir, now=self._clock()))
 
     def _backends(self) -> Backend | FallbackMemoryManager:
         with self._opening:

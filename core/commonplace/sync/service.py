@@ -17,7 +17,7 @@ from commonplace.sync.schedule import SyncWorker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.config import Settings, SyncSettings
+    from commonplace.config import SyncSettings
     from commonplace.fallback.backend import Backend
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.host import PluginHost
@@ -57,26 +57,21 @@ class WatcherLike(Protocol):
 
 
 class BackendSync:
-    """One sync of the ``backends``, with deleting leftover files before and the event after."""
+    """One sync of the ``backends``; ``tidy`` is called before, and an event published after."""
 
     def __init__(
         self,
         backends: Callable[[], Backend | FallbackMemoryManager],
-        settings: Settings,
         host: PluginHost,
-        clock: Callable[[], float],
+        tidy: Callable[[], object],
     ) -> None:
         self._backends = backends
-        self._settings = settings
         self._host = host
-        self._clock = clock
+        self._tidy = tidy
 
     def __call__(self, request: SyncRequest, deadline: Deadline) -> SyncReport:
         """Sync as ``request`` asks; it ends cleanly at ``deadline``."""
-        from commonplace.health.state_files import delete_files, leftovers
-
-        settings = self._settings
-        delete_files(leftovers(settings.state_dir, settings.cache_dir, now=self._clock()))
+        self._tidy()
         report = self._backends().maintain(
             force=request.force,
             embed=request.embed,

@@ -14,7 +14,6 @@ from commonplace.plugin import (
     is_storable,
     plan_changes,
     scan_root,
-    workspace_failure,
 )
 from commonplace_qmd.collections import NEVER_INDEXED, TOOL_FOLDERS
 
@@ -91,9 +90,8 @@ class Changes(NamedTuple):
 
 def find_changes(collections: Sequence[Collection], workspace: str, manifest: Manifest) -> Changes:
     """Scan every collection and compare with ``manifest``; no file is opened."""
-    failure = workspace_failure(workspace)
     scans = tuple(
-        scan_collection(collection, known=bool(manifest.get(collection.name)), failure=failure)
+        scan_collection(collection, workspace, known=bool(manifest.get(collection.name)))
         for collection in collections
     )
     stored = [
@@ -110,24 +108,22 @@ def find_changes(collections: Sequence[Collection], workspace: str, manifest: Ma
 
 
 def scan_collection(
-    collection: Collection, *, known: bool = False, failure: str = ""
+    collection: Collection, workspace: str, *, known: bool = False
 ) -> CollectionScan:
     """Scan one collection, of which files are ``known`` to QMD or not.
 
-    ``failure`` is why the workspace's own notes cannot be scanned. A missing folder is a failure if
-    it is known, and otherwise absent.
+    A missing folder is a failure if it is known, and otherwise absent.
     """
     root, source = collection.root, collection.source
-    if not (root.own and source == "memory"):
-        failure = ""
     if not is_storable(root.location):
-        failure = "its name is not valid UTF-8: rename it to have it indexed"
-    if failure:
-        return CollectionScan(
-            collection, ScanReport((), (), (RootFailure(root.stored, failure, source),))
-        )
+        reason = "its name is not valid UTF-8: rename it to have it indexed"
+        report = ScanReport((), (), (RootFailure(root.stored, reason, source),))
+        return CollectionScan(collection, report)
     skipped: list[str] = []
-    wanted = collection.wanted()
+    matches = collection.wanted()
+
+    def wanted(path: str) -> bool:
+        return is_storable(path) and matches(path)
 
     def enters(folder: str) -> bool:
         name = folder.rpartition("/")[2]
@@ -138,7 +134,9 @@ def scan_collection(
         return name not in NEVER_INDEXED and name not in TOOL_FOLDERS
 
     report = scan_root(
-        root._replace(suffix="", wanted=wanted, enters=enters), source=collection.name
+        root._replace(suffix="", wanted=wanted, enters=enters),
+        source=collection.name,
+        workspace=workspace if root.own and source == "memory" else "",
     )
     failed = tuple(each._replace(source=source) for each in report.failed_roots)
     absent = tuple(each._replace(source=source) for each in report.absent_roots)

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.plugin import ExtraRoot, Root, Roots, is_storable, matcher
+from commonplace.plugin import Root, Roots, matcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -109,8 +109,8 @@ def _configured(
         yield True, Collection("memory-dir", root, _EVERY_NOTE)
     paths = [(path.path, path.pattern, path.name) for path in config.paths]
     for extra in context.extra_paths:
-        given = ExtraRoot(extra) if isinstance(extra, str) else extra
-        paths.append((given.path, given.pattern or _EVERY_NOTE, None))
+        path, pattern = (extra, None) if isinstance(extra, str) else (extra.path, extra.pattern)
+        paths.append((path, pattern or _EVERY_NOTE, None))
     paths += [(path.path, path.pattern, path.name) for path in config.extra_collections]
     usable = [path for path in paths if path[0].strip() and "\0" not in path[0]]
     for number, (path, pattern, name) in enumerate(usable, 1):
@@ -125,7 +125,7 @@ def _configured(
 
 def _folder(workspace: str, path: str, pattern: str) -> tuple[Root, str]:
     """The folder of a configured path and its pattern: of a file, its folder and its name."""
-    root = Roots(workspace, [ExtraRoot(path)]).extra[0]._replace(kind="folder")
+    root = Roots(workspace, [path]).extra[0]._replace(kind="folder")
     if not os.path.isfile(root.location):
         return root, pattern
     stored = root.stored.rpartition("/")[0]
@@ -156,7 +156,7 @@ def wanted_by(pattern: str) -> Callable[[str], bool]:
 
     def wanted(path: str) -> bool:
         hidden = path.rpartition("/")[2].startswith(".")
-        return not hidden and is_storable(path) and any(test(path) for test in tests)
+        return not hidden and any(test(path) for test in tests)
 
     return wanted
 

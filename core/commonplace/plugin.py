@@ -38,7 +38,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "files.globs": "glob_regex matcher",
         "files.reading": "decode open_below read_bytes resolve",
         "files.roots": "ExtraRoot Root Roots SUFFIX day_of is_ignored is_link stamp_of",
-        "files.scan": "Findings is_storable scan scan_root words_of workspace_failure",
+        "files.scan": "Findings is_storable scan scan_root words_of",
         "hookspecs": "GROUP Hooks hookimpl hookspec",
         "host.host": "PluginHost",
         "host.registrars": (

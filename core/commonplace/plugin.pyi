@@ -71,7 +71,6 @@ from commonplace.files.scan import is_storable as is_storable
 from commonplace.files.scan import scan as scan
 from commonplace.files.scan import scan_root as scan_root
 from commonplace.files.scan import words_of as words_of
-from commonplace.files.scan import workspace_failure as workspace_failure
 from commonplace.hookspecs import GROUP as GROUP
 from commonplace.hookspecs import Hooks as Hooks
 from commonplace.hookspecs import hookimpl as hookimpl

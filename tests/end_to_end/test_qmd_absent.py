@@ -57,7 +57,7 @@ def test_builtin_stands_in_and_the_answer_says_for_whom(without: Without) -> Non
     assert [hit.path for hit in result.hits] == ["memory/2026-10-03.md"]
 
 
-def test_with_nobody_behind_it_there_is_an_error_with_its_hint(without: Without) -> None:
+def test_without_a_fallback_there_is_an_error_with_its_hint(without: Without) -> None:
     with pytest.raises(UnavailableError) as caught:
         without.open(["qmd"]).search("walrus")
     assert isinstance(caught.value, PluginUnavailableError)
@@ -65,7 +65,7 @@ def test_with_nobody_behind_it_there_is_an_error_with_its_hint(without: Without)
 
 
 @pytest.mark.parametrize("backend", ["qmd", ["qmd"], ["builtin", "qmd"]])
-def test_a_chat_that_may_not_search_is_refused_whoever_would_answer(
+def test_a_chat_that_may_not_search_is_refused_by_every_backend(
     without: Without, backend: object
 ) -> None:
     memory = without.open(backend)
@@ -91,7 +91,7 @@ def test_status_and_the_command_work_without_it(without: Without) -> None:
     config = str(without.config())
     ran = without.sandbox.run("status", "--config", config)
     assert "qmd" in ran.went_well()
-    told = json.loads(without.sandbox.run("qmd", "env", "--json", "--config", config).went_well())
-    assert told["env"]["INDEX_PATH"].startswith(str(without.sandbox.state))
+    shown = json.loads(without.sandbox.run("qmd", "env", "--json", "--config", config).went_well())
+    assert shown["env"]["INDEX_PATH"].startswith(str(without.sandbox.state))
     ran = without.sandbox.run("qmd", "--config", config)
     assert ran.code == 2

@@ -246,7 +246,7 @@ def test_an_update_while_others_search(house: House) -> None:
             for number in range(3):
                 house.sandbox.write(f"memory/new{number}.md", f"narwhal {number}\n")
                 memory.sync()
-        except BaseException as error:  # noqa: BLE001 - told below, on the test's own thread
+        except BaseException as error:  # noqa: BLE001 - reported below, on the test's own thread
             failures.append(error)
         finally:
             stop.set()
@@ -302,13 +302,13 @@ def test_status_and_environment(house: House) -> None:
     text = json.dumps(status)
     assert "2.8.3" in text
     assert "3 documents and 0 vectors" in text
-    told = json.loads(house.run("qmd", "env", "--json"))
-    assert told["command"] == house.command
+    printed = json.loads(house.run("qmd", "env", "--json"))
+    assert printed["command"] == house.command
     folder = os.path.dirname(house.command)
     listed = subprocess.run(
         [house.command, "collection", "list"],
         # Its Node stands beside it.
-        env={**os.environ, **told["env"], "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"},
+        env={**os.environ, **printed["env"], "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"},
         cwd=house.sandbox.root,
         check=True,
         capture_output=True,
@@ -322,7 +322,7 @@ def test_status_and_environment(house: House) -> None:
         capture_output=True,
         text=True,
     ).stdout
-    assert shown == told["env"]["INDEX_PATH"]
+    assert shown == printed["env"]["INDEX_PATH"]
     assert Path(shown).exists()
 
 

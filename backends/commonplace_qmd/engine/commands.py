@@ -103,7 +103,7 @@ class Commands:
         output = self._run(["update"], deadline, _WRITE_GRACE, holding).stdout
         counts = [tuple(map(int, found)) for found in _COUNTS.findall(output)]
         if not counts and not _NO_COLLECTIONS.search(output):
-            raise QmdError(f"did not say what it updated: {_short(output)}", reason="bad_json")
+            raise QmdError(f"printed no counts of an update: {_short(output)}", reason="bad_json")
         added, changed, unchanged, removed = (
             map(sum, zip(*counts, strict=True)) if counts else (0, 0, 0, 0)
         )

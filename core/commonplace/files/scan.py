@@ -46,7 +46,6 @@ __all__ = [
     "scan_root",
     "walk",
     "words_of",
-    "workspace_failure",
 ]
 
 
@@ -283,7 +282,7 @@ def scan(roots: Roots, *, source: str = "memory", scandir: Scandir = os.scandir)
     findings = Findings(source, overlapping=bool(roots.extra))
     for path in roots.unusable:
         findings.fail(path.replace("\0", "\\0"), "no path can have a NUL in it")
-    trouble = workspace_failure(roots.workspace, scandir)
+    trouble = _workspace_failure(roots.workspace, scandir)
     if trouble:
         findings.fail("", trouble)
     for root in roots.all if not trouble else roots.extra:
@@ -298,15 +297,19 @@ def scan(roots: Roots, *, source: str = "memory", scandir: Scandir = os.scandir)
     )
 
 
-def scan_root(root: Root, *, source: str, scandir: Scandir = os.scandir) -> ScanReport:
-    """All files below one root by the rules of :func:`scan`, whatever the workspace holds.
+def scan_root(
+    root: Root, *, source: str, workspace: str = "", scandir: Scandir = os.scandir
+) -> ScanReport:
+    """All files below one root by the rules of :func:`scan`.
 
-    A missing folder that is not the workspace's own is reported as absent. Never raises for what
-    it meets in the file system.
+    With ``workspace``, the root fails if that folder is missing, empty, or cannot be listed. A
+    missing folder that is not the workspace's own is reported as absent. Never raises for what it
+    meets in the file system.
     """
     findings = Findings(source, overlapping=False)
     absent = not (root.own or os.path.lexists(root.location))
-    reason = _look_at(root, Roots(root.base, own=False), findings, scandir)
+    reason = _workspace_failure(workspace, scandir) if workspace else ""
+    reason = reason or _look_at(root, Roots(root.base, own=False), findings, scandir)
     if reason:
         findings.fail(root.stored, reason)
     return ScanReport(
@@ -318,7 +321,7 @@ def scan_root(root: Root, *, source: str, scandir: Scandir = os.scandir) -> Scan
     )
 
 
-def workspace_failure(workspace: str, scandir: Scandir = os.scandir) -> str:
+def _workspace_failure(workspace: str, scandir: Scandir) -> str:
     """Why a path that is missing in the workspace need not have been deleted; else ``""``."""
     try:
         with scandir(workspace) as entries:

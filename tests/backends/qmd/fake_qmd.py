@@ -19,14 +19,14 @@ HANG = "import signal; signal.pause()"
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.pause()"
 
 
-def note(file: str, told: object) -> None:
+def note(file: str, value: object) -> None:
     with open(file, "a", encoding="utf-8") as lines:
-        lines.write(json.dumps(told) + "\n")
+        lines.write(json.dumps(value) + "\n")
 
 
-def say(told: dict[str, Any]) -> None:
-    sys.stdout.write(told.get("stdout", ""))
-    sys.stderr.write(told.get("stderr", ""))
+def say(script: dict[str, Any]) -> None:
+    sys.stdout.write(script.get("stdout", ""))
+    sys.stderr.write(script.get("stderr", ""))
     sys.stdout.flush()
     sys.stderr.flush()
 
@@ -43,12 +43,12 @@ def child(program: str) -> subprocess.Popen[bytes]:
     return process
 
 
-def play(told: dict[str, Any]) -> NoReturn:
-    doing = told.get("do", "say")
+def play(script: dict[str, Any]) -> NoReturn:
+    doing = script.get("do", "say")
     if doing == "deaf":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if doing in ("segv", "die"):
-        say(told)
+        say(script)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.kill(os.getpid(), signal.SIGSEGV if doing == "segv" else signal.SIGKILL)
     if doing == "orphan":  # which holds the pipes
@@ -66,21 +66,21 @@ def play(told: dict[str, Any]) -> NoReturn:
     if doing == "flood":
         while True:
             sys.stdout.write("x" * 65536)
-    say(told)
+    say(script)
     if doing in ("hang", "deaf"):
         hang()
-    os._exit(told.get("code", 0))
+    os._exit(script.get("code", 0))
 
 
 class Server:
     """``qmd mcp``."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self.told = told
+    def __init__(self, script: dict[str, Any]) -> None:
+        self.script = script
         self.asked = 0
 
     def serve(self) -> None:
-        if self.told.get("do") == "unable":
+        if self.script.get("do") == "unable":
             play({"code": 1, "stderr": "cannot open the index"})
         for line in sys.stdin:
             request = json.loads(line)
@@ -92,19 +92,19 @@ class Server:
                 self.call(request["id"], request["params"]["arguments"])
 
     def greet(self, id_: int) -> None:
-        if self.told.get("do") == "mute":
+        if self.script.get("do") == "mute":
             hang()
-        told = {
+        greeting = {
             "protocolVersion": "2025-06-18",
             "serverInfo": {"name": "qmd", "version": "2.8.3"},
             "capabilities": {"tools": {}},
         }
-        self.answer(id_, told)
-        if self.told.get("do") == "deafened":
+        self.answer(id_, greeting)
+        if self.script.get("do") == "deafened":
             hang()
 
     def call(self, id_: int, arguments: dict[str, Any]) -> None:
-        doing = self.told.get("do")
+        doing = self.script.get("do")
         self.misbehave(doing, id_)
         if doing == "refuse":
             content = [{"type": "text", "text": "Structured search (lex): no"}]
@@ -114,19 +114,19 @@ class Server:
         elif doing == "wrong_id":
             self.answer(id_ + 1000, {})
         elif doing == "garbage":
-            self.answer(id_, {"structuredContent": self.told.get("content")})
+            self.answer(id_, {"structuredContent": self.script.get("content")})
         else:
             wanted = arguments["collections"]
             rows = [
                 row
-                for row in self.told.get("results", [])
+                for row in self.script.get("results", [])
                 if not wanted or row["file"].partition("/")[0] in wanted
             ]
             results = {"results": rows[: arguments["limit"]]}
             self.answer(id_, {"content": [], "structuredContent": results})
 
     def misbehave(self, doing: str | None, id_: int) -> None:
-        if self.asked > self.told.get("calls", sys.maxsize):
+        if self.asked > self.script.get("calls", sys.maxsize):
             os._exit(3)
         if doing == "hang":
             hang()
@@ -171,11 +171,11 @@ def main() -> None:
     except FileNotFoundError:
         behaviour = {}
     command = arguments[0] if arguments else ""
-    told = behaviour.get(command, {})
+    script = behaviour.get(command, {})
     if command == "mcp":
-        Server(told).serve()
+        Server(script).serve()
     else:
-        play(told)
+        play(script)
 
 
 if __name__ == "__main__":

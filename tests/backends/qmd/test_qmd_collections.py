@@ -1,4 +1,4 @@
-"""Collections: their names, their folders, their files, and what QMD is told of them."""
+"""Collections: their names, their folders, their files, and how QMD is configured for them."""
 
 from __future__ import annotations
 
@@ -87,7 +87,9 @@ def test_a_file_is_its_folder_and_its_name(tmp_path: Path) -> None:
         tmp_path, "a [1],{b}.md", str(outside / "b.md"), include_default_memory=False
     )
     assert (inside.location, inside.pattern) == (os.path.realpath(tmp_path), "a ?1???b?.md")
-    assert [ref.path for ref in scan_collection(inside).report.documents] == ["a [1],{b}.md"]
+    assert [ref.path for ref in scan_collection(inside, str(tmp_path)).report.documents] == [
+        "a [1],{b}.md"
+    ]
     assert (beyond.root.stored, beyond.stored("b.md")) == (
         "qmd/custom-2-main",
         "qmd/custom-2-main/b.md",
@@ -133,7 +135,7 @@ def test_files_as_qmd_finds_them(tmp_path: Path) -> None:
     os.symlink(tmp_path / "memory/a.md", tmp_path / "memory/link.md")
     os.symlink(tmp_path / "memory/b", tmp_path / "memory/linked")
     _, memory = made(tmp_path)
-    scan = scan_collection(memory)
+    scan = scan_collection(memory, str(tmp_path))
     assert [ref.path for ref in scan.report.documents] == ["memory/a.md", "memory/b/c.md"]
     assert sorted(scan.skipped) == ["memory/b/vendor", "memory/build"]
     assert scan.report.skipped_symlinks == 2
@@ -141,7 +143,7 @@ def test_files_as_qmd_finds_them(tmp_path: Path) -> None:
     assert scan.complete
 
 
-def test_a_folder_behind_a_link_is_refused_and_told(tmp_path: Path) -> None:
+def test_a_folder_behind_a_link_is_refused_and_reported(tmp_path: Path) -> None:
     workspace, elsewhere = tmp_path / "workspace", tmp_path / "elsewhere"
     workspace.mkdir()
     elsewhere.mkdir()

@@ -35,16 +35,16 @@ class QmdLaws(MemoryManagerConformance):
 
     @law()
     def test_hostile_names_are_kept_to_the_letter(self, manager: MemoryManager) -> None:
-        """All but a backslash, which QMD takes for a border of folders: that is told."""
+        """All but a backslash, which QMD takes for a separator: these are reported."""
         names = [name for name in HOSTILE_PATHS if self.notes.can_name(name)]
         names = [name for name in names if name.startswith("memory/") and name.endswith(".md")]
         names = [name for name in names if "//" not in name]
         for name in names:
             self.notes.write(name, "the zebra")
         report = maintain(manager)
-        told = {path for path, _ in report.unreadable}
-        assert told == {name for name in names if "\\" in name}
-        assert paths(ask(manager, "zebra")) == set(names) - told
+        reported = {path for path, _ in report.unreadable}
+        assert reported == {name for name in names if "\\" in name}
+        assert paths(ask(manager, "zebra")) == set(names) - reported
 
 
 class TestPlayedQmd(QmdLaws):

@@ -1,4 +1,4 @@
-"""Transcripts exported for QMD: one private file each, and nobody else's file is touched."""
+"""Transcripts exported for QMD: one private file each, and no other file is touched."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_what_could_not_be_looked_for_stays(tmp_path: Path) -> None:
     assert names(tmp_path) == ["one.md"]
 
 
-def test_nobody_elses_file_is_touched(tmp_path: Path) -> None:
+def test_no_other_file_is_touched(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("mine")
     (tmp_path / "one.md").write_text("mine, too")
     secret = tmp_path.parent / "secret"
@@ -140,7 +140,7 @@ def test_an_export_that_was_deleted_is_written_again(tmp_path: Path) -> None:
     assert export(source, tmp_path).written == 1
 
 
-def test_one_that_cannot_be_read_is_told_and_keeps_its_export(tmp_path: Path) -> None:
+def test_one_that_cannot_be_read_is_reported_and_keeps_its_export(tmp_path: Path) -> None:
     source = Transcripts(one="User: hello", two="User: bye")
     export(source, tmp_path)
     source.broken, source.edits = {"sessions/one.jsonl"}, {"sessions/one.jsonl": 1}
@@ -203,7 +203,7 @@ def test_a_search_brings_in_what_was_said_meanwhile(desk: Desk, ask: Ask) -> Non
     assert manager.pending().remaining == 0
 
 
-def test_where_nobody_reads_transcripts_the_rest_works(desk: Desk, ask: Ask) -> None:
+def test_without_a_reader_of_transcripts_the_rest_works(desk: Desk, ask: Ask) -> None:
     manager = desk.make(QmdSettings(sessions=Sessions(enabled=True)))
     manager.maintain(deadline=NEVER)
     assert ask(manager, "walrus")
@@ -220,7 +220,7 @@ class Growing(Transcripts):
         return ref.stamp[2] - indexed[2] >= self.enough
 
 
-def test_what_has_grown_by_little_is_left_until_somebody_asks(tmp_path: Path) -> None:
+def test_what_has_grown_by_little_is_left_until_a_sync_is_requested(tmp_path: Path) -> None:
     source = Growing(one="first", two="other")
     exporter = Exporter(source, str(tmp_path), retention_days=None, clock=lambda: NOW)
     assert exporter.pending() == (2, 0)

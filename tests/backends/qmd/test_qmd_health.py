@@ -54,7 +54,7 @@ def test_a_deep_one_asks_qmd(desk: Desk) -> None:
     assert health.store.problems == ("qmd: ended with status 1 (fix it)",)
 
 
-def test_a_program_that_has_gone_is_told(desk: Desk) -> None:
+def test_a_program_that_has_gone_is_reported(desk: Desk) -> None:
     manager = desk.make()
     desk.qmd.available = Probe(available=False, reason="qmd is not installed", hint="install it")
     health = manager.health()
@@ -62,7 +62,7 @@ def test_a_program_that_has_gone_is_told(desk: Desk) -> None:
     assert health.reason == "qmd is not installed (install it)"
 
 
-def test_folders_that_qmd_never_indexes_are_told(desk: Desk) -> None:
+def test_folders_that_qmd_never_indexes_are_reported(desk: Desk) -> None:
     desk.write("memory/build/plan.md", "x")
     desk.write("memory/node_modules/readme.txt", "x")
     manager = desk.make()
@@ -72,7 +72,7 @@ def test_folders_that_qmd_never_indexes_are_told(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "installed", "told"),
+    ("mode", "installed", "notice"),
     [
         ("search", set(), ""),
         ("vsearch", set(), "models for embed are"),
@@ -80,13 +80,15 @@ def test_folders_that_qmd_never_indexes_are_told(desk: Desk) -> None:
         ("query", {"embed"}, "models for generate, rerank are"),
     ],
 )
-def test_what_a_mode_lacks_is_told(desk: Desk, mode: str, installed: set[str], told: str) -> None:
+def test_what_a_mode_lacks_is_reported(
+    desk: Desk, mode: str, installed: set[str], notice: str
+) -> None:
     desk.qmd.installed = installed
     manager = desk.make(QmdSettings(search_mode=mode))  # type: ignore[arg-type]  # a literal
     manager.maintain(deadline=NEVER, embed=False)
     notices = manager.health().notices
-    assert len(notices) == bool(told)
-    assert all(told in notice for notice in notices)
+    assert len(notices) == bool(notice)
+    assert all(notice in line for line in notices)
 
 
 def test_what_mcporter_was_for_is_there_without_it(desk: Desk) -> None:
@@ -124,13 +126,13 @@ class TestCommand:
     def test_json_has_the_same_for_each_agent(
         self, desk: Desk, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        told = [
+        shown = [
             json.loads(self.run(desk, capsys, "--json", *words))
             for words in ((), ("--agent", "work"))
         ]
-        assert [each["agent"] for each in told] == ["main", "work"]
-        assert told[0]["env"]["INDEX_PATH"] != told[1]["env"]["INDEX_PATH"]
-        assert told[0]["prewarm"] == [
+        assert [each["agent"] for each in shown] == ["main", "work"]
+        assert shown[0]["env"]["INDEX_PATH"] != shown[1]["env"]["INDEX_PATH"]
+        assert shown[0]["prewarm"] == [
             "commonplace index",
             "'/opt/q m d/qmd' pull",
             "'/opt/q m d/qmd' embed",

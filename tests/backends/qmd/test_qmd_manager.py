@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Ask = Callable[..., list[StoredChunk]]
 
 
-class Nobody:
+class NoTranscripts:
     """A source of transcripts that has none."""
 
     id = "sessions"
@@ -179,8 +179,8 @@ def test_it_never_has_longer_than_its_limit(desk: Desk) -> None:
     assert 0 < seen[0] <= 1.5
 
 
-def test_an_unknown_collection_is_told_to_qmd_and_asked_for_again(desk: Desk, ask: Ask) -> None:
-    manager = desk.make(QmdSettings(sessions=Sessions(enabled=True)), source=Nobody())
+def test_an_unknown_collection_is_configured_and_searched_again(desk: Desk, ask: Ask) -> None:
+    manager = desk.make(QmdSettings(sessions=Sessions(enabled=True)), source=NoTranscripts())
     manager.maintain(deadline=NEVER)
     listed = Path(desk.home().config_file)
     text = listed.read_text("utf-8")

@@ -61,12 +61,12 @@ def test_what_the_engine_finds_wrong_is_passed_on(desk: Desk) -> None:
 def test_chats_are_permitted_by_the_scope() -> None:
     permits = offered().permits
     assert permits is not None
-    nobody = Query("x", KeywordQuery())
-    permits(None, nobody)
-    permits(QmdSettings(), nobody._replace(session_key="agent:main:telegram:direct:42"))
+    query = Query("x", KeywordQuery())
+    permits(None, query)
+    permits(QmdSettings(), query._replace(session_key="agent:main:telegram:direct:42"))
     for config in (None, QmdSettings()):
         with pytest.raises(ScopeDeniedError):
-            permits(config, nobody._replace(session_key="agent:main:telegram:group:42"))
+            permits(config, query._replace(session_key="agent:main:telegram:group:42"))
 
 
 def test_collections_outside_the_workspace_are_mounted(tmp_path: Path) -> None:

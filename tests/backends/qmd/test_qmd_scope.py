@@ -76,7 +76,7 @@ def test_rules(scope: Scope, key: str, *, allowed: bool) -> None:
     assert is_allowed(scope, key) is allowed
 
 
-def test_whoever_runs_the_program_may_search_whatever_the_scope() -> None:
+def test_the_user_of_the_program_may_search_whatever_the_scope() -> None:
     permits(QmdSettings(scope=Scope(default="deny")), Query("x", KeywordQuery(), session_key=" "))
 
 

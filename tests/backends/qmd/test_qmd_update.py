@@ -1,4 +1,4 @@
-"""Keeping QMD's index up to the files: what is told to it, when, and what is never lost."""
+"""Updates of QMD's index: its configuration, when it is updated, and what is never lost."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_a_search_waits_for_no_update(desk: Desk) -> None:
         (Update(interval=0), 1e6, 1),
     ],
 )
-def test_updates_that_nobody_asked_for_are_debounced(
+def test_automatic_updates_are_debounced(
     desk: Desk, update: Update, passed: float, updates: int
 ) -> None:
     manager = desk.make(QmdSettings(update=update))
@@ -220,7 +220,7 @@ def test_many_changes_wait_for_the_interval(desk: Desk) -> None:
     assert freshen(manager).remaining == 0
 
 
-def test_a_failure_beside_a_search_is_told_and_the_old_index_stays(desk: Desk) -> None:
+def test_a_failure_beside_a_search_is_reported_and_the_old_index_stays(desk: Desk) -> None:
     manager = desk.make()
     manager.maintain(deadline=NEVER)
     desk.write("memory/new.md", "a heron")
@@ -273,7 +273,7 @@ def test_an_unmounted_disk_loses_nothing(desk: Desk, ask: Ask) -> None:
         ]
         assert report.hidden == 1
         assert "disk" not in listed(desk), "QMD would forget its files"
-        assert ask(manager, "heron") == [], "nobody can open it"
+        assert ask(manager, "heron") == [], "it cannot be opened"
     disk.rmdir()
     away.rename(disk)
     report = manager.pending()
@@ -320,7 +320,7 @@ def test_a_folder_that_is_no_longer_configured_is_forgotten(desk: Desk) -> None:
     assert set(listed(desk)) == {"memory-root-main", "memory-dir-main"}
 
 
-def test_a_path_that_never_was_there_is_told_as_absent(desk: Desk) -> None:
+def test_a_path_that_never_was_there_is_reported_as_absent(desk: Desk) -> None:
     report = desk.make(extra_paths=("../nowhere",)).maintain(deadline=NEVER)
     assert report.failed_roots == ()
     assert [absent.root for absent in report.absent_roots] == ["qmd/custom-1-main"]
@@ -344,7 +344,7 @@ def test_the_child_inherits_the_lock_that_keeps_other_writers_out(desk: Desk) ->
     ] * 2, "update and embed"
 
 
-def test_a_home_that_cannot_be_made_is_told(desk: Desk) -> None:
+def test_a_home_that_cannot_be_made_is_reported(desk: Desk) -> None:
     (desk.root / "state").write_text("in the way")
     with pytest.raises(IndexReadOnlyError) as caught:
         desk.make().maintain(deadline=NEVER)

@@ -1,4 +1,4 @@
-"""Updates beside the searches: one at a time, and their outcome for whoever waits."""
+"""Updates beside the searches: one at a time, and their outcome for the thread that waits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_round_is_made_when_asked_for_and_its_outcome_kept() -> None:
     assert updates.close(60)
 
 
-def test_an_outcome_is_told_once_even_if_it_came_first() -> None:
+def test_an_outcome_is_returned_once_even_if_it_came_first() -> None:
     work = Work()
     work.may_end.set()
     updates = BackgroundUpdates(work, 0)
@@ -59,7 +59,7 @@ def test_while_one_runs_no_second_is_made() -> None:
     assert work.done == 1
 
 
-def test_what_is_raised_is_told() -> None:
+def test_what_is_raised_is_returned() -> None:
     error = UnavailableError("broken")
 
     def fail() -> SyncReport:

@@ -145,7 +145,7 @@ def test_more_rows_are_asked_for_where_others_could_crowd_them_out(
     assert house.calls()[0]["argv"][3] == asked
 
 
-def test_a_row_of_a_collection_nobody_asked_for_is_left_out(house: House, long: Deadline) -> None:
+def test_a_row_of_another_collection_is_left_out(house: House, long: Deadline) -> None:
     house.behave(search={"stdout": HIT})
     assert search(house.qmd(), long, collections=["root"]) == []
 
@@ -185,7 +185,7 @@ def test_no_time_left_runs_nothing(house: House) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "reason", "words"),
+    ("script", "reason", "words"),
     [
         ({"do": "segv"}, "wrong_runtime", "older than 22"),
         ({"code": 139}, "wrong_runtime", "older than 22"),
@@ -202,9 +202,9 @@ def test_no_time_left_runs_nothing(house: House) -> None:
     ],
 )
 def test_every_failure_is_an_error_and_never_nothing(
-    house: House, long: Deadline, told: dict[str, Any], reason: str, words: str
+    house: House, long: Deadline, script: dict[str, Any], reason: str, words: str
 ) -> None:
-    house.behave(search=told)
+    house.behave(search=script)
     with pytest.raises(QmdError, match=words) as caught:
         search(house.qmd(), long)
     assert caught.value.reason == reason
@@ -242,9 +242,7 @@ def test_the_token_that_models_are_fetched_with_is_shown_nowhere(
     assert "plain words" not in caught.value.output
 
 
-def test_a_trampoline_that_leaves_somebody_behind_still_answers(
-    house: House, long: Deadline
-) -> None:
+def test_a_launcher_that_leaves_a_child_behind_still_answers(house: House, long: Deadline) -> None:
     house.behave(search={"do": "orphan", "stdout": HIT})
     assert search(house.qmd(), long) == [ROW]
 
@@ -260,7 +258,7 @@ def test_a_program_that_was_removed_is_looked_for_again(house: House, long: Dead
     assert not qmd.probe().available
 
 
-def test_a_program_that_cannot_be_run_is_told(house: House, long: Deadline) -> None:
+def test_a_program_that_cannot_be_run_is_reported(house: House, long: Deadline) -> None:
     house.command.write_text("#!/nowhere/node\n")
     with pytest.raises(QmdError, match="cannot be started") as caught:
         search(house.qmd(), long)
@@ -315,7 +313,7 @@ def test_an_update_of_no_collections_counts_nothing(house: House, long: Deadline
 
 def test_an_update_that_does_not_say_what_it_did_is_an_error(house: House, long: Deadline) -> None:
     house.behave(update={"stdout": "ok\n"})
-    with pytest.raises(QmdError, match="did not say"):
+    with pytest.raises(QmdError, match="no counts"):
         house.qmd().update(deadline=long)
 
 

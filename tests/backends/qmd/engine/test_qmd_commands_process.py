@@ -34,7 +34,7 @@ def test_output_and_words_are_kept_apart(house: House) -> None:
     assert ran(house) == Ended(7, "[]\n", "Warning: ä\n", "")
 
 
-def test_it_runs_where_it_is_told_with_nothing_to_read(house: House) -> None:
+def test_it_runs_in_the_given_folder_with_nothing_to_read(house: House) -> None:
     ran(house)
     (call,) = house.calls()
     assert call["cwd"] == str(house.cwd)
@@ -119,7 +119,7 @@ def test_an_interruption_leaves_nothing_behind(house: House) -> None:
         ran(house, deadline=Deadline(1.0, clock))
 
 
-def test_what_cannot_be_started_is_told(house: House) -> None:
+def test_what_cannot_be_started_is_reported(house: House) -> None:
     with pytest.raises(OSError, match="No such file"):
         run(["/nowhere/qmd"], env={}, cwd=str(house.cwd), deadline=NEVER, runs=Runs(), cap=10)
 

@@ -84,7 +84,7 @@ def test_nothing_but_an_old_node_is_refused_as_it_would_crash(tmp_path: Path) ->
     assert "Node 22" in caught.value.hint
 
 
-def test_no_node_is_told(tmp_path: Path) -> None:
+def test_a_missing_node_is_reported(tmp_path: Path) -> None:
     link = a_link(tmp_path, a_package(tmp_path / "lib"))
     with pytest.raises(QmdError, match="Node was not found") as caught:
         locate(str(link), {"PATH": str(tmp_path)})
@@ -120,7 +120,7 @@ def test_a_checkout_is_left_to_its_launcher(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["qmd", "/nowhere/qmd"])
-def test_what_is_not_there_is_told_with_how_to_get_it(tmp_path: Path, command: str) -> None:
+def test_what_is_missing_is_reported_with_how_to_get_it(tmp_path: Path, command: str) -> None:
     with pytest.raises(QmdError, match="was not found") as caught:
         locate(command, {"PATH": str(tmp_path)})
     assert caught.value.reason == "not_installed"
@@ -164,8 +164,8 @@ def test_keys_and_qmds_other_homes_are_not_handed_on(house: House) -> None:
         "HTTPS_PROXY": "http://user:secret@proxy",
         "QMD_TRUST_UPDATE_HOOKS": "1",
         "QMD_HOST": "0.0.0.0",
-        "QMD_CONFIG_DIR": "/somebody/elses",
-        "INDEX_PATH": "/somebody/elses",
+        "QMD_CONFIG_DIR": "/another/users",
+        "INDEX_PATH": "/another/users",
         "NODE_OPTIONS": "--inspect",
         "FORCE_COLOR": "1",
     }

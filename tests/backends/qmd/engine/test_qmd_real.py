@@ -133,9 +133,9 @@ def test_status_and_update_count(real: Real) -> None:
     real.write("mem/router.md", "# Router\n\nreplaced\n")
     (real.notes / "mem" / "menu.md").unlink()
     assert qmd.update(deadline=NEVER) == UpdateCounts(0, 1, 2, 1, 3)
-    told = qmd.status(deadline=NEVER)
-    assert (told.documents, told.vectors, told.pending) == (3, 0, 3)
-    assert told.version.startswith("2.")
+    status = qmd.status(deadline=NEVER)
+    assert (status.documents, status.vectors, status.pending) == (3, 0, 3)
+    assert status.version.startswith("2.")
 
 
 def test_a_row_is_read_whole(updated: Qmd) -> None:
@@ -294,8 +294,8 @@ def test_the_launcher_is_ended_with_its_child(
     real.qmd().update(deadline=NEVER)
     env = environment(real.house.home, os.environ, endpoint="http://127.0.0.1:9/")
     env["PATH"] = f"{os.path.dirname(command)}{os.pathsep}{env['PATH']}"
-    told = real.house.root / "pids"
-    hook = f"echo $$ >> {told}; exec sleep 600"
+    pids = real.house.root / "pids"
+    hook = f"echo $$ >> {pids}; exec sleep 600"
     config = {"mem": {"path": str(real.notes / "mem"), "update": hook}}
     text = json.dumps({"collections": config})
     (real.house.root / "config" / "index.yml").write_text(text)
@@ -303,12 +303,12 @@ def test_the_launcher_is_ended_with_its_child(
         [command, "update"],
         env=env,
         cwd=real.house.home.cwd,
-        deadline=Deadline(1.0, lambda: 2.0 if told.exists() and told.read_text() else 0.0),
+        deadline=Deadline(1.0, lambda: 2.0 if pids.exists() and pids.read_text() else 0.0),
         runs=Runs(),
         cap=100_000,
     )
     assert ended.why == "timeout"
-    gone(int(told.read_text()))
+    gone(int(pids.read_text()))
 
 
 def test_the_server_ends_when_we_are_killed(

@@ -42,10 +42,10 @@ FROM_CLI = Row("mem", "cli.md", 0.5, None)
 
 @pytest.fixture
 def warm(house: House) -> Callable[..., Qmd]:
-    """Makes an engine whose server, behaving as told, is there to be asked."""
+    """Makes an engine whose server, with this script is there to be asked."""
 
-    def make(**told: Any) -> Qmd:
-        house.behave(mcp={"results": [result("mem/a.md")], **told}, search={"stdout": CLI})
+    def make(**script: Any) -> Qmd:
+        house.behave(mcp={"results": [result("mem/a.md")], **script}, search={"stdout": CLI})
         if "mcp" not in house.commands():
             house.knows("mem", "root")
         qmd = house.qmd()
@@ -75,7 +75,7 @@ def test_the_second_search_starts_one_and_does_not_wait_for_it(house: House) -> 
     assert sorted(house.commands()) in (["mcp", *["search"] * 4], ["search"] * 4)
 
 
-def test_a_server_that_nobody_waited_for_answers_once_it_is_up(house: House) -> None:
+def test_a_server_that_no_search_waited_for_answers_once_it_is_up(house: House) -> None:
     house.behave(mcp={"results": [result("mem/a.md")]}, search={"stdout": CLI})
     house.knows("mem", "root")
     qmd = house.qmd()
@@ -92,7 +92,7 @@ def test_a_server_that_is_there_answers(house: House, warm: Callable[..., Qmd]) 
     assert house.requests() == [{**wanted, "collections": [], "limit": 20, "candidateLimit": 20}]
 
 
-def test_where_nobody_else_is_no_more_is_asked_for_than_wanted(
+def test_without_other_collections_no_more_is_asked_for_than_wanted(
     house: House, warm: Callable[..., Qmd]
 ) -> None:
     house.indexed("mem", "root")
@@ -177,7 +177,7 @@ def test_a_refusal_is_asked_of_a_process_and_the_server_stays(
 
 
 @pytest.mark.parametrize(
-    "told",
+    "script",
     [
         {"calls": 0},
         {"do": "half"},
@@ -189,9 +189,9 @@ def test_a_refusal_is_asked_of_a_process_and_the_server_stays(
     ],
 )
 def test_a_server_that_breaks_is_replaced_by_a_process_and_left_alone(
-    house: House, warm: Callable[..., Qmd], gone: Callable[[int], None], told: dict[str, Any]
+    house: House, warm: Callable[..., Qmd], gone: Callable[[int], None], script: dict[str, Any]
 ) -> None:
-    qmd = warm(**told)
+    qmd = warm(**script)
     assert [search(qmd), search(qmd)] == [[FROM_CLI]] * 2
     (pid,) = [call["pid"] for call in house.calls() if call["argv"] == ["mcp"]]
     gone(pid)
@@ -287,7 +287,7 @@ def test_an_answer_that_comes_too_late_is_dropped(house: House, warm: Callable[.
     with pytest.raises(QmdTimeoutError):
         search(qmd, Deadline.after(0.05))
     with open(house.cwd / "go", "w", encoding="utf-8"):
-        pass  # somebody who writes came and went: the late answer is sent
+        pass  # a writer came and went: the late answer is sent
     server = qmd._resident._server  # type: ignore[union-attr]  # there is one
     assert server is not None
     while server.owing is not None:
@@ -391,7 +391,7 @@ def test_when_we_die_the_server_ends(
     server = qmd._resident._server  # type: ignore[union-attr]  # there is one
     assert server is not None
     assert server._process.stdin is not None
-    server._process.stdin.close()  # which the system does for whoever dies
+    server._process.stdin.close()  # as the system does when a process dies
     gone(server.pid)
 
 

@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 from math import floor, isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from attrs import field, frozen
 
@@ -293,6 +293,9 @@ class Limits:
 class QmdSettings:
     """``memory.qmd``, resolved."""
 
+    standby: ClassVar[str] = "builtin"
+    """The backend that stands in for this one where it is named alone."""
+
     command: str = field(
         default="qmd",
         metadata=described(
@@ -333,6 +336,7 @@ class QmdSettings:
     extra_collections: tuple[QmdPath, ...] = field(
         default=(),
         metadata=described(
-            "Filled from `memorySearch.qmd.extraCollections` of the agent.", adds=True
+            "Further collections for one agent: `path`, `name`, `pattern`; see `memorySearch`.",
+            adds=True,
         ),
     )

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import hookimpl
+from commonplace.plugin import Group, hookimpl, setting
 
 if TYPE_CHECKING:
     from commonplace.plugin import BackendRegistrar, Store, StoreContext
 
 __all__ = ["commonplace_register_backends", "make_store"]
+
+
+class VectorSettings(Group):
+    """``store.vector``."""
+
+    enabled: bool = setting("Use the vector extension of SQLite.", default=True)
+    extension_path: str | None = setting(
+        "Vector extension to load.", default=None, path=True, shown="the installed one"
+    )
+
+
+class SqliteSettings(Group):
+    """The settings of this store; what a search finds must not depend on them."""
+
+    vector: VectorSettings = setting("Vector extension.", default=VectorSettings())
+
 
 _TOKENIZERS = (None, "unicode61", "trigram")
 
@@ -28,11 +44,12 @@ def make_store(context: StoreContext) -> Store:
         )
     from commonplace_sqlite.store import SqliteStore
 
+    vector = (context.config or SqliteSettings()).vector
     return SqliteStore(
         context.path,
         tokenizer=context.tokenizer,
-        vectors=context.vectors,
-        vector_extension=context.vector_extension,
+        vectors=vector.enabled,
+        vector_extension=vector.extension_path,
     )
 
 
@@ -43,5 +60,6 @@ def commonplace_register_backends(register: BackendRegistrar) -> None:
         "builtin",
         make_store,
         summary="chunks, keyword index and vectors in one SQLite file",
+        config=SqliteSettings,
         capabilities=frozenset({"keyword", "phrases", "vectors", "append", "persistent"}),
     )

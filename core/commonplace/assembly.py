@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from commonplace.config import Settings
     from commonplace.embedding.service import EmbeddingService
     from commonplace.fallback.manager import FallbackMemoryManager
+    from commonplace.host.discovery import Kind
     from commonplace.host.host import PluginHost
     from commonplace.model.documents import WatchedPath
     from commonplace.model.plugins import Mount, Registration
@@ -55,23 +57,20 @@ def section_class(host: PluginHost, section: str) -> type | None:
     """The class that a plugin's section of the configuration is read into.
 
     ``memory.<id>`` belongs to the backend of that id, ``plugins.entries.<id>.config`` to the
-    source, chunker, provider, ranker or command of that id. ``None`` where nobody has a class.
+    source, chunker, provider, ranker or command of that id. ``None`` if no plugin declares one.
     """
-    kind, _, id_ = section.partition(".")
-    if kind == "memory":
-        return _config_of(host.backend, id_)
-    id_ = section.removeprefix("plugins.entries.").removesuffix(".config")
-    lookups = (host.source, host.chunker, host.provider, host.ranker, host.command)
-    return next((found for lookup in lookups if (found := _config_of(lookup, id_))), None)
-
-
-def _config_of(lookup: Callable[[str], Any], id_: str) -> type | None:
-    try:
-        offered = lookup(id_)
-    except PluginUnavailableError:
-        return None  # told where it is asked for
-    config: type | None = getattr(offered, "registration", offered).config
-    return config
+    kinds: tuple[Kind, ...] = ("source", "chunker", "provider", "ranker", "command")
+    start, _, id_ = section.partition(".")
+    if start == "memory":
+        kinds = ("backend",)
+    else:
+        id_ = section.removeprefix("plugins.entries.").removesuffix(".config")
+    for kind in kinds:
+        if id_ in host.ids(kind):
+            with suppress(PluginUnavailableError):  # reported where the part is requested
+                if (config := host.get(kind, id_).config) is not None:
+                    return config
+    return None
 
 
 def make_sources(
@@ -99,8 +98,6 @@ def _make_source(host: PluginHost, settings: Settings, id_: str) -> Source:
             extra_paths=settings.search.extra_paths,
             state_dirs=settings.openclaw_dirs,
             config=settings.plugin_config(id_),
-            delta_bytes=settings.search.sync.session_delta_bytes,
-            delta_messages=settings.search.sync.session_delta_messages,
         )
     )
 
@@ -300,8 +297,6 @@ def _make_manager(
             agent=settings.agent,
             tokenizer=analyser.tokenizer,
             config=config,
-            vectors=settings.search.store.vector_enabled,
-            vector_extension=settings.search.store.vector_extension_path,
         )
     )
     here = {source.id for source in sources}

@@ -17,7 +17,6 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "cli.context": "Command Context",
         "cli.parser": "UsageError positive_int",
         "cli.terminal": "columns count",
-        "config.description": "Setting described",
         "config.secret": "Secret",
         "config.settings": "Settings",
         "config.values": "Reading WrongValueError convert kind_of",
@@ -54,6 +53,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "Document DocumentRef RootFailure ScanReport Segment Stamp Trust WatchedPath"
         ),
         "model.findings": "Finding Fix",
+        "model.groups": "Group Setting described setting",
         "model.plugins": "Credentials Mount Probe",
         "model.reports": "Embedding Progress ProgressCallback SyncReport",
         "model.search": (

@@ -4,8 +4,6 @@ from commonplace.cli.parser import UsageError as UsageError
 from commonplace.cli.parser import positive_int as positive_int
 from commonplace.cli.terminal import columns as columns
 from commonplace.cli.terminal import count as count
-from commonplace.config.description import Setting as Setting
-from commonplace.config.description import described as described
 from commonplace.config.secret import Secret as Secret
 from commonplace.config.settings import Settings as Settings
 from commonplace.config.values import Reading as Reading
@@ -104,6 +102,10 @@ from commonplace.model.documents import Trust as Trust
 from commonplace.model.documents import WatchedPath as WatchedPath
 from commonplace.model.findings import Finding as Finding
 from commonplace.model.findings import Fix as Fix
+from commonplace.model.groups import Group as Group
+from commonplace.model.groups import Setting as Setting
+from commonplace.model.groups import described as described
+from commonplace.model.groups import setting as setting
 from commonplace.model.plugins import Credentials as Credentials
 from commonplace.model.plugins import Mount as Mount
 from commonplace.model.plugins import Probe as Probe

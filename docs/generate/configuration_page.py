@@ -2,7 +2,7 @@
 
 ``python docs/generate/configuration_page.py docs/configuration.md
 memory.qmd=commonplace_qmd.settings:QmdSettings`` updates the page in place; each further argument
-is ``section=module:class``.
+is ``section=module:class``. ``tests/core/config/test_config_pages.py`` has the whole command.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from importlib import import_module
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
+from commonplace.config.defaults import SEARCH_KEYS
 from commonplace.config.paths import VARIABLES
 from commonplace.config.search import SearchSettings
 from commonplace.config.secret import Secret
@@ -46,7 +47,12 @@ def renewed(page: str, sections: Mapping[str, type]) -> str:
 
     def block(match: re.Match[str]) -> str:
         name = match[1]
-        lines = _variables() if name == "variables" else _table(classes[name], own=name in _OWN)
+        if name == "variables":
+            lines = _variables()
+        else:
+            keys = SEARCH_KEYS if name == "search" else {}
+            shape = Shape(classes[name], keys, sections.get).complete()
+            lines = _table(shape, own=name in _OWN)
         return "\n".join((f"<!-- begin {name} -->", *lines, f"<!-- end {name} -->"))
 
     return re.sub(r"<!-- begin (\S+) -->.*?<!-- end \1 -->", block, page, flags=re.DOTALL)
@@ -71,8 +77,7 @@ def _variables() -> Iterator[str]:
         yield f"| `{variable}` | {about} |"
 
 
-def _table(cls: type[Any], *, own: bool) -> Iterator[str]:
-    shape = Shape(cls)
+def _table(shape: Shape, *, own: bool) -> Iterator[str]:
     yield "| key | type | default | what it does |\n|---|---|---|---|"
     for leaf in shape.leaves.values():
         tunable = " *workspace*" if own and leaf.setting.tunable else ""

@@ -4,24 +4,72 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import hookimpl
+from commonplace.plugin import Group, hookimpl, setting
 
 if TYPE_CHECKING:
     from commonplace.plugin import Ranker, RankerContext, RankerRegistrar
 
 
+class MmrSettings(Group):
+    """``query.hybrid.mmr``."""
+
+    enabled: bool = setting(
+        "Prefer hits that differ from those above them.", default=False, tunable=True
+    )
+    lambda_: float = setting(
+        "1 looks at relevance alone, 0 at difference alone.",
+        default=0.7,
+        key="lambda",
+        minimum=0,
+        maximum=1,
+        clamp=(0, 1),
+        tunable=True,
+    )
+
+
+class TemporalDecaySettings(Group):
+    """``query.hybrid.temporalDecay``."""
+
+    enabled: bool = setting("Prefer newer dated notes.", default=False, tunable=True)
+    half_life_days: int = setting(
+        "Age at which a dated note counts half.",
+        default=30,
+        unit="days",
+        minimum=1,
+        clamp=(1, None),
+        tunable=True,
+    )
+
+
 @hookimpl
 def commonplace_register_rankers(register: RankerRegistrar) -> None:
-    """Add them."""
-    for id_, summary, factory in (
-        ("single", "fusion where there is one arm: its raw score as 0..1, order kept", _single),
-        ("weighted", "fusion by weighted sum of vector and keyword score", _weighted),
-        ("rrf", "fusion by reciprocal rank", _rrf),
-        ("temporal_decay", "newer dated notes before older ones", _temporal_decay),
-        ("mmr", "hits that say something new before hits that repeat", _mmr),
-        ("lexical_boost", "the original's bonus for query words in text and path", _lexical_boost),
-    ):
-        register.ranker(id_, factory, summary=summary)
+    """Register them; the profile and their ``enabled`` decide which run."""
+    register.ranker(
+        "single",
+        _single,
+        summary="fusion where there is one arm: its raw score as 0..1, order kept",
+    )
+    register.ranker(
+        "weighted", _weighted, summary="fusion by weighted sum of vector and keyword score"
+    )
+    register.ranker("rrf", _rrf, summary="fusion by reciprocal rank")
+    register.ranker(
+        "temporal_decay",
+        _temporal_decay,
+        summary="newer dated notes before older ones",
+        config=TemporalDecaySettings,
+    )
+    register.ranker(
+        "mmr",
+        _mmr,
+        summary="hits that say something new before hits that repeat",
+        config=MmrSettings,
+    )
+    register.ranker(
+        "lexical_boost",
+        _lexical_boost,
+        summary="the original's bonus for query words in text and path",
+    )
 
 
 def _single(_context: RankerContext) -> Ranker:
@@ -45,13 +93,13 @@ def _rrf(_context: RankerContext) -> Ranker:
 def _temporal_decay(context: RankerContext) -> Ranker:
     from commonplace_ranking.temporal_decay import TemporalDecay
 
-    return TemporalDecay(context.half_life_days)
+    return TemporalDecay((context.config or TemporalDecaySettings()).half_life_days)
 
 
 def _mmr(context: RankerContext) -> Ranker:
     from commonplace_ranking.mmr import Mmr
 
-    return Mmr(context.mmr_lambda)
+    return Mmr((context.config or MmrSettings()).lambda_)
 
 
 def _lexical_boost(_context: RankerContext) -> Ranker:

@@ -83,7 +83,8 @@ def _codex_reader() -> Reader:
 def _growth(context: SourceContext) -> Growth:
     from commonplace_sessions.growth import Growth
 
-    return Growth(context.delta_bytes, context.delta_messages)
+    settings = context.config or TranscriptSettings()
+    return Growth(settings.delta_bytes, settings.delta_messages)
 
 
 def _agents_own(context: SourceContext) -> Folder:

@@ -1,21 +1,31 @@
-"""The section of a source of transcripts in the configuration."""
+"""The settings of a source of transcripts."""
 
 from __future__ import annotations
 
-from attrs import field, frozen
-
-from commonplace.plugin import described
+from commonplace.plugin import Group, setting
 
 __all__ = ["TranscriptSettings"]
 
 
-@frozen
-class TranscriptSettings:
-    """``plugins.entries.<id>.config``, the same for each of these sources."""
+class TranscriptSettings(Group):
+    """``plugins.entries.<id>.config`` and ``sync.sessions``, the same for each of these sources."""
 
-    root: str | None = field(
-        default=None,
-        metadata=described(
-            "Folder of the transcripts.", path=True, shown="where the agent keeps them"
-        ),
+    root: str | None = setting(
+        "Folder of the transcripts.", default=None, path=True, shown="where the agent keeps them"
+    )
+    delta_bytes: int = setting(
+        "Growth of a transcript after which it is indexed again.",
+        default=100_000,
+        unit="bytes",
+        minimum=0,
+        clamp=(0, None),
+        tunable=True,
+    )
+    delta_messages: int = setting(
+        "New messages in a transcript after which it is indexed again.",
+        default=50,
+        unit="messages",
+        minimum=0,
+        clamp=(0, None),
+        tunable=True,
     )

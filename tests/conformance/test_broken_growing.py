@@ -27,7 +27,9 @@ class Sound(NotesSource):
 
     def __init__(self, context: SourceContext) -> None:
         super().__init__(context.workspace)
-        self.bytes, self.messages = context.delta_bytes, context.delta_messages
+        self.bytes: int
+        self.messages: int
+        self.bytes, self.messages = context.config
 
     def read(self, ref: DocumentRef) -> Document | None:
         document = super().read(ref)
@@ -182,6 +184,9 @@ class Bench(SourceConformance):
 
     def make_source(self, context: SourceContext) -> Sound:
         return self.broken(context)
+
+    def growth(self, size: int, messages: int) -> tuple[int, int]:
+        return size, messages
 
     def bytes_of(self, text: str) -> bytes:
         return f"{text}\n".encode()

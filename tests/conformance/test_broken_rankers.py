@@ -138,7 +138,7 @@ class LooksAtTheFirst(Selects):
 
 class DividesByItsSettings(Adjusts):
     def score(self, hit: Candidate, context: RankContext) -> float:
-        return min(1.0, hit.score / self.settings.mmr_lambda)
+        return min(1.0, hit.score / self.settings.text_weight)
 
 
 class KeepsRawScores(Sound):

@@ -13,11 +13,10 @@ import commonplace_chunkers.plugin
 import commonplace_inmemory.plugin
 import commonplace_notes.plugin
 import commonplace_ranking.plugin
-from commonplace.config import described
 from commonplace.errors import UnavailableError
 from commonplace.host.host import PluginHost
 from commonplace.memory import Memory
-from commonplace.plugin import hookimpl
+from commonplace.plugin import described, hookimpl
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.config.description import Group, setting
 from commonplace.config.places import MisplacedError, locate
 from commonplace.config.reading import key_path
 from commonplace.config.resolve import resolve
 from commonplace.config.search import PROVIDERS
+from commonplace.model.groups import Group, setting
 from commonplace.model.settings import Fault
 
 if TYPE_CHECKING:

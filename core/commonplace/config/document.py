@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from commonplace.config.description import Group, setting
+from commonplace.config.defaults import ORIGINAL_BACKENDS, SEARCH_KEYS
 from commonplace.config.reading import Found, hint, joined
 from commonplace.config.search import SearchSettings
 from commonplace.config.secret import Opaque
 from commonplace.config.settings import FlushSettings, MemorySettings
 from commonplace.config.shape import Shape
 from commonplace.config.values import kind_of
+from commonplace.model.groups import Group, setting
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from commonplace.config.reading import Keys, Reader
 
 __all__ = ["AgentFindings", "Findings", "Shapes", "read_document"]
@@ -34,9 +37,9 @@ class AgentSettings(Group):
 class Shapes:
     """The shapes of core's own sections, made once for all documents of a call."""
 
-    def __init__(self) -> None:
+    def __init__(self, classes: Callable[[str], type | None] | None = None) -> None:
         self.agent = Shape(AgentSettings)
-        self.search = Shape(SearchSettings)
+        self.search = Shape(SearchSettings, SEARCH_KEYS, classes)
         self.flush = Shape(FlushSettings)
         self.memory = Shape(MemorySettings)
 
@@ -176,10 +179,10 @@ def _memory(findings: Findings, shapes: Shapes, memory: Mapping[str, Any]) -> No
             reader.fault(("memory", str(key)), f"a workspace's own file {_WORKSPACE_MAY}")
         elif _may_be_section(key, raw, shapes.memory):
             findings.sections[f"memory.{key}"] = (raw, ("memory", key))
-        elif key == "qmd":
+        elif key in ORIGINAL_BACKENDS:
             reader.mapping(memory, key, ("memory",))  # for its fault
         else:
-            known = (*keys, "search", "qmd")
+            known = (*keys, "search", *ORIGINAL_BACKENDS)
             reader.fault(("memory", str(key)), "is not a key here" + hint(str(key), known))
     findings.memory = reader.section(shapes.memory, own, ("memory",))
 
@@ -188,7 +191,7 @@ def _may_be_section(key: object, raw: object, shape: Shape) -> bool:
     """Whether ``memory.<key>`` can be a backend's: an object whose name is no slip for a key."""
     if not isinstance(raw, Mapping) or not isinstance(key, str):
         return False
-    if key == "qmd":
+    if key in ORIGINAL_BACKENDS:
         return True
     from difflib import get_close_matches
 

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from commonplace.config.description import Group, setting
+from commonplace.config.defaults import SEARCH_KEYS
 from commonplace.config.resolve import resolve
+from commonplace.config.search import SearchSettings
 from commonplace.config.secret import Opaque, Secret
-from commonplace.config.settings import MemorySettings
+from commonplace.config.sections import owned
+from commonplace.config.settings import FlushSettings, MemorySettings
 from commonplace.config.shape import Shape
+from commonplace.model.groups import Group, setting
 
 if TYPE_CHECKING:
     import os
@@ -56,7 +59,7 @@ def explain(
     resolution = resolve(
         workspace=workspace, agent=agent, config=config, env=env, sections=sections
     )
-    return tuple(_explained(resolution, resolution.settings_or_raise()))
+    return tuple(_explained(resolution, resolution.settings_or_raise(), sections))
 
 
 def shown(value: object) -> Any:
@@ -99,7 +102,9 @@ def _parts(value: Mapping[Any, object]) -> dict[str, Any]:
     }
 
 
-def _explained(resolution: Resolution, settings: Settings) -> Iterator[Explained]:
+def _explained(
+    resolution: Resolution, settings: Settings, sections: Callable[[str], type | None] | None
+) -> Iterator[Explained]:
     yield Explained(key="agent", value=settings.agent, origin=resolution.agent_origin)
     yield Explained(key="workspace", value=settings.workspace, origin=resolution.workspace_origin)
     resolved: tuple[tuple[str, Any], ...] = (
@@ -115,20 +120,32 @@ def _explained(resolution: Resolution, settings: Settings) -> Iterator[Explained
     memory = MemorySettings(
         backend=settings.backends, fallback=settings.fallback, citations=settings.citations
     )
-    for prefix, group, found in (
-        ("memory", memory, resolution.found["memory"]),
-        (SEARCH, settings.search, resolution.found["search"]),
-        (FLUSH, settings.flush, resolution.found["flush"]),
+    values = settings.section_values
+    search = Shape(SearchSettings, SEARCH_KEYS, sections).complete()
+    # What plugins declare among core's own keys is shown there, and not in their sections.
+    elsewhere = {place for key in search.leaves for place in owned(key)}
+    for prefix, group, shape, found in (
+        ("memory", memory, Shape(MemorySettings), resolution.found["memory"]),
+        (SEARCH, settings.search, search, resolution.found["search"]),
+        (FLUSH, settings.flush, Shape(FlushSettings), resolution.found["flush"]),
         *(
-            (name, section, resolution.found.get(name, {}))
-            for name, section in settings.section_values.items()
+            (name, section, Shape(type(section)), resolution.found.get(name, {}))
+            for name, section in values.items()
+            if name in resolution.written
         ),
     ):
-        plugins = prefix in settings.section_values
-        for leaf in Shape(type(group)).leaves.values():
+        for leaf in shape.leaves.values():
+            if (prefix, leaf.key) in elsewhere:
+                continue
+            holder = group
+            if leaf.owner:
+                held = (values[name] for name in leaf.owner.sections if name in values)
+                holder = next(held, None)
             yield Explained(
                 key=f"{prefix}.{leaf.key}",
-                value=_value(group, leaf.names, veiled=plugins),
+                value=leaf.default
+                if holder is None
+                else _value(holder, leaf.names, veiled=prefix in values),
                 origin=lines.origin(found.get(leaf.key)),
                 unit=leaf.setting.unit,
                 about=leaf.setting.about,

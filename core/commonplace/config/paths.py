@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from commonplace.config.description import Group, setting
 from commonplace.dirs import expand_user, user_cache_dir, user_config_dir, user_state_dir
 from commonplace.errors import ConfigError
+from commonplace.model.groups import Group, setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from commonplace.config.description import Setting
 from commonplace.config.search import ExtraPath
 from commonplace.config.values import WrongValueError, convert, kind_of
 from commonplace.dirs import expand_user
+from commonplace.model.groups import Setting
 from commonplace.model.plugins import is_id
 
 if TYPE_CHECKING:
@@ -48,10 +48,12 @@ def plugin_id(raw: object, reading: Reading) -> str:
 
 
 def backend_chain(raw: object, reading: Reading) -> tuple[str, ...]:
-    """One id, or a list that is the chain. A single ``qmd`` has ``builtin`` behind it."""
+    """One id, or a list that is the whole chain.
+
+    A single id is followed by ``""``, for the backend that its plugin declares as its standby.
+    """
     if isinstance(raw, str):
-        single = plugin_id(raw, reading)
-        return (single, "builtin") if single == "qmd" else (single,)
+        return plugin_id(raw, reading), ""
     if not isinstance(raw, list | tuple):
         raise WrongValueError(f"must be an id or a list of ids, not {kind_of(raw)}")
     if not raw:
@@ -93,8 +95,6 @@ def extra_paths(raw: object, reading: Reading) -> tuple[ExtraPath, ...]:
 
 def _extra_path(raw: object, reading: Reading) -> ExtraPath | None:
     if isinstance(raw, Mapping):
-        if "name" in raw:
-            raise WrongValueError("is not a key here; the keys are path, pattern", "name")
         extra: ExtraPath = convert(ExtraPath, raw, _AS_IT_IS, reading)
     elif isinstance(raw, str):
         extra = ExtraPath(path=reading.text(raw))

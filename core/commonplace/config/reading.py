@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from commonplace.config.shape import Leaf
+from commonplace.config.shape import Graft, Leaf
 from commonplace.config.values import Reading, WrongValueError, convert, kind_of
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["Found", "Keys", "Layer", "Reader", "hint", "joined", "key_path"]
 
 Keys = tuple[str | int, ...]
+
+_NOT_TUNABLE = "a workspace's own file may only tune retrieval; set it in your own"
 
 
 class Layer:
@@ -63,7 +65,7 @@ def joined(shape: Shape, base: dict[str, Found], over: dict[str, Found]) -> dict
     """``base`` overridden by ``over``; lists that add up are joined, ``base`` first."""
     merged = {**base, **over}
     for key in base.keys() & over.keys():
-        if shape.leaves[key].setting.adds:
+        if key in shape.leaves and shape.leaves[key].setting.adds:
             first, then = base[key].value, over[key]
             both = (*first, *(value for value in then.value if value not in first))
             merged[key] = Found(both, then.layer, then.keys)
@@ -131,7 +133,7 @@ class Reader:
     def value(self, leaf: Leaf, raw: object, keys: Keys) -> Found | None:
         """One setting; ``None``, and faults, if it is wrong."""
         if self.tunable_only and not leaf.setting.tunable:
-            self.fault(keys, "a workspace's own file may only tune retrieval; set it in your own")
+            self.fault(keys, _NOT_TUNABLE)
             return None
         try:
             value = convert(leaf.type, raw, leaf.setting, self.values)
@@ -165,6 +167,11 @@ class Reader:
             key = str(name)
             at = (*keys, key)
             node = branch.below.get(key)
+            if isinstance(node, Graft):
+                if (declared := shape.grafted(node)) is None:
+                    found.update(self._unread(node, raw, at))
+                    continue
+                node = declared
             if isinstance(node, Leaf):
                 if (value := self.value(node, raw, at)) is not None:
                     found[node.key] = value
@@ -176,6 +183,13 @@ class Reader:
             elif key != "$include":
                 self.fault(at, "is not a key here" + _hint(key, branch, shape))
         return found
+
+    def _unread(self, graft: Graft, raw: Any, keys: Keys) -> dict[str, Found]:
+        """What a plugin would read that is not there: kept, and not checked."""
+        if self.tunable_only:
+            self.fault(keys, _NOT_TUNABLE)
+            return {}
+        return {graft.position: Found(raw, self.layer, keys)}
 
     def _lines(self, places: list[Keys]) -> list[int]:
         if not self.layer.text:
@@ -193,6 +207,7 @@ class Reader:
 
 def _hint(key: str, branch: Branch, shape: Shape) -> str:
     """Where the key belongs, or the one that was probably meant."""
+    shape.complete()
     elsewhere = [known for known in shape.leaves if known.rpartition(".")[2] == key]
     if elsewhere:
         return f"; did you mean {elsewhere[0]!r}?"

@@ -34,7 +34,8 @@ class Resolution:
 
     ``settings`` is ``None`` where there are faults, or an ``error`` that is no fault of a file: an
     agent or a workspace that cannot be. ``found`` is keyed by section (``search``, ``flush``,
-    ``memory``, and a plugin's by its own name, such as ``memory.qmd``) and dotted key.
+    ``memory``, and a plugin's by its own name, such as ``memory.<id>``) and dotted key.
+    ``written`` are the sections of plugins that stand in a file, or belong to a chosen backend.
     """
 
     def __init__(self) -> None:
@@ -47,6 +48,7 @@ class Resolution:
         self.faults: list[Fault] = []
         self.warnings: list[str] = []
         self.layers: list[Layer] = []
+        self.written: set[str] = set()
 
     def settings_or_raise(self) -> Settings:
         """The settings; raises :class:`~commonplace.errors.ConfigError` with all faults."""
@@ -72,7 +74,7 @@ def resolve(
     """Everything that :func:`~commonplace.config.load.load_settings` does, told in full."""
     env = os.environ if env is None else env
     resolution = Resolution()
-    shapes = Shapes()
+    shapes = Shapes(sections)
     near, far = _layers(config, env, resolution)
     readers = [Reader(layer, env) for layer in (*near, *far)]
     findings = [read_document(reader, shapes) for reader in readers]
@@ -95,10 +97,13 @@ def resolve(
         "memory": _overlaid(shapes.memory, [f.memory for f in findings]),
     }
     memory: MemorySettings = shapes.memory.build(_named(shapes.memory, found["memory"]))
+    memory = memory.evolve(backend=_chain(memory.backend, sections))
     raw = merged_sections(findings, found["search"])
     values: dict[str, Any] = {}
     if sections is not None:
-        names = dict.fromkeys((*(f"memory.{backend}" for backend in memory.backend), *raw))
+        chosen = [f"memory.{backend}" for backend in memory.backend]
+        names = dict.fromkeys((*chosen, *raw))
+        resolution.written = {*chosen, *(name for f in findings for name in f.sections)}
         values, origins, missing = read_sections(findings, found["search"], names, sections)
         found.update(origins)
         resolution.faults += missing
@@ -196,7 +201,20 @@ def _overlaid(shape: Shape, nearest_first: list[dict[str, Found]]) -> dict[str, 
 
 
 def _named(shape: Shape, found: Mapping[str, Found]) -> dict[tuple[str, ...], Any]:
-    return {shape.leaves[key].names: value.value for key, value in found.items()}
+    """Core's own values by Python names; those of plugins are in their sections."""
+    leaves = ((shape.leaves.get(key), value) for key, value in found.items())
+    return {leaf.names: value.value for leaf, value in leaves if leaf and not leaf.owner}
+
+
+def _chain(
+    backends: tuple[str, ...], sections: Callable[[str], type | None] | None
+) -> tuple[str, ...]:
+    """The chain, with the backend that stands in for one that was named alone."""
+    if backends[-1]:
+        return backends
+    cls = sections(f"memory.{backends[0]}") if sections else None
+    standby: str = getattr(cls, "standby", "")
+    return (backends[0], standby) if standby else backends[:1]
 
 
 def _index_path(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from commonplace.config.description import Group, setting
+from commonplace.config.defaults import CHUNKER, CHUNKERS
+from commonplace.model.groups import Group, setting
 
 __all__ = [
     "ChunkingSettings",
     "HybridSettings",
-    "MmrSettings",
     "QuerySettings",
     "RankingSettings",
-    "TemporalDecaySettings",
 ]
 
 
@@ -22,8 +21,8 @@ class ChunkingSettings(Group):
     strategy: str = setting(
         "Chunker: `markdown` cuts at headings and blocks, `lines` as the original does; or the "
         "id of a plugin's.",
-        default="markdown",
-        known=("markdown", "lines"),
+        default=CHUNKER,
+        known=CHUNKERS,
         tunable=True,
     )
     tokens: int = setting(
@@ -42,37 +41,6 @@ class ChunkingSettings(Group):
         minimum=0,
         clamp=(0, None),
         shown="32; 80 for `lines`",
-        tunable=True,
-    )
-
-
-class MmrSettings(Group):
-    """Preferring hits that differ from those above them."""
-
-    enabled: bool = setting(
-        "Prefer hits that differ from those above them.", default=False, tunable=True
-    )
-    lambda_: float = setting(
-        "1 looks at relevance alone, 0 at difference alone.",
-        default=0.7,
-        key="lambda",
-        minimum=0,
-        maximum=1,
-        clamp=(0, 1),
-        tunable=True,
-    )
-
-
-class TemporalDecaySettings(Group):
-    """Preferring newer dated notes."""
-
-    enabled: bool = setting("Prefer newer dated notes.", default=False, tunable=True)
-    half_life_days: int = setting(
-        "Age at which a dated note counts half.",
-        default=30,
-        unit="days",
-        minimum=1,
-        clamp=(1, None),
         tunable=True,
     )
 
@@ -108,8 +76,6 @@ class HybridSettings(Group):
         clamp=(1, 20),
         tunable=True,
     )
-    mmr: MmrSettings = setting("Diversity.", default=MmrSettings())
-    temporal_decay: TemporalDecaySettings = setting("Recency.", default=TemporalDecaySettings())
 
 
 class QuerySettings(Group):

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
+from commonplace.config.defaults import SEARCH_KEYS
 from commonplace.config.search import SearchSettings
 from commonplace.config.secret import Secret
 from commonplace.config.settings import FlushSettings, MemorySettings
-from commonplace.config.shape import Leaf, Shape, is_described
+from commonplace.config.shape import Graft, Leaf, Shape, is_described
 
 if TYPE_CHECKING:
-    from commonplace.config.description import Setting
+    from collections.abc import Callable
+
     from commonplace.config.shape import Branch
+    from commonplace.model.groups import Setting
 
 __all__ = ["json_schema"]
 
@@ -32,12 +35,16 @@ _SECRET: Schema = {
 }
 
 
-def json_schema(sections: Mapping[str, type] | None = None) -> dict[str, Any]:
+def json_schema(
+    sections: Mapping[str, type] | None = None,
+    classes: Callable[[str], type | None] | None = None,
+) -> dict[str, Any]:
     """The JSON Schema (2020-12) of a configuration file.
 
-    ``sections`` are plugins' config classes by the name of their section (``memory.qmd``).
+    ``sections`` are plugins' config classes by the name of their section (``memory.<id>``), to be
+    described as such; ``classes`` looks up those of the keys that stand among core's own.
     """
-    search = _shape(Shape(SearchSettings))
+    search = _shape(Shape(SearchSettings, SEARCH_KEYS, classes or (sections or {}).get).complete())
     workspace = {"type": "string", "description": "Folder of the agent's notes."}
     agent = {"workspace": workspace, "memorySearch": search}
     newer = {"memory": _open({"search": search})}
@@ -95,7 +102,10 @@ def _shape(shape: Shape) -> Schema:
 def _branch(branch: Branch, shape: Shape) -> Schema:
     properties: Schema = {}
     for key, node in branch.below.items():
-        properties[key] = _leaf(node) if isinstance(node, Leaf) else _branch(node, shape)
+        if isinstance(node, Graft):
+            properties[key] = {}  # its plugin is not there
+        else:
+            properties[key] = _leaf(node) if isinstance(node, Leaf) else _branch(node, shape)
     for key, reason in shape.unsupported.items():
         if key.startswith(branch.prefix) and "." not in (last := key[len(branch.prefix) :]):
             properties[last] = {"description": f"Has no effect: {reason}.", "deprecated": True}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-from commonplace.config.description import Group, setting
+from commonplace.config.defaults import SOURCES, TRANSCRIPTS
 from commonplace.config.retrieval import ChunkingSettings, QuerySettings, RankingSettings
 from commonplace.config.secret import Secret
+from commonplace.model.groups import Group, setting
 
 __all__ = [
     "BatchSettings",
@@ -41,11 +42,10 @@ _PATHS = {
 
 
 class ExtraPath(Group):
-    """A further file or folder of notes; ``name`` is for engines that name their collections."""
+    """A further file or folder of notes."""
 
     path: str = setting("File or folder, absolute or relative to the workspace.")
     pattern: str | None = setting("Glob below the folder.", default=None)
-    name: str | None = setting("Name of the collection.", default=None)
 
 
 class LocalSettings(Group):
@@ -112,16 +112,6 @@ class StoreSettings(Group):
         default="unicode61",
         key="fts.tokenizer",
     )
-    vector_enabled: bool = setting(
-        "Use the vector extension of SQLite.", default=True, key="vector.enabled"
-    )
-    vector_extension_path: str | None = setting(
-        "Vector extension to load.",
-        default=None,
-        key="vector.extensionPath",
-        path=True,
-        shown="the installed one",
-    )
 
 
 class SyncSettings(Group):
@@ -139,24 +129,6 @@ class SyncSettings(Group):
     )
     interval_minutes: int = setting(
         "Time between two syncs; 0 is never.", default=0, unit="minutes", minimum=0, tunable=True
-    )
-    session_delta_bytes: int = setting(
-        "Growth of a transcript after which it is indexed again.",
-        default=100_000,
-        key="sessions.deltaBytes",
-        unit="bytes",
-        minimum=0,
-        clamp=(0, None),
-        tunable=True,
-    )
-    session_delta_messages: int = setting(
-        "New messages in a transcript after which it is indexed again.",
-        default=50,
-        key="sessions.deltaMessages",
-        unit="messages",
-        minimum=0,
-        clamp=(0, None),
-        tunable=True,
     )
     post_compaction_force: bool = setting(
         "Index a session's transcript after its compaction, whatever it grew by.",
@@ -185,8 +157,8 @@ class SearchSettings(Group):
     enabled: bool = setting("Whether there is any memory search.", default=True)
     sources: tuple[str, ...] = setting(
         "Where documents come from; `sessions` only with `experimental.sessionMemory`.",
-        default=("memory",),
-        known=("memory", "sessions"),
+        default=SOURCES,
+        known=(*SOURCES, TRANSCRIPTS),
         unique=True,
     )
     extra_paths: tuple[ExtraPath, ...] = setting(
@@ -244,9 +216,3 @@ class SearchSettings(Group):
     query: QuerySettings = setting("Results.", default=QuerySettings())
     cache: CacheSettings = setting("Embedding cache.", default=CacheSettings())
     ranking: RankingSettings = setting("Ranking.", default=RankingSettings())
-    qmd_extra_collections: tuple[ExtraPath, ...] = setting(
-        "Further collections of the QMD backend for this agent: `path`, `name`, `pattern`.",
-        default=(),
-        key="qmd.extraCollections",
-        adds=True,
-    )

@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from commonplace.config.defaults import SEARCH_KEYS
 from commonplace.config.reading import joined
 from commonplace.config.secret import Opaque
 from commonplace.config.shape import Shape
-from commonplace.config.values import Reading, convert
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from commonplace.config.document import Findings
     from commonplace.config.reading import Found
     from commonplace.model.settings import Fault
 
-__all__ = ["merged_sections", "read_sections"]
+__all__ = ["merged_sections", "owned", "read_sections"]
 
 Names = tuple[str, ...]
-
-_QMD = "memory.qmd"
 
 
 def merged_sections(
@@ -32,9 +30,13 @@ def merged_sections(
     for document in reversed(findings):
         for name, (raw, _) in document.sections.items():
             merged[name] = _laid_over(merged.get(name, {}), raw)
-    if collections := _collections(search):
-        # An agent's own collections stand in its search settings, and belong to the backend.
-        merged[_QMD] = _laid_over(merged.get(_QMD, {}), {"extraCollections": collections})
+    for position, found in search.items():
+        for section, key in owned(position):
+            nested: object = found.value
+            for part in reversed(key.split(".") if key else ()):
+                nested = {part: nested}
+            if isinstance(nested, Mapping):
+                merged[section] = _laid_over(merged.get(section, {}), nested)
     return {name: Opaque(raw) for name, raw in merged.items()}
 
 
@@ -62,9 +64,11 @@ def read_sections(
             found = joined(shape, found, document.reader.section(shape, data, keys))
         origins[name] = found
         given = {shape.leaves[key].names: value.value for key, value in found.items()}
-        if name == _QMD and (collections := _collections(search)):
-            given.update(_extra(shape, collections))
-        if any(document.reader.faulty for document in holders):
+        for position, value in search.items():
+            key = next((key for section, key in owned(position) if section == name), "")
+            if key in shape.leaves:
+                given[shape.leaves[key].names] = value.value
+        if any(document.reader.faulty for document in holders or findings):
             continue
         file = holders[0].reader.layer.file if holders else "configuration"
         if missing := _missing(name, shape, given, file):
@@ -92,19 +96,12 @@ def _fault(file: str, key: str, message: str) -> Fault:
     return Fault(file=file, line=0, key=key, message=message)
 
 
-def _collections(search: Mapping[str, Found]) -> list[dict[str, str]]:
-    extra = search.get("qmd.extraCollections")
-    return [
-        {key: value for key, value in vars(item).items() if value is not None}
-        for item in (extra.value if extra else ())
-    ]
-
-
-def _extra(shape: Shape, collections: list[dict[str, str]]) -> dict[Names, Any]:
-    leaf = shape.leaves.get("extraCollections")
-    if leaf is None:
-        return {}
-    return {leaf.names: convert(leaf.type, collections, leaf.setting, Reading(env={}, base=""))}
+def owned(position: str) -> Iterator[tuple[str, str]]:
+    """The sections that a key of ``memorySearch`` belongs to, each with the key there."""
+    for start, owner in SEARCH_KEYS.items():
+        if position == start or position.startswith(f"{start}."):
+            key = f"{owner.key}{position[len(start) :]}".lstrip(".")
+            yield from ((section, key) for section in owner.sections)
 
 
 def _laid_over(base: Mapping[str, object], over: Mapping[str, object]) -> dict[str, object]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from commonplace.config.description import Group, setting
+from commonplace.config.defaults import BACKENDS
 from commonplace.config.search import SearchSettings
+from commonplace.model.groups import Group, setting
 
 __all__ = ["FlushSettings", "MemorySettings", "Settings"]
 
@@ -79,7 +80,7 @@ class MemorySettings(Group):
     backend: tuple[str, ...] = setting(
         "Who searches: `builtin`, `qmd` (with `builtin` behind it), the id of a plugin's backend, "
         "or a list, which is then exactly the chain.",
-        default=("builtin",),
+        default=BACKENDS,
         read="backend_chain",
         schema={
             "type": ["string", "array"],
@@ -104,7 +105,7 @@ class Settings(Group):
     state_dir: str = setting("Where indexes live.")
     cache_dir: str = setting("Where things live that can be made anew.")
     index_path: str = setting("This agent's index.")
-    backends: tuple[str, ...] = setting("The chain of backends.", default=("builtin",))
+    backends: tuple[str, ...] = setting("The chain of backends.", default=BACKENDS)
     fallback: FallbackSettings = setting("Backends that stand by.", default=FallbackSettings())
     slot: str = setting("Which memory plugin is selected.", default="memory-core")
     citations: Citations = setting("Whether hits name their place.", default="auto")
@@ -123,6 +124,10 @@ class Settings(Group):
         "The section `models.providers`.", default={}, veiled=True
     )
     send_policy: Mapping[str, object] | None = setting("`session.sendPolicy`.", default=None)
+
+    def plugin_section(self, id_: str) -> Mapping[str, object]:
+        """``plugins.entries.<id>.config`` as it is written, and what stands elsewhere of it."""
+        return self.sections.get(f"plugins.entries.{id_}.config", {})
 
     def plugin_config(self, id_: str) -> Any:
         """``plugins.entries.<id>.config`` as its plugin reads it; ``None`` where it is not set."""

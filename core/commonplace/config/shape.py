@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import sys
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, Self, get_type_hints
 
 import attrs
 
-from commonplace.config.description import METADATA, REQUIRED, Group, Setting
+from commonplace.model.groups import METADATA, REQUIRED, Group, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["Branch", "Leaf", "Shape", "camel", "is_described"]
+    from commonplace.config.defaults import Owner
+
+__all__ = ["Branch", "Graft", "Leaf", "Shape", "camel", "is_described"]
 
 Names = tuple[str, ...]
 
@@ -31,23 +33,37 @@ _PLAIN: dict[str, Any] = {
 
 
 class Leaf:
-    """One setting: ``key`` is dotted from the root of its shape, ``names`` the same in Python."""
+    """One setting: ``key`` is dotted from the root of its shape, ``names`` the same in Python.
 
-    __slots__ = ("_owner", "default", "key", "names", "setting")
+    Where a plugin declares it, ``owner`` says which, and ``names`` lead to it in its class.
+    """
+
+    __slots__ = ("_class", "default", "key", "names", "owner", "setting")
 
     def __init__(
-        self, key: str, names: Names, setting: Setting, default: Any, owner: type[Any]
+        self,
+        key: str,
+        names: Names,
+        setting: Setting,
+        default: Any,
+        cls: type[Any],
+        owner: Owner | None = None,
     ) -> None:
         self.key = key
         self.names = names
         self.setting = setting
         self.default = default
-        self._owner = owner
+        self.owner = owner
+        self._class = cls
 
     @property
     def type(self) -> Any:
         """The type of the field, evaluated when it is asked for."""
-        return _type_of(self._owner, self.names[-1])
+        return _type_of(self._class, self.names[-1])
+
+    def moved(self, key: str, owner: Owner) -> Leaf:
+        """The same setting at another key, declared by ``owner``."""
+        return Leaf(key, self.names, self.setting, self.default, self._class, owner)
 
     @property
     def required(self) -> bool:
@@ -62,22 +78,76 @@ class Branch:
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
-        self.below: dict[str, Leaf | Branch] = {}
+        self.below: dict[str, Leaf | Branch | Graft] = {}
+
+
+class Graft:
+    """A position in a shape whose keys a plugin declares; its class is looked up on first use."""
+
+    __slots__ = ("owner", "position")
+
+    def __init__(self, position: str, owner: Owner) -> None:
+        self.position = position
+        self.owner = owner
 
 
 class Shape:
     """All keys of a described class, as a flat mapping by dotted key and as a tree.
 
-    ``cls`` is a :class:`~commonplace.config.description.Group` or an attrs class, whose fields
-    need no description; those that begin with ``_`` are left out.
+    ``cls`` is a :class:`~commonplace.model.groups.Group` or an attrs class, whose fields
+    need no description; those that begin with ``_`` are left out. ``grafts`` are positions that
+    belong to the classes of plugins, which ``classes`` gives by section, ``None`` where it cannot.
     """
 
-    def __init__(self, cls: type[Any]) -> None:
+    def __init__(
+        self,
+        cls: type[Any],
+        grafts: Mapping[str, Owner] | None = None,
+        classes: Callable[[str], type[Any] | None] | None = None,
+    ) -> None:
         self.leaves: dict[str, Leaf] = {}
         self.unsupported: dict[str, str] = {}
         self.root = Branch("")
         self._classes: dict[Names, type[Any]] = {}
+        self._declared = classes
         self._collect(cls, "", ())
+        for position, owner in (grafts or {}).items():
+            branch, last = self._branch_of(position)
+            branch.below[last] = Graft(position, owner)
+
+    def grafted(self, graft: Graft) -> Leaf | Branch | None:
+        """What a plugin declares at the position of ``graft``; ``None`` if that is not known."""
+        lookups = (self._declared(section) for section in graft.owner.sections if self._declared)
+        cls = next((found for found in lookups if found is not None), None)
+        if cls is None:
+            return None
+        branch, last = self._branch_of(graft.position)
+        del branch.below[last]
+        prefix = graft.owner.key
+        for leaf in Shape(cls).leaves.values():
+            if not prefix or leaf.key == prefix or leaf.key.startswith(f"{prefix}."):
+                below = leaf.key[len(prefix) :].lstrip(".")
+                key = f"{graft.position}.{below}" if below else graft.position
+                self._add(leaf.moved(key, graft.owner))
+        node = branch.below[last]
+        assert not isinstance(node, Graft)
+        return node
+
+    def complete(self) -> Self:
+        """Look up all that plugins declare, and put the leaves in the order of their positions."""
+        ordered: dict[str, Leaf] = {}
+
+        def walk(branch: Branch) -> None:
+            for node in list(branch.below.values()):
+                found = self.grafted(node) if isinstance(node, Graft) else node
+                if isinstance(found, Leaf):
+                    ordered[found.key] = found
+                elif found is not None:
+                    walk(found)
+
+        walk(self.root)
+        self.leaves = ordered
+        return self
 
     def build(self, values: Mapping[Names, Any]) -> Any:
         """An instance of the class from values by Python names; what is not given has its default.
@@ -109,13 +179,18 @@ class Shape:
 
     def _add(self, leaf: Leaf) -> None:
         self.leaves[leaf.key] = leaf
-        *parents, last = leaf.key.split(".")
+        branch, last = self._branch_of(leaf.key)
+        branch.below[last] = leaf
+
+    def _branch_of(self, key: str) -> tuple[Branch, str]:
+        """The object that holds the dotted ``key``, made if need be, and the key's last part."""
+        *parents, last = key.split(".")
         branch = self.root
         for parent in parents:
             below = branch.below.setdefault(parent, Branch(f"{branch.prefix}{parent}."))
-            assert isinstance(below, Branch), f"{leaf.key} stands below another setting"
+            assert isinstance(below, Branch), f"{key} stands below another setting"
             branch = below
-        branch.below[last] = leaf
+        return branch, last
 
 
 def is_described(type_: Any) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from commonplace.config.defaults import CHUNK_SIZES, SOURCES, TRANSCRIPTS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -11,8 +13,6 @@ if TYPE_CHECKING:
     from commonplace.config.shape import Shape
 
 __all__ = ["search_settings"]
-
-_LINES = {"tokens": 400, "overlap": 80}
 
 
 def search_settings(
@@ -41,23 +41,23 @@ def _sources(values: dict[tuple[str, ...], Any]) -> list[str]:
     remembers = values.get(("remember_across_conversations",)) is True
     if remembers:
         values["session_memory",] = True
-    sources = values.get(("sources",), ("memory",))
+    sources = values.get(("sources",), SOURCES)
     if not values.get(("session_memory",), False):
-        if "sessions" in sources:
+        if TRANSCRIPTS in sources:
             notes.append(
-                "memorySearch.sources: sessions are not searched: "
+                f"memorySearch.sources: {TRANSCRIPTS} are not searched: "
                 "set experimental.sessionMemory to true as well"
             )
-        sources = tuple(source for source in sources if source != "sessions")
-    elif "sessions" not in sources:
+        sources = tuple(source for source in sources if source != TRANSCRIPTS)
+    elif TRANSCRIPTS not in sources:
         if remembers:
-            sources = (*sources, "sessions")
+            sources = (*sources, TRANSCRIPTS)
         else:
             notes.append(
-                "memorySearch.experimental.sessionMemory: sessions are not searched: "
-                'put "sessions" into sources as well'
+                f"memorySearch.experimental.sessionMemory: {TRANSCRIPTS} are not searched: "
+                f'put "{TRANSCRIPTS}" into sources as well'
             )
-    values["sources",] = sources or ("memory",)
+    values["sources",] = sources or SOURCES
     return notes
 
 
@@ -74,10 +74,9 @@ def _weights(values: dict[tuple[str, ...], Any]) -> None:
 
 def _chunking(values: dict[tuple[str, ...], Any]) -> None:
     tokens, overlap = ("chunking", "tokens"), ("chunking", "overlap")
-    lines = values.get(("chunking", "strategy")) == "lines"
-    if lines:
-        for name, default in _LINES.items():
-            values.setdefault(("chunking", name), default)
+    strategy = values.get(("chunking", "strategy"), "")
+    for name, default in CHUNK_SIZES.get(strategy, {}).items():
+        values.setdefault(("chunking", name), default)
     if tokens in values or overlap in values:
         size = values.get(tokens, 200)
         values[overlap] = min(values.get(overlap, 25), size - 1)

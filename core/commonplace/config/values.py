@@ -9,14 +9,13 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from commonplace.config.secret import REFERENCE, Secret, variables
-from commonplace.config.shape import Leaf, Shape, is_described
+from commonplace.config.shape import Branch, Leaf, Shape, is_described
 from commonplace.dirs import expand_user
 
 if TYPE_CHECKING:
     import re
 
-    from commonplace.config.description import Setting
-    from commonplace.config.shape import Branch
+    from commonplace.model.groups import Setting
 
 __all__ = ["Reading", "WrongValueError", "convert", "kind_of"]
 
@@ -299,7 +298,7 @@ def _parts(
         try:
             if isinstance(node, Leaf):
                 found[node.names] = convert(node.type, item, node.setting, reading)
-            elif node is not None:
+            elif isinstance(node, Branch):
                 if below := _parts(node, item, reading, found):
                     wrong[key] = WrongValueError.together(below)
             else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError
+from commonplace.model.groups import Group
 from commonplace.model.plugins import Credentials, Registration, is_id
 
 if TYPE_CHECKING:
@@ -231,9 +232,12 @@ def _check(registration: Any) -> None:
         call = getattr(registration, name)
         if not callable(call) and (call is not None or name in {"factory", "probe"}):
             raise TypeError(f"the {name} of {id_!r} cannot be called")
-    # What `attrs.has` asks; most plugins have no section, and need no attrs for that.
-    if config is not None and not (isinstance(config, type) and hasattr(config, "__attrs_attrs__")):
-        raise TypeError(f"the config of {id_!r} must be an attrs class, not {config!r}")
+    # What `attrs.has` asks: most plugins need no attrs.
+    if config is not None and not (
+        isinstance(config, type)
+        and (issubclass(config, Group) or hasattr(config, "__attrs_attrs__"))
+    ):
+        raise TypeError(f"the config of {id_!r} must be a Group or an attrs class, not {config!r}")
     priority, credentials = registration.priority, registration.credentials
     if priority is not None and (isinstance(priority, bool) or not isinstance(priority, int)):
         raise TypeError(f"the priority of {id_!r} must be a whole number or None, not {priority!r}")

@@ -35,8 +35,6 @@ class StoreContext(NamedTuple):
     ``tokenizer`` is ``None`` where the terms are already analysed (tokens joined by single
     spaces), else the name of a tokenizer (``unicode61``, ``trigram``) that the store shall apply
     itself to raw text.
-    ``vectors`` says whether a native vector extension may be loaded, ``vector_extension`` from
-    where (``None``: wherever it is installed); what is found must not depend on either.
     ``config`` is the plugin's own section, read into its registered config class.
     """
 
@@ -44,8 +42,6 @@ class StoreContext(NamedTuple):
     agent: str = "main"
     tokenizer: str | None = None
     config: Any = None
-    vectors: bool = True
-    vector_extension: str | None = None
 
 
 class ManagerContext(NamedTuple):
@@ -90,8 +86,6 @@ class SourceContext(NamedTuple):
     """What a source's factory is given. ``workspace`` is absolute; ``extra_paths`` as configured.
 
     ``state_dirs`` are folders of an original installation that may be read, never written.
-    ``delta_bytes`` and ``delta_messages`` are what a growing document has to grow by before it is
-    due (see :class:`~commonplace.plugin.GrowingSource`); with 0, any growth is enough.
     """
 
     workspace: str
@@ -99,8 +93,6 @@ class SourceContext(NamedTuple):
     extra_paths: tuple[str | ConfiguredPath, ...] = ()
     state_dirs: tuple[str, ...] = ()
     config: Any = None
-    delta_bytes: int = 0
-    delta_messages: int = 0
 
 
 class ChunkerContext(NamedTuple):
@@ -112,12 +104,10 @@ class ChunkerContext(NamedTuple):
 
 
 class RankerContext(NamedTuple):
-    """What a ranker's factory is given: the keys of ``query.hybrid``, and its own section."""
+    """What a ranker's factory is given: the shares of both arms in a fusion, its own section."""
 
     vector_weight: float = 0.7
     text_weight: float = 0.3
-    half_life_days: float = 30.0
-    mmr_lambda: float = 0.7
     config: Any = None
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonplace.config.defaults import RANKERS, SWITCHED_RANKERS
 from commonplace.model.search import ArmScore, Candidate, Explanation, Step
 from commonplace.protocols.contexts import RankerContext
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.config import SearchSettings, Settings
+    from commonplace.config import Settings
     from commonplace.host.host import PluginHost
     from commonplace.model.search import Arm, ChunkId
     from commonplace.protocols.contexts import RankContext
@@ -25,44 +26,30 @@ __all__ = [
 ]
 
 
-_PROFILES: dict[str, tuple[str, ...]] = {
-    "default": ("weighted",),
-    "compat": ("weighted", "lexical_boost"),
-}
-
-
-def chain_of(settings: SearchSettings) -> tuple[str, ...]:
+def chain_of(settings: Settings) -> tuple[str, ...]:
     """The ids of the rankers that run.
 
     ``ranking.chain`` as it stands, if it is set. Otherwise the profile's (``default`` is ours,
-    ``compat`` gives the original's numbers), with the rankers that ``query.hybrid`` switches on.
+    ``compat`` gives the original's numbers), with the rankers that their settings switch on.
     """
-    if settings.ranking.chain is not None:
-        return settings.ranking.chain
-    chain = _PROFILES[settings.ranking.profile]
-    hybrid = settings.query.hybrid
-    if hybrid.temporal_decay.enabled:
-        chain = (*chain, "temporal_decay")
-    if hybrid.mmr.enabled:
-        chain = (*chain, "mmr")
-    return chain
+    ranking = settings.search.ranking
+    if ranking.chain is not None:
+        return ranking.chain
+    switched = (id_ for id_ in SWITCHED_RANKERS if settings.plugin_section(id_).get("enabled"))
+    return (*RANKERS[ranking.profile], *switched)
 
 
 def make_rankers(host: PluginHost, settings: Settings) -> list[Ranker]:
     """The rankers of :func:`chain_of`, each with its own section of the configuration.
 
-    Raises :class:`~commonplace.errors.PluginUnavailableError` for an id nobody offers.
+    Raises :class:`~commonplace.errors.PluginUnavailableError` for an id no plugin registers.
     """
     hybrid = settings.search.query.hybrid
-    context = RankerContext(
-        vector_weight=hybrid.vector_weight,
-        text_weight=hybrid.text_weight,
-        half_life_days=hybrid.temporal_decay.half_life_days,
-        mmr_lambda=hybrid.mmr.lambda_,
-    )
     return [
-        host.ranker(id_).factory(context._replace(config=settings.plugin_config(id_)))
-        for id_ in chain_of(settings.search)
+        host.ranker(id_).factory(
+            RankerContext(hybrid.vector_weight, hybrid.text_weight, settings.plugin_config(id_))
+        )
+        for id_ in chain_of(settings)
     ]
 
 

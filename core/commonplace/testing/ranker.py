@@ -180,8 +180,6 @@ def contexts() -> SearchStrategy[RankerContext]:
         RankerContext,
         vector_weight=share,
         text_weight=share,
-        half_life_days=st.sampled_from((0.01, 36_500.0)) | st.floats(0.01, 36_500),
-        mmr_lambda=share,
         config=st.none(),
     ).filter(lambda context: context.vector_weight + context.text_weight > 0)
 
@@ -198,7 +196,8 @@ _RANGES: dict[ArmKind, tuple[float, float]] = {
 class RankerConformance(Laws):
     """All that a ranker promises: subclass it, name the class ``Test...``, define one method.
 
-    ``make_ranker(context)`` makes the ranker; a registration's factory will do. ``settings`` are
+    ``make_ranker(context)`` makes the ranker; a registration's factory will do. Where it has
+    settings of its own, define ``configs()`` too, a Hypothesis strategy of them. ``settings`` are
     Hypothesis's, for rankers that are slow or to be tested harder.
     """
 
@@ -207,6 +206,10 @@ class RankerConformance(Laws):
     def make_ranker(self, context: RankerContext) -> Ranker:
         """Make the ranker, as its registration's factory does."""
         raise NotImplementedError(f"{type(self).__name__} has to define make_ranker(context)")
+
+    def configs(self) -> SearchStrategy[Any]:
+        """Settings of the ranker's own, as ``context.config`` may hold them."""
+        return st.none()
 
     def need(self, subject: Any, *capabilities: str) -> None:
         """Skip a law of another stage than the ranker's."""
@@ -290,12 +293,12 @@ class RankerConformance(Laws):
         assert ranked(ranker, Case((), (), None)) == []
         assert ranked(ranker, Case((arm,), (), {})) == []
 
-    @law(case=cases(), context=contexts())
+    @law(case=cases(), context=contexts(), data=st.data())
     def test_any_settings_keep_all_hits(
-        self, ranker: Ranker, case: Case, context: RankerContext
+        self, ranker: Ranker, case: Case, context: RankerContext, data: st.DataObject
     ) -> None:
-        """With whatever weights and half-lives the configuration allows."""
-        other = self.make_ranker(context)
+        """With whatever weights and settings of its own the configuration allows."""
+        other = self.make_ranker(context._replace(config=data.draw(self.configs())))
         assert (other.id, other.stage, other.needs) == (ranker.id, ranker.stage, ranker.needs)
         before = {hit.chunk.id for hit in case.hits(other)}
         after = ranked(other, case)

@@ -63,6 +63,13 @@ class SourceLaws(Laws):
         """What a document's file holds whose text has ``text`` in it."""
         return text.encode()
 
+    def growth(self, size: int, messages: int) -> Any:
+        """Settings with which a document is due once it grew by so many bytes or messages.
+
+        With 0 any growth is enough. ``None`` where the source has no such settings.
+        """
+        del size, messages
+
     def declared(self, subject: Any) -> frozenset[str]:
         """What the source declares."""
         capabilities: frozenset[str] = subject.capabilities
@@ -73,7 +80,12 @@ class SourceLaws(Laws):
         """A source of no documents."""
         with TemporaryDirectory(prefix="commonplace-") as directory:
             self.files = Workspace(f"{os.path.realpath(directory)}/workspace")
-            yield self.make_source(SourceContext(self.files.path, "main"))
+            yield self.waiting(0, 0)
+
+    def waiting(self, size: int, messages: int) -> Source:
+        """A source of the same files, with the settings that :meth:`growth` gives."""
+        config = self.growth(size, messages)
+        return self.make_source(SourceContext(self.files.path, "main", config=config))
 
     def write(self, name: str, text: str) -> str:
         """Write a document; its file's path below the workspace."""

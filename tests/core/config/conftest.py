@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace.assembly import section_class
 from commonplace.config import load_settings
 from commonplace.errors import ConfigError
+from commonplace.host.host import PluginHost
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,12 +58,21 @@ def write(tmp_path: Path, env: dict[str, str], workspace: str) -> Callable[[str,
     return write
 
 
+@pytest.fixture(scope="session")
+def sections() -> Callable[[str], type | None]:
+    """The settings that the installed plugins declare."""
+    return partial(section_class, PluginHost(env={}))
+
+
 @pytest.fixture
-def load(env: dict[str, str], workspace: str) -> Callable[..., Settings]:
+def load(
+    env: dict[str, str], workspace: str, sections: Callable[[str], type | None]
+) -> Callable[..., Settings]:
     """Loads settings of the test's workspace."""
 
     def load(**arguments: Any) -> Settings:
-        return load_settings(**{"workspace": workspace, "env": env, **arguments})
+        given = {"workspace": workspace, "env": env, "sections": sections, **arguments}
+        return load_settings(**given)
 
     return load
 

@@ -125,12 +125,13 @@ def test_an_agent_overrides_field_by_field(load: Callable[..., Settings]) -> Non
             "extraPaths": ["a", "b"],
         },
     )
-    query = load(config=config, agent="a").search.query
-    assert query.max_results == 9
-    assert (query.hybrid.mmr.enabled, query.hybrid.mmr.lambda_) == (True, 0.2)
+    settings = load(config=config, agent="a")
+    assert settings.search.query.max_results == 9
+    mmr = settings.plugin_config("mmr")
+    assert (mmr.enabled, mmr.lambda_) == (True, 0.2)
     paths = [extra.path for extra in load(config=config, agent="a").search.extra_paths]
     assert paths == ["a", "b", "c"]
-    assert load(config=config, agent="b").search.query.hybrid.mmr.lambda_ == 0.4
+    assert load(config=config, agent="b").plugin_config("mmr").lambda_ == 0.4
 
 
 def test_faults_of_every_agent_are_told(faults: Callable[..., list[Fault]]) -> None:

@@ -10,9 +10,9 @@ from attrs import field, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.config.description import Group, described, setting
 from commonplace.config.search import SearchSettings
 from commonplace.config.shape import Shape, camel
+from commonplace.model.groups import Group, described, setting
 
 
 class Inner(Group):

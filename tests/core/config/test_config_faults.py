@@ -235,13 +235,17 @@ def test_slips_beside_our_keys_are_warned_of(
 
 
 def test_a_check_tells_and_does_not_raise(
-    write: Callable[[str, Any], str], env: dict[str, str], workspace: str
+    write: Callable[[str, Any], str],
+    env: dict[str, str],
+    workspace: str,
+    sections: Callable[[str], type | None],
 ) -> None:
     path = write("user", WRONG)
-    report = check(workspace=workspace, env=env)
+    report = check(workspace=workspace, env=env, sections=sections)
     assert report.files == (path,)
     assert len(report.faults) == 14
-    assert check(workspace=workspace, env=env, config={}).faults == report.faults
+    again = check(workspace=workspace, env=env, config={}, sections=sections)
+    assert again.faults == report.faults
 
 
 def test_a_check_of_nothing_wrong(env: dict[str, str], workspace: str) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace.assembly import section_class
 from commonplace.config import ExtraPath, SearchSettings, Secret, Settings
+from commonplace.config.defaults import SEARCH_KEYS
 from commonplace.config.shape import Shape
+from commonplace.host.host import PluginHost
+from commonplace_qmd.settings import QmdPath
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 INF, NAN = math.inf, math.nan
 
 # key: (name in Python, default, {given: taken}, what a file may not have)
+SECTION_CLASSES = partial(section_class, PluginHost(env={}))
+
 KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
     "enabled": ("enabled", True, [(False, False)], ["yes", 1, None, {}]),
     "sources": (
@@ -111,9 +117,9 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
         [("trigram", "trigram")],
         ["porter", 1],
     ),
-    "store.vector.enabled": ("store.vector_enabled", True, [(False, False)], ["no"]),
+    "store.vector.enabled": ("@memory.builtin vector.enabled", True, [(False, False)], ["no"]),
     "store.vector.extensionPath": (
-        "store.vector_extension_path",
+        "@memory.builtin vector.extension_path",
         None,
         [("/v/vec0.so", "/v/vec0.so")],
         [1, ""],
@@ -131,8 +137,18 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
     "sync.watch": ("sync.watch", True, [(False, False)], [0]),
     "sync.watchDebounceMs": ("sync.watch_debounce_ms", 1500, [(0, 0)], [-1, 0.5]),
     "sync.intervalMinutes": ("sync.interval_minutes", 0, [(30, 30)], [-1, 0.5]),
-    "sync.sessions.deltaBytes": ("sync.session_delta_bytes", 100_000, [(0, 0)], [-1, 0.5]),
-    "sync.sessions.deltaMessages": ("sync.session_delta_messages", 50, [(0, 0)], [-1, 0.5]),
+    "sync.sessions.deltaBytes": (
+        "@plugins.entries.codex.config delta_bytes",
+        100_000,
+        [(0, 0)],
+        [-1, 0.5],
+    ),
+    "sync.sessions.deltaMessages": (
+        "@plugins.entries.sessions.config delta_messages",
+        50,
+        [(0, 0)],
+        [-1, 0.5],
+    ),
     "sync.sessions.postCompactionForce": (
         "sync.post_compaction_force",
         True,
@@ -161,16 +177,21 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
         [(1, 1), (20, 20), (21, 20)],
         [0, 2.5, "4"],
     ),
-    "query.hybrid.mmr.enabled": ("query.hybrid.mmr.enabled", False, [(True, True)], [1]),
-    "query.hybrid.mmr.lambda": ("query.hybrid.mmr.lambda_", 0.7, [(0, 0.0), (1, 1.0)], [2, NAN]),
+    "query.hybrid.mmr.enabled": ("@plugins.entries.mmr.config enabled", False, [(True, True)], [1]),
+    "query.hybrid.mmr.lambda": (
+        "@plugins.entries.mmr.config lambda_",
+        0.7,
+        [(0, 0.0), (1, 1.0)],
+        [2, NAN],
+    ),
     "query.hybrid.temporalDecay.enabled": (
-        "query.hybrid.temporal_decay.enabled",
+        "@plugins.entries.temporal_decay.config enabled",
         False,
         [(True, True)],
         [1],
     ),
     "query.hybrid.temporalDecay.halfLifeDays": (
-        "query.hybrid.temporal_decay.half_life_days",
+        "@plugins.entries.temporal_decay.config half_life_days",
         30,
         [(1, 1)],
         [0, 0.5, INF],
@@ -185,9 +206,9 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
         ["mmr", [1]],
     ),
     "qmd.extraCollections": (
-        "qmd_extra_collections",
+        "@memory.qmd extra_collections",
         (),
-        [([{"path": "a", "name": "n"}], (ExtraPath(path="a", name="n"),))],
+        [([{"path": "a", "name": "n"}], (QmdPath(path="a", name="n"),))],
         [["a"], [{"name": "n"}]],
     ),
 }
@@ -227,11 +248,19 @@ def nested(key: str, value: Any) -> Any:
 
 
 def at(settings: Settings, key: str) -> Any:
-    return reduce(getattr, KEYS[key][0].split("."), settings.search)
+    path, _, rest = KEYS[key][0].partition(" ")
+    if not rest:
+        return reduce(getattr, path.split("."), settings.search)
+    section = path.removeprefix("@")
+    cls = SECTION_CLASSES(section)
+    assert cls is not None
+    value = settings.section_values.get(section, cls())
+    return reduce(getattr, rest.split("."), value)
 
 
 def test_the_table_has_every_key_there_is() -> None:
-    assert KEYS.keys() == Shape(SearchSettings).leaves.keys()
+    shape = Shape(SearchSettings, SEARCH_KEYS, SECTION_CLASSES).complete()
+    assert KEYS.keys() == shape.leaves.keys()
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -30,15 +30,23 @@ def qmd_only(section: str) -> type | None:
 
 
 @pytest.fixture
-def older(write: Callable[[str, Any], str], env: dict[str, str]) -> Callable[..., Settings]:
+def older(
+    write: Callable[[str, Any], str],
+    env: dict[str, str],
+    sections: Callable[[str], type | None],
+) -> Callable[..., Settings]:
     write("original", data("openclaw.json"))
-    return lambda **arguments: load_settings(env=env, **arguments)
+    return lambda **arguments: load_settings(**{"env": env, "sections": sections, **arguments})
 
 
 @pytest.fixture
-def newer(write: Callable[[str, Any], str], env: dict[str, str]) -> Callable[..., Settings]:
+def newer(
+    write: Callable[[str, Any], str],
+    env: dict[str, str],
+    sections: Callable[[str], type | None],
+) -> Callable[..., Settings]:
     write("original", data("openclaw-newer.json5"))
-    return lambda **arguments: load_settings(env=env, **arguments)
+    return lambda **arguments: load_settings(**{"env": env, "sections": sections, **arguments})
 
 
 def test_the_older_generation_is_read_as_it_is(
@@ -70,9 +78,9 @@ def test_the_older_generation_is_read_as_it_is(
     assert (search.query.max_results, search.query.min_score) == (8, 0.3)
     hybrid = search.query.hybrid
     assert (hybrid.vector_weight, hybrid.text_weight) == pytest.approx((0.6, 0.4))
-    assert (hybrid.mmr.enabled, hybrid.mmr.lambda_) == (True, 0.6)
-    assert hybrid.temporal_decay.half_life_days == 45
-    assert search.sync.session_delta_messages == 25
+    mmr, decay = settings.plugin_config("mmr"), settings.plugin_config("temporal_decay")
+    assert (mmr.enabled, mmr.lambda_, decay.half_life_days) == (True, 0.6, 45)
+    assert settings.plugin_config("sessions").delta_messages == 25
     flush = settings.flush
     assert (flush.soft_threshold_tokens, flush.reserve_tokens_floor) == (6000, 24_000)
     assert flush.force_flush_transcript_bytes == 4 * 1024 * 1024

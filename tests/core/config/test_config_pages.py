@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.config import FlushSettings, SearchSettings, config_paths, explain, json_schema
+from commonplace.config.defaults import SEARCH_KEYS
 from commonplace.config.settings import MemorySettings
 from commonplace.config.shape import Shape
 from commonplace_lancedb.settings import LanceSettings
 from commonplace_qmd.settings import QmdSettings
+from commonplace_ranking.plugin import MmrSettings, TemporalDecaySettings
+from commonplace_sessions.settings import TranscriptSettings
+from commonplace_sqlite.plugin import SqliteSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,13 +28,25 @@ ROOT = os.path.join(os.path.dirname(__file__), *[os.pardir] * 3)
 PAGE = os.path.join(ROOT, "docs", "configuration.md")
 _GENERATOR = runpy.run_path(os.path.join(ROOT, "docs", "generate", "configuration_page.py"))
 main, renewed = _GENERATOR["main"], _GENERATOR["renewed"]
-SECTIONS = {"memory.qmd": QmdSettings, "memory.lancedb": LanceSettings}
+SECTIONS = {
+    "memory.qmd": QmdSettings,
+    "memory.lancedb": LanceSettings,
+    "memory.builtin": SqliteSettings,
+    "plugins.entries.sessions.config": TranscriptSettings,
+    "plugins.entries.mmr.config": MmrSettings,
+    "plugins.entries.temporal_decay.config": TemporalDecaySettings,
+}
 RENEW = (
     "python docs/generate/configuration_page.py docs/configuration.md "
     "memory.qmd=commonplace_qmd.settings:QmdSettings "
-    "memory.lancedb=commonplace_lancedb.settings:LanceSettings"
+    "memory.lancedb=commonplace_lancedb.settings:LanceSettings "
+    "memory.builtin=commonplace_sqlite.plugin:SqliteSettings "
+    "plugins.entries.sessions.config=commonplace_sessions.settings:TranscriptSettings "
+    "plugins.entries.mmr.config=commonplace_ranking.plugin:MmrSettings "
+    "plugins.entries.temporal_decay.config=commonplace_ranking.plugin:TemporalDecaySettings"
 )
-CLASSES = [SearchSettings, FlushSettings, MemorySettings, QmdSettings, LanceSettings]
+SEARCH = Shape(SearchSettings, SEARCH_KEYS, SECTIONS.get).complete()
+SHAPES = [SEARCH, *map(Shape, (FlushSettings, MemorySettings, QmdSettings, LanceSettings))]
 
 
 def page() -> str:
@@ -42,14 +58,14 @@ def test_the_reference_page_is_up_to_date() -> None:
     assert renewed(page(), SECTIONS) == page(), f"run: {RENEW}"
 
 
-@pytest.mark.parametrize("cls", CLASSES)
-def test_every_key_is_on_the_page_and_says_what_it_does(cls: type) -> None:
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_key_is_on_the_page_and_says_what_it_does(shape: Shape) -> None:
     text = page()
-    for leaf in Shape(cls).leaves.values():
+    for leaf in shape.leaves.values():
         assert leaf.setting.about, leaf.key
         assert leaf.setting.about.endswith("."), leaf.key
         assert f"| `{leaf.key}` |" in text
-    for key in Shape(cls).unsupported:
+    for key in shape.unsupported:
         assert f"| `{key}` |" in text
 
 
@@ -80,21 +96,21 @@ def below(schema: Any, key: str) -> Any:
 def test_the_schema_has_every_key_of_ours() -> None:
     schema = json_schema(SECTIONS)
     json.dumps(schema)
-    for place, cls in (
-        ("agents.defaults.memorySearch", SearchSettings),
-        ("memory.search", SearchSettings),
-        ("agents.defaults.compaction", FlushSettings),
-        ("memory", MemorySettings),
-        ("memory.qmd", QmdSettings),
-        ("memory.lancedb", LanceSettings),
+    for place, shape in (
+        ("agents.defaults.memorySearch", SEARCH),
+        ("memory.search", SEARCH),
+        ("agents.defaults.compaction", Shape(FlushSettings)),
+        ("memory", Shape(MemorySettings)),
+        ("memory.qmd", Shape(QmdSettings)),
+        ("memory.lancedb", Shape(LanceSettings)),
     ):
         section = below(schema, place)
-        for leaf in Shape(cls).leaves.values():
+        for leaf in shape.leaves.values():
             assert leaf.setting.about.rstrip(".") in below(section, leaf.key)["description"]
 
 
 def test_the_schema_is_strict_about_ours_and_not_about_others() -> None:
-    schema = json_schema()
+    schema = json_schema(SECTIONS)
     assert below(schema, "memory.search")["additionalProperties"] is False
     assert below(schema, "memory.search.query.hybrid.mmr")["additionalProperties"] is False
     for place in ("agents", "agents.defaults", "plugins", "plugins.slots"):
@@ -136,6 +152,7 @@ def test_every_setting_is_explained_with_where_it_came_from(
     rows = explain(
         workspace=workspace,
         env=env,
+        sections=SECTIONS.get,
         config={"agents": {"defaults": {"compaction": {"reserveTokensFloor": 5}}}},
     )
     found = {row.key: (row.value, row.origin) for row in rows}
@@ -147,12 +164,12 @@ def test_every_setting_is_explained_with_where_it_came_from(
     assert found[f"{search}.query.minScore"] == (0.2, f"{own}:2")
     assert found[f"{search}.cache.enabled"] == (True, "default")
     assert found["agents.defaults.compaction.reserveTokensFloor"] == (5, "config argument")
-    for cls, prefix in (
-        (SearchSettings, search),
-        (FlushSettings, "agents.defaults.compaction"),
-        (MemorySettings, "memory"),
+    for shape, prefix in (
+        (SEARCH, search),
+        (Shape(FlushSettings), "agents.defaults.compaction"),
+        (Shape(MemorySettings), "memory"),
     ):
-        assert {f"{prefix}.{key}" for key in Shape(cls).leaves} <= found.keys()
+        assert {f"{prefix}.{key}" for key in shape.leaves} <= found.keys()
     json.dumps([row.value for row in rows])
 
 

@@ -9,7 +9,7 @@ import pytest
 from attrs import field, frozen, validators
 
 from commonplace.config import Secret  # noqa: TC001  # as above
-from commonplace.config.description import described
+from commonplace.model.groups import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable

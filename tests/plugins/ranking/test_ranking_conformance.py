@@ -1,16 +1,19 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+from hypothesis import strategies as st
 
 from commonplace.testing import RankerConformance
 from commonplace_ranking.lexical_boost import LexicalBoost
-from commonplace_ranking.mmr import Mmr
+from commonplace_ranking.plugin import MmrSettings, TemporalDecaySettings, _mmr, _temporal_decay
 from commonplace_ranking.rrf import ReciprocalRank
 from commonplace_ranking.single import Single
-from commonplace_ranking.temporal_decay import TemporalDecay
 from commonplace_ranking.weighted import Weighted
 
 if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
     from commonplace.plugin import Ranker, RankerContext
 
 
@@ -31,7 +34,11 @@ class TestReciprocalRank(RankerConformance):
 
 class TestTemporalDecay(RankerConformance):
     def make_ranker(self, context: RankerContext) -> Ranker:
-        return TemporalDecay(context.half_life_days)
+        return _temporal_decay(context)
+
+    def configs(self) -> SearchStrategy[TemporalDecaySettings]:
+        days = st.sampled_from((0.01, 36_500.0)) | st.floats(0.01, 36_500)
+        return days.map(lambda age: TemporalDecaySettings(half_life_days=cast("int", age)))
 
 
 class TestLexicalBoost(RankerConformance):
@@ -41,4 +48,8 @@ class TestLexicalBoost(RankerConformance):
 
 class TestMmr(RankerConformance):
     def make_ranker(self, context: RankerContext) -> Ranker:
-        return Mmr(context.mmr_lambda)
+        return _mmr(context)
+
+    def configs(self) -> SearchStrategy[MmrSettings]:
+        shares = st.sampled_from((0.0, 1.0)) | st.floats(0, 1)
+        return shares.map(lambda share: MmrSettings(lambda_=share))

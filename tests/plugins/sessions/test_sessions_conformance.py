@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.testing import SourceConformance
 from commonplace_sessions.plugin import _sessions
+from commonplace_sessions.settings import TranscriptSettings
 
 if TYPE_CHECKING:
     from commonplace.plugin import Source, SourceContext
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 class TestSessions(SourceConformance):
     def make_source(self, context: SourceContext) -> Source:
         return _sessions(context)
+
+    def growth(self, size: int, messages: int) -> TranscriptSettings:
+        return TranscriptSettings(delta_bytes=size, delta_messages=messages)
 
     def file_of(self, name: str) -> str:
         return f"sessions/{name}.jsonl"

@@ -89,7 +89,11 @@ def test_the_folders_of_other_agents(
     plant(tmp_path / "elsewhere", path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
-    for config in (None, TranscriptSettings(), TranscriptSettings(str(tmp_path / "elsewhere"))):
+    for config in (
+        None,
+        TranscriptSettings(),
+        TranscriptSettings(root=str(tmp_path / "elsewhere")),
+    ):
         source = offered[id_].factory(SourceContext("/ws", "main", config=config))
         assert source.id == id_
         assert paths(source) == [f"{id_}/{path}"]

@@ -156,7 +156,7 @@ def _path(context: Context) -> int:
 def _schema(context: Context) -> int:
     from commonplace.config import json_schema
 
-    context.emit(json_schema(), versioned=False)
+    context.emit(json_schema(classes=context.section_classes()), versioned=False)
     return 0
 
 

@@ -14,7 +14,7 @@ from commonplace.resilience.deadline import Deadline
 from commonplace.testing import live_build, make_put, publish
 from commonplace.testing.driving import EVERYWHERE, WAIT
 from commonplace.testing.vectors import attach, make_vector, nearest
-from commonplace_sqlite.plugin import make_store
+from commonplace_sqlite.plugin import SqliteSettings, VectorSettings, make_store
 from commonplace_sqlite.vectors import kernels, searching
 from commonplace_sqlite.vectors.extension import Extension, installed
 
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from commonplace_sqlite.vectors.searching import VectorSearch
 
     Plans = dict[str, tuple[str, Callable[[], VectorSearch]]]
+
+
+def _vectors(**settings: Any) -> SqliteSettings:
+    return SqliteSettings(vector=VectorSettings(**settings))
+
 
 EAST, NORTH = make_vector(1, 0, 0), make_vector(0, 1, 0)
 
@@ -79,7 +84,8 @@ def test_the_extension_can_be_configured_by_path(filled: SqliteStore, path: str)
     (folder,) = cast("list[str]", spec.submodule_search_locations)
     filled.close()
     store = cast(
-        "SqliteStore", make_store(StoreContext(path=path, vector_extension=f"{folder}/vec0"))
+        "SqliteStore",
+        make_store(StoreContext(path=path, config=_vectors(extension_path=f"{folder}/vec0"))),
     )
     assert store.health().notices == ()
     assert Extension(path=f"{folder}/vec0").load(apsw.Connection(":memory:"))
@@ -95,7 +101,10 @@ def test_an_extension_that_cannot_be_loaded_is_told_and_done_without(
     filled.close()
     wrong = tmp_path / "wrong.so"
     wrong.write_bytes(b"no library")
-    store = cast("SqliteStore", make_store(StoreContext(path=path, vector_extension=str(wrong))))
+    store = cast(
+        "SqliteStore",
+        make_store(StoreContext(path=path, config=_vectors(extension_path=str(wrong)))),
+    )
     after = nearest(store, EAST)
     assert (after.found, after.exact, after.plan) == (before.found, True, "float32")
     (notice,) = store.health().notices
@@ -109,7 +118,7 @@ def test_an_extension_that_is_switched_off_is_no_news(
 ) -> None:
     monkeypatch.setattr(kernels, "_trusted_simsimd", lambda: None)
     filled.close()
-    store = cast("SqliteStore", make_store(StoreContext(path=path, vectors=False)))
+    store = cast("SqliteStore", make_store(StoreContext(path=path, config=_vectors(enabled=False))))
     assert nearest(store, EAST).plan == "float32"
     assert store.health().notices == ()
     store.close()

@@ -1,0 +1,85 @@
+"""The one place where core names plugins: the default parts, and the keys that are plugins' own."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from commonplace.model.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "BACKENDS",
+    "CHUNKER",
+    "CHUNKERS",
+    "CHUNK_SIZES",
+    "ORIGINAL_BACKENDS",
+    "RANKERS",
+    "SEARCH_KEYS",
+    "SOURCES",
+    "SWITCHED_RANKERS",
+    "TRANSCRIPTS",
+    "Owner",
+]
+
+BACKENDS = ("builtin",)
+"""The chain of backends."""
+
+ORIGINAL_BACKENDS = ("qmd",)
+"""Backends that the original knows: ``memory.<id>`` is theirs whatever it holds."""
+
+SOURCES = ("memory",)
+"""The sources of documents."""
+
+TRANSCRIPTS = "sessions"
+"""The source that is searched only with ``experimental.sessionMemory``."""
+
+CHUNKER = "markdown"
+CHUNKERS = ("markdown", "lines")
+"""The default chunker, and those that come with commonplace."""
+
+CHUNK_SIZES: Mapping[str, Mapping[str, int]] = MappingProxyType(
+    {"lines": {"tokens": 400, "overlap": 80}}
+)
+"""Size and overlap of chunkers that differ from the default, in tokens."""
+
+RANKERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"default": ("weighted",), "compat": ("weighted", "lexical_boost")}
+)
+"""The rankers of each profile."""
+
+SWITCHED_RANKERS = ("temporal_decay", "mmr")
+"""Rankers that a profile's chain gets, in this order, where their ``enabled`` is true."""
+
+
+class Owner(NamedTuple):
+    """The ``sections`` whose settings a key belongs to, and its ``key`` in them (``""``: all)."""
+
+    sections: tuple[str, ...]
+    key: str = ""
+
+
+def _entry(id_: str) -> str:
+    return f"plugins.entries.{id_}.config"
+
+
+_AGENTS = (_entry(TRANSCRIPTS), _entry("claude-code"), _entry("codex"))
+
+SEARCH_KEYS: Mapping[str, Owner] = MappingProxyType(
+    {
+        "store.vector": Owner(("memory.builtin",), "vector"),
+        "sync.sessions.deltaBytes": Owner(_AGENTS, "deltaBytes"),
+        "sync.sessions.deltaMessages": Owner(_AGENTS, "deltaMessages"),
+        "query.hybrid.mmr": Owner((_entry("mmr"),)),
+        "query.hybrid.temporalDecay": Owner((_entry("temporal_decay"),)),
+        "qmd.extraCollections": Owner(("memory.qmd",), "extraCollections"),
+    }
+)
+"""Keys of ``memorySearch`` that plugins declare, by their position there.
+
+The original's spelling puts them among core's keys. A plugin that is not listed here has its
+settings in its own section alone: ``memory.<id>`` for a backend, else
+``plugins.entries.<id>.config``.
+"""

@@ -93,7 +93,7 @@ def _unknown(
         if found is None or not found.value:
             continue
         ids = (found.value,) if isinstance(found.value, str) else found.value
-        for id_ in ids:
+        for id_ in filter(None, ids):
             if kind == "provider" and id_ in PROVIDERS:
                 continue
             if words := absence(kind, id_):

@@ -2,16 +2,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from attrs import evolve
+from tests.conformance.mutants import caught, complete
 
 from commonplace.model.chunks import AppendDocument, PutDocument, TouchDocument
 from commonplace.testing import make_put
-from commonplace.testing.store.appending import AppendLaws
+from commonplace.testing.store.documents import AppendLaws
 from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from commonplace.model.chunks import Change
     from commonplace.model.store import Build, StoredDocument
@@ -115,14 +115,5 @@ BROKEN: list[tuple[type[InMemoryStore], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("broken", "law"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
-def test_the_law_catches(
-    broken: type[InMemoryStore],
-    law: str,
-    verdict: Callable[[Callable[[str], InMemoryStore], str], str],
-) -> None:
-    assert verdict(lambda _: broken(), law) == "broken"
-
-
-def test_every_law_can_fail(laws: Callable[[type], set[str]]) -> None:
-    assert {law for _, law in BROKEN} == laws(AppendLaws)
+test_the_law_catches = caught(BROKEN)
+test_every_law_can_fail = complete(BROKEN, AppendLaws)

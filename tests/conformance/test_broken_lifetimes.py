@@ -5,12 +5,12 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.conformance.mutants import caught, complete
 
 from commonplace.errors import DeadlineExceededError, DeclinedError, IndexBusyError
 from commonplace.model.search import KeywordMatches
 from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace.testing.store.leasing import LeaseLaws
-from commonplace.testing.store.lifetime import LifetimeLaws
+from commonplace.testing.store.lifetime import LeaseLaws, LifetimeLaws
 from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
@@ -146,17 +146,8 @@ BROKEN: list[tuple[type[InMemoryStore], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("broken", "law"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
-def test_the_law_catches(
-    broken: type[InMemoryStore],
-    law: str,
-    verdict: Callable[[Callable[[str], InMemoryStore], str], str],
-) -> None:
-    assert verdict(lambda _: broken(), law) == "broken"
-
-
-def test_every_law_can_fail(laws: Callable[[type], set[str]]) -> None:
-    assert {law for _, law in BROKEN} == laws(LeaseLaws) | laws(LifetimeLaws)
+test_the_law_catches = caught(BROKEN)
+test_every_law_can_fail = complete(BROKEN, LeaseLaws, LifetimeLaws)
 
 
 @pytest.mark.parametrize(

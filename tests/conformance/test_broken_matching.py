@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from attrs import evolve
+from tests.conformance.mutants import caught, complete
 
 from commonplace.errors import DeclinedError
 from commonplace.model.chunks import PutDocument, Terms
 from commonplace.model.search import KeywordMatches, KeywordQuery, Where
 from commonplace.testing.driving import scored
-from commonplace.testing.store.matching import MatchLaws
+from commonplace.testing.store.keyword import MatchLaws
 from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
@@ -219,17 +220,8 @@ BROKEN: list[tuple[type[InMemoryStore], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("broken", "law"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
-def test_the_law_catches(
-    broken: type[InMemoryStore],
-    law: str,
-    verdict: Callable[[Callable[[str], InMemoryStore], str], str],
-) -> None:
-    assert verdict(lambda _: broken(), law) == "broken"
-
-
-def test_every_law_can_fail(laws: Callable[[type], set[str]]) -> None:
-    assert {law for _, law in BROKEN} == laws(MatchLaws)
+test_the_law_catches = caught(BROKEN)
+test_every_law_can_fail = complete(BROKEN, MatchLaws)
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,13 @@ from contextlib import contextmanager
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, ClassVar
 
-import pytest
 from hypothesis import settings
+from tests.conformance.mutants import caught, complete
 
 from commonplace.errors import IndexBusyError
 from commonplace.resilience.lock import Lease
 from commonplace.testing import StoreConformance
-from commonplace.testing.store.crashing import CrashLaws
-from commonplace.testing.store.persisting import PersistenceLaws
+from commonplace.testing.store.lifetime import CrashLaws, PersistenceLaws
 from commonplace_inmemory.store import InMemoryStore
 from commonplace_sqlite.store import SqliteStore
 
@@ -172,20 +171,10 @@ CRASHING: list[tuple[type[SqliteStore], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("broken", "law"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
-def test_the_law_catches(
-    broken: type[Handle], law: str, verdict: Callable[[Callable[[str], Store], str], str]
-) -> None:
-    assert verdict(_opener(broken), law) == "broken"
-
-
-@pytest.mark.parametrize(
-    ("broken", "law"), CRASHING, ids=[broken.__name__ for broken, _ in CRASHING]
-)
-def test_the_law_catches_what_a_kill_brings_to_light(
-    broken: Callable[[str], Store], law: str, verdict: Callable[[Callable[[str], Store], str], str]
-) -> None:
-    assert verdict(broken, law) == "broken"
+test_the_law_catches = caught(BROKEN, _opener)
+test_the_law_catches_what_a_kill_brings_to_light = caught(CRASHING, lambda broken: broken)
+test_every_law_can_fail = complete(BROKEN, PersistenceLaws)
+test_every_law_on_kills_can_fail = complete(CRASHING, CrashLaws)
 
 
 def test_a_history_with_reopening_catches_what_is_forgotten(
@@ -193,8 +182,3 @@ def test_a_history_with_reopening_catches_what_is_forgotten(
 ) -> None:
     law = "test_any_history_leaves_what_a_naive_model_leaves"
     assert verdict(_opener(GivesUpUnfinishedBuilds), law) == "broken"
-
-
-def test_every_law_can_fail(laws: Callable[[type], set[str]]) -> None:
-    assert {law for _, law in BROKEN} == laws(PersistenceLaws)
-    assert {law for _, law in CRASHING} == laws(CrashLaws)

@@ -10,10 +10,9 @@ from hypothesis import settings
 from commonplace.protocols.contexts import StoreContext
 from commonplace.testing import StoreConformance
 from commonplace.testing.store.documents import DocumentLaws
-from commonplace.testing.store.fetching import FoundLaws
-from commonplace.testing.store.matching import MatchLaws
-from commonplace.testing.store.scoring import ScoreLaws
-from commonplace.testing.store.vectors_nearest import NearestLaws
+from commonplace.testing.store.found import FoundLaws
+from commonplace.testing.store.keyword import MatchLaws, ScoreLaws
+from commonplace.testing.store.vectors import NearestLaws
 from commonplace_lancedb import keyword
 from commonplace_lancedb.plugin import make_store
 

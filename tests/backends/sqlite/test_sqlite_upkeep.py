@@ -144,9 +144,9 @@ def long_documents(first: int, number: int, revision: int) -> list[PutDocument]:
 
 
 def texts(store: SqliteStore) -> list[str]:
+    build = live_build(store).id
     with store._database.reading() as connection:
         assert connection is not None
-        build = live_build(store).id
         ids: Any = connection.execute(f"SELECT id, 0.0 FROM chunk_{build}").fetchall()
         return sorted(hit.chunk.text for hit in reading.found(connection, build, ids))
 

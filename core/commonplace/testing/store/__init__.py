@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from commonplace.testing.store.appending import AppendLaws
-from commonplace.testing.store.building import BuildLaws
-from commonplace.testing.store.crashing import CrashLaws
-from commonplace.testing.store.documents import DocumentLaws
-from commonplace.testing.store.fetching import FoundLaws
-from commonplace.testing.store.leasing import LeaseLaws
-from commonplace.testing.store.lifetime import LifetimeLaws
-from commonplace.testing.store.matching import MatchLaws
-from commonplace.testing.store.persisting import PersistenceLaws
-from commonplace.testing.store.scoring import ScoreLaws
-from commonplace.testing.store.vectors import VectorLaws
-from commonplace.testing.store.vectors_nearest import NearestLaws
+from commonplace.testing.store.builds import BuildLaws
+from commonplace.testing.store.documents import AppendLaws, DocumentLaws
+from commonplace.testing.store.found import FoundLaws
+from commonplace.testing.store.keyword import MatchLaws, ScoreLaws
+from commonplace.testing.store.lifetime import CrashLaws, LeaseLaws, LifetimeLaws, PersistenceLaws
+from commonplace.testing.store.vectors import NearestLaws, VectorLaws
 
 __all__ = ["StoreConformance"]
 

@@ -3,15 +3,15 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-import pytest
+from tests.conformance.mutants import caught, complete
 
 from commonplace.errors import IndexUnavailableError
 from commonplace.model.search import Found, KeywordMatches
-from commonplace.testing.store.fetching import FoundLaws
+from commonplace.testing.store.found import FoundLaws
 from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from commonplace.model.chunks import Change
     from commonplace.model.search import ChunkId, KeywordQuery, Nearest, StoredChunk, Where
@@ -155,14 +155,5 @@ BROKEN: list[tuple[type[InMemoryStore], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("broken", "law"), BROKEN, ids=[broken.__name__ for broken, _ in BROKEN])
-def test_the_law_catches(
-    broken: type[InMemoryStore],
-    law: str,
-    verdict: Callable[[Callable[[str], InMemoryStore], str], str],
-) -> None:
-    assert verdict(lambda _: broken(), law) == "broken"
-
-
-def test_every_law_can_fail(laws: Callable[[type], set[str]]) -> None:
-    assert {law for _, law in BROKEN} == laws(FoundLaws)
+test_the_law_catches = caught(BROKEN)
+test_every_law_can_fail = complete(BROKEN, FoundLaws)

@@ -12,14 +12,14 @@ from commonplace.model.chunks import AnalysedChunk, Chunk, DeleteDocument, Terms
 from commonplace.model.documents import Trust
 from commonplace.testing.builders import make_put
 from commonplace.testing.driving import ids, publish, scored, search, words, write
-from commonplace.testing.store.law import StoreLaws, law
+from commonplace.testing.store.lifetime import StoreLaws, law
 from commonplace.testing.strategies import HOSTILE_TEXTS, WORDS, corpora, hostile_tokens, texts
-from commonplace.testing.vectors import attach, digests, make_vector, nearest, vector_store
+from commonplace.testing.vectors import attach, digests, make_vector, nearest
 
 if TYPE_CHECKING:
     from commonplace.model.chunks import PutDocument
     from commonplace.model.search import ChunkId
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.stores import Store, VectorStore
 
 __all__ = ["FoundLaws"]
 
@@ -131,16 +131,15 @@ class FoundLaws(StoreLaws):
 
     @law("keyword", "vectors", corpus=corpora())
     def test_a_chunk_is_the_same_however_it_is_found(
-        self, store: Store, corpus: list[PutDocument]
+        self, store: VectorStore, corpus: list[PutDocument]
     ) -> None:
         """``nearest`` answers with the same chunks as ``keyword``: ids, texts and all."""
-        kept = vector_store(store)
         many = make_put("many.md", *["ant bee"] * 5, source="sessions", day="2026-01-31")
         corpus = [*corpus, many]
         build = publish(store, *corpus)
-        attach(kept, build, "space", dict.fromkeys(digests(corpus), make_vector(1, 0, 0)))
+        attach(store, build, "space", dict.fromkeys(digests(corpus), make_vector(1, 0, 0)))
         known = {hit.chunk for hit in search(store, words(*WORDS))}
-        near = {hit.chunk for hit in nearest(kept, make_vector(0, 1, 0)).found}
+        near = {hit.chunk for hit in nearest(store, make_vector(0, 1, 0)).found}
         assert len(known) >= 5
         assert known <= near
 

@@ -18,7 +18,7 @@ from commonplace.testing.driving import (
     write,
 )
 from commonplace.testing.naive import stored
-from commonplace.testing.store.law import StoreLaws, law
+from commonplace.testing.store.lifetime import StoreLaws, law
 from commonplace.testing.strategies import corpora
 
 if TYPE_CHECKING:

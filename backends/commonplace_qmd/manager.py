@@ -167,7 +167,7 @@ class QmdManager:
         outcome = self._background.wait(seconds)
         if isinstance(outcome, CommonplaceError):
             raise outcome
-        return changes.report() if outcome is None else outcome._replace(known=changes.known)
+        return changes.report() if outcome is None else outcome.replace(known=changes.known)
 
     def pending(self) -> SyncReport:
         """Compare stamps with those of the last update; nothing is opened or written."""

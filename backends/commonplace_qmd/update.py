@@ -140,7 +140,7 @@ class Updater:
                 f"QMD's home {self._home.root} cannot be written: {error.strerror or error}",
                 hint="check that its disk has room, and that this user may write there",
             ) from error
-        return report._replace(seconds=time.monotonic() - started)
+        return report.replace(seconds=time.monotonic() - started)
 
     def _run(
         self,
@@ -156,7 +156,7 @@ class Updater:
         now_ns, state = time.time_ns(), self.state()
         changes = self._scan(state)
         if progress is not None:
-            progress(Progress("Updating QMD", 0, 0))
+            progress(Progress(label="Updating QMD", completed=0, total=0))
         configured = self._configure(changes, state)
         counts, rebuilt = self._update(deadline, force=force)
         state = self._save(
@@ -171,10 +171,10 @@ class Updater:
             vectors == "due" and embedding_is_due(self._config, state, self._clock())
         ):
             if progress is not None:
-                progress(Progress("QMD embeds", 0, 0))
+                progress(Progress(label="QMD embeds", completed=0, total=0))
             embedding = self._embed(state, deadline)
         report = changes.report()
-        return report._replace(
+        return report.replace(
             added=counts.added,
             updated=counts.changed,
             removed=counts.removed,
@@ -236,7 +236,7 @@ class Updater:
         if "embed" not in self._qmd.models():
             reason = "QMD's model for vectors is not on this machine: see `commonplace qmd env`"
             self._save(embed_reason=reason)
-            return Embedding("qmd", missing=before, reason=reason)
+            return Embedding(provider="qmd", missing=before, reason=reason)
         try:
             embedding_deadline = deadline.sooner(limits.embed_timeout_ms / 1000)
             self._qmd.embed(deadline=embedding_deadline, holding=self._holding())
@@ -245,7 +245,7 @@ class Updater:
             failures = state.embed_failures + 1
             pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(failures - 1, 10))
             self._save(embed_failures=failures, embed_after=now + pause, embed_reason=str(error))
-            return Embedding("qmd", missing=before, reason=str(error))
+            return Embedding(provider="qmd", missing=before, reason=str(error))
         self._save(
             last_embed=now,
             embed_failures=0,
@@ -254,7 +254,7 @@ class Updater:
             pending=status.pending,
         )
         embedded = max(0, before - status.pending)
-        return Embedding("qmd", embedded=embedded, missing=status.pending)
+        return Embedding(provider="qmd", embedded=embedded, missing=status.pending)
 
     def _holding(self) -> tuple[int, ...]:
         """The lease, for a child to inherit: it goes on writing if this process is killed."""

@@ -133,7 +133,11 @@ def _run_set(
         scores.append((query.category, measures))
         if out is not None:
             out.write(_result_line(query.id, hits))
-        progress(Progress(f"Searching {evalset.title}", number, len(evalset.queries)))
+        progress(
+            Progress(
+                label=f"Searching {evalset.title}", completed=number, total=len(evalset.queries)
+            )
+        )
     return Outcome(
         name=evalset.name,
         title=evalset.title,

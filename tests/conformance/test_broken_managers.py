@@ -315,7 +315,7 @@ class IgnoresAtMost(Sound):
 class SaysDoneWhenLate(Sound):
     def maintain(self, **asked: Any) -> SyncReport:
         report = super().maintain(**asked)
-        return report._replace(remaining=0)
+        return report.replace(remaining=0)
 
 
 class DropsBeforeItRebuilds(Sound):

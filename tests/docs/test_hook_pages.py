@@ -254,8 +254,18 @@ def test_listeners_hear_of_questions_without_an_answer(
     searched, host, _ = install(page_of("commonplace_searched"), "commonplace_searched")
     bus = host.events
     assert bus is not None
-    bus.searched("ant", SearchResult((Hit("a.md", 1, 1, 1.0, "ant", "memory"),), "inmemory"))
-    bus.searched("bee", SearchResult((), "inmemory"))
+    bus.searched(
+        "ant",
+        SearchResult(
+            hits=(
+                Hit(
+                    path="a.md", start_line=1, end_line=1, score=1.0, snippet="ant", source="memory"
+                ),
+            ),
+            backend="inmemory",
+        ),
+    )
+    bus.searched("bee", SearchResult(hits=(), backend="inmemory"))
     assert host.close(timeout=60)
     assert searched.unanswered == ["bee"]
 

@@ -124,7 +124,7 @@ def _chosen(
         except CommonplaceError as error:
             notices.append(_words(error))
             if not position:
-                absent = Fallback(id_, notices[-1], clock(), KEYWORDS)
+                absent = Fallback(part=id_, reason=notices[-1], since=clock(), by=KEYWORDS)
     if not providers and absent is None:
         return Choice(None, tuple(notices))
     folder = os.path.join(settings.state_dir, "memory")

@@ -62,7 +62,7 @@ def fill_vectors(
         provider.retry_now("query")
     if service.absent is not None:
         reasons.append(service.absent.reason)
-        report = Embedding(service.absent.part, missing=store.health().chunks)
+        report = Embedding(provider=service.absent.part, missing=store.health().chunks)
     for provider in _chain(service, store, anew=anew):
         try:
             if provider is service.standby and _covered_by_another(provider, store):
@@ -70,12 +70,14 @@ def fill_vectors(
             filling = _Filling(service, provider, store, build, wait)
             report = filling.run(deadline, progress, anew=anew, locate=locate)
         except UnavailableError as error:
-            report = Embedding(provider.id, missing=store.health().chunks, reason=describe(error))
+            report = Embedding(
+                provider=provider.id, missing=store.health().chunks, reason=describe(error)
+            )
         if not report.reason or report.embedded:
             break
         reasons.append(report.reason)
     reasons.append(report.reason)
-    return report._replace(reason="; ".join(dict.fromkeys(filter(None, reasons))))
+    return report.replace(reason="; ".join(dict.fromkeys(filter(None, reasons))))
 
 
 def _chain(
@@ -194,7 +196,7 @@ class _Filling:
             for _ in self._group(group, deadline, locate):
                 if progress is not None:
                     done = self._done - before
-                    progress(Progress("Embedding notes", done, len(missing)))
+                    progress(Progress(label="Embedding notes", completed=done, total=len(missing)))
             if self._length.changed != changed:
                 return  # another space lacks other texts
 

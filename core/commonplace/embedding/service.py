@@ -133,7 +133,9 @@ class EmbeddingService:
                 continue
             fallback = None
             if failed is not None:
-                fallback = Fallback(failed.part, failed.reason, failed.since, provider.id)
+                fallback = Fallback(
+                    part=failed.part, reason=failed.reason, since=failed.since, by=provider.id
+                )
             return QueryVector(vector, name, provider.id, provider.model, fallback)
         return failed or NoVector("no embedding provider")
 
@@ -238,25 +240,31 @@ def active_provider(service: EmbeddingService, spaces: Sequence[SpaceInfo]) -> A
     for provider, space, why_not in service.candidates(spaces):
         if space is None:
             if why_not is not None:
-                excuse = excuse or Fallback(why_not.part, why_not.reason, why_not.since)
+                excuse = excuse or Fallback(
+                    part=why_not.part, reason=why_not.reason, since=why_not.since
+                )
             continue
         state = provider.state("query")
         if state.state != "closed":
-            failed = failed or Fallback(provider.id, state.reason, state.since or 0.0)
+            failed = failed or Fallback(
+                part=provider.id, reason=state.reason, since=state.since or 0.0
+            )
             continue
         fallback = failed or excuse
         if fallback is not None:
-            fallback = fallback._replace(by=provider.id)
+            fallback = fallback.replace(by=provider.id)
         return ActiveProvider(provider.id, provider.model, fallback, answers=True)
     for provider in service.providers:
         state = provider.state()
         if state.state != "closed":
-            failed = failed or Fallback(provider.id, state.reason, state.since or 0.0)
+            failed = failed or Fallback(
+                part=provider.id, reason=state.reason, since=state.since or 0.0
+            )
         elif not any(info.covered for info in spaces):
-            fallback = failed._replace(by=provider.id) if failed else None
+            fallback = failed.replace(by=provider.id) if failed else None
             return ActiveProvider(provider.id, provider.model, fallback)
     failed = failed or excuse
-    return ActiveProvider(fallback=failed._replace(by=KEYWORDS) if failed else None)
+    return ActiveProvider(fallback=failed.replace(by=KEYWORDS) if failed else None)
 
 
 def provider_states(
@@ -267,7 +275,11 @@ def provider_states(
     if (absent := service.absent) is not None:
         states.append(
             ProviderState(
-                absent.part, "primary", "unusable", reason=absent.reason, since=absent.since
+                id=absent.part,
+                role="primary",
+                state="unusable",
+                reason=absent.reason,
+                since=absent.since,
             )
         )
     for provider in service.providers:
@@ -311,7 +323,9 @@ def _state_of(
         from commonplace.embedding.http.errors import describe
 
         reason = describe(error)
-        return ProviderState(provider.id, role, "unusable", chunks=chunks, reason=reason)
+        return ProviderState(
+            id=provider.id, role=role, state="unusable", chunks=chunks, reason=reason
+        )
     work = "documents" if provider.state("query").since is None else "queries"
     return ProviderState(
         id=provider.id,

@@ -135,7 +135,7 @@ class FallbackMemoryManager:
             f"the index of {backend.id} was not updated: {reason_of(error)}"
             for backend, error in failed
         )
-        return report._replace(notices=(*report.notices, *words))
+        return report.replace(notices=(*report.notices, *words))
 
     def pending(self) -> SyncReport:
         """What maintaining the active backend would find to do."""

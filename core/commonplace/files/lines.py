@@ -87,9 +87,11 @@ def cut_lines(path: str, text: str, start: int | None, lines: int | None) -> Not
     first = max(1, start or 1)
     last = total if lines is None else min(total, first + max(1, lines) - 1)
     if first > last:
-        return NoteText(path, "", first, first - 1, total)
+        return NoteText(path=path, text="", start_line=first, end_line=first - 1, total_lines=total)
     # Splitting no further than the last line wanted keeps long notes cheap.
     pieces = text.split("\n", last)[first - 1 : last]
     if last < total or text.endswith("\n"):
         pieces[-1] = pieces[-1].removesuffix("\r")
-    return NoteText(path, "\n".join(pieces), first, last, total)
+    return NoteText(
+        path=path, text="\n".join(pieces), start_line=first, end_line=last, total_lines=total
+    )

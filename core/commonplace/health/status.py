@@ -164,7 +164,7 @@ def _fallback(states: tuple[BackendState, ...], active: str) -> Fallback | None:
     """Why the first backend of the chain is not the active one."""
     if not states or states[0].id == active:
         return None
-    return Fallback(states[0].id, states[0].reason, states[0].since or 0.0)
+    return Fallback(part=states[0].id, reason=states[0].reason, since=states[0].since or 0.0)
 
 
 def _embedding(

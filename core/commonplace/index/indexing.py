@@ -81,7 +81,7 @@ class Indexer:
 
         def show_progress() -> None:
             if progress is not None:
-                progress(Progress("Indexing notes", before + done, total))
+                progress(Progress(label="Indexing notes", completed=before + done, total=total))
 
         if before and plan.read:
             show_progress()

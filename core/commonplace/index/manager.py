@@ -186,7 +186,7 @@ class IndexedMemoryManager:
                 report = self._embed(
                     report, anew=force, deadline=deadline, progress=progress, wait=wait
                 )
-        return with_scans(report, scans)._replace(seconds=time.monotonic() - started)
+        return with_scans(report, scans).replace(seconds=time.monotonic() - started)
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
         """The store's health, or why it is unavailable."""
@@ -261,7 +261,7 @@ class IndexedMemoryManager:
             wait=wait,
             locate=lambda text: citation_of(vectors, self._analyser, text, deadline=deadline),
         )
-        return report._replace(embedding=done)
+        return report.replace(embedding=done)
 
 
 @contextmanager

@@ -207,7 +207,7 @@ def scan_sources(
 
 def with_scans(report: SyncReport, scans: Sequence[SourceScan]) -> SyncReport:
     """``report``, with what the scans could not look at."""
-    return report._replace(
+    return report.replace(
         failed_roots=tuple(failure for scan in scans for failure in scan.report.failed_roots),
         absent_roots=tuple(absent for scan in scans for absent in scan.report.absent_roots),
         skipped_symlinks=sum(scan.report.skipped_symlinks for scan in scans),

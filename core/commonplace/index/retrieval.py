@@ -80,7 +80,10 @@ def vector_arm(
         query.words or query.text, store.spaces(), deadline=deadline.sooner(remaining - kept)
     )
     if isinstance(asked, NoVector):
-        return _empty(asked.reason, Fallback(asked.part, asked.reason, asked.since, KEYWORDS))
+        return _empty(
+            asked.reason,
+            Fallback(part=asked.part, reason=asked.reason, since=asked.since, by=KEYWORDS),
+        )
     try:
         nearest = store.nearest(
             asked.space, asked.vector, where=where, limit=limit, deadline=deadline

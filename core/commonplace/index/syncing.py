@@ -111,7 +111,7 @@ class IndexSync:
             return report
         if progress is not None:
             total = sum(len(scan.report.documents) for scan in scans)
-            progress(Progress("Looking for notes", total, total))
+            progress(Progress(label="Looking for notes", completed=total, total=total))
         with waited_for(
             lambda seconds: self._store.writer(wait=seconds), wait=wait, progress=progress
         ):
@@ -125,7 +125,7 @@ class IndexSync:
             )
         health = self._store.health()
         kept = bool(health.location) or "persistent" not in self._store.capabilities
-        return report._replace(notices=health.notices, kept=kept)
+        return report.replace(notices=health.notices, kept=kept)
 
     def _scan(self, *, eager: bool) -> list[SourceScan]:
         return scan_sources(
@@ -203,7 +203,7 @@ class IndexSync:
         if at_most is None:
             indexer.settle(target.build)
         if not target.beside:
-            return report._replace(rebuilding=_progress(plan, report) if plan.rebuilding else None)
+            return report.replace(rebuilding=_progress(plan, report) if plan.rebuilding else None)
         if report.remaining or (
             live is not None
             and can_answer(live, self._identity)
@@ -212,16 +212,16 @@ class IndexSync:
             # The live build still has what cannot be read just now; keep it.
             return self._as_live(report, plan, live, scans)
         self._store.activate(target.build)
-        return report._replace(rebuilt=True)
+        return report.replace(rebuilt=True)
 
     def _as_live(
         self, report: SyncReport, plan: Plan, live: Build | None, scans: list[SourceScan]
     ) -> SyncReport:
         """``report`` on a build that is not searched, with the counts of the ``live`` one."""
         if live is None or not can_answer(live, self._identity):
-            return report._replace(known=0)
+            return report.replace(known=0)
         shown = self._plan(live, scans)
-        return report._replace(
+        return report.replace(
             known=shown.known,
             hidden=shown.hidden,
             remaining=max(report.remaining, shown.changed),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from commonplace.model.tuples import NamedTuple
+from commonplace.model.tuples import Record
 
 if TYPE_CHECKING:
     from commonplace.errors import CommonplaceError
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-class Progress(NamedTuple):
+class Progress(Record):
     """How far a long piece of work is; ``total`` is 0 while unknown."""
 
     label: str
@@ -43,7 +43,7 @@ class Progress(NamedTuple):
 ProgressCallback = Callable[[Progress], None]
 
 
-class Embedding(NamedTuple):
+class Embedding(Record):
     """What embedding did during a sync.
 
     ``embedded`` texts by ``requests`` requests, ``cached`` without any; ``cut`` were too long for
@@ -69,7 +69,7 @@ class Embedding(NamedTuple):
     note: str = ""
 
 
-class SyncReport(NamedTuple):
+class SyncReport(Record):
     """What a sync did: counts of documents, and what it had to leave.
 
     ``remaining`` counts changed documents that were left for later because time ran out; ``known``
@@ -114,7 +114,7 @@ class SyncReport(NamedTuple):
         return bool(self.added or self.updated or self.removed or self.rebuilt)
 
 
-class BackendState(NamedTuple):
+class BackendState(Record):
     """One of the configured backends.
 
     ``state`` is ``serving``, ``standby`` (not asked, since one before it can answer) or
@@ -129,7 +129,7 @@ class BackendState(NamedTuple):
     retry_in: float = 0.0
 
 
-class Status(NamedTuple):
+class Status(Record):
     """The condition of one agent's memory, for people, scripts and agents.
 
     ``backend`` is who serves. ``stale`` counts files that changed since they were indexed, -1 when
@@ -179,7 +179,7 @@ class Status(NamedTuple):
     information: tuple[str, ...] = ()
 
 
-class NoteText(NamedTuple):
+class NoteText(Record):
     """Lines of a note: ``start_line`` is the 1-based line of the first; ``total_lines`` of all."""
 
     path: str
@@ -200,7 +200,7 @@ WatchMode = Literal["native", "polling", "off"]
 """
 
 
-class SyncEvent(NamedTuple):
+class SyncEvent(Record):
     """A sync that ended, or could not be made.
 
     ``report`` says what was done, or ``error`` why nothing was: one of them is there. ``paths`` are
@@ -219,7 +219,7 @@ class SyncEvent(NamedTuple):
 SyncListener = Callable[[SyncEvent], None]
 
 
-class SyncOutcome(NamedTuple):
+class SyncOutcome(Record):
     """How the last sync of this process ended, ``at`` epoch seconds, and why it was made.
 
     ``error`` is what was wrong, in one line, and ``failing_since`` when that began.
@@ -234,7 +234,7 @@ class SyncOutcome(NamedTuple):
     failing_since: float | None = None
 
 
-class SyncState(NamedTuple):
+class SyncState(Record):
     """Who keeps the index up to the files in this process.
 
     ``watching`` with its ``reason``, where it is not as good as it could be, ``since`` (epoch
@@ -253,7 +253,7 @@ class SyncState(NamedTuple):
     last: SyncOutcome | None = None
 
 
-class ProviderState(NamedTuple):
+class ProviderState(Record):
     """A configured embedding provider, asked nothing.
 
     ``role`` is ``primary`` or ``fallback``. Of ``chunks`` chunks ``covered`` have a vector in its

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from commonplace.model.tuples import NamedTuple
+from commonplace.model.tuples import NamedTuple, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -126,7 +126,7 @@ class KeywordMatches(NamedTuple):
     found: tuple[Found, ...] = ()
 
 
-class Fallback(NamedTuple):
+class Fallback(Record):
     """That another part answered than ``part``, and why, since ``since`` (epoch seconds).
 
     ``by`` says who answered instead, where that is another provider or ``keywords alone``.
@@ -174,7 +174,7 @@ class Nearest(NamedTuple):
     plan: str = ""
 
 
-class ArmScore(NamedTuple):
+class ArmScore(Record):
     """What an arm said of a hit: its raw score, and its 1-based rank there."""
 
     arm: str
@@ -183,7 +183,7 @@ class ArmScore(NamedTuple):
     rank: int
 
 
-class Step(NamedTuple):
+class Step(Record):
     """What a ranker did to a hit's score, or why it did nothing."""
 
     ranker: str
@@ -192,7 +192,7 @@ class Step(NamedTuple):
     note: str = ""
 
 
-class Explanation(NamedTuple):
+class Explanation(Record):
     """Why a hit scores what it scores: the last step's ``after`` is the score."""
 
     arms: tuple[ArmScore, ...] = ()
@@ -207,7 +207,7 @@ class Candidate(NamedTuple):
     explain: Explanation
 
 
-class Hit(NamedTuple):
+class Hit(Record):
     """A ranked, cited piece of memory.
 
     ``path`` and the 1-based inclusive lines say where it stands, ``score`` is 0..1, ``snippet``
@@ -236,7 +236,7 @@ class Hit(NamedTuple):
         return self.path + lines
 
 
-class ArmFacts(NamedTuple):
+class ArmFacts(Record):
     """What an arm did for an answer: how many chunks it ranked, and how (see :class:`Arm`)."""
 
     name: str
@@ -246,7 +246,7 @@ class ArmFacts(NamedTuple):
     note: str = ""
 
 
-class SearchResult(NamedTuple):
+class SearchResult(Record):
     """The answer to a search, and who gave it.
 
     ``backend`` served it; ``provider`` and ``model`` made the query's embedding (``None``: keyword

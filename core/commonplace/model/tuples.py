@@ -1,10 +1,13 @@
-"""Named tuples that are quick to define.
+"""Value classes that are quick to define: named tuples, and records.
+
+A named tuple is for values inside, many and short-lived. A :class:`Record` is for what the public
+face returns: named fields only, so that another field can be added without breaking any caller.
 
 Every process pays for defining each class that it imports: ``typing.NamedTuple`` compiles every
 annotation only to throw the result away, and ``collections.namedtuple`` a constructor for each
 class, made or not. Here a constructor is compiled when it is first called, and the other methods
-are the same for all. Type checkers see ``typing.NamedTuple`` (by ``tuples.pyi``), and so check what
-is not checked here.
+are the same for all. Type checkers see ``typing.NamedTuple`` and a frozen dataclass (by
+``tuples.pyi``), and so check what is not checked here.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ except ImportError:  # another Python than CPython
         return property(itemgetter(index), doc=doc)
 
 
-__all__ = ["NamedTuple"]
+__all__ = ["NamedTuple", "Record"]
 
 _NOT_COPIED = frozenset({"__module__", "__qualname__", "__classcell__"})
 
@@ -99,3 +102,53 @@ _METHODS = {
 
 class NamedTuple(metaclass=_Maker):
     """Stands in for ``typing.NamedTuple`` at run time; what derives from it is a plain one."""
+
+
+class Record:
+    """A frozen value with the fields that a class below it annotates, all given by name.
+
+    Records of one class are equal where all fields are, and then have the same hash.
+    :meth:`replace` makes a changed copy.
+    """
+
+    _fields: tuple[str, ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        cls._fields = tuple(vars(cls).get("__annotations__", ()))
+        cls.__init__ = _first_init  # type: ignore[method-assign]
+
+    def replace(self, **changes: Any) -> Any:
+        """A copy with ``changes``."""
+        return type(self)(**{**self.__dict__, **changes})
+
+    __replace__ = replace
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen: replace() makes a changed copy")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen: replace() makes a changed copy")
+
+    def __eq__(self, other: object) -> bool:
+        return self.__dict__ == other.__dict__ if type(other) is type(self) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((type(self), *[self.__dict__[field] for field in self._fields]))
+
+    def __repr__(self) -> str:
+        shown = ", ".join([f"{field}={self.__dict__[field]!r}" for field in self._fields])
+        return f"{type(self).__name__}({shown})"
+
+
+def _first_init(self: Any, /, **values: Any) -> None:
+    """Compile the constructor of the class, and let it take the place of this one."""
+    cls = type(self)
+    given = [f"{name}=_cls.{name}" if hasattr(cls, name) else name for name in cls._fields]
+    stored = ", ".join([f"{name}={name}" for name in cls._fields])
+    space = {"_cls": cls, "__builtins__": {}, "__name__": cls.__module__}
+    # Names of fields are identifiers. One update is the quickest way to fill a frozen instance.
+    source = f"lambda self, *, {', '.join(given)}: self.__dict__.update({stored})"
+    made: Any = eval(source, space)  # noqa: S307
+    made.__name__, made.__qualname__ = "__init__", f"{cls.__qualname__}.__init__"
+    cls.__init__ = made
+    made(self, **values)

@@ -280,7 +280,11 @@ def waited_for(
                 from commonplace.model.reports import Progress
 
                 who = error.holder or _named(None)
-                progress(Progress(f"waiting for {who}, which is writing the index", 0, 0))
+                progress(
+                    Progress(
+                        label=f"waiting for {who}, which is writing the index", completed=0, total=0
+                    )
+                )
             held = stack.enter_context(hold(wait - patience))
         yield held
 

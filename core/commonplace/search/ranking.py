@@ -64,12 +64,12 @@ def candidates_of(arms: Sequence[Arm]) -> list[Candidate]:
     found: dict[ChunkId, Candidate] = {}
     for arm in arms:
         for rank_, item in enumerate(arm.found, 1):
-            said = ArmScore(arm.name, arm.kind, item.score, rank_)
+            said = ArmScore(arm=arm.name, kind=arm.kind, raw=item.score, rank=rank_)
             known = found.get(item.chunk.id)
             if known is None:
                 found[item.chunk.id] = Candidate(item.chunk, 0.0, Explanation(arms=(said,)))
             else:
-                explain = known.explain._replace(arms=(*known.explain.arms, said))
+                explain = known.explain.replace(arms=(*known.explain.arms, said))
                 found[item.chunk.id] = known._replace(explain=explain)
     return list(found.values())
 
@@ -100,8 +100,8 @@ def rank(
 
 def with_step(hit: Candidate, ranker: str, score: float, note: str = "") -> Candidate:
     """``hit`` with a new score, and the step that gave it."""
-    step = Step(ranker, hit.score, score, note)
-    explain = hit.explain._replace(steps=(*hit.explain.steps, step))
+    step = Step(ranker=ranker, before=hit.score, after=score, note=note)
+    explain = hit.explain.replace(steps=(*hit.explain.steps, step))
     return hit._replace(score=score, explain=explain)
 
 

@@ -193,13 +193,13 @@ class SyncService:
         )
         if self._watcher is not None:
             watch = self._watcher.state()
-            return state._replace(
+            return state.replace(
                 watching=watch.mode,
                 reason=watch.reason,
                 since=watch.since,
                 folders=watch.folders,
             )
-        return state._replace(reason="sync.watch is false" if self._watches else "")
+        return state.replace(reason="sync.watch is false" if self._watches else "")
 
     def close(self) -> None:
         """End all syncs and threads; closing twice is fine.
@@ -277,8 +277,8 @@ class SyncService:
     def _drop(self, request: SyncRequest) -> None:
         reason = "the memory was closed before its index was updated"
         event = SyncEvent(
-            request.reasons,
-            self._clock(),
+            reasons=request.reasons,
+            at=self._clock(),
             error=CommonplaceError(reason, hint="the next sync does it"),
             paths=tuple(sorted(request.paths)),
             force=request.force,

@@ -257,7 +257,7 @@ class RankerConformance(Laws):
             old = before[hit.chunk.id]
             *steps, last = hit.explain.steps
             assert tuple(steps) == old.explain.steps
-            assert last == Step(ranker.id, old.score, hit.score, last.note)
+            assert last == Step(ranker=ranker.id, before=old.score, after=hit.score, note=last.note)
             assert "\n" not in last.note
 
     @law(case=cases())

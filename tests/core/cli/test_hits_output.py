@@ -27,7 +27,10 @@ HIT = Hit(
     highlights=((14, 23),),
     explain=Explanation(
         arms=(ArmScore(arm="keyword", kind="bm25", raw=12.3456, rank=1),),
-        steps=(Step("single", 0.0, 0.87654), Step("mmr", 0.87654, 0.87654, "no vectors")),
+        steps=(
+            Step(ranker="single", before=0.0, after=0.87654),
+            Step(ranker="mmr", before=0.87654, after=0.87654, note="no vectors"),
+        ),
     ),
 )
 RESULT = SearchResult(hits=(HIT,), backend="builtin")
@@ -98,13 +101,13 @@ def test_pretty_without_colour_has_no_escape_at_all() -> None:
 
 
 def test_pretty_says_whose_text_it_is_unless_it_is_the_agents_own() -> None:
-    theirs = SearchResult(hits=(HIT._replace(trust="external"),), backend="builtin")
+    theirs = SearchResult(hits=(HIT.replace(trust="external"),), backend="builtin")
     assert "[external]" in pretty_hits(theirs, Style(colour=False))
     assert "[" not in pretty_hits(RESULT, Style(colour=False)).splitlines()[0]
 
 
 def test_pretty_disarms_what_a_note_might_send_to_the_terminal() -> None:
-    evil = HIT._replace(snippet="a\x1b[2Jb", path="x\x1b[1m.md", heading=("\x07",), highlights=())
+    evil = HIT.replace(snippet="a\x1b[2Jb", path="x\x1b[1m.md", heading=("\x07",), highlights=())
     shown = pretty_hits(SearchResult(hits=(evil,), backend="b"), Style(colour=False))
     assert not set(shown) & {"\x1b", "\x07"}
 
@@ -113,7 +116,7 @@ def test_notes_speak_of_what_the_answer_lacks() -> None:
     result = SearchResult(
         hits=(),
         backend="builtin",
-        fallback=Fallback("qmd", "not installed", 0.0),
+        fallback=Fallback(part="qmd", reason="not installed", since=0.0),
         notes=("the query has no words to search for",),
     )
     assert list(notes_on(result)) == [

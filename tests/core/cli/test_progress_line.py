@@ -37,10 +37,10 @@ def test_one_line_is_drawn_over_and_over_and_wiped_away() -> None:
     stream, clock = Terminal(), Clock()
     with ProgressLine(stream, {}, clock=clock) as progress:
         clock.now += 1
-        progress(Progress("Indexing", 1, 4))
+        progress(Progress(label="Indexing", completed=1, total=4))
         clock.now += 1
-        progress(Progress("Indexing", 2, 4))
-        progress(Progress("Indexing", 3, 4))  # too soon to be worth drawing
+        progress(Progress(label="Indexing", completed=2, total=4))
+        progress(Progress(label="Indexing", completed=3, total=4))  # too soon to be worth drawing
     assert stream.getvalue() == ("\rIndexing 1/4 (25 %)\x1b[K\rIndexing 2/4 (50 %)\x1b[K\r\x1b[K")
 
 
@@ -49,7 +49,7 @@ def test_an_unknown_total_is_not_made_up() -> None:
     stream, clock = Terminal(), Clock()
     with ProgressLine(stream, {}, clock=clock) as progress:
         clock.now += 1
-        progress(Progress("Looking", 7, 0))
+        progress(Progress(label="Looking", completed=7, total=0))
     assert stream.getvalue().startswith("\rLooking 7\x1b[K")
 
 
@@ -58,16 +58,16 @@ def test_waiting_shows_no_number() -> None:
     stream, clock = Terminal(), Clock()
     with ProgressLine(stream, {}, clock=clock) as progress:
         clock.now += 1
-        progress(Progress("waiting for process 12", 0, 0))
+        progress(Progress(label="waiting for process 12", completed=0, total=0))
         clock.now += 1
-        progress(Progress("Indexing", 1, 4))
+        progress(Progress(label="Indexing", completed=1, total=4))
     assert stream.getvalue().startswith("\rwaiting for process 12 ...\x1b[K\rIndexing 1/4")
 
 
 def test_what_is_done_at_once_shows_nothing() -> None:
     stream, clock = Terminal(), Clock()
     with ProgressLine(stream, {}, clock=clock) as progress:
-        progress(Progress("Indexing", 1, 1))
+        progress(Progress(label="Indexing", completed=1, total=1))
     assert stream.getvalue() == ""
 
 
@@ -79,7 +79,7 @@ def test_nothing_in_pipes_or_on_dumb_terminals(stream: io.StringIO, env: dict[st
     with ProgressLine(stream, env, clock=clock) as progress:
         progress.show("Checking")
         clock.now += 9
-        progress(Progress("Indexing", 1, 4))
+        progress(Progress(label="Indexing", completed=1, total=4))
     assert stream.getvalue() == ""
 
 
@@ -95,9 +95,9 @@ def test_rich_draws_a_bar() -> None:
     stream, clock = Terminal(), Clock()
     with ProgressLine(stream, {}, clock=clock) as progress:
         clock.now += 1
-        progress(Progress("Indexing", 1, 4))
+        progress(Progress(label="Indexing", completed=1, total=4))
         clock.now += 1
-        progress(Progress("Indexing", 3, 4))
+        progress(Progress(label="Indexing", completed=3, total=4))
     assert "Indexing" in stream.getvalue()
     assert "3/4" in stream.getvalue()
 
@@ -108,7 +108,7 @@ def test_richs_bar_of_who_has_waited_goes_when_the_work_begins() -> None:
     with ProgressLine(stream, {}, clock=clock) as progress:
         for label, total in (("waiting", 0), ("Indexing", 4), ("Embedding", 4)):
             clock.now += 1
-            progress(Progress(label, 0, total))
+            progress(Progress(label=label, completed=0, total=total))
         bar = progress._bar
         assert bar is not None
         tasks = bar._progress.tasks  # type: ignore[union-attr]  # rich is here

@@ -9,11 +9,13 @@ AT = 1_700_000_000.0
 
 
 def test_how_changes_are_noticed_and_since_when() -> None:
-    ((label, words),) = _sync_state(SyncState("native", "", AT, 3))
+    ((label, words),) = _sync_state(SyncState(watching="native", reason="", since=AT, folders=3))
     assert (label, words[:22]) == ("Watched", "by the system since 20")
-    ((_, words),) = _sync_state(SyncState("polling", "it is a network disk", AT, 3))
+    ((_, words),) = _sync_state(
+        SyncState(watching="polling", reason="it is a network disk", since=AT, folders=3)
+    )
     assert words.endswith(": it is a network disk")
-    assert list(_sync_state(SyncState("off", "sync.watch is false"))) == [
+    assert list(_sync_state(SyncState(watching="off", reason="sync.watch is false"))) == [
         ("Watched", "no: sync.watch is false")
     ]
     assert list(_sync_state(SyncState())) == []
@@ -27,10 +29,10 @@ def test_what_is_being_done_and_what_waits() -> None:
 
 
 def test_how_the_last_sync_ended() -> None:
-    last = SyncOutcome(AT, ("watch",), added=1, updated=2, removed=3)
+    last = SyncOutcome(at=AT, reasons=("watch",), added=1, updated=2, removed=3)
     (_, words), *rest = _sync_state(SyncState(last=last))
     assert words.endswith(" (watch): 1 added, 2 updated, 3 removed")
     assert rest == []
-    failed = last._replace(error="the index is read-only", failing_since=AT)
+    failed = last.replace(error="the index is read-only", failing_since=AT)
     facts = dict(_sync_state(SyncState(last=failed)))
     assert facts["  failing"].startswith("the index is read-only since 20")

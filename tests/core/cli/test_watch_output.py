@@ -24,7 +24,7 @@ class Screen:
         self.printer = SyncPrinter(context, "/notes", quiet=quiet)
 
     def event(self, report: SyncReport | None = None, **more: Any) -> None:
-        self.printer.event(SyncEvent(("watch",), AT, report, **more))
+        self.printer.event(SyncEvent(reasons=("watch",), at=AT, report=report, **more))
 
     def lines(self) -> list[str]:
         """What was written, without the time of day."""
@@ -40,7 +40,8 @@ def test_what_was_done_is_a_line_with_the_paths() -> None:
     screen.event(report, paths=("/notes/memory/a.md",))
     paths = ("/elsewhere/b.md", "/notes/MEMORY.md", "/notes/memory/a.md", "/notes/z", "/notes/y")
     screen.event(
-        SyncReport(unchanged=3, embedding=Embedding("x", embedded=1, cached=1)), paths=paths
+        SyncReport(unchanged=3, embedding=Embedding(provider="x", embedded=1, cached=1)),
+        paths=paths,
     )
     screen.event(SyncReport(rebuilt=True, unchanged=3))
     assert screen.lines() == [
@@ -93,11 +94,11 @@ def test_an_error_is_printed_once_and_its_end() -> None:
 
 def test_a_warning_is_printed_once() -> None:
     screen = Screen()
-    bad = NOTHING._replace(unreadable=(("memory/a.md", "Permission denied"),))
+    bad = NOTHING.replace(unreadable=(("memory/a.md", "Permission denied"),))
     screen.printer.skip(["memory/a.md could not be read: Permission denied"])
     screen.event(bad)
     assert screen.notes() == []
-    worse = bad._replace(skipped_symlinks=1)
+    worse = bad.replace(skipped_symlinks=1)
     screen.event(worse)
     screen.event(worse)
     assert screen.notes() == ["note: 1 symbolic link not followed"]
@@ -118,7 +119,7 @@ def test_with_json_each_is_an_object_on_a_line() -> None:
     screen.event(NOTHING)
     screen.event(SyncReport(added=1, unchanged=3), paths=("/notes/memory/a.md",))
     screen.event(error=IndexReadOnlyError("it cannot be written", hint="chmod"))
-    screen.printer.watching(SyncState("polling", "asked for", AT, 2))
+    screen.printer.watching(SyncState(watching="polling", reason="asked for", since=AT, folders=2))
     done, failed, watch = map(json.loads, screen.out.getvalue().splitlines())
     assert (done["event"], done["at"], done["reasons"]) == ("sync", AT, ["watch"])
     assert (done["paths"], done["report"]["added"]) == (["/notes/memory/a.md"], 1)
@@ -145,10 +146,12 @@ def test_the_watch_mode_is_printed_when_it_changes() -> None:
     screen.printer.watching(None)
     screen.printer.watching(SyncState())
     for _ in range(2):
-        screen.printer.watching(SyncState("native", "", AT, 1))
-    screen.printer.watching(SyncState("native", "", AT, 2, waiting=3))
-    screen.printer.watching(SyncState("polling", "the limit is reached", AT, 2))
-    screen.printer.watching(SyncState("off", "it failed", AT))
+        screen.printer.watching(SyncState(watching="native", reason="", since=AT, folders=1))
+    screen.printer.watching(SyncState(watching="native", reason="", since=AT, folders=2, waiting=3))
+    screen.printer.watching(
+        SyncState(watching="polling", reason="the limit is reached", since=AT, folders=2)
+    )
+    screen.printer.watching(SyncState(watching="off", reason="it failed", since=AT))
     assert screen.notes() == [
         "note: watching 1 folder",
         "note: watching 2 folders by polling: the limit is reached",

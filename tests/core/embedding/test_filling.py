@@ -241,7 +241,7 @@ def test_time_that_runs_out_is_no_fault_of_the_provider(store: InMemoryStore) ->
 
 
 def test_an_absent_primary_is_told_even_if_nobody_stands_in(store: InMemoryStore) -> None:
-    service = service_of(absent=Fallback("p9", "no key", 0.0))
+    service = service_of(absent=Fallback(part="p9", reason="no key", since=0.0))
     report = filled(service, store)
     assert (report.provider, report.reason, report.missing) == ("p9", "no key", 3)
 

@@ -99,7 +99,7 @@ def test_a_query_is_answered_in_the_space_of_who_made_its_vector(
     service = EmbeddingService(
         links,
         None,
-        absent=Fallback("p0", "no key", NOW) if absent else None,
+        absent=Fallback(part="p0", reason="no key", since=NOW) if absent else None,
         former=lambda infos: link_of(old) if former and infos[0] == space(2, covered[2]) else None,
         clock=lambda: NOW,
     )
@@ -201,7 +201,7 @@ def test_one_space_of_several_lengths_is_the_one_that_covers_most() -> None:
 
 
 def test_a_primary_that_could_not_be_made_is_told_with_its_reason() -> None:
-    absent = Fallback("p0", "no key", NOW)
+    absent = Fallback(part="p0", reason="no key", since=NOW)
     service = EmbeddingService([], None, absent=absent)
     found = service.query("words", [space(0, 10)], deadline=NEVER)
     assert found == NoVector("no key", "p0", NOW)

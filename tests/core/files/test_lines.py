@@ -28,17 +28,41 @@ def cut(text: str, start: int | None = None, lines: int | None = None) -> NoteTe
 @pytest.mark.parametrize(
     ("start", "lines", "expected"),
     [
-        (None, None, NoteText("n.md", "one\ntwo\nthree\nfour", 1, 4, 4)),
-        (2, None, NoteText("n.md", "two\nthree\nfour", 2, 4, 4)),
-        (2, 2, NoteText("n.md", "two\nthree", 2, 3, 4)),
-        (None, 1, NoteText("n.md", "one", 1, 1, 4)),
-        (4, 1, NoteText("n.md", "four", 4, 4, 4)),
-        (3, 100, NoteText("n.md", "three\nfour", 3, 4, 4)),
-        (1, 10**30, NoteText("n.md", "one\ntwo\nthree\nfour", 1, 4, 4)),
-        (0, 0, NoteText("n.md", "one", 1, 1, 4)),
-        (-7, -7, NoteText("n.md", "one", 1, 1, 4)),
-        (5, None, NoteText("n.md", "", 5, 4, 4)),
-        (10**30, 3, NoteText("n.md", "", 10**30, 10**30 - 1, 4)),
+        (
+            None,
+            None,
+            NoteText(
+                path="n.md", text="one\ntwo\nthree\nfour", start_line=1, end_line=4, total_lines=4
+            ),
+        ),
+        (
+            2,
+            None,
+            NoteText(path="n.md", text="two\nthree\nfour", start_line=2, end_line=4, total_lines=4),
+        ),
+        (2, 2, NoteText(path="n.md", text="two\nthree", start_line=2, end_line=3, total_lines=4)),
+        (None, 1, NoteText(path="n.md", text="one", start_line=1, end_line=1, total_lines=4)),
+        (4, 1, NoteText(path="n.md", text="four", start_line=4, end_line=4, total_lines=4)),
+        (
+            3,
+            100,
+            NoteText(path="n.md", text="three\nfour", start_line=3, end_line=4, total_lines=4),
+        ),
+        (
+            1,
+            10**30,
+            NoteText(
+                path="n.md", text="one\ntwo\nthree\nfour", start_line=1, end_line=4, total_lines=4
+            ),
+        ),
+        (0, 0, NoteText(path="n.md", text="one", start_line=1, end_line=1, total_lines=4)),
+        (-7, -7, NoteText(path="n.md", text="one", start_line=1, end_line=1, total_lines=4)),
+        (5, None, NoteText(path="n.md", text="", start_line=5, end_line=4, total_lines=4)),
+        (
+            10**30,
+            3,
+            NoteText(path="n.md", text="", start_line=10**30, end_line=10**30 - 1, total_lines=4),
+        ),
     ],
 )
 def test_a_window_of_lines(start: int | None, lines: int | None, expected: NoteText) -> None:
@@ -90,7 +114,9 @@ def test_a_window_is_a_piece_of_the_whole(text: str, start: int, lines: int) -> 
 def test_a_note_is_read_from_its_file(workspace: Path) -> None:
     (workspace / "memory/a.md").write_bytes(b"\xef\xbb\xbfone\r\ntwo\xff\r\n")
     roots = Roots(str(workspace))
-    assert read_lines(roots, "memory/a.md") == NoteText("memory/a.md", "one\r\ntwo\ufffd", 1, 2, 2)
+    assert read_lines(roots, "memory/a.md") == NoteText(
+        path="memory/a.md", text="one\r\ntwo\ufffd", start_line=1, end_line=2, total_lines=2
+    )
     assert read_lines(roots, "memory/a.md", start=2).text == "two\ufffd"
 
 

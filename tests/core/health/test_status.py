@@ -33,7 +33,7 @@ STORE = StoreHealth(
     notices=("the store is read-only",),
     problems=("a row is missing",),
 )
-SERVING = BackendState("builtin", "serving")
+SERVING = BackendState(id="builtin", state="serving")
 
 
 class Active:
@@ -110,7 +110,7 @@ def test_a_comparison_that_fails_leaves_the_number_unknown(settings: Any) -> Non
 
 
 def test_a_backend_that_replaces_another_is_a_fallback_with_the_reason(settings: Any) -> None:
-    states = (BackendState("qmd", "failing", "not installed", AT), SERVING)
+    states = (BackendState(id="qmd", state="failing", reason="not installed", since=AT), SERVING)
     got = status(settings, backends(ManagerHealth(available=True), *states))
     assert got.backend == "builtin"
     assert got.fallback is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,15 +20,13 @@ from commonplace.index.documents import GrowingDocument, Resume, analyse_chunks
 from commonplace.index.manager import IndexedMemoryManager
 from commonplace.index.syncing import freshen
 from commonplace.model.documents import Document, DocumentRef, ScanReport, Segment
+from commonplace.model.reports import Progress
 from commonplace.model.search import Query, Where
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.text.analyse import make_analyser
 from commonplace.text.query import parse_query
 from commonplace_chunkers.lines import LinesChunker
 from commonplace_inmemory.store import InMemoryStore
-
-if TYPE_CHECKING:
-    from commonplace.model.reports import Progress
 
 IDENTITY = build_identity(make_analyser(), "/w")
 OLDER = IDENTITY.replace("keyword-1", "keyword-0")
@@ -145,7 +142,7 @@ def test_a_first_index_that_was_killed_is_gone_on_with() -> None:
     told.clear()
     house.notes.texts["n00.md"] = "A walrus and another."
     house.manager().maintain(deadline=NEVER, progress=told.append)
-    assert told[-1] == ("Indexing notes", 1, 1)
+    assert told[-1] == Progress(label="Indexing notes", completed=1, total=1)
 
 
 def test_a_mark_leaves_an_identity_what_it_was() -> None:
@@ -236,7 +233,8 @@ def test_a_sync_finishes_what_searches_began(house: House) -> None:
     told: list[Progress] = []
     report = house.manager().maintain(deadline=NEVER, progress=told.append)
     assert (report.rebuilt, len(house.notes.seen)) == (True, SIZE)
-    assert next(one for one in told if one.label == "Indexing notes")[1:] == (20, SIZE)
+    first = next(one for one in told if one.label == "Indexing notes")
+    assert (first.completed, first.total) == (20, SIZE)
 
 
 def test_what_is_forced_meanwhile_is_read_anew_from_the_beginning(house: House) -> None:
@@ -319,5 +317,6 @@ def test_another_recipe_is_counted_and_what_has_changed_is_not_held_up_by_it(hou
     told: list[Progress] = []
     report = other.maintain(deadline=NEVER, progress=told.append)
     assert (report.updated, report.rebuilt) == (SIZE - 1, False)
-    assert next(one for one in told if one.label == "Indexing notes")[1:] == (1, SIZE)
+    first = next(one for one in told if one.label == "Indexing notes")
+    assert (first.completed, first.total) == (1, SIZE)
     assert freshen(other) == (0, (), ())

@@ -1,8 +1,9 @@
-"""Our quick named tuples are what ``typing.NamedTuple`` would have made."""
+"""Our quick named tuples are as ``typing`` would make them, our records as ``dataclasses``."""
 
 from __future__ import annotations
 
 import copy
+import dataclasses
 import pickle
 import typing
 
@@ -10,14 +11,17 @@ import pytest
 
 from commonplace.model import documents, reports, search, store
 from commonplace.model.tuples import NamedTuple as Quick
+from commonplace.model.tuples import Record
 from commonplace.protocols import contexts
 
-KINDS = [
+CLASSES = [
     kind
     for module in (documents, reports, search, store, contexts)
     for kind in vars(module).values()
-    if isinstance(kind, type) and issubclass(kind, tuple) and kind.__module__ == module.__name__
+    if isinstance(kind, type) and kind.__module__ == module.__name__
 ]
+KINDS = [kind for kind in CLASSES if issubclass(kind, tuple)]
+RECORDS = [kind for kind in CLASSES if issubclass(kind, Record)]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -36,14 +40,45 @@ def test_every_class_is_as_typing_makes_it(kind: typing.Any) -> None:
 
 
 def test_there_are_classes_to_look_at() -> None:
-    assert len(KINDS) > 25
-    assert {"Hit", "SyncReport", "StoredDocument"} <= {kind.__name__ for kind in KINDS}
+    assert {"StoredChunk", "Where", "StoredDocument"} <= {kind.__name__ for kind in KINDS}
+    assert {"Hit", "SearchResult", "SyncReport"} <= {kind.__name__ for kind in RECORDS}
+
+
+@pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
+def test_every_record_is_as_a_frozen_dataclass_with_named_fields(kind: typing.Any) -> None:
+    likeness: typing.Any = dataclasses.make_dataclass(
+        kind.__name__, [(name, int) for name in kind._fields], frozen=True, kw_only=True
+    )
+    values = {name: at for at, name in enumerate(kind._fields)}
+    made, like = kind(**values), likeness(**values)
+    assert repr(made) == repr(like)
+    assert made == kind(**values)
+    assert hash(made) == hash(kind(**values))
+    assert made != like
+    first = kind._fields[0]
+    assert made != made.replace(**{first: -1}) == kind(**{**values, first: -1})
+    assert pickle.loads(pickle.dumps(made)) == copy.copy(made) == copy.deepcopy(made) == made
+    with pytest.raises(TypeError, match="nonsense"):
+        made.replace(nonsense=1)
+    with pytest.raises(TypeError, match="positional"):
+        kind(1)
+    with pytest.raises(TypeError):
+        tuple(made)
+    with pytest.raises(AttributeError, match="frozen"):
+        setattr(made, first, 1)
+    with pytest.raises(AttributeError, match="frozen"):
+        delattr(made, first)
+
+
+def test_a_record_needs_each_field_that_has_no_default() -> None:
+    with pytest.raises(TypeError, match="missing 2 required keyword-only arguments"):
+        search.SearchResult()  # type: ignore[call-arg]  # that it raises is what is tested
 
 
 def test_defaults_methods_and_properties_are_kept() -> None:
     report = reports.SyncReport(added=2)
     assert report.changed
-    assert report._replace(added=0) == reports.SyncReport()
+    assert report.replace(added=0) == reports.SyncReport()
     assert report.seconds == 0.0
     with pytest.raises(AttributeError):
         report.added = 3  # type: ignore[misc]  # that it cannot be set is what is tested

@@ -95,7 +95,8 @@ def test_any_text_gives_a_piece_of_itself_cut_between_graphemes(
 
 def candidate(score: float, *kinds: str) -> Candidate:
     arms = tuple(
-        ArmScore(kind, "cosine" if kind == "cosine" else "bm25", score, 1) for kind in kinds
+        ArmScore(arm=kind, kind="cosine" if kind == "cosine" else "bm25", raw=score, rank=1)
+        for kind in kinds
     )
     chunk = StoredChunk(1, "memory", "memory/a.md", 2, 3, "The walrus sings.", ("Sea",), None)
     return Candidate(chunk, score, Explanation(arms=arms))
@@ -129,4 +130,7 @@ def test_a_hit_is_cited_by_its_lines() -> None:
     assert hit.citation == "memory/a.md#L2-L3"
     assert hit.heading == ("Sea",)
     assert [hit.snippet[start:end] for start, end in hit.highlights] == ["walrus"]
-    assert Hit("a.md", 4, 4, 0.1, "", "memory").citation == "a.md#L4"
+    assert (
+        Hit(path="a.md", start_line=4, end_line=4, score=0.1, snippet="", source="memory").citation
+        == "a.md#L4"
+    )

@@ -179,7 +179,7 @@ def test_changes_do_not_wait_for_texts_that_are_being_embedded(making: Making) -
         if request.embed:
             embedding.set()
             assert release.wait(PATIENCE)
-        return SyncReport(embedding=Embedding("x", embedded=1) if request.embed else None)
+        return SyncReport(embedding=Embedding(provider="x", embedded=1) if request.embed else None)
 
     house.answer = answer
     house.watch()
@@ -200,7 +200,9 @@ def test_texts_that_could_not_be_embedded_stay_said_until_they_are(making: Makin
     house = making(embeds=True)
     missing = [3]
     house.answer = lambda request, _: SyncReport(
-        embedding=Embedding("x", missing=missing[0], reason="it sleeps") if request.embed else None
+        embedding=Embedding(provider="x", missing=missing[0], reason="it sleeps")
+        if request.embed
+        else None
     )
     house.service.session_started("one")
     until(lambda: len(house.events) == 2)
@@ -354,5 +356,7 @@ def test_a_listener_may_close_the_memory(making: Making) -> None:
 def test_what_was_left_is_put_in_words() -> None:
     assert undone(SyncReport(deferred=3, unreadable=(("a.md", "no"),))) == ""
     assert undone(SyncReport(remaining=1)) == "1 note is not indexed yet"
-    report = SyncReport(remaining=2, embedding=Embedding("x", missing=1, batch_note="it queues"))
+    report = SyncReport(
+        remaining=2, embedding=Embedding(provider="x", missing=1, batch_note="it queues")
+    )
     assert undone(report) == "2 notes are not indexed yet; 1 text is not embedded yet: it queues"

@@ -280,7 +280,7 @@ def test_all_who_want_to_know_are_told_how_far_it_is() -> None:
     requests = [DEMAND._replace(progress=teller(name)) for name in "ab"]
     both = merged([*requests, DEMAND])
     assert both.progress is not None
-    both.progress(Progress("Indexing notes", 3, 4))
+    both.progress(Progress(label="Indexing notes", completed=3, total=4))
     assert heard == [("a", 3), ("b", 3)]
     assert merged([DEMAND, DEMAND]).progress is None
 

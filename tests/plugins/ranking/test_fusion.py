@@ -41,9 +41,9 @@ def hit(
 ) -> Candidate:
     arms = []
     if bm25 is not None:
-        arms.append(ArmScore("keyword", "bm25", bm25, rank))
+        arms.append(ArmScore(arm="keyword", kind="bm25", raw=bm25, rank=rank))
     if cosine is not None:
-        arms.append(ArmScore("vector", "cosine", cosine, rank))
+        arms.append(ArmScore(arm="vector", kind="cosine", raw=cosine, rank=rank))
     chunk = StoredChunk(id_, "memory", f"memory/{id_}.md", 1, 1, text, day=day, body=text)
     return Candidate(chunk, score, Explanation(arms=tuple(arms)))
 

@@ -22,7 +22,7 @@ from commonplace_ranking.single import Single
 
 
 def said(raw: float, kind: ArmKind = "bm25", rank: int = 1) -> ArmScore:
-    return ArmScore("arm", kind, raw, rank)
+    return ArmScore(arm="arm", kind=kind, raw=raw, rank=rank)
 
 
 def candidate(*arms: ArmScore, score: float = 0.0, text: str = "text") -> Candidate:

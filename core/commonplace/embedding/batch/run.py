@@ -360,7 +360,9 @@ class _Run:
         if self._work.progress is not None:
             done = len(self._kept) + sum(job.done for job in self._active)
             total = len(self._work.texts)
-            self._work.progress(Progress("Embedding notes (batch)", min(done, total), total))
+            self._work.progress(
+                Progress(label="Embedding notes (batch)", completed=min(done, total), total=total)
+            )
 
     def _now(self) -> float:
         return self._batching.clocks.monotonic()

@@ -4,10 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Probe, hookimpl
+from commonplace.plugin import Group, Probe, hookimpl, setting
 
 if TYPE_CHECKING:
     from commonplace.plugin import EmbeddingProvider, ProviderContext, ProviderRegistrar
+
+
+class LocalSettings(Group):
+    """The section ``local``: a model on this machine."""
+
+    model_path: str | None = setting(
+        "GGUF file, or a reference such as `hf:owner/repo/file.gguf`.", default=None, path=True
+    )
+    model_cache_dir: str | None = setting(
+        "Folder that downloaded models are kept in.", default=None, path=True
+    )
+    threads: int | None = setting(
+        "Threads that a model computes with.",
+        default=None,
+        minimum=1,
+        shown="as suits the machine",
+    )
+    idle_seconds: int | None = setting(
+        "Quiet time after which a model's process ends; it starts again when it is needed.",
+        default=None,
+        unit="seconds",
+        minimum=1,
+        shown="300",
+    )
 
 
 @hookimpl
@@ -17,6 +41,7 @@ def commonplace_register_providers(register: ProviderRegistrar) -> None:
         "local",
         _local,
         summary="a GGUF model on this machine (local.modelPath: a file, or hf:owner/repo/file)",
+        config=LocalSettings,
         priority=10,
         probe=_probe,
         ready=_ready,

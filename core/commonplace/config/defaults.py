@@ -69,6 +69,7 @@ _AGENTS = (_entry(TRANSCRIPTS), _entry("claude-code"), _entry("codex"))
 
 SEARCH_KEYS: Mapping[str, Owner] = MappingProxyType(
     {
+        "local": Owner((_entry("local"),)),
         "store.vector": Owner(("memory.builtin",), "vector"),
         "sync.sessions.deltaBytes": Owner(_AGENTS, "deltaBytes"),
         "sync.sessions.deltaMessages": Owner(_AGENTS, "deltaMessages"),

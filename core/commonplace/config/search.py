@@ -14,7 +14,6 @@ __all__ = [
     "BatchSettings",
     "CacheSettings",
     "ExtraPath",
-    "LocalSettings",
     "RemoteSettings",
     "SearchSettings",
     "StoreSettings",
@@ -46,30 +45,6 @@ class ExtraPath(Group):
 
     path: str = setting("File or folder, absolute or relative to the workspace.")
     pattern: str | None = setting("Glob below the folder.", default=None)
-
-
-class LocalSettings(Group):
-    """A model on this machine."""
-
-    model_path: str | None = setting(
-        "GGUF file, or a reference such as `hf:owner/repo/file.gguf`.", default=None, path=True
-    )
-    model_cache_dir: str | None = setting(
-        "Folder that downloaded models are kept in.", default=None, path=True
-    )
-    threads: int | None = setting(
-        "Threads that a model computes with.",
-        default=None,
-        minimum=1,
-        shown="as suits the machine",
-    )
-    idle_seconds: int | None = setting(
-        "Quiet time after which a model's process ends; it starts again when it is needed.",
-        default=None,
-        unit="seconds",
-        minimum=1,
-        shown="300",
-    )
 
 
 class BatchSettings(Group):
@@ -208,7 +183,6 @@ class SearchSettings(Group):
         default=None,
         shown="the model's own, where it has one",
     )
-    local: LocalSettings = setting("A local model.", default=LocalSettings())
     remote: RemoteSettings = setting("A remote service.", default=RemoteSettings())
     store: StoreSettings = setting("The index.", default=StoreSettings())
     chunking: ChunkingSettings = setting("Chunking.", default=ChunkingSettings())

@@ -78,8 +78,8 @@ class MemorySettings(Group):
     unsupported: ClassVar[dict[str, str]] = {"dreaming": "there is no dreaming"}
 
     backend: tuple[str, ...] = setting(
-        "Who searches: `builtin`, `qmd` (with `builtin` behind it), the id of a plugin's backend, "
-        "or a list, which is then exactly the chain.",
+        "The backend that searches, with the standby that it declares; or a list, which is then "
+        "exactly the chain.",
         default=BACKENDS,
         read="backend_chain",
         schema={

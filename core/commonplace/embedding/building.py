@@ -11,6 +11,7 @@ from commonplace.embedding.guarded import GuardedProvider
 from commonplace.embedding.keys import RotatingKeys, find_keys, missing_key
 from commonplace.embedding.spaces import context_as_recorded, fingerprint_of, recorded_settings
 from commonplace.errors import CommonplaceError, PluginUnavailableError, UnavailableError
+from commonplace.model.groups import Group
 from commonplace.protocols.providers import ProviderContext
 from commonplace.resilience.breaker import BreakerFile, CircuitBreaker
 
@@ -195,22 +196,19 @@ def context_of(
     Raises :class:`~commonplace.errors.UnavailableError` for a reference to a key that is not set.
     """
     search = settings.search
-    remote, local = search.remote, search.local
+    remote, config = search.remote, settings.plugin_config(registration.id)
     credentials = registration.credentials
     keys = find_keys(credentials, settings, env, own_remote=primary) if credentials else ()
-    options: dict[str, object] = {
-        "model_path": local.model_path,
-        "model_cache_dir": local.model_cache_dir,
-        "threads": local.threads,
-    }
-    if local.idle_seconds is not None:
-        options["idle_seconds"] = local.idle_seconds
+    options: dict[str, object] = {}
+    if isinstance(config, Group):
+        own = ((name, getattr(config, name)) for name in config.fields())
+        options = {name: value for name, value in own if value is not None}
     context = ProviderContext(
         api_key=keys[0] if keys else None,
         options=options,
         state_dir=settings.state_dir,
         cache_dir=settings.cache_dir,
-        config=settings.plugin_config(registration.id),
+        config=config,
     )
     if not primary:  # model, address and prefixes are settings of the primary alone
         return context

@@ -73,16 +73,31 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
     "queryInputType": ("query_input_type", None, [("query", "query")], [1]),
     "documentInputType": ("document_input_type", None, [("passage", "passage")], [1]),
     "local.modelPath": (
-        "local.model_path",
+        "@plugins.entries.local.config model_path",
         None,
         [("hf:owner/repo/file.gguf", "hf:owner/repo/file.gguf"), ("/m.gguf", "/m.gguf")],
         [1, ""],
     ),
     "queryPrefix": ("query_prefix", None, [("query: ", "query: "), ("", "")], [1]),
     "documentPrefix": ("document_prefix", None, [("passage: ", "passage: ")], [1]),
-    "local.threads": ("local.threads", None, [(4, 4)], [0, -1, 1.5, "4"]),
-    "local.idleSeconds": ("local.idle_seconds", None, [(60, 60)], [0, -1, "60"]),
-    "local.modelCacheDir": ("local.model_cache_dir", None, [("/models", "/models")], [1, " "]),
+    "local.threads": (
+        "@plugins.entries.local.config threads",
+        None,
+        [(4, 4)],
+        [0, -1, 1.5, "4"],
+    ),
+    "local.idleSeconds": (
+        "@plugins.entries.local.config idle_seconds",
+        None,
+        [(60, 60)],
+        [0, -1, "60"],
+    ),
+    "local.modelCacheDir": (
+        "@plugins.entries.local.config model_cache_dir",
+        None,
+        [("/models", "/models")],
+        [1, " "],
+    ),
     "remote.baseUrl": ("remote.base_url", None, [("https://x.test/v1", "https://x.test/v1")], [1]),
     "remote.apiKey": (
         "remote.api_key",
@@ -398,9 +413,9 @@ def test_a_path_starts_from_the_folder_of_its_file(
     write(
         "user", {"memory": {"search": {"store": {"path": "~/i.db"}, "local": {"modelPath": "m"}}}}
     )
-    search = load().search
-    assert search.store.path == f"{env['HOME']}/i.db"
-    assert search.local.model_path == f"{env['HOME']}/.config/commonplace/m"
+    settings = load()
+    assert settings.search.store.path == f"{env['HOME']}/i.db"
+    assert settings.plugin_config("local").model_path == f"{env['HOME']}/.config/commonplace/m"
 
 
 @pytest.mark.parametrize("name", ["markdwn", "Lines", "lnes"])

@@ -15,6 +15,7 @@ from commonplace.config.defaults import SEARCH_KEYS
 from commonplace.config.settings import MemorySettings
 from commonplace.config.shape import Shape
 from commonplace_lancedb.settings import LanceSettings
+from commonplace_local.plugin import LocalSettings
 from commonplace_qmd.settings import QmdSettings
 from commonplace_ranking.plugin import MmrSettings, TemporalDecaySettings
 from commonplace_sessions.settings import TranscriptSettings
@@ -33,6 +34,7 @@ SECTIONS = {
     "memory.lancedb": LanceSettings,
     "memory.builtin": SqliteSettings,
     "plugins.entries.sessions.config": TranscriptSettings,
+    "plugins.entries.local.config": LocalSettings,
     "plugins.entries.mmr.config": MmrSettings,
     "plugins.entries.temporal_decay.config": TemporalDecaySettings,
 }
@@ -42,6 +44,7 @@ RENEW = (
     "memory.lancedb=commonplace_lancedb.settings:LanceSettings "
     "memory.builtin=commonplace_sqlite.plugin:SqliteSettings "
     "plugins.entries.sessions.config=commonplace_sessions.settings:TranscriptSettings "
+    "plugins.entries.local.config=commonplace_local.plugin:LocalSettings "
     "plugins.entries.mmr.config=commonplace_ranking.plugin:MmrSettings "
     "plugins.entries.temporal_decay.config=commonplace_ranking.plugin:TemporalDecaySettings"
 )

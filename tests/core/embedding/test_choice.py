@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace.assembly import section_class
 from commonplace.config import load_settings
 from commonplace.embedding.choice import Choice, choose
 from commonplace.embedding.keys import RotatingKeys
@@ -13,6 +15,7 @@ from commonplace.hookspecs import hookimpl
 from commonplace.host.host import PluginHost
 from commonplace.model.plugins import Credentials, Probe
 from commonplace.protocols.providers import Limits, ProviderContext
+from commonplace_local.plugin import LocalSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -64,7 +67,7 @@ BETA = Credentials(env=("BETA_KEY",), config=("beta",))
 
 
 def _file_ready(context: ProviderContext) -> Probe:
-    path = str(context.options["model_path"] or "")
+    path = str(context.options.get("model_path") or "")
     if path.endswith("gone"):
         return Probe(available=False, reason="it is gone", hint="look for it")
     return Probe(available=bool(path), reason="" if path else "nobody named one")
@@ -76,12 +79,7 @@ def host() -> PluginHost:
     host.register(Plugin("alpha", priority=10, credentials=ALPHA), name="alpha")
     host.register(Plugin("beta", priority=20, credentials=BETA), name="beta")
     host.register(
-        Plugin(
-            "file",
-            priority=5,
-            ready=_file_ready,
-        ),
-        name="file",
+        Plugin("local", priority=5, ready=_file_ready, config=LocalSettings), name="local"
     )
     host.register(Plugin("never", credentials=Credentials(optional=True)), name="never")
     host.register(
@@ -92,7 +90,7 @@ def host() -> PluginHost:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Callable[[Mapping[str, object]], Settings]:
+def settings(tmp_path: Path, host: PluginHost) -> Callable[[Mapping[str, object]], Settings]:
     def load(search: Mapping[str, object]) -> Settings:
         extra = {k: v for k, v in search.items() if k == "models"}
         rest = {k: v for k, v in search.items() if k != "models"}
@@ -100,6 +98,7 @@ def settings(tmp_path: Path) -> Callable[[Mapping[str, object]], Settings]:
             workspace=str(tmp_path),
             config={"memory": {"search": rest}, **extra},
             env={"HOME": str(tmp_path), "COMMONPLACE_STATE_DIR": str(tmp_path / "state")},
+            sections=partial(section_class, host),
         )
 
     return load
@@ -135,7 +134,7 @@ def test_auto_tells_of_what_somebody_named_and_cannot_have(
 ) -> None:
     choice = choosing({"local": {"modelPath": "gone"}}, **env)
     assert ids(choice) == chosen
-    assert choice.notices == ("file: it is gone. Fix: look for it",)
+    assert choice.notices == ("local: it is gone. Fix: look for it",)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +154,7 @@ def test_auto_takes_the_first_by_priority_that_has_a_key(
 
 
 def test_auto_asks_a_provider_that_is_ready_without_a_key(choosing: Choosing) -> None:
-    assert ids(choosing({"local": {"modelPath": "/m.gguf"}}, ALPHA_KEY="a")) == ["file"]
+    assert ids(choosing({"local": {"modelPath": "/m.gguf"}}, ALPHA_KEY="a")) == ["local"]
 
 
 def test_none_is_nobody_even_with_a_key(choosing: Choosing) -> None:
@@ -319,6 +318,7 @@ def test_prefixes_and_the_local_section_reach_whom_they_are_for(choosing: Choosi
     assert first.options["input_type"] == "passage"
     assert (second.query_prefix, second.document_prefix) == (None, None)
     assert "input_type" not in second.options
-    for context in (first, second):
-        assert (context.options["threads"], context.options["idle_seconds"]) == (3, 60)
-    assert "idle_seconds" not in context_of(choosing({}, ALPHA_KEY="a")).options
+    assert "threads" not in first.options
+    own = context_of(choosing({**search, "provider": "local"}))
+    assert (own.options["threads"], own.options["idle_seconds"]) == (3, 60)
+    assert "idle_seconds" not in context_of(choosing({"provider": "local"})).options

@@ -30,8 +30,8 @@ class ProviderContext:
     ``model`` is the one asked for (``""``: the provider's default), ``dims`` the length of vectors
     asked for (``None``: the model's own). ``base_url``, ``api_key`` and ``headers`` are of the
     configuration's ``remote`` section, ``api_key`` found wherever keys are looked for; ``options``
-    are the input types and what is set in the provider's own section. ``state_dir`` may keep derived
-    files.
+    are the input types, and what is set in the provider's own section. ``state_dir`` may keep
+    derived files.
     ``transport`` replaces the network in tests (an ``httpx.BaseTransport``).
     """
 

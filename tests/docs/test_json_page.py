@@ -1,0 +1,252 @@
+"""docs/json.md lists the keys and types of every command's JSON, no more and no less."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shutil
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.cli import main
+from commonplace.cli.commands.watch import SyncPrinter
+from commonplace.cli.context import Context
+from commonplace.cli.jsonify import document, report_json, result_json, status_json
+from commonplace.errors import IndexReadOnlyError
+from commonplace.model.documents import RootFailure
+from commonplace.model.findings import Finding, Fix
+from commonplace.model.reports import (
+    BackendState,
+    Embedding,
+    ProviderState,
+    Status,
+    SyncEvent,
+    SyncOutcome,
+    SyncReport,
+    UpkeepState,
+)
+from commonplace.model.search import Fallback, SearchResult
+from commonplace.model.store import SpaceInfo
+from commonplace.sample import copy_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "json.md"
+AT = 1_700_000_000.0
+FALLBACK = Fallback("qmd", "not installed", AT)
+REPORT = SyncReport(
+    unreadable=(("a.md", "Permission denied"),),
+    failed_roots=(RootFailure("x", "Permission denied"),),
+    absent_roots=(RootFailure("y", "no such folder"),),
+    embedding=Embedding("p", refused=(("a.md#L1", "too long"),)),
+)
+STATUS = Status(
+    agent="main",
+    workspace="/notes",
+    backend="builtin",
+    available=True,
+    requested_provider="auto",
+    provider=None,
+    model=None,
+    search_mode="keyword",
+    sources=("memory",),
+    extra_paths=(),
+    files=1,
+    chunks=1,
+    source_counts=(("memory", 1, 1),),
+    db_path="/index",
+    db_bytes=1,
+    stale=0,
+    writable=True,
+    failed_roots=REPORT.failed_roots,
+    fallback=FALLBACK,
+    providers=(ProviderState("p", "primary", "ready", since=AT),),
+    spaces=(SpaceInfo("s", 3, 1, 1),),
+    links=(BackendState("builtin", "serving", since=AT),),
+    upkeep=UpkeepState(since=AT, due_in=1.5, last=SyncOutcome(AT, ("watch",), failing_since=AT)),
+    findings=(Finding("warning", "check", "x", Fix("do it")),),
+)
+TYPES: dict[str, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "boolean": lambda value: isinstance(value, bool),
+    "object": lambda value: isinstance(value, dict),
+    "null": lambda value: value is None,
+    "array of strings": lambda value: _is_array_of(str, value),
+    "array of objects": lambda value: _is_array_of(dict, value),
+    "any": lambda _: True,
+}
+
+
+def _is_array_of(kind: type, value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
+
+
+def documented() -> dict[str, list[dict[str, str]]]:
+    """The tables under each heading: types by key."""
+    tables: dict[str, list[dict[str, str]]] = {}
+    for section in PAGE.read_text("utf-8").split("\n## ")[1:]:
+        name, _, text = section.partition("\n")
+        for table in text.split("| key | type | meaning |\n|---|---|---|\n")[1:]:
+            rows = re.findall(r"^\| `([^`]+)` \| ([^|]+) \|", table, re.MULTILINE)
+            tables.setdefault(name, []).append({key: kind.strip() for key, kind in rows})
+    return tables
+
+
+def values(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Every key of ``value`` as the page writes it, with its value."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            path = f"{key}.{name}" if key else name
+            yield path, item
+            yield from values(item, path)
+    elif isinstance(value, list):
+        for item in value:
+            yield from values(item, f"{key}[]")
+
+
+def pattern(key: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\\{\w+\\\}", r"[^.]+", re.escape(key)))
+
+
+def check(table: dict[str, str], *outputs: dict[str, Any]) -> None:
+    """Compare ``outputs``, which together have every key, with a table of the page."""
+    opaque = [key for key, kind in table.items() if kind.startswith("any")]
+    seen = set()
+    for output in outputs:
+        assert output["schemaVersion"] == 1
+        found = [(key, value) for key, value in values(output) if key != "schemaVersion"]
+        for key, value in found:
+            if any(re.match(pattern(at).pattern + r"[.\[]", key) for at in opaque):
+                continue
+            names = [name for name in table if pattern(name).fullmatch(key)]
+            assert names, f"{key} is not on the page"
+            kinds = table[names[0]].removesuffix(", optional").split(" or ")
+            assert any(TYPES[kind](value) for kind in kinds), f"{key}: {value!r} is no {kinds}"
+            seen.add(names[0])
+        for name, kind in table.items():
+            if "[]" not in name and "." not in name and "optional" not in kind:
+                assert name in output, f"{name} is missing"
+    assert set(table) - seen == set(), "on the page, and never printed"
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., dict[str, Any]]:
+    """Runs a command with ``--json`` on the sample notes and returns its object."""
+    for name in list(os.environ):
+        if name.startswith(("COMMONPLACE_", "OPENCLAW_", "XDG_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    copy_workspace(str(tmp_path / "notes"))
+    monkeypatch.setenv("COMMONPLACE_WORKSPACE", str(tmp_path / "notes"))
+
+    def run(*argv: str) -> dict[str, Any]:
+        capsys.readouterr()
+        main([*argv, "--json"])
+        output: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return output
+
+    return run
+
+
+def constructed(value: dict[str, Any]) -> dict[str, Any]:
+    """A value that cannot be brought about here, printed as a command does."""
+    output: dict[str, Any] = json.loads(json.dumps(document(value)))
+    return output
+
+
+PLACE = {"agent": "main", "workspace": "/notes"}
+
+
+@pytest.fixture
+def bad_config(tmp_path: Path) -> str:
+    file = tmp_path / "bad.json5"
+    file.write_text("{ memory: { backnd: 1 } }", encoding="utf-8")
+    return str(file)
+
+
+def test_search(run: Callable[..., dict[str, Any]]) -> None:
+    run("index")
+    (table,) = documented()["search"]
+    fallen = result_json(SearchResult((), "builtin", fallback=FALLBACK), explain=True)
+    check(table, run("search", "tide", "--explain"), constructed({**PLACE, **fallen}))
+
+
+def test_get(run: Callable[..., dict[str, Any]]) -> None:
+    check(documented()["get"][0], run("get", "MEMORY.md"))
+
+
+def test_index(run: Callable[..., dict[str, Any]]) -> None:
+    (table,) = documented()["index"]
+    check(table, run("index"), constructed({**PLACE, **report_json(REPORT, ["x"])}))
+
+
+def test_status(run: Callable[..., dict[str, Any]]) -> None:
+    (table,) = documented()["status"]
+    check(table, run("status", "--index"), run("status"), constructed(status_json(STATUS)))
+
+
+def test_doctor(run: Callable[..., dict[str, Any]]) -> None:
+    (table,) = documented()["doctor"]
+    check(table, run("doctor", "--fix", "--dry-run"), run("doctor"))
+
+
+def test_watch() -> None:
+    out = io.StringIO()
+    args = Namespace(json=True, workspace=None, config=None, agent=None)
+    context = Context(args, out=out, err=io.StringIO(), env={})
+    printer = SyncPrinter(context, "/notes")
+    context.emit_line({"event": "start", "report": report_json(REPORT, [])})
+    printer.watching(UpkeepState("polling", "asked for", AT, 2))
+    printer.event(SyncEvent(("watch",), AT, SyncReport(added=1), paths=("/notes/a.md",)))
+    printer.event(SyncEvent(("watch",), AT, error=IndexReadOnlyError("x", hint="y")))
+    check(documented()["watch"][0], *map(json.loads, out.getvalue().splitlines()))
+
+
+def test_config(run: Callable[..., dict[str, Any]], bad_config: str) -> None:
+    tables = documented()
+    check(tables["config show"][0], run("config", "show"))
+    wrong = run("config", "check", "--config", bad_config)
+    check(tables["config check"][0], run("config", "check"), wrong)
+    check(tables["config path"][0], run("config", "path"))
+    assert "schemaVersion" not in run("config", "schema")
+
+
+def test_plugins(run: Callable[..., dict[str, Any]]) -> None:
+    check(documented()["plugins"][0], run("plugins", "--load"))
+
+
+def test_demo(run: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COMMONPLACE_WORKSPACE")
+    check(documented()["demo"][0], run("demo", "--into", "demo"))
+
+
+def test_eval(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    shutil.copytree(tmp_path / "notes", tmp_path / "set" / "workspace")
+    relevant = [{"path": "MEMORY.md", "startLine": 1, "endLine": 2}]
+    query = {"id": "q", "query": "spare key", "relevant": relevant}
+    (tmp_path / "set" / "queries.jsonl").write_text(json.dumps(query) + "\n", encoding="utf-8")
+    check(documented()["eval"][0], run("eval", "set"))
+
+
+def test_qmd_env(run: Callable[..., dict[str, Any]]) -> None:
+    check(documented()["qmd env"][0], run("qmd", "env"))
+
+
+def test_errors(run: Callable[..., dict[str, Any]], bad_config: str, tmp_path: Path) -> None:
+    table, disabled = documented()["Errors"]
+    table.pop("error.notes")
+    check(table, run("get", "../x.md"), run("search", "x", "--config", bad_config))
+    off = tmp_path / "off.json5"
+    off.write_text('{ plugins: { slots: { memory: "none" } } }', encoding="utf-8")
+    check(disabled, run("search", "x", "--config", str(off)))

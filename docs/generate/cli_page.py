@@ -22,49 +22,49 @@ _HEAD = f"""\
 
 <!-- Written by `python docs/generate/cli_page.py > docs/cli.md`; edit the commands instead. -->
 
-`{PROGRAM} COMMAND [arguments]`; `{PROGRAM} COMMAND --help` shows what a command takes.
+`{PROGRAM} COMMAND [arguments]`; `{PROGRAM} COMMAND --help` lists the arguments of a command.
 
 - Results go to standard output, everything else to standard error.
-- Exit codes: `0` done, `1` failed, `2` the command line cannot be understood, `130` interrupted.
+- Exit codes: `0` done, `1` failed, `2` the command line is not valid, `130` interrupted.
 - On a terminal the output is laid out and coloured (not if `NO_COLOR` is set); in a pipe it is
-  plain. A bar on standard error shows long work, on a terminal only.
-- With `--json` a failure is an object too: `{{"error": {{"type", "message", "hint"}}}}`.
-- Where the configuration switches memory off, the answer is `Memory search disabled.` (in JSON
-  `{{"disabled": true, "results": []}}`) and the exit code `0`.
+  plain. On a terminal, standard error shows the progress of long work.
+- `--json` prints one object, for errors too: [json.md](json.md) lists every key.
+- Where the configuration switches memory off, the output is `Memory search disabled.` and the exit
+  code `0`.
 - `COMMONPLACE_DEBUG=1` shows the traceback of any failure.
-- Plugins can bring more commands; `{PROGRAM} --help` lists them.
+- Plugins can add commands; `{PROGRAM} --help` lists them.
 """
 
 
 _QUERIES = """
-## What a query may hold
+## Query syntax
 
-Words, in any language, joined by *or*: the more and the rarer ones a piece of a note has, the
-higher it stands. Whatever is not clearly one of these is words, too:
+Words, in any language, joined by *or*: the more of them a piece of a note has, and the rarer they are, the
+higher it ranks. Everything that does not match one of these forms is words, too:
 
-- `"these words"`: only pieces with these words side by side. If no piece has them, the nearest are
-  shown, and that is said.
-- `-word`, `-"these words"`: no pieces with these. A query that begins with one goes behind `--`.
-- `path:memory/projects`: only that note, or those below that folder, as paths stand in results.
-  `path:memory/**/2026-*.md`: `*` and `?` stay inside a folder, `**` does not. `path:"my notes"` for
-  a path with blanks.
-- `after:2026-10-01`, `before:2026-10`, `before:2025`: only notes named after a day, from its first
-  or to its last day.
+- `"these words"`: only pieces with these words next to each other. If there are none, the most similar
+  pieces are shown, with a note.
+- `-word`, `-"these words"`: no pieces with these. Put a query that begins with one after `--`.
+- `path:memory/projects`: only that note, or the notes below that folder, with paths as in results.
+  `path:memory/**/2026-*.md`: `*` and `?` match inside a folder, `**` across folders. Write
+  `path:"my notes"` for a path with blanks.
+- `after:2026-10-01`, `before:2026-10`, `before:2025`: only notes named after a day in
+  that range.
 - `source:memory`: only that source.
 
-Several of `path:`, or of `source:`, add up; all others narrow.
+Several `path:`, or several `source:`, are alternatives; all other forms narrow the search.
 """
 
 
 class _Recorder(Parser):
-    """Remembers the arguments that are added."""
+    """Records the arguments that are added."""
 
     def __init__(self) -> None:
         self.recorded: list[Action] = []
         super().__init__(add_help=False)
 
     def add_argument(self, *names: Any, **facts: Any) -> Action:
-        """Add and remember it."""
+        """Add an argument and record it."""
         action = super().add_argument(*names, **facts)
         self.recorded.append(action)
         return action

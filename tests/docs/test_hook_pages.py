@@ -80,10 +80,10 @@ def test_the_overview_and_the_tutorial_lead_to_each_page(docs: Path) -> None:
 def test_a_page_says_what_the_hook_hands_over(hook: str, page_of: Callable[[str], Any]) -> None:
     page = page_of(hook)
     assert page.text.startswith(f"# {hook}\n")
-    told = tables(page.text)
+    given = tables(page.text)
     if hook in NOT_REGISTERING:
         _, *arguments = inspect.signature(HOOKS[hook]).parameters
-        assert told["argument"] == arguments
+        assert given["argument"] == arguments
         return
     factories = re.findall(FACTORIES.format(n="{2}"), HOOKS[hook].__doc__ or "")
     assert factories
@@ -98,14 +98,14 @@ def test_a_page_says_what_the_hook_hands_over(hook: str, page_of: Callable[[str]
             if attrs.has(context)
             else list(context._fields)
         )
-        assert told[name] == fields
+        assert given[name] == fields
     if not contexts:
-        assert told["member"] == [name for name in vars(Command) if not name.startswith("_")]
+        assert given["member"] == [name for name in vars(Command) if not name.startswith("_")]
 
 
 def test_the_page_on_sources_says_what_a_watched_path_is(page_of: Callable[[str], Any]) -> None:
-    told = tables(page_of("commonplace_register_sources").text)
-    assert told["WatchedPath"] == list(WatchedPath._fields)
+    given = tables(page_of("commonplace_register_sources").text)
+    assert given["WatchedPath"] == list(WatchedPath._fields)
 
 
 @pytest.mark.parametrize("hook", REGISTERING)

@@ -44,7 +44,7 @@ def test_our_entry_points_are_well_formed_and_load(project: dict[str, Any], tmp_
     entries = installed(None, [str(tmp_path)])
     assert {entry.name for entry in entries} == set(declared(project))
     infos = PluginHost(entries, env={}).plugins(load=True)
-    # What an extra is missing for is told, and no fault of the entry point.
+    # A missing extra is reported, and is no failure of the entry point.
     wrong = [note for i in infos for note in i.notices if not note.startswith("cannot work here")]
     assert wrong == []
     assert [(i.name, i.error) for i in infos if i.state != "loaded"] == []

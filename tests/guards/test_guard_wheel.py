@@ -46,7 +46,7 @@ def test_every_file_of_every_package_is_in_the_wheel(
     }
     built = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert here - built == set(), "not packaged"
-    assert built - here == set(), "packaged, but nobody knows why"
+    assert built - here == set(), "packaged without a reason"
 
 
 def test_every_package_says_that_it_is_typed(wheel: ZipFile, packages: dict[str, Path]) -> None:

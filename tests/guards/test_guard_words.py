@@ -82,7 +82,7 @@ TO_DO: tuple[str, ...] = (
     "core/commonplace/text",
     "docs/architecture.md",
     "docs/backends.md",
-    "docs/care.md",
+    "docs/maintenance.md",
     "docs/configuration.md",
     "docs/conformance.md",
     "docs/freshness.md",

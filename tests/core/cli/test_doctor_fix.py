@@ -155,7 +155,7 @@ def test_a_build_that_is_never_continued_is_dropped(
 
     store = SqliteStore(str(index))
     with store.writer(wait=0):
-        store.open_build("keyword-1 tokenizer=analysed workspace=/somebody/else")
+        store.open_build("keyword-1 tokenizer=analysed workspace=/other/else")
     store.close()
     status = run("status", "--workspace", workspace, "--deep")
     assert status.code == 0

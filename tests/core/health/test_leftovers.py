@@ -53,7 +53,7 @@ def found(place: Path, *, now: float = NOW, alive: int = ALIVE) -> set[str]:
     return {Path(file).relative_to(place).as_posix() for file in files}
 
 
-def test_what_is_ours_and_old_and_of_nobody_is_found(place: Path) -> None:
+def test_an_old_file_of_ours_without_its_process_is_found(place: Path) -> None:
     assert found(place) == set(OURS)
 
 

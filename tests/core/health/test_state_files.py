@@ -1,4 +1,4 @@
-"""What a close look at the folder of state finds, and that its remedies fix just that."""
+"""The checks of the state folder, and that their fixes change nothing else."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_what_others_may_is_taken_from_them(tmp_path: Path) -> None:
     spaces = memory / "spaces.json"
     spaces.write_text("{}")
     spaces.chmod(0o644)
-    (memory / "mine.txt").write_text("whoever put this here knows best")
+    (memory / "mine.txt").write_text("a file of the user")
     (memory / "mine.txt").chmod(0o644)
     finding = look(tmp_path)["folder"]
     assert finding.state == "warning"

@@ -94,7 +94,7 @@ def test_only_the_hits_that_are_compared_need_one() -> None:
     assert asked == [[1, 2, 3]]
 
 
-def test_nobody_is_asked_for_vectors_where_there_is_nothing_to_choose() -> None:
+def test_no_vectors_are_requested_where_there_is_nothing_to_choose() -> None:
     def vectors(ids: Collection[ChunkId]) -> dict[ChunkId, bytes]:
         raise AssertionError(ids)
 

@@ -39,11 +39,11 @@ _HEAD = f"""\
 _QUERIES = """
 ## Query syntax
 
-Words, in any language, joined by *or*: the more of them a piece of a note has, and the rarer they are, the
-higher it ranks. Everything that does not match one of these forms is words, too:
+Words, in any language, joined by *or*: the more of them a piece of a note has, and the rarer they
+are, the higher it ranks. Everything that does not match one of these forms is words, too:
 
-- `"these words"`: only pieces with these words next to each other. If there are none, the most similar
-  pieces are shown, with a note.
+- `"these words"`: only pieces with these words next to each other. If there are none, the most
+  similar pieces are shown, with a note.
 - `-word`, `-"these words"`: no pieces with these. Put a query that begins with one after `--`.
 - `path:memory/projects`: only that note, or the notes below that folder, with paths as in results.
   `path:memory/**/2026-*.md`: `*` and `?` match inside a folder, `**` across folders. Write

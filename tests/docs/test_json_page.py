@@ -28,7 +28,7 @@ from commonplace.model.reports import (
     SyncEvent,
     SyncOutcome,
     SyncReport,
-    UpkeepState,
+    SyncState,
 )
 from commonplace.model.search import Fallback, SearchResult
 from commonplace.model.store import SpaceInfo
@@ -69,7 +69,7 @@ STATUS = Status(
     providers=(ProviderState("p", "primary", "ready", since=AT),),
     spaces=(SpaceInfo("s", 3, 1, 1),),
     links=(BackendState("builtin", "serving", since=AT),),
-    upkeep=UpkeepState(since=AT, due_in=1.5, last=SyncOutcome(AT, ("watch",), failing_since=AT)),
+    sync_state=SyncState(since=AT, due_in=1.5, last=SyncOutcome(AT, ("watch",), failing_since=AT)),
     findings=(Finding("warning", "check", "x", Fix("do it")),),
 )
 TYPES: dict[str, Callable[[Any], bool]] = {
@@ -207,7 +207,7 @@ def test_watch() -> None:
     context = Context(args, out=out, err=io.StringIO(), env={})
     printer = SyncPrinter(context, "/notes")
     context.emit_line({"event": "start", "report": report_json(REPORT, [])})
-    printer.watching(UpkeepState("polling", "asked for", AT, 2))
+    printer.watching(SyncState("polling", "asked for", AT, 2))
     printer.event(SyncEvent(("watch",), AT, SyncReport(added=1), paths=("/notes/a.md",)))
     printer.event(SyncEvent(("watch",), AT, error=IndexReadOnlyError("x", hint="y")))
     check(documented()["watch"][0], *map(json.loads, out.getvalue().splitlines()))

@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "json.md"
 AT = 1_700_000_000.0
-FALLBACK = Fallback("qmd", "not installed", AT)
+FALLBACK = Fallback(part="qmd", reason="not installed", since=AT)
 REPORT = SyncReport(
     unreadable=(("a.md", "Permission denied"),),
     failed_roots=(RootFailure("x", "Permission denied"),),
     absent_roots=(RootFailure("y", "no such folder"),),
-    embedding=Embedding("p", refused=(("a.md#L1", "too long"),)),
+    embedding=Embedding(provider="p", refused=(("a.md#L1", "too long"),)),
 )
 STATUS = Status(
     agent="main",
@@ -66,10 +66,12 @@ STATUS = Status(
     writable=True,
     failed_roots=REPORT.failed_roots,
     fallback=FALLBACK,
-    providers=(ProviderState("p", "primary", "ready", since=AT),),
+    providers=(ProviderState(id="p", role="primary", state="ready", since=AT),),
     spaces=(SpaceInfo("s", 3, 1, 1),),
-    links=(BackendState("builtin", "serving", since=AT),),
-    sync_state=SyncState(since=AT, due_in=1.5, last=SyncOutcome(AT, ("watch",), failing_since=AT)),
+    links=(BackendState(id="builtin", state="serving", since=AT),),
+    sync_state=SyncState(
+        since=AT, due_in=1.5, last=SyncOutcome(at=AT, reasons=("watch",), failing_since=AT)
+    ),
     findings=(Finding("warning", "check", "x", Fix("do it")),),
 )
 TYPES: dict[str, Callable[[Any], bool]] = {
@@ -178,7 +180,7 @@ def bad_config(tmp_path: Path) -> str:
 def test_search(run: Callable[..., dict[str, Any]]) -> None:
     run("index")
     (table,) = documented()["search"]
-    fallen = result_json(SearchResult((), "builtin", fallback=FALLBACK), explain=True)
+    fallen = result_json(SearchResult(hits=(), backend="builtin", fallback=FALLBACK), explain=True)
     check(table, run("search", "tide", "--explain"), constructed({**PLACE, **fallen}))
 
 
@@ -207,9 +209,11 @@ def test_watch() -> None:
     context = Context(args, out=out, err=io.StringIO(), env={})
     printer = SyncPrinter(context, "/notes")
     context.emit_line({"event": "start", "report": report_json(REPORT, [])})
-    printer.watching(SyncState("polling", "asked for", AT, 2))
-    printer.event(SyncEvent(("watch",), AT, SyncReport(added=1), paths=("/notes/a.md",)))
-    printer.event(SyncEvent(("watch",), AT, error=IndexReadOnlyError("x", hint="y")))
+    printer.watching(SyncState(watching="polling", reason="asked for", since=AT, folders=2))
+    printer.event(
+        SyncEvent(reasons=("watch",), at=AT, report=SyncReport(added=1), paths=("/notes/a.md",))
+    )
+    printer.event(SyncEvent(reasons=("watch",), at=AT, error=IndexReadOnlyError("x", hint="y")))
     check(documented()["watch"][0], *map(json.loads, out.getvalue().splitlines()))
 
 

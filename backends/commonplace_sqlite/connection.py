@@ -1,7 +1,8 @@
-"""Opening an index file, in whatever way it can be opened."""
+"""A connection to an index file: opening and recognising the file, and transactions in it."""
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager, suppress
 from math import inf
 from typing import TYPE_CHECKING, Literal
@@ -10,8 +11,7 @@ import apsw
 
 from commonplace.plugin import IndexNewerError
 from commonplace_sqlite import schema
-from commonplace_sqlite.files import log_size, size_of
-from commonplace_sqlite.translation import DAMAGE
+from commonplace_sqlite.errors import DAMAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -217,3 +217,151 @@ def limit_time(connection: apsw.Connection, deadline: Deadline | None) -> None:
 def _frozen_uri(path: str) -> str:
     quoted = path.replace("\\", "/").replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     return f"file:{'' if quoted.startswith('/') else '/'}{quoted}?immutable=1"
+
+
+def make_file(path: str) -> None:
+    """Make an empty file for its owner, unless there is one. Raises ``OSError``.
+
+    A file that is there is not opened: closed again, this process would lose its locks on it.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return
+    try:
+        if hasattr(os, "fchmod"):
+            os.fchmod(descriptor, 0o600)  # as above
+    finally:
+        os.close(descriptor)
+
+
+def stamp_of(path: str, *, frozen: bool = False) -> tuple[int, ...] | None:
+    """What changes when another file takes the place of this one; ``None`` where there is none.
+
+    With ``frozen`` it changes with any change of the file, for SQLite does not look for them there.
+    """
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    if not frozen:
+        return stat.st_dev, stat.st_ino
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, log_size(path)
+
+
+def log_size(path: str) -> int:
+    """Bytes in the write-ahead log of ``path``; 0 where there is none."""
+    return size_of(f"{path}-wal")
+
+
+def size_of(path: str) -> int:
+    """Bytes in ``path``; 0 where there is no such file."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+class Handle:
+    """A connection that is opened when first needed, and again when another file replaces its own.
+
+    ``access`` is how it was last opened.
+    """
+
+    def __init__(self, path: str, *, vfs: str, busy_ms: int) -> None:
+        self._path = path
+        self._vfs = vfs
+        self._busy_ms = busy_ms
+        self._connection: apsw.Connection | None = None
+        self._stamp: tuple[int, ...] | None = None
+        self.access: Access = "write"
+
+    def reading(self) -> apsw.Connection | None:
+        """A connection to the file that is there now; ``None`` where there is no index yet.
+
+        Raises :class:`UnfitError` for a file that must be repaired or migrated first,
+        :class:`~commonplace.errors.IndexNewerError`, and ``apsw.Error``.
+        """
+        if self._is_current() or stamp_of(self._path) is None:
+            return self._connection
+        connection, access, condition = open_readable(
+            self._path, vfs=self._vfs, busy_ms=self._busy_ms
+        )
+        try:
+            _check_readable(condition, self._path)
+        except BaseException:
+            abandon(connection)
+            raise
+        if condition == "empty":
+            abandon(connection)
+            return None
+        return self._keep(connection, access)
+
+    def writing(self) -> apsw.Connection:
+        """A connection to a file of the current schema, which is created or migrated if need be.
+
+        For holders of the writer lease. Raises :class:`UnfitError` for a file that must be set
+        aside first, :class:`~commonplace.errors.IndexNewerError`, ``OSError`` and ``apsw.Error``.
+        """
+        if self._is_current() and self._connection is not None:
+            return self._connection
+        make_file(self._path)
+        connection = open_file(self._path, "write", vfs=self._vfs, busy_ms=self._busy_ms)
+        try:
+            _make_current(connection, self._path)
+        except BaseException:
+            abandon(connection)
+            raise
+        return self._keep(connection, "write")
+
+    def abandon(self) -> None:
+        """Close the connection and leave the file as it is."""
+        abandon(self._connection)
+        self._connection = None
+
+    def close(self) -> None:
+        """Close the connection; the last one to do so writes the log back."""
+        if self._connection is not None:
+            self._connection.close(True)
+            self._connection = None
+
+    def _is_current(self) -> bool:
+        """Whether there is a connection to the file that is there now."""
+        if self._connection is None:
+            return False
+        if stamp_of(self._path, frozen=self.access == "frozen") == self._stamp:
+            return True
+        self.abandon()
+        return False
+
+    def _keep(self, connection: apsw.Connection, access: Access) -> apsw.Connection:
+        adopt(connection)
+        self._connection, self.access = connection, access
+        self._stamp = stamp_of(self._path, frozen=access == "frozen")
+        return connection
+
+
+def _check_readable(condition: Condition, path: str) -> None:
+    refuse_newer(condition, path)
+    if condition not in {"current", "empty"}:
+        raise UnfitError(condition)
+
+
+def _make_current(connection: apsw.Connection, path: str) -> None:
+    condition = condition_of(connection, path)
+    refuse_newer(condition, path)
+    if condition in {"foreign", "incomplete"}:
+        raise UnfitError(condition)
+    if connection.readonly("main"):
+        raise apsw.ReadOnlyError("the file is read-only")
+    tune_for_writing(connection, new=condition == "empty")
+    if condition == "current":
+        return
+    try:
+        with transaction(connection):
+            if condition == "older":
+                schema.migrate(connection)
+            else:
+                schema.create(connection)
+    except (apsw.SQLError, apsw.ConstraintError) as error:
+        raise UnfitError(f"of a version that cannot be migrated ({error})") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from commonplace.plugin import (
+    DeadlineExceededError,
     IndexCorruptError,
     IndexNewerError,
     IndexReadOnlyError,
@@ -18,11 +20,8 @@ from commonplace.plugin import (
     make_private_folder,
 )
 from commonplace_sqlite import schema
-from commonplace_sqlite.connection import UnfitError, limit_time, roll_back, transaction
-from commonplace_sqlite.files import barred_folder
-from commonplace_sqlite.reader import Reader
-from commonplace_sqlite.translation import DAMAGE, closed, is_forbidden, reason_of, translate
-from commonplace_sqlite.writer import Writer
+from commonplace_sqlite.connection import Handle, UnfitError, limit_time, roll_back, transaction
+from commonplace_sqlite.errors import DAMAGE, closed, is_forbidden, reason_of, translate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,8 +47,9 @@ class Database:
     def __init__(self, path: str, *, vfs: str = "", busy_ms: int = 5_000) -> None:
         self.path = os.path.abspath(path)
         self._lease = Lease(f"{self.path}.lock")
-        self._reader = Reader(self.path, vfs=vfs, busy_ms=busy_ms)
-        self._writer = Writer(self.path, vfs=vfs, busy_ms=busy_ms)
+        self._lock = threading.Lock()
+        self._reader = Handle(self.path, vfs=vfs, busy_ms=busy_ms)
+        self._writer = Handle(self.path, vfs=vfs, busy_ms=busy_ms)
         self._busy_seconds = busy_ms / 1000
         self._memory: apsw.Connection | None = None
         self._closed = False
@@ -76,7 +76,7 @@ class Database:
         elif not self.writable:
             reason = self._unwritable or f"{self.path} is read-only"
             notices.append(f"the index cannot be kept up to date: {reason}")
-        elif not os.path.exists(self.path) and (barred := barred_folder(self.path)):
+        elif not os.path.exists(self.path) and (barred := _barred_folder(self.path)):
             notices.append(f"the index cannot be made: {barred} cannot be written")
         return tuple(notices)
 
@@ -105,14 +105,14 @@ class Database:
         Raises :class:`~commonplace.errors.UnavailableError` in place of SQLite's errors.
         """
         with ExitStack() as stack:
-            stack.enter_context(self._reader.locked(deadline))
+            stack.enter_context(self._locked(deadline))
             try:
                 connection = self._readable()
             except UnfitError:
                 stack.close()
                 with self.session(self._busy_seconds):
                     pass
-                stack.enter_context(self._reader.locked(deadline))
+                stack.enter_context(self._locked(deadline))
                 connection = self._readable_again()
             if connection is None:
                 yield None
@@ -160,7 +160,7 @@ class Database:
         self._lease.check()
         with ExitStack() as stack:
             if self.in_memory:
-                stack.enter_context(self._reader.locked())
+                stack.enter_context(self._locked())
             try:
                 connection = self._memory or self._writable()
             except (OSError, apsw.Error) as error:
@@ -171,7 +171,7 @@ class Database:
 
     def tidy(self, written: int, seconds: float) -> None:
         """Look after the file after a session of ``seconds`` that put ``written`` chunks."""
-        from commonplace_sqlite.upkeep import tidy
+        from commonplace_sqlite.maintenance import tidy
 
         if not self.in_memory and not self._closed:
             with suppress(IndexUnavailableError, OSError, apsw.Error):
@@ -179,7 +179,7 @@ class Database:
 
     def close(self) -> None:
         """Close all connections; the last one to close the file writes its log back."""
-        with self._reader.locked():
+        with self._locked():
             self._closed = True
             for connection in (self._reader, self._writer, self._memory):
                 # Nothing is lost where this fails: the log stays, and is read by the next one.
@@ -187,6 +187,23 @@ class Database:
                     if connection is not None:
                         connection.close()
             self._memory = None
+
+    @contextmanager
+    def _locked(self, deadline: Deadline | None = None) -> Iterator[None]:
+        """Keep other threads away from the reader, and from the database in memory.
+
+        Raises :class:`~commonplace.errors.DeadlineExceededError` where that takes too long.
+        """
+        timeout = -1.0
+        if deadline is not None:
+            deadline.check("the search of the index")
+            timeout = min(deadline.remaining(), threading.TIMEOUT_MAX)
+        if not self._lock.acquire(timeout=timeout):
+            raise DeadlineExceededError("the index was busy with other searches for too long")
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     def _readable(self) -> apsw.Connection | None:
         self._check_open()
@@ -196,7 +213,7 @@ class Database:
             raise UnfitError(self._damage)
         with self._failures(self._reader):
             try:
-                return self._reader.connection()
+                return self._reader.reading()
             except apsw.Error as error:
                 if is_forbidden(error, self.path):
                     raise UnfitError("out of reach for this process") from error
@@ -213,18 +230,18 @@ class Database:
         if self._damage:
             self._set_aside(self._damage)
         try:
-            return self._writer.connection()
+            return self._writer.writing()
         except UnfitError as unfit:
             self._set_aside(str(unfit))
         try:
-            return self._writer.connection()
+            return self._writer.writing()
         except UnfitError as unfit:
             raise self._hopeless(unfit) from unfit
 
     def _well_again(self) -> None:
         """Forget that the file could not be written, now that it can be."""
         if self._unwritable or self._reader.access != "write":
-            with self._reader.locked():
+            with self._locked():
                 self._reader.abandon()
                 self._reader.access = "write"
                 self._unwritable = ""
@@ -232,7 +249,7 @@ class Database:
     def _set_aside(self, unfit: str) -> None:
         from commonplace_sqlite.repair import set_aside
 
-        with self._reader.locked():
+        with self._locked():
             self._reader.abandon()
             self._writer.abandon()
             target = set_aside(self.path)
@@ -240,7 +257,7 @@ class Database:
             self._mended.append(f"the index was {unfit}: it was set aside as {target}")
 
     @contextmanager
-    def _failures(self, part: Reader | Writer) -> Iterator[None]:
+    def _failures(self, part: Handle) -> Iterator[None]:
         """Translate SQLite's errors, and give up a connection that they make useless."""
         try:
             yield
@@ -259,7 +276,7 @@ class Database:
         """Go on in memory where nothing may be written nor can be read; else raise what fits."""
         if not is_forbidden(error, self.path):
             raise translate(error, self.path) from error
-        with self._reader.locked():
+        with self._locked():
             try:
                 there = self._readable() is not None
             except IndexNewerError:
@@ -284,3 +301,11 @@ class Database:
     def _check_open(self) -> None:
         if self._closed:
             raise closed(self.path)
+
+
+def _barred_folder(path: str) -> str:
+    """What forbids this process to make ``path``: a folder above, or ``""`` where nothing does."""
+    above = os.path.dirname(path)
+    while not os.path.lexists(above) and os.path.dirname(above) != above:
+        above = os.path.dirname(above)
+    return "" if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK) else above

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import apsw
 
     from commonplace.plugin import KeywordQuery, Phrase, Where
-    from commonplace_sqlite.builds import LiveBuild
     from commonplace_sqlite.ranking import Clause
+    from commonplace_sqlite.schema import LiveBuild
 
 __all__ = ["keyword"]
 

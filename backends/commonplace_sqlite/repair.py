@@ -1,4 +1,4 @@
-"""Setting a damaged file aside, where nothing of it is lost; and letting go of older ones."""
+"""Repairs of an index file: setting a damaged one aside, and closing files to other users."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import os
 import time
 from contextlib import suppress
 
-__all__ = ["prune", "set_aside", "set_aside_before"]
+__all__ = ["make_private", "open_to_others", "prune", "set_aside", "set_aside_before"]
 
 _MARK = ".damaged-"
 _KEPT = 2
 """How many damaged files are kept: the last, and the one before, in case it happens twice."""
 _COMPANIONS = ("-wal", "-shm", "-journal")
+_SUFFIXES = ("", *_COMPANIONS, ".lock", ".lock.pid")
 
 
 def set_aside(path: str) -> str:
@@ -71,3 +72,25 @@ def _free_name(path: str) -> str:
         number += 1
         target = f"{wanted}-{number}"
     return target
+
+
+def open_to_others(path: str) -> list[str]:
+    """Of ``path`` and the files that belong to it, those that others than their owner can open."""
+    return [path + suffix for suffix in _SUFFIXES if _mode_of(path + suffix) & 0o077]
+
+
+def make_private(paths: list[str]) -> None:
+    """Leave each that is there to its owner alone. Raises ``OSError``."""
+    for path in paths:
+        with suppress(FileNotFoundError):  # the log goes with its last connection
+            os.chmod(path, 0o600)
+
+
+def _mode_of(path: str) -> int:
+    """What is allowed to whom; nothing where there is no such file, or where that is not known."""
+    if os.name != "posix":
+        return 0
+    try:
+        return os.stat(path).st_mode & 0o777
+    except OSError:
+        return 0

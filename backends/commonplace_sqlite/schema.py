@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from commonplace_sqlite.vectors import tables
+from commonplace.plugin import Build, IndexUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -13,19 +13,28 @@ if TYPE_CHECKING:
 
     Migration = Callable[[apsw.Connection], None]
 
+
 __all__ = [
     "APPLICATION_ID",
     "BUILD_TABLES",
     "FILE_TABLES",
     "MIGRATIONS",
     "VERSION",
+    "LiveBuild",
+    "activate",
+    "all_builds",
     "create",
     "create_build",
+    "drop",
     "drop_build",
+    "live_build",
     "migrate",
+    "need",
     "of_build",
+    "open_build",
     "text_id",
 ]
+
 
 APPLICATION_ID = 0x436D6E70
 """Stands in the file's header ("Cmnp"): what is not marked so was not written by us."""
@@ -90,9 +99,50 @@ CREATE VIRTUAL TABLE fts_<n> USING fts5 (
 # by itself it waits for ten.
 _FEW_DELETED = "INSERT INTO fts_<n> (fts_<n>, rank) VALUES ('deletemerge', 4);"
 
-FILE_TABLES = ("build", "counter", *tables.FILE_TABLES)
+_VECTOR_TABLES = """
+CREATE TABLE space (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name NOT NULL UNIQUE,
+    dims INTEGER NOT NULL
+);
+CREATE TABLE vector (                           -- the truth: all else about vectors is derived
+    id INTEGER PRIMARY KEY,
+    space INTEGER NOT NULL,
+    digest NOT NULL,                            -- of a chunk's text, in whatever build it stands
+    e BLOB NOT NULL,                            -- float32, little-endian, of length 1
+    UNIQUE (space, digest)
+);
+INSERT INTO counter VALUES ('slab', 1);
+"""
+
+# A slab is of consecutive chunks of one document, those that have a vector, in their order; a
+# document has several if it is long, so that to add a few vectors never means to write many.
+# Clustered by document, so that a filter on documents reads what it lets pass and nothing else.
+_SLABS = """
+CREATE TABLE slab_<n> (
+    space INTEGER NOT NULL,
+    document INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    version INTEGER NOT NULL,                   -- never given twice in a file
+    count INTEGER NOT NULL,
+    chunks BLOB NOT NULL,                       -- ids, 64 bits each
+    vectors BLOB NOT NULL,                      -- ids, 64 bits each
+    PRIMARY KEY (space, document, part)
+) WITHOUT ROWID;
+CREATE INDEX slab_version_<n> ON slab_<n> (space, version, count);
+CREATE TABLE code_<n> (                         -- apart, so that to read slabs reads few pages
+    space INTEGER NOT NULL,
+    document INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    packed BLOB NOT NULL,                       -- see codes.py
+    PRIMARY KEY (space, document, part)
+) WITHOUT ROWID;
+"""
+
+FILE_TABLES = ("build", "counter", "space", "vector")
 BUILD_TABLES = (
-    *tables.BUILD_TABLES,
+    "code_<n>",
+    "slab_<n>",
     "fts_<n>",
     "common_<n>",
     "text_<n>",
@@ -149,7 +199,7 @@ def text_id(document: int, ordinal: int) -> int:
 
 def create(connection: apsw.Connection) -> None:
     """Write the tables into an empty file; the caller holds a transaction."""
-    connection.execute(_TABLES + tables.FILE)
+    connection.execute(_TABLES + _VECTOR_TABLES)
     connection.pragma("application_id", APPLICATION_ID)
     connection.pragma("user_version", VERSION)
 
@@ -157,7 +207,7 @@ def create(connection: apsw.Connection) -> None:
 def create_build(connection: apsw.Connection, build: int, tokenizer: str | None) -> None:
     """Make the tables of a build; the caller holds a transaction."""
     made = _BUILD.replace("<tokenize>", _tokenize(tokenizer))
-    connection.execute(of_build(made + tables.BUILD + _FEW_DELETED, build))
+    connection.execute(of_build(made + _SLABS + _FEW_DELETED, build))
 
 
 def drop_build(connection: apsw.Connection, build: int) -> None:
@@ -172,3 +222,76 @@ def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None 
     for step in steps[connection.pragma("user_version") - 1 :]:
         step(connection)
     connection.pragma("user_version", len(steps) + 1)
+
+
+class LiveBuild:
+    """What reading needs to know of a build; see the table ``build`` in ``schema.py``."""
+
+    __slots__ = ("chunks", "id", "removed", "surveyed", "tokenizer")
+
+    def __init__(
+        self, id_: int, tokenizer: str | None, chunks: int, surveyed: int, removed: int
+    ) -> None:
+        self.id = id_
+        self.tokenizer = tokenizer
+        self.chunks = chunks
+        self.surveyed = surveyed
+        self.removed = removed
+
+
+def live_build(connection: apsw.Connection | None) -> LiveBuild | None:
+    """The build that is searched, if there is one."""
+    if connection is None:
+        return None
+    sql = "SELECT id, tokenizer, chunks, surveyed, removed FROM build WHERE state = 'live'"
+    row: Any = connection.execute(sql).fetchone()
+    return row and LiveBuild(*row)
+
+
+def all_builds(connection: apsw.Connection | None) -> tuple[Build, ...]:
+    """All builds, the oldest first."""
+    if connection is None:
+        return ()
+    rows: Any = connection.execute("SELECT id, identity, state FROM build ORDER BY id")
+    return tuple(Build(*row) for row in rows)
+
+
+def need(connection: apsw.Connection | None, build: Build) -> None:
+    """Raise :class:`~commonplace.errors.IndexUnavailableError` unless ``build`` is there."""
+    sql = "SELECT 1 FROM build WHERE id = ? AND identity = ?"
+    if connection is None or not connection.execute(sql, (build.id, build.identity)).fetchone():
+        raise IndexUnavailableError(
+            f"there is no build {build.id} ({build.identity})", hint="open a build again"
+        )
+
+
+def open_build(connection: apsw.Connection, identity: str, tokenizer: str | None) -> Build:
+    """The unfinished build of ``identity``, or a new one; one of another identity goes."""
+    for build in all_builds(connection):
+        if build.state == "filling":
+            if build.identity == identity:
+                return build
+            drop(connection, build)
+    sql = "INSERT INTO build (identity, state, tokenizer) VALUES (?, 'filling', ?)"
+    connection.execute(sql, (identity, tokenizer))
+    build = Build(connection.last_insert_rowid(), identity, "filling")
+    create_build(connection, build.id, tokenizer)
+    return build
+
+
+def activate(connection: apsw.Connection, build: Build) -> None:
+    """Make ``build`` the live one and the only one of its kind."""
+    need(connection, build)
+    for other in all_builds(connection):
+        if other.state == "live" and other.id != build.id:
+            drop(connection, other)
+    connection.execute("UPDATE build SET state = 'live' WHERE id = ?", (build.id,))
+
+
+def drop(connection: apsw.Connection, build: Build) -> None:
+    """Delete a build, and the vectors that no other has; one that is gone stays gone."""
+    from commonplace_sqlite.vectors.attaching import forget_unused
+
+    connection.execute("DELETE FROM build WHERE id = ?", (build.id,))
+    drop_build(connection, build.id)
+    forget_unused(connection)

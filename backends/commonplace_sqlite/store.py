@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import StoreHealth
-from commonplace_sqlite import builds, reading
+from commonplace_sqlite import reading, schema
+from commonplace_sqlite.connection import size_of
 from commonplace_sqlite.database import Database
-from commonplace_sqlite.files import bytes_on_disk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -76,29 +76,29 @@ class SqliteStore:
     def builds(self) -> tuple[Build, ...]:
         """All builds, the oldest first."""
         with self._database.reading() as connection:
-            return builds.all_builds(connection)
+            return schema.all_builds(connection)
 
     def open_build(self, identity: str) -> Build:
         """The unfinished build of ``identity``, or a new one."""
         with self._database.writing() as connection:
-            return builds.open_build(connection, identity, self._tokenizer)
+            return schema.open_build(connection, identity, self._tokenizer)
 
     def activate(self, build: Build) -> None:
         """Let ``build`` take the live one's place."""
         with self._database.writing() as connection:
-            builds.activate(connection, build)
+            schema.activate(connection, build)
 
     def drop(self, build: Build) -> None:
         """Delete ``build``."""
         with self._database.writing() as connection:
-            builds.drop(connection, build)
+            schema.drop(connection, build)
 
     def documents(self, build: Build | None = None) -> list[StoredDocument]:
         """What ``build`` or the live one holds."""
         with self._database.reading() as connection:
             if build is not None:
-                builds.need(connection, build)
-            shown = build or builds.live_build(connection)
+                schema.need(connection, build)
+            shown = build or schema.live_build(connection)
             if connection is None or shown is None:
                 return []
             return reading.documents(connection, shown.id)
@@ -108,7 +108,7 @@ class SqliteStore:
         from commonplace_sqlite.writing import put_documents
 
         with self._database.writing() as connection:
-            builds.need(connection, build)
+            schema.need(connection, build)
             self._written += put_documents(connection, build.id, changes)
 
     def keyword(
@@ -119,7 +119,7 @@ class SqliteStore:
         from commonplace_sqlite.keyword import keyword
 
         with self._database.reading(deadline) as connection:
-            live = builds.live_build(connection)
+            live = schema.live_build(connection)
             if connection is None or live is None:
                 return KeywordMatches()
             ranked = keyword(connection, live, query, where, limit)
@@ -128,7 +128,7 @@ class SqliteStore:
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """The spaces of the file, and what they cover of the live build."""
         with self._database.reading() as connection:
-            live = builds.live_build(connection)
+            live = schema.live_build(connection)
             if connection is None or live is None:
                 return ()
             if connection.execute("SELECT 1 FROM space LIMIT 1").get is None:
@@ -142,7 +142,7 @@ class SqliteStore:
         from commonplace_sqlite.vectors.spaces import missing
 
         with self._database.reading() as connection:
-            builds.need(connection, build)
+            schema.need(connection, build)
             return missing(connection, build.id, space) if connection is not None else []
 
     def put_vectors(
@@ -152,7 +152,7 @@ class SqliteStore:
         from commonplace_sqlite.vectors.attaching import put_vectors
 
         with self._database.writing() as connection:
-            builds.need(connection, build)
+            schema.need(connection, build)
             put_vectors(connection, build.id, space, dims, vectors)
 
     def drop_space(self, space: str) -> None:
@@ -169,7 +169,7 @@ class SqliteStore:
         from commonplace.plugin import Nearest
 
         with self._database.reading(deadline) as connection:
-            live = builds.live_build(connection)
+            live = schema.live_build(connection)
             if connection is None or live is None:
                 return Nearest((), exact=True)
             return self._vector_search().nearest(
@@ -181,7 +181,7 @@ class SqliteStore:
         from commonplace_sqlite.vectors.spaces import vectors_of
 
         with self._database.reading() as connection:
-            live = builds.live_build(connection)
+            live = schema.live_build(connection)
             if connection is None or live is None:
                 return {}
             return vectors_of(connection, live.id, space, ids)
@@ -195,7 +195,7 @@ class SqliteStore:
         faults: tuple[checking.Fault, ...] = ()
         spaces = self.spaces()
         with self._database.reading() as connection:
-            live = builds.live_build(connection)
+            live = schema.live_build(connection)
             if connection is not None and deep:
                 faults = checking.faults(connection)
             if connection is not None and live is not None:
@@ -207,7 +207,7 @@ class SqliteStore:
         chunks = sum(chunks for _, _, chunks in counts)
         findings: tuple[Finding, ...] = ()
         if deep and not self._database.in_memory:
-            from commonplace_sqlite.findings import findings as look
+            from commonplace_sqlite.checking import findings as look
 
             findings = tuple(look(self._database, faults, documents, chunks))
         told = self._database.notices
@@ -221,7 +221,9 @@ class SqliteStore:
             location="" if self._database.in_memory else path,
             documents=documents,
             chunks=chunks,
-            size=0 if self._database.in_memory else bytes_on_disk(path),
+            size=0
+            if self._database.in_memory
+            else sum(map(size_of, (path, f"{path}-wal", f"{path}-shm"))),
             writable=self._database.writable,
             documents_by_source=tuple((source, documents) for source, documents, _ in counts),
             chunks_by_source=tuple((source, chunks) for source, _, chunks in counts),

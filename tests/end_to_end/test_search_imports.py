@@ -40,7 +40,7 @@ OURS = """
     commonplace_chunkers.lines
     commonplace_gemini commonplace_inmemory commonplace_local commonplace_mistral
     commonplace_ollama commonplace_openai commonplace_qmd commonplace_sqlite.repair
-    commonplace_sqlite.upkeep commonplace_sqlite.writing commonplace_voyage
+    commonplace_sqlite.maintenance commonplace_sqlite.writing commonplace_voyage
 """
 
 

@@ -25,10 +25,15 @@ __all__ = [
     "query_code_by_numpy",
     "room",
     "row_bytes",
+    "rows_in_part",
 ]
 
 HEAD = 8
 """Bytes of a row before its code. The rows of however many slabs are one matrix, side by side."""
+
+_MOST_ROWS = 64
+_ROW_BYTES = 3_900
+"""Of a row of ``code_<n>``: a quarter of a page, less what SQLite needs; more would spill over."""
 
 _LEVELS = 127
 _WIDEN_BY = 1 + 1e-6
@@ -37,6 +42,11 @@ _WIDEN = 1e-9
 
 _WORTH_NUMPY = 64
 """Vectors; to import numpy takes as long as to encode a few hundred without it."""
+
+
+def rows_in_part(dims: int) -> int:
+    """How many consecutive chunks of a document make one slab."""
+    return min(_MOST_ROWS, max(1, _ROW_BYTES // (dims + 8)))
 
 
 def row_bytes(dims: int) -> int:

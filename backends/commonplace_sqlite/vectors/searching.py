@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import apsw
 
     from commonplace.plugin import Deadline, Where
-    from commonplace_sqlite.builds import LiveBuild
+    from commonplace_sqlite.schema import LiveBuild
     from commonplace_sqlite.vectors.rescoring import Pair
     from commonplace_sqlite.vectors.resident import Resident
     from commonplace_sqlite.vectors.spaces import Space

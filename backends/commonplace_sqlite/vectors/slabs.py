@@ -6,9 +6,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from commonplace_sqlite.schema import of_build
-from commonplace_sqlite.vectors.codes import encode, room, row_bytes
+from commonplace_sqlite.vectors.codes import encode, room, row_bytes, rows_in_part
 from commonplace_sqlite.vectors.floats import integers_in
-from commonplace_sqlite.vectors.tables import rows_in_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import apsw
 
     from commonplace.plugin import ChunkId
-    from commonplace_sqlite.builds import LiveBuild
+    from commonplace_sqlite.schema import LiveBuild
 
 __all__ = ["Space", "all_spaces", "covered", "find_space", "missing", "space_infos", "vectors_of"]
 

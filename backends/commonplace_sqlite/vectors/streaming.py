@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from commonplace_sqlite.encoding import ids_in
 from commonplace_sqlite.schema import of_build
 from commonplace_sqlite.vectors.bounds import CodedQuery, Contest
-from commonplace_sqlite.vectors.codes import row_bytes
+from commonplace_sqlite.vectors.codes import row_bytes, rows_in_part
 from commonplace_sqlite.vectors.floats import integers, numbers_in
 from commonplace_sqlite.vectors.screening import near_by_numpy, near_by_simsimd
 from commonplace_sqlite.vectors.spaces import covered
-from commonplace_sqlite.vectors.tables import rows_in_part
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import apsw
 
     from commonplace.model.search import Found
-    from commonplace_sqlite.builds import LiveBuild
     from commonplace_sqlite.ranking import Clause
+    from commonplace_sqlite.schema import LiveBuild
     from commonplace_sqlite.store import SqliteStore
 
     Answer = list[Found]

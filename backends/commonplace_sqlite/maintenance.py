@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from commonplace_sqlite.builds import live_build
-from commonplace_sqlite.common import survey
 from commonplace_sqlite.connection import transaction
-from commonplace_sqlite.schema import of_build
+from commonplace_sqlite.pruning import survey
+from commonplace_sqlite.schema import live_build, of_build
 
 if TYPE_CHECKING:
     from collections.abc import Callable

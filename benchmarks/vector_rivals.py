@@ -16,7 +16,7 @@ import apsw
 import numpy as np
 from vector_data import LIMIT, text_of
 
-from commonplace_sqlite.vectors.extension import Extension
+from commonplace_sqlite.vectors.searching import Extension
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -37,7 +37,7 @@ from vector_rivals import (
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import NEVER
 from commonplace_sqlite.store import SqliteStore
-from commonplace_sqlite.vectors.kernels import Kernels
+from commonplace_sqlite.vectors.codes import Kernels
 from commonplace_sqlite.vectors.searching import VectorSearch
 
 if TYPE_CHECKING:

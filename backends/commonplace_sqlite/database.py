@@ -247,7 +247,7 @@ class Database:
                 self._unwritable = ""
 
     def _set_aside(self, unfit: str) -> None:
-        from commonplace_sqlite.repair import set_aside
+        from commonplace_sqlite.checking import set_aside
 
         with self._locked():
             self._reader.abandon()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import DeclinedError
-from commonplace_sqlite.encoding import indexable
-from commonplace_sqlite.ranking import any_of, best, phrase
+from commonplace_sqlite.rows import ids_in, indexable, text_in, text_out
+from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,10 +16,22 @@ if TYPE_CHECKING:
     import apsw
 
     from commonplace.plugin import KeywordQuery, Phrase, Where
-    from commonplace_sqlite.ranking import Clause
     from commonplace_sqlite.schema import LiveBuild
 
-__all__ = ["keyword"]
+__all__ = [
+    "Clause",
+    "Ranked",
+    "all_scores",
+    "any_of",
+    "best",
+    "best_scores",
+    "clause_of",
+    "documents_passing",
+    "in_order",
+    "keyword",
+    "phrase",
+]
+
 
 # In queries of their own: as parts of the one that is ranked they would be scored with it. The plus
 # keeps FTS5 from being asked row by row.
@@ -39,7 +53,7 @@ def keyword(
         return []
     restriction = _restriction(connection, live.id, where)
     if live.tokenizer == "trigram":
-        from commonplace_sqlite.substrings import by_substrings
+        from commonplace_sqlite.trigram import by_substrings
 
         return by_substrings(connection, live.id, should, must, must_not, restriction, limit)
     if live.tokenizer is not None:
@@ -61,7 +75,6 @@ def keyword(
 def _restriction(connection: apsw.Connection, build: int, where: Where) -> Clause:
     if where.sources is None and not (where.paths or where.after or where.before):
         return "", ()
-    from commonplace_sqlite.filters import clause_of
 
     return clause_of(connection, build, where)
 
@@ -78,3 +91,185 @@ def _decline_invisible(phrases: Sequence[Sequence[str]]) -> None:
                 f"the index has no words made of signs alone: {' '.join(tokens)!r}",
                 hint="search without it",
             )
+
+
+Clause = tuple[str, tuple[Any, ...]]
+"""SQL that goes on with ``AND`` about the row ``hit``, and its values."""
+
+Ranked = list[tuple[int, float]]
+
+# The text is no part of the rows that are sorted: that made sorting four times as dear. FTS5's own
+# `ORDER BY rank` sorts every match; this form lets SQLite keep the best and forget the rest, which
+# takes 0.6 times as long.
+_BEST = """
+SELECT rowid, bm25(fts_<n>, 1.0, 1.0, 0.4) AS score FROM fts_<n> AS hit
+WHERE fts_<n> MATCH ? <clauses> ORDER BY score LIMIT ?
+"""
+_NOT_WORSE = """
+SELECT rowid, score FROM (
+    SELECT rowid, bm25(fts_<n>, 1.0, 1.0, 0.4) AS score FROM fts_<n> AS hit
+    WHERE fts_<n> MATCH ? <clauses>
+) WHERE score <= ?
+"""
+_MORE = 16
+"""Rows to ask for beyond the limit: they cost nothing, and show where a run of equals ends."""
+
+_PLACES = """
+SELECT c.id, d.source, d.path, c.ordinal
+FROM chunk_<n> AS c JOIN document_<n> AS d ON d.id = c.document
+WHERE c.id IN (SELECT value FROM json_each(?))
+"""
+
+
+def phrase(tokens: Sequence[str]) -> str:
+    """``tokens`` side by side, as an FTS5 expression in which nothing of them is syntax."""
+    return '"' + " ".join(tokens).replace('"', '""') + '"'
+
+
+def any_of(tokens: Sequence[str]) -> str:
+    """At least one of ``tokens``; FTS5 counts one that stands twice twice."""
+    return " OR ".join(phrase((token,)) for token in tokens)
+
+
+def best(
+    connection: apsw.Connection, build: int, expression: str, clauses: Sequence[Clause], limit: int
+) -> Ranked:
+    """The best ``limit`` rows and their scores (above 0), equal ones in the order of their places.
+
+    To score is to weigh each phrase of ``expression`` by BM25, those after NOT left aside.
+    """
+    rows = _rows(connection, build, _BEST, expression, clauses, limit + _MORE)
+    if len(rows) == limit + _MORE and rows[-1][1] == rows[limit - 1][1]:
+        # Which of the equal ones come in is for their places to say, so all of them are needed.
+        rows = _rows(connection, build, _NOT_WORSE, expression, clauses, rows[-1][1])
+    return in_order(connection, build, [(id_, -score) for id_, score in rows], limit)
+
+
+def best_scores(
+    connection: apsw.Connection, build: int, expression: str, clauses: Sequence[Clause], limit: int
+) -> list[float]:
+    """The scores of the best ``limit`` rows, best first."""
+    return [-score for _, score in _rows(connection, build, _BEST, expression, clauses, limit)]
+
+
+def all_scores(
+    connection: apsw.Connection, build: int, expression: str, clauses: Sequence[Clause]
+) -> dict[int, float]:
+    """The score of every row that matches."""
+    rows = _rows(connection, build, _NOT_WORSE, expression, clauses, 0.0)
+    return {id_: -score for id_, score in rows}
+
+
+def in_order(connection: apsw.Connection, build: int, ranked: Ranked, limit: int) -> Ranked:
+    """The first ``limit`` by score, equal ones by source, path and place in the document."""
+    ranked.sort(key=lambda row: -row[1])
+    # Only those that can still come in: the rest would have to be looked up for nothing.
+    while len(ranked) > limit and ranked[-1][1] < ranked[limit - 1][1]:
+        ranked.pop()
+    tied = {one for (_, one), (_, next_one) in pairwise(ranked) if one == next_one}
+    if not tied:
+        return ranked
+    ids = ids_in(id_ for id_, score in ranked if score in tied)
+    rows: Any = connection.execute(of_build(_PLACES, build), (ids,))
+    places = {id_: (text_out(source), text_out(path), at) for id_, source, path, at in rows}
+    nowhere = ("", "", 0)
+    ranked.sort(key=lambda row: (-row[1], places.get(row[0], nowhere)))
+    return ranked[:limit]
+
+
+def _rows(
+    connection: apsw.Connection,
+    build: int,
+    sql: str,
+    expression: str,
+    clauses: Sequence[Clause],
+    last: float,
+) -> Any:
+    conditions = "".join(clause for clause, _ in clauses)
+    values = [value for _, some in clauses for value in some]
+    text = of_build(sql, build).replace("<clauses>", of_build(conditions, build))
+    return connection.execute(text, (expression, *values, last)).fetchall()
+
+
+# Looked up for each match. To list the chunks that pass beforehand is cheaper where most of a large
+# index matches, but then to score the matches costs more than either; and for the rare words that
+# are asked for most it costs ten times the search.
+_PASSES = """
+AND EXISTS (
+    SELECT 1 FROM document_<n>
+    WHERE id = (SELECT document FROM chunk_<n> WHERE id = hit.rowid) AND <condition>
+)
+"""
+_PASSING = "SELECT id FROM document_<n> WHERE <condition>"
+_PATHS = "SELECT id, path FROM document_<n> WHERE <condition>"
+_BEGINNING = re.compile(r"[^*?]*")
+
+
+def clause_of(connection: apsw.Connection, build: int, where: Where) -> Clause:
+    """The condition that a row's document passes ``where``; of no words if there are no filters."""
+    condition, values = _condition(where)
+    if where.paths:
+        ids = _matching(connection, build, where.paths, (condition, values))
+        condition, values = "id IN (SELECT value FROM json_each(?))", (ids_in(ids),)
+    return (_filled(_PASSES, build, condition), values) if condition else ("", ())
+
+
+def documents_passing(connection: apsw.Connection, build: int, where: Where) -> list[int] | None:
+    """The ids of the documents that pass ``where``; ``None`` if there are no filters."""
+    condition, values = _condition(where)
+    if where.paths:
+        return _matching(connection, build, where.paths, (condition, values))
+    if not condition:
+        return None
+    rows: Any = connection.execute(_filled(_PASSING, build, condition), values)
+    return [id_ for (id_,) in rows]
+
+
+def _condition(where: Where) -> Clause:
+    conditions: list[str] = []
+    values: list[Any] = []
+    if where.sources is not None:
+        conditions.append(f"source IN ({','.join('?' * len(where.sources))})")
+        values += [text_in(source) for source in sorted(where.sources)]
+    if where.after is not None:
+        conditions.append("day >= ?")
+        values.append(where.after)
+    if where.before is not None:
+        conditions.append("day <= ?")
+        values.append(where.before)
+    return " AND ".join(conditions), tuple(values)
+
+
+def _matching(
+    connection: apsw.Connection, build: int, patterns: tuple[str, ...], others: Clause
+) -> list[int]:
+    """The documents whose paths match one of ``patterns``, and that pass the other filters.
+
+    Matched in Python, so that a glob means here what it means to every other store; SQLite only
+    leaves out the paths that do not begin as a pattern does. Paths that are no valid text are
+    stored as bytes, and looked at in any case.
+    """
+    from commonplace.plugin import glob_regex  # few searches name a path
+
+    matches = re.compile("|".join(map(glob_regex, patterns))).fullmatch
+    condition, values = others
+    conditions = [condition] if condition else []
+    beginnings = [_beginning(pattern) for pattern in patterns]
+    if all(beginnings):
+        some = " OR ".join("substr(path, 1, ?) = ?" for _ in beginnings)
+        conditions.append(f"({some} OR typeof(path) = 'blob')")
+        values += tuple(value for text in beginnings for value in (len(text), text))
+    sql = _filled(_PATHS, build, " AND ".join(conditions) or "TRUE")
+    rows: Any = connection.execute(sql, values)
+    return [id_ for id_, path in rows if matches(text_out(path))]
+
+
+def _beginning(pattern: str) -> str:
+    """The text that all paths begin with for which ``pattern`` stands; ``""``: none is known."""
+    found = _BEGINNING.match(pattern)
+    beginning = found.group().rstrip("/") if found else ""
+    return beginning if beginning == text_in(beginning) else ""
+
+
+def _filled(sql: str, build: int, condition: str) -> str:
+    return of_build(sql, build).replace("<condition>", condition)

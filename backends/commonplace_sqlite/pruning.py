@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING, Any
 
-from commonplace_sqlite.ranking import any_of, best_scores
+from commonplace_sqlite.keyword import any_of, best_scores
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace_sqlite.ranking import Clause
+    from commonplace_sqlite.keyword import Clause
     from commonplace_sqlite.schema import LiveBuild
 
 __all__ = [

@@ -290,7 +290,7 @@ def activate(connection: apsw.Connection, build: Build) -> None:
 
 def drop(connection: apsw.Connection, build: Build) -> None:
     """Delete a build, and the vectors that no other has; one that is gone stays gone."""
-    from commonplace_sqlite.vectors.attaching import forget_unused
+    from commonplace_sqlite.vectors.slabs import forget_unused
 
     connection.execute("DELETE FROM build WHERE id = ?", (build.id,))
     drop_build(connection, build.id)

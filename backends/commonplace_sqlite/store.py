@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import StoreHealth
-from commonplace_sqlite import reading, schema
+from commonplace_sqlite import rows, schema
 from commonplace_sqlite.connection import size_of
 from commonplace_sqlite.database import Database
 
@@ -101,7 +101,7 @@ class SqliteStore:
             shown = build or schema.live_build(connection)
             if connection is None or shown is None:
                 return []
-            return reading.documents(connection, shown.id)
+            return rows.documents(connection, shown.id)
 
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
         """Apply all of ``changes`` or none."""
@@ -123,7 +123,7 @@ class SqliteStore:
             if connection is None or live is None:
                 return KeywordMatches()
             ranked = keyword(connection, live, query, where, limit)
-            return KeywordMatches(reading.found(connection, live.id, ranked))
+            return KeywordMatches(rows.found(connection, live.id, ranked))
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """The spaces of the file, and what they cover of the live build."""
@@ -149,7 +149,7 @@ class SqliteStore:
         self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
     ) -> None:
         """Attach all of ``vectors`` or none."""
-        from commonplace_sqlite.vectors.attaching import put_vectors
+        from commonplace_sqlite.vectors.slabs import put_vectors
 
         with self._database.writing() as connection:
             schema.need(connection, build)
@@ -157,7 +157,7 @@ class SqliteStore:
 
     def drop_space(self, space: str) -> None:
         """Forget all vectors of ``space``."""
-        from commonplace_sqlite.vectors.attaching import drop_space
+        from commonplace_sqlite.vectors.slabs import drop_space
 
         with self._database.writing() as connection:
             drop_space(connection, space)
@@ -189,7 +189,7 @@ class SqliteStore:
     def health(self, *, deep: bool = False) -> StoreHealth:
         """Counts of the live build; ``deep`` reads the whole file."""
         from commonplace_sqlite import checking
-        from commonplace_sqlite.repair import set_aside_before
+        from commonplace_sqlite.checking import set_aside_before
 
         counts: tuple[tuple[str, int, int], ...] = ()
         faults: tuple[checking.Fault, ...] = ()

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attrs import evolve
 
 from commonplace.plugin import AppendDocument, DeleteDocument, PutDocument, TouchDocument
-from commonplace_sqlite.encoding import digest_in, heading_in, indexable, int_in, packed, text_in
+from commonplace_sqlite.rows import digest_in, heading_in, indexable, int_in, packed, text_in
 from commonplace_sqlite.schema import of_build, text_id
-from commonplace_sqlite.vectors.attaching import documents_added, documents_going
+from commonplace_sqlite.vectors.slabs import documents_added, documents_going
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

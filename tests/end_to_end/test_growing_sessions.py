@@ -27,7 +27,7 @@ from commonplace_sessions.names import is_openclaw
 from commonplace_sessions.openclaw import read_openclaw
 from commonplace_sessions.source import TranscriptSource
 from commonplace_sessions.transcript import PIECE
-from commonplace_sqlite.reading import found
+from commonplace_sqlite.rows import found
 from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ OURS = """
     commonplace.model.chunks commonplace.health.status commonplace.testing commonplace.sync
     commonplace_chunkers.lines
     commonplace_gemini commonplace_inmemory commonplace_local commonplace_mistral
-    commonplace_ollama commonplace_openai commonplace_qmd commonplace_sqlite.repair
+    commonplace_ollama commonplace_openai commonplace_qmd commonplace_sqlite.checking
     commonplace_sqlite.maintenance commonplace_sqlite.writing commonplace_voyage
 """
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
-from commonplace_sqlite.encoding import digest_out, text_out
-from commonplace_sqlite.reading import found
+from commonplace_sqlite.rows import digest_out, found, text_out
 from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:

@@ -1,32 +1,128 @@
-"""Codes of 8 bits, which are derived from vectors to find the nearest sooner.
+"""Vectors as bytes and as numbers, without numpy.
 
-A vector is about ``scale`` times its code, integers of -127..127; ``residual`` is the length of
-what is missing, or a little more. Both encoders keep that promise, so that either's codes will do.
+A score is the dot product of two stored vectors, computed without error and rounded once: products
+of float32 are exact in float64, and ``fsum`` rounds a sum correctly. So every way of finding the
+nearest agrees on every score to the last bit, and on what is a tie.
 """
 
 from __future__ import annotations
 
 import sys
 from array import array
-from math import sqrt
+from math import fsum, hypot, isfinite, sqrt
 from operator import mul
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from commonplace_sqlite.vectors.floats import numbers, numbers_in
+from commonplace.plugin import UNIT_SLACK, unit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+    Kernel = Callable[[Any, bytes, int], Any]
+
 
 __all__ = [
     "HEAD",
+    "NORM_SLACK",
+    "Kernels",
+    "checked",
+    "dot",
     "encode",
+    "integers",
+    "integers_in",
+    "normalised",
+    "numbers",
+    "numbers_in",
     "padded",
     "query_code",
     "query_code_by_numpy",
     "room",
+    "rounded",
     "row_bytes",
     "rows_in_part",
 ]
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+NORM_SLACK = 1e-6
+"""How far from 1 the length of a stored vector may be, unless it is 0."""
+
+
+def checked(vector: bytes, dims: int) -> bytes:
+    """``vector``, which is to be stored: of length 1, and brought closer to that if need be.
+
+    Raises ``ValueError`` where it has not ``dims`` finite numbers, or is not of unit length.
+    """
+    length = _length(vector, dims)
+    if abs(length - 1) > UNIT_SLACK:
+        raise ValueError(f"a vector of length {length:.4g} where unit length is expected")
+    return _brought(vector, length)
+
+
+def normalised(vector: bytes, dims: int) -> bytes:
+    """``vector``, which is to be searched for, brought to length 1 (one of length 0 stays).
+
+    Raises ``ValueError`` where it has not ``dims`` finite numbers.
+    """
+    return _brought(vector, _length(vector, dims))
+
+
+def _length(vector: bytes, dims: int) -> float:
+    if dims < 1 or len(vector) != 4 * dims:
+        raise ValueError(f"a vector of {len(vector)} bytes where {dims} dimensions are expected")
+    length = hypot(*numbers(vector))
+    if not isfinite(length):
+        raise ValueError("a vector with a number that is not finite")
+    return length
+
+
+def _brought(vector: bytes, length: float) -> bytes:
+    if not length or abs(length - 1) <= NORM_SLACK:
+        return bytes(vector)
+    return unit(numbers(vector))
+
+
+def dot(query: Sequence[float], vector: bytes) -> float:
+    """The score of a stored vector: its dot product with float32 numbers."""
+    return rounded(map(mul, query, numbers(vector)))
+
+
+def rounded(products: Iterable[float]) -> float:
+    """The sum of ``products``, correctly rounded, and cut to -1..1."""
+    return min(1.0, max(-1.0, fsum(products)))
+
+
+def numbers(data: bytes | memoryview) -> array[float]:
+    """Float32 numbers, little-endian."""
+    values = array("f")
+    values.frombytes(data)
+    return _swapped(values)
+
+
+def numbers_in(values: Sequence[float]) -> bytes:
+    """The inverse of :func:`numbers`."""
+    return _swapped(array("f", values)).tobytes()
+
+
+def integers(data: bytes | memoryview) -> array[int]:
+    """Integers of 64 bits, little-endian."""
+    values = array("q")
+    values.frombytes(data)
+    return _swapped(values)
+
+
+def integers_in(values: Sequence[int]) -> bytes:
+    """The inverse of :func:`integers`."""
+    return _swapped(array("q", values)).tobytes()
+
+
+def _swapped(values: array[_Number]) -> array[_Number]:
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values
+
 
 HEAD = 8
 """Bytes of a row before its code. The rows of however many slabs are one matrix, side by side."""
@@ -115,3 +211,106 @@ def query_code_by_numpy(np: Any, values: Sequence[float]) -> tuple[float, float,
     levels = np.rint(wide * (1 / scale if scale else 0.0))
     missing = wide - levels * scale
     return scale, sqrt(float(missing @ missing)), levels.astype(np.int8).tobytes()
+
+
+_BLOCK_ROWS = 256
+"""Rows that are turned to float32 at once: small enough to stay in a core's own cache."""
+
+_EXACT_COLUMNS = 1_024
+"""So many products of 8-bit numbers add up to less than 2**24, which float32 holds exactly."""
+
+
+class Kernels:
+    """What this machine has to compute with; each part is looked for when it is first needed."""
+
+    def __init__(self) -> None:
+        self._simsimd: Any = None
+        self._numpy: Any = None
+
+    @property
+    def numpy(self) -> Any:
+        """The module numpy, which takes a fifth of a second to import; ``None``: there is none."""
+        if self._numpy is None:
+            try:
+                import numpy as np
+            except ImportError:
+                self._numpy = False
+            else:
+                self._numpy = np
+        return self._numpy or None
+
+    @property
+    def numpy_is_loaded(self) -> bool:
+        """Whether numpy costs nothing any more."""
+        return self.numpy is not None if "numpy" in sys.modules else False
+
+    @property
+    def simsimd(self) -> Any:
+        """The module simsimd, which needs no numpy; ``None``: there is none that can be trusted."""
+        if self._simsimd is None:
+            self._simsimd = _trusted_simsimd() or False
+        return self._simsimd or None
+
+    def dots(self, code: bytes, rows: Any, dims: int) -> list[float]:
+        """The dot product of ``code`` with each of ``rows``, codes one after the other.
+
+        By simsimd alone: it needs no numpy.
+        """
+        products: Any = _by_simsimd(self.simsimd, code, rows, dims).tolist()
+        return list(products[0])
+
+    def dots_of(self, code: bytes, matrix: Any) -> Any:
+        """The same for a matrix of numpy, as an array of float32: rounded to that, no more."""
+        np = self.numpy
+        if self.simsimd is not None:
+            return np.asarray(_by_simsimd(self.simsimd, code, matrix, matrix.shape[1], "f"))[0]
+        return self.sums_of(code, matrix).astype(np.float32)
+
+    def sums_of(self, code: bytes, matrix: Any) -> Any:
+        """The same by numpy alone, as an array of float64."""
+        return _by_numpy(self.numpy, self.numpy.frombuffer(code, self.numpy.int8), matrix)
+
+
+def _trusted_simsimd() -> Any:
+    try:
+        import simsimd
+    except ImportError:
+        return None
+    # The proof of every answer rests on these integers: so it is asked once for what is known.
+    dims = 100
+    code = bytes([129]) * dims
+    mixed = [bytes(place * place * step & 255 for place in range(dims)) for step in (1, 7)]
+    rows = [code, bytes([127]) * dims, *mixed]
+    expected = [float(sum(map(mul, _signed(code), _signed(row)))) for row in rows]
+    try:
+        found: Any = _by_simsimd(simsimd, code, b"".join(rows), dims).tolist()
+    except (AttributeError, TypeError, ValueError):
+        return None
+    return simsimd if found == [expected] else None
+
+
+def _by_simsimd(simsimd: Any, code: bytes, rows: Any, dims: int, kind: str = "d") -> memoryview:
+    query = memoryview(code).cast("b", shape=[1, dims])
+    view = memoryview(rows)
+    if view.ndim == 1:
+        view = view.cast("B").cast("b", shape=[len(rows) // dims, dims])
+    return memoryview(simsimd.cdist(query, view, metric="dot", out_dtype=kind))
+
+
+def _by_numpy(np: Any, code: Any, matrix: Any) -> Any:
+    query = code.astype(np.float32)
+    sums = np.zeros(len(matrix))
+    for begin in range(0, len(query), _EXACT_COLUMNS):
+        columns = slice(begin, begin + _EXACT_COLUMNS)
+        part = query[columns]
+        buffer = np.empty((_BLOCK_ROWS, len(part)), np.float32)
+        for row in range(0, len(matrix), _BLOCK_ROWS):
+            block = matrix[row : row + _BLOCK_ROWS, columns]
+            floats = buffer[: len(block)]
+            np.copyto(floats, block)
+            sums[row : row + _BLOCK_ROWS] += floats @ part
+    return sums
+
+
+def _signed(code: bytes) -> list[int]:
+    return memoryview(code).cast("b").tolist()

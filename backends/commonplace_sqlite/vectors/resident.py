@@ -5,21 +5,20 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from commonplace_sqlite.vectors.bounds import ROUNDING, CodedQuery, floor_of
-from commonplace_sqlite.vectors.codes import HEAD
-from commonplace_sqlite.vectors.floats import NORM_SLACK
+from commonplace_sqlite.vectors.codes import HEAD, NORM_SLACK
 from commonplace_sqlite.vectors.matrix import Matrix
-from commonplace_sqlite.vectors.outline import Outline
+from commonplace_sqlite.vectors.pca_bounds import PcaBounds
+from commonplace_sqlite.vectors.streaming import ROUNDING, CodedQuery, floor_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     import apsw
 
-    from commonplace_sqlite.vectors.kernels import Kernels
+    from commonplace_sqlite.vectors.codes import Kernels
     from commonplace_sqlite.vectors.matrix import Run
-    from commonplace_sqlite.vectors.rescoring import Pair
     from commonplace_sqlite.vectors.spaces import Space
+    from commonplace_sqlite.vectors.streaming import Pair
 
 __all__ = ["Resident"]
 
@@ -63,7 +62,7 @@ class Resident:
         self._np = kernels.numpy
         self._matrix = Matrix(connection, build, space, kernels.numpy)
         self._worth_outline = worth_outline
-        self._outline: Outline | None = None
+        self._outline: PcaBounds | None = None
         self._searches = 0
         self._hope = _HOPE
         self._moves = 0
@@ -119,7 +118,7 @@ class Resident:
         self._hope = _HOPE
         return rows + within.start
 
-    def _ready_outline(self) -> Outline | None:
+    def _ready_outline(self) -> PcaBounds | None:
         """The outline once it has all rows; each search gets it a step further."""
         self._searches += 1
         matrix = self._matrix
@@ -132,7 +131,7 @@ class Resident:
         if self._outline is None:
             if self._searches <= _PATIENCE:
                 return None
-            self._outline = Outline(self._kernels, dims, len(matrix.codes))
+            self._outline = PcaBounds(self._kernels, dims, len(matrix.codes))
         if self._outline.ready < used:
             known = matrix.codes[:used], matrix.scales[:used], matrix.residuals[:used]
             if not self._outline.extend(*known):

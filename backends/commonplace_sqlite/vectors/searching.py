@@ -16,18 +16,19 @@ a few directions rules most of them out first: see pca_bounds.py.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+import apsw
+
 from commonplace.plugin import Nearest
-from commonplace_sqlite.filters import documents_passing
-from commonplace_sqlite.reading import found
-from commonplace_sqlite.vectors.extension import Extension, installed
-from commonplace_sqlite.vectors.floats import normalised, numbers
-from commonplace_sqlite.vectors.kernels import Kernels
-from commonplace_sqlite.vectors.rescoring import best_chunks
+from commonplace_sqlite.keyword import documents_passing
+from commonplace_sqlite.rows import found
+from commonplace_sqlite.vectors.codes import Kernels, normalised, numbers
 from commonplace_sqlite.vectors.spaces import covered, find_space
 from commonplace_sqlite.vectors.streaming import (
     all_pairs,
+    best_chunks,
     by_codes,
     by_extension,
     count_vectors,
@@ -35,16 +36,20 @@ from commonplace_sqlite.vectors.streaming import (
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-
-    import apsw
+    from importlib.machinery import ModuleSpec
 
     from commonplace.plugin import Deadline, Where
     from commonplace_sqlite.schema import LiveBuild
-    from commonplace_sqlite.vectors.rescoring import Pair
     from commonplace_sqlite.vectors.resident import Resident
     from commonplace_sqlite.vectors.spaces import Space
+    from commonplace_sqlite.vectors.streaming import Pair
 
-__all__ = ["Limits", "VectorSearch"]
+__all__ = [
+    "Extension",
+    "Limits",
+    "VectorSearch",
+    "installed",
+]
 
 
 class Limits(NamedTuple):
@@ -175,3 +180,74 @@ class VectorSearch:
                 return "float32", all_pairs(connection, build, space, documents)
         pairs = by_codes(connection, build, space, documents, query, limit, kernels, deadline)
         return "int8 from file", pairs
+
+
+_ENTRY_POINT = "sqlite3_vec_init"
+
+
+class Extension:
+    """The vector extension of SQLite: found once, loaded into each connection that needs it.
+
+    ``path`` is where it is (``None``: in the installed package); with ``enabled`` off it is never
+    loaded, and there is nothing to complain about.
+    """
+
+    def __init__(self, *, enabled: bool = True, path: str | None = None) -> None:
+        self._enabled = enabled
+        self._path = path
+        self._connection: apsw.Connection | None = None
+        self._failed = ""
+
+    @property
+    def configured(self) -> bool:
+        """Whether somebody asked for one by its path."""
+        return self._enabled and self._path is not None
+
+    def load(self, connection: apsw.Connection) -> bool:
+        """Make its functions known to ``connection``; tells whether that worked."""
+        if not self._enabled or self._failed:
+            return False
+        if self._connection is not connection:
+            self._failed = self._load(connection)
+            self._connection = None if self._failed else connection
+        return not self._failed
+
+    def probe(self) -> str:
+        """Try it; returns why it cannot be used, or ``""``."""
+        if self._enabled and self._connection is None and not self._failed:
+            connection = apsw.Connection(":memory:")
+            try:
+                self._failed = self._load(connection)
+            finally:
+                connection.close()
+        return self._failed
+
+    def _load(self, connection: apsw.Connection) -> str:
+        path = self._path or _library()
+        if not path:
+            return "sqlite-vec is not installed"
+        try:
+            connection.enable_load_extension(True)
+            try:
+                connection.load_extension(path, _ENTRY_POINT)
+            finally:
+                connection.enable_load_extension(False)
+            connection.execute("SELECT vec_distance_cosine(x'0000803f', x'0000803f')").fetchone()
+        except (apsw.Error, AttributeError) as error:
+            return f"sqlite-vec cannot be loaded from {path}: {error}"
+        return ""
+
+
+def installed(name: str) -> ModuleSpec | None:
+    """Where a top-level package is, without importing it (nor ``importlib.util``)."""
+    if name in sys.modules:
+        return getattr(sys.modules[name], "__spec__", None)
+    from importlib.machinery import PathFinder
+
+    return PathFinder.find_spec(name)
+
+
+def _library() -> str:
+    spec = installed("sqlite_vec")
+    places = spec.submodule_search_locations if spec is not None else None
+    return next((f"{place}/vec0" for place in places or ()), "")

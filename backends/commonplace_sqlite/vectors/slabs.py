@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from commonplace_sqlite.rows import digest_in, text_in
 from commonplace_sqlite.schema import of_build
-from commonplace_sqlite.vectors.codes import encode, room, row_bytes, rows_in_part
-from commonplace_sqlite.vectors.floats import integers_in
+from commonplace_sqlite.vectors.codes import (
+    checked,
+    encode,
+    integers_in,
+    room,
+    row_bytes,
+    rows_in_part,
+)
+from commonplace_sqlite.vectors.spaces import Space, all_spaces, find_space, forget_rows, store_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     import apsw
 
-    from commonplace_sqlite.vectors.spaces import Space
+    Digest = str | bytes
+
 
 __all__ = [
+    "Going",
     "Part",
+    "documents_added",
+    "documents_going",
+    "drop_space",
     "forget_codes",
     "forget_slabs",
+    "forget_unused",
     "part_counts",
     "parts_of_digests",
     "parts_of_documents",
+    "put_vectors",
     "write_slabs",
 ]
+
 
 Part = tuple[int, int]
 """A document, and which run of its chunks."""
@@ -158,3 +174,115 @@ def _rows(
         of_build(_HELD, build), (space.id, document, begin, begin + size)
     )
     return list(rows)
+
+
+_KNOWN = "SELECT 1 FROM chunk_<n> WHERE digest = ? LIMIT 1"
+_DIGESTS = "SELECT DISTINCT digest FROM chunk_<n> WHERE document = ? AND ordinal >= ?"
+_USED = "EXISTS (SELECT 1 FROM chunk_<n> WHERE digest = vector.digest)"
+_FORGET_ALL = "DELETE FROM vector WHERE NOT (<used>)"
+_FORGET_SPACES = """
+DELETE FROM space WHERE NOT EXISTS (SELECT 1 FROM vector WHERE vector.space = space.id);
+DELETE FROM vector WHERE space < 0 AND -space NOT IN (SELECT id FROM space);
+"""
+_CLEAR = ("DELETE FROM slab_<n> WHERE space = ?", "DELETE FROM code_<n> WHERE space = ?")
+
+
+def put_vectors(
+    connection: apsw.Connection, build: int, name: str, dims: int, vectors: Mapping[str, bytes]
+) -> None:
+    """Attach vectors by the digests of a build's chunks; those of unknown digests are left out.
+
+    The caller holds a transaction. Raises ``ValueError`` where a vector has not ``dims`` finite
+    numbers, or where the space has other dimensions.
+    """
+    given = {digest_in(digest): checked(vector, dims) for digest, vector in vectors.items()}
+    space = find_space(connection, name)
+    if space is not None and space.dims != dims:
+        raise ValueError(f"the space {name!r} has {space.dims} dimensions, not {dims}")
+    known = of_build(_KNOWN, build)
+    put = {d: e for d, e in given.items() if connection.execute(known, (d,)).get is not None}
+    if not put:
+        return
+    if space is None:
+        sql = "INSERT INTO space (name, dims) VALUES (?, ?)"
+        connection.execute(sql, (text_in(name), dims))
+        space = Space(connection.last_insert_rowid(), dims)
+    store_rows(connection, space, put)
+    for one in _builds(connection):
+        write_slabs(connection, one, space, parts_of_digests(connection, one, space, put))
+
+
+def drop_space(connection: apsw.Connection, name: str) -> None:
+    """Forget all vectors of a space; one that is not there stays gone."""
+    space = find_space(connection, name)
+    if space is None:
+        return
+    for build in _builds(connection):
+        for sql in _CLEAR:
+            connection.execute(of_build(sql, build), (space.id,))
+    connection.execute("DELETE FROM vector WHERE space IN (?, ?)", (space.id, -space.id))
+    connection.execute("DELETE FROM space WHERE id = ?", (space.id,))
+    connection.execute(_MOVE_ON, (1,))
+
+
+class Going(NamedTuple):
+    """Documents that go, or are replaced, from which chunk on, and the digests of these chunks."""
+
+    documents: Mapping[int, int]
+    digests: Collection[Digest]
+
+
+def documents_going(
+    connection: apsw.Connection, build: int, documents: Mapping[int, int]
+) -> Going | None:
+    """Forget what is derived for documents that go; ``None`` where there are no vectors.
+
+    ``documents`` says of each from which chunk on it goes. To be called before the chunks go; what
+    is returned is for :func:`documents_added`.
+    """
+    spaces = all_spaces(connection)
+    if not spaces:
+        return None
+    for space in spaces:
+        forget_slabs(connection, build, space, documents)
+    sql = of_build(_DIGESTS, build)
+    rows: Any = (row for document in documents.items() for row in connection.execute(sql, document))
+    return Going(documents, list({digest for (digest,) in rows}))
+
+
+def documents_added(
+    connection: apsw.Connection, build: int, documents: Mapping[int, int], gone: Going | None
+) -> None:
+    """Let documents that came take over the vectors there are; forget those of texts that went.
+
+    ``documents`` says of each from which chunk on it came. A text that went with one document and
+    came with another keeps its vectors.
+    """
+    if gone is None:
+        return
+    used = _used(connection)
+    left = set(gone.documents).difference(documents)
+    for space in all_spaces(connection):
+        forget_rows(connection, space, gone.digests, used)
+        parts = parts_of_documents(connection, build, space, documents)
+        write_slabs(connection, build, space, parts)
+        ends = dict.fromkeys(left, 0)
+        ends.update(part_counts(connection, build, space, documents))
+        forget_codes(connection, build, space, ends.items())
+    if gone.digests:
+        connection.execute(_FORGET_SPACES)
+
+
+def forget_unused(connection: apsw.Connection) -> None:
+    """Forget the vectors of texts that no build has (any more)."""
+    if all_spaces(connection):
+        connection.execute(_FORGET_ALL.replace("<used>", _used(connection)))
+        connection.execute(_FORGET_SPACES)
+
+
+def _used(connection: apsw.Connection) -> str:
+    return " OR ".join(of_build(_USED, build) for build in _builds(connection)) or "FALSE"
+
+
+def _builds(connection: apsw.Connection) -> list[int]:
+    return [build for (build,) in connection.execute("SELECT id FROM build ORDER BY id")]

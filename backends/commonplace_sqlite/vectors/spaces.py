@@ -5,18 +5,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.plugin import SpaceInfo
-from commonplace_sqlite.encoding import digest_out, heading_out, ids_in, text_in, text_out
+from commonplace_sqlite.rows import digest_out, heading_out, ids_in, text_in, text_out
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     import apsw
 
     from commonplace.plugin import ChunkId
     from commonplace_sqlite.schema import LiveBuild
 
-__all__ = ["Space", "all_spaces", "covered", "find_space", "missing", "space_infos", "vectors_of"]
+    Digest = str | bytes
+
+
+__all__ = [
+    "Space",
+    "all_spaces",
+    "covered",
+    "find_space",
+    "forget_rows",
+    "missing",
+    "space_infos",
+    "store_rows",
+    "vectors_of",
+]
+
 
 _COVERED = "SELECT coalesce(sum(count), 0) FROM slab_<n> WHERE space = ?"
 _MISSING = """
@@ -89,3 +103,46 @@ def vectors_of(
     known = ids_in(id_ for id_ in ids if isinstance(id_, int))
     rows: Any = connection.execute(of_build(_VECTORS, build), (space.id, known))
     return dict(rows)
+
+
+_FIND = "SELECT id FROM vector WHERE space = ? AND digest = ?"
+_FREE = "SELECT id FROM vector WHERE space = ? ORDER BY id LIMIT ?"
+_ADD = "INSERT INTO vector (space, digest, e) VALUES (?, ?, ?)"
+_REPLACE = "UPDATE vector SET space = ?, digest = ?, e = ? WHERE id = ?"
+# The same text may have gone before, and have left a row that is still free.
+_FREE_ROW = """
+UPDATE OR IGNORE vector SET space = -space WHERE space = ? AND digest = ? AND NOT (<used>)
+"""
+_DELETE = "DELETE FROM vector WHERE space = ? AND digest = ? AND NOT (<used>)"
+_TOO_MANY = """
+DELETE FROM vector WHERE id IN (
+    SELECT id FROM vector WHERE space = ?
+    ORDER BY id LIMIT -1 OFFSET (SELECT 64 + max(chunks) / 8 FROM build)
+)
+"""
+
+
+def store_rows(connection: apsw.Connection, space: Space, vectors: Mapping[Digest, bytes]) -> None:
+    """Write vectors of ``space`` by their digests, over those that are there."""
+    held: dict[Digest, int] = {}
+    for digest in vectors:
+        id_: int | None = connection.execute(_FIND, (space.id, digest)).get
+        if id_ is not None:
+            held[digest] = id_
+    new = iter([digest for digest in vectors if digest not in held])
+    rows: Any = connection.execute(_FREE, (-space.id, len(vectors) - len(held))).fetchall()
+    held.update((digest, id_) for (id_,), digest in zip(rows, new, strict=False))
+    replaced = [(space.id, digest, vectors[digest], id_) for digest, id_ in held.items()]
+    added = [(space.id, digest, e) for digest, e in vectors.items() if digest not in held]
+    connection.executemany(_REPLACE, replaced)
+    connection.executemany(_ADD, added)
+
+
+def forget_rows(
+    connection: apsw.Connection, space: Space, digests: Collection[Digest], used: str
+) -> None:
+    """Let others take the rows of ``digests``, but for those of which ``used`` is true, as SQL."""
+    keys = [(space.id, digest) for digest in digests]
+    for sql in (_FREE_ROW, _DELETE):
+        connection.executemany(sql.replace("<used>", used), keys)
+    connection.execute(_TOO_MANY, (-space.id,))

@@ -2,29 +2,60 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
+from heapq import nlargest
 from itertools import islice
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
-from commonplace_sqlite.encoding import ids_in
+from commonplace_sqlite.keyword import in_order
+from commonplace_sqlite.rows import ids_in
 from commonplace_sqlite.schema import of_build
-from commonplace_sqlite.vectors.bounds import CodedQuery, Contest
-from commonplace_sqlite.vectors.codes import row_bytes, rows_in_part
-from commonplace_sqlite.vectors.floats import integers, numbers_in
-from commonplace_sqlite.vectors.screening import near_by_numpy, near_by_simsimd
+from commonplace_sqlite.vectors.codes import (
+    HEAD,
+    NORM_SLACK,
+    dot,
+    integers,
+    numbers,
+    numbers_in,
+    padded,
+    query_code,
+    query_code_by_numpy,
+    rounded,
+    row_bytes,
+    rows_in_part,
+)
 from commonplace_sqlite.vectors.spaces import covered
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     import apsw
 
     from commonplace.plugin import Deadline
-    from commonplace_sqlite.vectors.kernels import Kernels
-    from commonplace_sqlite.vectors.rescoring import Pair
+    from commonplace_sqlite.vectors.codes import Kernels
     from commonplace_sqlite.vectors.spaces import Space
 
-__all__ = ["all_pairs", "by_codes", "by_extension", "count_vectors", "select_slabs"]
+    Near = tuple[list[int], list[float], list[float]]
+
+
+__all__ = [
+    "ROUNDING",
+    "CodedQuery",
+    "Contest",
+    "Pair",
+    "all_pairs",
+    "best_chunks",
+    "by_codes",
+    "by_extension",
+    "count_vectors",
+    "floor_of",
+    "near_by_numpy",
+    "near_by_simsimd",
+    "select_slabs",
+]
+
 
 _GROUP = 1_024
 """Vectors whose codes are compared at once."""
@@ -129,3 +160,186 @@ def select_slabs(
     among = "" if documents is None else _AMONG
     values = (space.id,) if documents is None else (space.id, ids_in(documents))
     return iter(connection.execute(of_build(sql, build).replace("<documents>", among), values))
+
+
+def near_by_simsimd(kernels: Kernels, coded: CodedQuery, rows: bytes, floor: float) -> Near:
+    """The places, estimates and bounds of the rows that can reach ``floor``.
+
+    Rows that only keep room are left out.
+    """
+    width = len(coded.code)
+    heads = memoryview(rows if sys.byteorder == "little" else numbers(rows).tobytes()).cast("f")
+    scales = heads[:: width // 4].tolist()
+    residuals = heads[1 :: width // 4].tolist()
+    relative = list(map(mul, kernels.dots(coded.code, rows, width), scales))
+    scale, slope, base = coded.scale, coded.slope, coded.base
+    least = floor - (max(residuals) * slope + base)
+    places = [
+        place
+        for place, estimate in enumerate(relative)
+        if estimate * scale >= least and residuals[place] >= 0
+    ]
+    return (
+        places,
+        [relative[place] * scale for place in places],
+        [residuals[place] * slope + base for place in places],
+    )
+
+
+def near_by_numpy(kernels: Kernels, coded: CodedQuery, rows: bytes, floor: float) -> Near:
+    """The same by numpy."""
+    np = kernels.numpy
+    matrix = np.frombuffer(rows, np.int8).reshape(-1, len(coded.code))
+    heads = np.ascontiguousarray(matrix[:, :HEAD]).view("<f4").astype(np.float64)
+    estimates = kernels.sums_of(coded.code, matrix) * heads[:, 0] * coded.scale
+    bounds = heads[:, 1] * coded.slope + coded.base
+    places = np.flatnonzero((estimates + bounds >= floor) & (heads[:, 1] >= 0))
+    return places.tolist(), estimates[places].tolist(), bounds[places].tolist()
+
+
+ROUNDING = 1e-9
+_ROUNDING_FLOAT32 = 4e-6
+"""More than all rounding on the way to an estimate and its bounds, of numbers up to 2."""
+
+
+class CodedQuery:
+    """A query's code, as wide as a row, and its bounds: ``slope`` * residual + ``base``."""
+
+    __slots__ = ("base", "code", "scale", "slope")
+
+    def __init__(self, values: Sequence[float], np: Any = None) -> None:
+        # With numpy, estimates are float32.
+        rounding = ROUNDING if np is None else _ROUNDING_FLOAT32
+        code = query_code(values) if np is None else query_code_by_numpy(np, values)
+        self.scale, residual, levels = code
+        self.code = padded(levels)
+        # |q| and |x| are at most 1 + NORM_SLACK, and |t d| is at most |x| + |e|.
+        self.slope = 1 + NORM_SLACK + residual
+        self.base = residual * (1 + NORM_SLACK) + rounding
+
+
+class Contest:
+    """Keeps, of rows that come in groups, those that can be among the best ``limit``."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._lowers: list[float] = []
+        self._open: list[tuple[float, Any]] = []
+        self.floor = float("-inf")
+
+    def enter(
+        self, estimates: Sequence[float], bounds: Sequence[float], names: Sequence[Any]
+    ) -> None:
+        """Rows of which is known what they score about, and how wrong that can be."""
+        if not names:
+            return
+        least = self.floor - max(bounds)
+        places = [place for place, estimate in enumerate(estimates) if estimate >= least]
+        self._open += [(estimates[place] + bounds[place], names[place]) for place in places]
+        lowers = [estimates[place] - bounds[place] for place in places]
+        self._lowers = nlargest(self._limit, self._lowers + lowers)
+        if len(self._lowers) == self._limit:
+            self.floor = floor_of(self._lowers[-1])
+
+    def winners(self) -> Iterable[Any]:
+        """The names of those that can still be among the best."""
+        return [name for upper, name in self._open if upper >= self.floor]
+
+
+def floor_of(lowest: float) -> float:
+    """What a row must reach where ``limit`` others have ``lowest`` for certain.
+
+    Scores are cut to -1..1, so that what is beyond is as good as what is on the border.
+    """
+    return float("-inf") if lowest <= -1 else min(lowest, 1.0)
+
+
+Pair = tuple[int, int]
+"""A chunk and its vector, by their ids."""
+
+_BATCH = 1_000
+_VECTORS = "SELECT id, e FROM vector WHERE id IN (SELECT value FROM json_each(?))"
+
+_ROUNDING = 1e-9
+"""More than a sum of float64 products of two vectors of length 1 can be wrong by."""
+
+_SHIFTS = (1.5 * 2.0**12, 1.5 * 2.0**-29, 1.5 * 2.0**-70)
+"""Added and taken away again, they round to the grains 2**-40, 2**-81 and 2**-122."""
+
+_MOST_COLUMNS = 4_096
+_LARGEST_PRODUCT = 2.0
+"""Up to so many numbers, so large, no sum of pieces has more than the 53 bits of a float64."""
+
+
+def best_chunks(
+    connection: apsw.Connection,
+    build: int,
+    pairs: Sequence[Pair],
+    query: Sequence[float],
+    limit: int,
+    kernels: Kernels,
+    deadline: Deadline,
+) -> list[tuple[int, float]]:
+    """The best ``limit`` of ``pairs`` by their vectors' true scores, equal ones by their places."""
+    ids = sorted({vector for _, vector in pairs})
+    values = list(query)
+    scores: dict[int, float] = {}
+    for begin in range(0, len(ids), _BATCH):
+        deadline.check("the vector search")
+        some = ids_in(ids[begin : begin + _BATCH])
+        rows: Any = connection.execute(_VECTORS, (some,)).fetchall()
+        if kernels.numpy_is_loaded:
+            scores.update(_scores(rows, query, limit, kernels.numpy))
+        else:
+            scores.update(_scores_plainly(rows, values, limit))
+    ranked = [(chunk, scores[vector]) for chunk, vector in pairs if vector in scores]
+    return in_order(connection, build, ranked, limit)[:limit]
+
+
+def _scores_plainly(
+    rows: Sequence[tuple[int, bytes]], query: Sequence[float], limit: int
+) -> Iterable[tuple[int, float]]:
+    """As below, without numpy."""
+    if len(rows) > limit:
+        sums = [sum(map(mul, query, numbers(vector))) for _, vector in rows]
+        floor = floor_of(nlargest(limit, sums)[-1] - _ROUNDING) - _ROUNDING
+        rows = [row for row, about in zip(rows, sums, strict=True) if about >= floor]
+    return [(id_, dot(query, vector)) for id_, vector in rows]
+
+
+def _scores(
+    rows: Sequence[tuple[int, bytes]], query: Sequence[float], limit: int, np: Any
+) -> Iterable[tuple[int, float]]:
+    """The scores of those that can be among the best ``limit``: each has at least one chunk."""
+    vectors = np.frombuffer(b"".join(vector for _, vector in rows), "<f4").reshape(len(rows), -1)
+    products = vectors * np.asarray(query, np.float64)
+    places = range(len(rows))
+    if len(rows) > limit:
+        left = len(rows) - limit
+        sums = products.sum(axis=1)
+        floor = floor_of(float(np.partition(sums, left)[left]) - _ROUNDING) - _ROUNDING
+        places = np.flatnonzero(sums >= floor).tolist()
+        products = products[places]
+    return zip([rows[place][0] for place in places], exact_sums(np, products), strict=True)
+
+
+def exact_sums(np: Any, products: Any) -> list[float]:
+    """Of each row of products of float32 numbers: the sum, as :func:`rounded` gives it.
+
+    A product is cut in pieces that are whole numbers of a grain, each grain 2**41 times finer than
+    the one before; numbers of one grain add up without error, in any order. Where something is
+    left after the last grain (numbers near the smallest there are), rows are summed one by one.
+    """
+    if products.shape[1] > _MOST_COLUMNS or np.abs(products).max(initial=0) > _LARGEST_PRODUCT:
+        return [rounded(row) for row in products.tolist()]
+    rest = products
+    sums = []
+    for shift in _SHIFTS:
+        pieces = (rest + shift) - shift
+        sums.append(pieces.sum(axis=1).tolist())
+        rest = rest - pieces
+    left = rest.any(axis=1).tolist()
+    return [
+        rounded(products[place].tolist()) if left[place] else rounded(some)
+        for place, some in enumerate(zip(*sums, strict=True))
+    ]

@@ -15,7 +15,7 @@ from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import Deadline
 from commonplace.testing import make_chunk, make_put, publish, search, write
 from commonplace.testing.driving import EVERYWHERE, places, words
-from commonplace_sqlite import common, pruning, ranking
+from commonplace_sqlite import keyword, pruning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import apsw
 
     from commonplace.model.search import Found
-    from commonplace_sqlite.ranking import Clause
+    from commonplace_sqlite.keyword import Clause
     from commonplace_sqlite.schema import LiveBuild
     from commonplace_sqlite.store import SqliteStore
 
@@ -270,7 +270,7 @@ def test_a_word_that_became_rare_is_not_taken_for_common(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the survey noted of a word may be long past; the bound goes by what may be left."""
-    monkeypatch.setattr(common, "_DRIFT", 100)  # no second survey
+    monkeypatch.setattr(pruning, "_DRIFT", 100)  # no second survey
     filling = " ".join(f"w{number}" for number in range(30))
     publish(
         store,
@@ -298,5 +298,5 @@ def test_the_bound_of_a_term_is_never_reached() -> None:
 
 
 def test_nothing_of_a_token_is_syntax() -> None:
-    assert ranking.phrase(['a"b', "OR"]) == '"a""b OR"'
-    assert ranking.any_of(["x", "x"]) == '"x" OR "x"'
+    assert keyword.phrase(['a"b', "OR"]) == '"a""b OR"'
+    assert keyword.any_of(["x", "x"]) == '"x" OR "x"'

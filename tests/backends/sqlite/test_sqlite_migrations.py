@@ -9,7 +9,7 @@ from commonplace.errors import IndexNewerError
 from commonplace.testing import make_put, publish, search
 from commonplace.testing.driving import held, words
 from commonplace_sqlite import schema
-from commonplace_sqlite.repair import set_aside_before
+from commonplace_sqlite.checking import set_aside_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +102,7 @@ def test_an_older_file_that_cannot_be_migrated_is_set_aside(
     monkeypatch.setattr(schema, "VERSION", NOW + 1)
     new = open_store()
     assert new.builds() == ()
-    assert "of a version that cannot be brought up to date" in new.health().notices[0]
+    assert "of a version that cannot be migrated" in new.health().notices[0]
     (kept,) = set_aside_before(path)
     kept_file = apsw.Connection(kept)
     assert kept_file.pragma("user_version") == NOW

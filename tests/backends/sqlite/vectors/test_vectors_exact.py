@@ -22,15 +22,19 @@ from commonplace.testing.strategies import SOURCES
 from commonplace_sqlite.store import SqliteStore
 from commonplace_sqlite.vectors.codes import (
     HEAD,
+    NORM_SLACK,
+    Kernels,
     _encode_by_numpy,
     _encode_plainly,
+    checked,
+    dot,
+    normalised,
+    numbers,
     padded,
     row_bytes,
 )
-from commonplace_sqlite.vectors.floats import NORM_SLACK, checked, dot, normalised, numbers
-from commonplace_sqlite.vectors.kernels import Kernels
-from commonplace_sqlite.vectors.outline import Outline
-from commonplace_sqlite.vectors.rescoring import exact_sums
+from commonplace_sqlite.vectors.pca_bounds import PcaBounds
+from commonplace_sqlite.vectors.streaming import exact_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -245,7 +249,7 @@ def test_an_outline_bounds_every_score(data: st.DataObject, dims: int) -> None:
     rows = _encode_by_numpy(np, vectors, dims)
     matrix = np.frombuffer(rows, np.int8).reshape(len(vectors), -1)
     scales, residuals = np.ascontiguousarray(matrix[:, :HEAD]).view("<f4").T
-    outline = Outline(Kernels(), dims, len(vectors) + 5)
+    outline = PcaBounds(Kernels(), dims, len(vectors) + 5)
     codes = matrix[:, HEAD : HEAD + dims]
     some = len(vectors) // 2
     assert outline.extend(codes[:some], scales[:some], residuals[:some])
@@ -265,7 +269,7 @@ def test_an_outline_of_few_directions_is_no_closer_than_it_can_tell(seed: int) -
     dice = np.random.default_rng(seed)
     codes = (dice.integers(-9, 10, (120, 3)) @ dice.integers(-4, 5, (3, 64))).astype(np.int8)
     scales = (1 / np.maximum(1, np.linalg.norm(codes.astype(float), axis=1))).astype(np.float32)
-    outline = Outline(Kernels(), 64, len(codes))
+    outline = PcaBounds(Kernels(), 64, len(codes))
     assert outline.extend(codes, scales, np.zeros(len(codes), np.float32))
     rows = codes * scales.astype(float)[:, None]
     for query in (rows[0], rows[1], rows[2] + dice.normal(size=64) / 1e4):

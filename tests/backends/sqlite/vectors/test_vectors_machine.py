@@ -15,8 +15,8 @@ from commonplace.testing import live_build, make_put, publish
 from commonplace.testing.driving import EVERYWHERE, WAIT
 from commonplace.testing.vectors import attach, make_vector, nearest
 from commonplace_sqlite.plugin import SqliteSettings, VectorSettings, make_store
-from commonplace_sqlite.vectors import kernels, searching
-from commonplace_sqlite.vectors.extension import Extension, installed
+from commonplace_sqlite.vectors import codes, searching
+from commonplace_sqlite.vectors.searching import Extension, installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def filled(store: SqliteStore) -> SqliteStore:
 
 def test_sqlite_vec_is_found_without_being_imported() -> None:
     code = (
-        "import sys, apsw; from commonplace_sqlite.vectors.extension import Extension;"
+        "import sys, apsw; from commonplace_sqlite.vectors.searching import Extension;"
         "assert Extension().load(apsw.Connection(':memory:'));"
         "assert not {'sqlite_vec', 'numpy'} & set(sys.modules)"
     )
@@ -95,7 +95,7 @@ def test_the_extension_can_be_configured_by_path(filled: SqliteStore, path: str)
 def test_an_extension_that_cannot_be_loaded_is_told_and_done_without(
     filled: SqliteStore, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kernels, "_trusted_simsimd", lambda: None)
+    monkeypatch.setattr(codes, "_trusted_simsimd", lambda: None)
     before = nearest(filled, EAST)
     assert before.plan == "sqlite-vec"
     filled.close()
@@ -116,7 +116,7 @@ def test_an_extension_that_cannot_be_loaded_is_told_and_done_without(
 def test_an_extension_that_is_switched_off_is_no_news(
     filled: SqliteStore, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kernels, "_trusted_simsimd", lambda: None)
+    monkeypatch.setattr(codes, "_trusted_simsimd", lambda: None)
     filled.close()
     store = cast("SqliteStore", make_store(StoreContext(path=path, config=_vectors(enabled=False))))
     assert nearest(store, EAST).plan == "float32"
@@ -128,7 +128,6 @@ def test_what_is_not_installed_is_told_where_there_are_vectors(
     open_store: Callable[..., SqliteStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(searching, "installed", lambda _: None)
-    monkeypatch.setattr("commonplace_sqlite.vectors.extension.installed", lambda _: None)
     store = open_store()
     build = publish(store, make_put("a.md", "ant"))
     assert store.health().notices == ()
@@ -147,9 +146,9 @@ def test_a_kernel_that_miscalculates_is_not_used(monkeypatch: pytest.MonkeyPatch
             count = len(rows.tolist())
             return memoryview(bytes(8 * count)).cast("d", shape=[1, count])
 
-    assert kernels.Kernels().simsimd is not None
+    assert codes.Kernels().simsimd is not None
     monkeypatch.setitem(sys.modules, "simsimd", Wrong)
-    assert kernels.Kernels().simsimd is None
+    assert codes.Kernels().simsimd is None
 
 
 @pytest.mark.parametrize("plan", ["numpy in memory", "numpy and an outline"])

@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING, Any
 
-from commonplace_sqlite.encoding import text_out
-from commonplace_sqlite.ranking import all_scores, any_of, best, in_order, phrase
+from commonplace_sqlite.keyword import all_scores, any_of, best, in_order, phrase
+from commonplace_sqlite.rows import text_out
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace_sqlite.ranking import Clause
+    from commonplace_sqlite.keyword import Clause
 
 __all__ = ["by_substrings"]
 

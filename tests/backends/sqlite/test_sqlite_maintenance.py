@@ -10,7 +10,7 @@ import pytest
 from commonplace.model.chunks import DeleteDocument
 from commonplace.testing import live_build, make_put, publish, search, write
 from commonplace.testing.driving import WAIT, held, words
-from commonplace_sqlite import reading, upkeep
+from commonplace_sqlite import maintenance, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +127,7 @@ def test_a_failing_upkeep_fails_nothing(
     def fail(*_: object, **__: object) -> None:
         raise error("made to fail")
 
-    monkeypatch.setattr(upkeep, "survey", fail)
+    monkeypatch.setattr(maintenance, "survey", fail)
     publish(store, *documents(2))
     write(store, make_put("a.md", "ant"))
     assert len(held(store)) == 3
@@ -148,7 +148,7 @@ def texts(store: SqliteStore) -> list[str]:
     with store._database.reading() as connection:
         assert connection is not None
         ids: Any = connection.execute(f"SELECT id, 0.0 FROM chunk_{build}").fetchall()
-        return sorted(hit.chunk.text for hit in reading.found(connection, build, ids))
+        return sorted(hit.chunk.text for hit in rows.found(connection, build, ids))
 
 
 def test_new_texts_of_a_document_take_the_room_of_its_old_ones(
@@ -216,7 +216,7 @@ def test_room_is_given_back_a_piece_at_a_time_where_there_is_no_time(
         connection = apsw.Connection(path)
         free = [connection.pragma("freelist_count")]
         for _ in range(3):
-            upkeep.tidy(connection, 0, clock=Hurried())
+            maintenance.tidy(connection, 0, clock=Hurried())
             free.append(connection.pragma("freelist_count"))
         connection.close()
     assert free == sorted(free, reverse=True)

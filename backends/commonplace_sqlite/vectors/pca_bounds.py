@@ -15,14 +15,14 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from commonplace_sqlite.vectors.floats import NORM_SLACK
+from commonplace_sqlite.vectors.codes import NORM_SLACK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace_sqlite.vectors.kernels import Kernels
+    from commonplace_sqlite.vectors.codes import Kernels
 
-__all__ = ["Outline"]
+__all__ = ["PcaBounds"]
 
 _SHARE = 8
 _MOST_COLUMNS = 256
@@ -42,7 +42,7 @@ _ROUNDING_FLOAT32 = 4e-6
 _UNIT_FLOAT32 = 2.0**-24
 
 
-class Outline:
+class PcaBounds:
     """Of the first ``ready`` rows of a matrix of codes; there is room for ``rows``."""
 
     def __init__(self, kernels: Kernels, dims: int, rows: int) -> None:

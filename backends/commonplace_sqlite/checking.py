@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from commonplace_sqlite.database import Database
 
 __all__ = [
-    "Fault",
+    "Problem",
     "counts_by_source",
     "counts_if_readable",
-    "faults",
     "findings",
     "make_private",
     "open_to_others",
+    "problems",
     "prune",
     "set_aside",
     "set_aside_before",
@@ -37,11 +37,11 @@ __all__ = [
 _MOST_PROBLEMS = 20
 
 Kind = Literal["file", "keywords", "orphans", "counts", "vectors"]
-"""What a fault is in; ``file`` is for those of SQLite's own, which no new build mends for sure."""
+"""What a problem is in; ``file`` is for SQLite's own, which a new build does not always repair."""
 
 
-class Fault(NamedTuple):
-    """What does not fit together, in a line for people."""
+class Problem(NamedTuple):
+    """An inconsistency, as one line."""
 
     kind: Kind
     line: str
@@ -49,7 +49,7 @@ class Fault(NamedTuple):
 
 _COUNTS = "SELECT source, count(*), sum(chunks) FROM document_<n> GROUP BY source"
 
-_FAULTS: tuple[tuple[Kind, str, str], ...] = (
+_CHECKS: tuple[tuple[Kind, str, str], ...] = (
     (
         "orphans",
         "chunks belong to no document",
@@ -138,15 +138,15 @@ def counts_if_readable(connection: apsw.Connection, build: int) -> tuple[tuple[s
         return ()
 
 
-def faults(connection: apsw.Connection) -> tuple[Fault, ...]:
+def problems(connection: apsw.Connection) -> tuple[Problem, ...]:
     """What is wrong with the file; takes as long as reading all of it."""
     try:
-        return tuple(_faults(connection))
+        return tuple(_problems(connection))
     except DAMAGE as error:
-        return (Fault("file", f"the file is damaged: {error}"),)
+        return (Problem("file", f"the file is damaged: {error}"),)
 
 
-def _faults(connection: apsw.Connection) -> Iterator[Fault]:
+def _problems(connection: apsw.Connection) -> Iterator[Problem]:
     # FTS5 takes part in this: it checks its segments against each other. It would do so by what
     # this connection last knew of them, and only a query lets it look whether that still holds.
     with suppress(*DAMAGE):  # which is found, and named, right below
@@ -155,13 +155,13 @@ def _faults(connection: apsw.Connection) -> Iterator[Fault]:
             connection.execute(of_build(_ANY_WORD, build)).fetchall()
     for (line,) in connection.execute(f"PRAGMA integrity_check({_MOST_PROBLEMS})"):
         if line != "ok":
-            yield Fault("keywords" if "fts5" in str(line).lower() else "file", str(line))
+            yield Problem("keywords" if "fts5" in str(line).lower() else "file", str(line))
     rows: Any = connection.execute("SELECT id, state FROM build ORDER BY id").fetchall()
     for build, state in rows:
-        for kind, words, sql in _FAULTS:
+        for kind, words, sql in _CHECKS:
             count: int = connection.execute(of_build(sql, build)).get
             if count:
-                yield Fault(kind, f"the {state} build: {count} {words}")
+                yield Problem(kind, f"the {state} build: {count} {words}")
 
 
 _LOOKED_AT = (
@@ -174,12 +174,15 @@ _LOOKED_AT = (
 
 
 def findings(
-    database: Database, faults: Sequence[Fault], documents: int, chunks: int
+    database: Database, problems: Sequence[Problem], documents: int, chunks: int
 ) -> Iterator[Finding]:
-    """By what ``faults`` are in, then what stands beside the file; both counts are of all in it."""
+    """One for each kind of problem, then on the writer, older damaged files and permissions.
+
+    ``documents`` and ``chunks`` are the counts of the live build.
+    """
     counted = f"{documents} note{'s'[: documents != 1]}, {chunks} chunk{'s'[: chunks != 1]}"
     for kind, name, well in _LOOKED_AT:
-        found = [fault.line for fault in faults if fault.kind == kind]
+        found = [problem.line for problem in problems if problem.kind == kind]
         if found:
             more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
             last_resort = Fix("set the damaged index aside", database.set_aside)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
-from math import inf
 from typing import TYPE_CHECKING, Literal
 
 import apsw
@@ -16,7 +15,6 @@ from commonplace_sqlite.errors import DAMAGE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from commonplace.plugin import Deadline
 
 __all__ = [
     "Access",
@@ -25,11 +23,15 @@ __all__ = [
     "abandon",
     "adopt",
     "condition_of",
-    "limit_time",
+    "log_size",
+    "make_file",
     "open_file",
+    "open_for_reading",
+    "open_for_writing",
     "open_readable",
     "refuse_newer",
     "roll_back",
+    "size_of",
     "transaction",
     "tune_for_writing",
 ]
@@ -45,8 +47,6 @@ _PAGE_SIZE = 16_384
 _READER_CACHE_KIB = 16_384
 _WRITER_CACHE_KIB = 16_384
 _LOG_KEPT_BYTES = 16 * 1024 * 1024
-_STEPS_BETWEEN_LOOKS = 1_000
-"""SQLite instructions between two looks at the clock: some 0.1 ms."""
 
 _WORDS: dict[str, str] = {
     "foreign": "not written by commonplace",
@@ -206,14 +206,6 @@ def roll_back(connection: apsw.Connection) -> None:
             connection.execute("ROLLBACK")
 
 
-def limit_time(connection: apsw.Connection, deadline: Deadline | None) -> None:
-    """Let statements end with ``apsw.InterruptError`` once ``deadline`` has passed."""
-    if deadline is None or deadline.remaining() == inf:
-        connection.set_progress_handler(None)
-    else:
-        connection.set_progress_handler(lambda: deadline.expired, _STEPS_BETWEEN_LOOKS)
-
-
 def _frozen_uri(path: str) -> str:
     quoted = path.replace("\\", "/").replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     return f"file:{'' if quoted.startswith('/') else '/'}{quoted}?immutable=1"
@@ -235,20 +227,6 @@ def make_file(path: str) -> None:
         os.close(descriptor)
 
 
-def stamp_of(path: str, *, frozen: bool = False) -> tuple[int, ...] | None:
-    """What changes when another file takes the place of this one; ``None`` where there is none.
-
-    With ``frozen`` it changes with any change of the file, for SQLite does not look for them there.
-    """
-    try:
-        stat = os.stat(path)
-    except OSError:
-        return None
-    if not frozen:
-        return stat.st_dev, stat.st_ino
-    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, log_size(path)
-
-
 def log_size(path: str) -> int:
     """Bytes in the write-ahead log of ``path``; 0 where there is none."""
     return size_of(f"{path}-wal")
@@ -262,89 +240,38 @@ def size_of(path: str) -> int:
         return 0
 
 
-class Handle:
-    """A connection that is opened when first needed, and again when another file replaces its own.
+def open_for_reading(path: str, *, vfs: str, busy_ms: int) -> tuple[apsw.Connection, Access] | None:
+    """Open a file of the current schema; ``None`` if there is no file, or an empty one.
 
-    ``access`` is how it was last opened.
+    Raises :class:`UnfitError` for a file that must be repaired or migrated first,
+    :class:`~commonplace.errors.IndexNewerError`, and ``apsw.Error``.
     """
-
-    def __init__(self, path: str, *, vfs: str, busy_ms: int) -> None:
-        self._path = path
-        self._vfs = vfs
-        self._busy_ms = busy_ms
-        self._connection: apsw.Connection | None = None
-        self._stamp: tuple[int, ...] | None = None
-        self.access: Access = "write"
-
-    def reading(self) -> apsw.Connection | None:
-        """A connection to the file that is there now; ``None`` where there is no index yet.
-
-        Raises :class:`UnfitError` for a file that must be repaired or migrated first,
-        :class:`~commonplace.errors.IndexNewerError`, and ``apsw.Error``.
-        """
-        if self._is_current() or stamp_of(self._path) is None:
-            return self._connection
-        connection, access, condition = open_readable(
-            self._path, vfs=self._vfs, busy_ms=self._busy_ms
-        )
-        try:
-            _check_readable(condition, self._path)
-        except BaseException:
-            abandon(connection)
-            raise
-        if condition == "empty":
-            abandon(connection)
-            return None
-        return self._keep(connection, access)
-
-    def writing(self) -> apsw.Connection:
-        """A connection to a file of the current schema, which is created or migrated if need be.
-
-        For holders of the writer lease. Raises :class:`UnfitError` for a file that must be set
-        aside first, :class:`~commonplace.errors.IndexNewerError`, ``OSError`` and ``apsw.Error``.
-        """
-        if self._is_current() and self._connection is not None:
-            return self._connection
-        make_file(self._path)
-        connection = open_file(self._path, "write", vfs=self._vfs, busy_ms=self._busy_ms)
-        try:
-            _make_current(connection, self._path)
-        except BaseException:
-            abandon(connection)
-            raise
-        return self._keep(connection, "write")
-
-    def abandon(self) -> None:
-        """Close the connection and leave the file as it is."""
-        abandon(self._connection)
-        self._connection = None
-
-    def close(self) -> None:
-        """Close the connection; the last one to do so writes the log back."""
-        if self._connection is not None:
-            self._connection.close(True)
-            self._connection = None
-
-    def _is_current(self) -> bool:
-        """Whether there is a connection to the file that is there now."""
-        if self._connection is None:
-            return False
-        if stamp_of(self._path, frozen=self.access == "frozen") == self._stamp:
-            return True
-        self.abandon()
-        return False
-
-    def _keep(self, connection: apsw.Connection, access: Access) -> apsw.Connection:
-        adopt(connection)
-        self._connection, self.access = connection, access
-        self._stamp = stamp_of(self._path, frozen=access == "frozen")
-        return connection
-
-
-def _check_readable(condition: Condition, path: str) -> None:
+    if not os.path.exists(path):
+        return None
+    connection, access, condition = open_readable(path, vfs=vfs, busy_ms=busy_ms)
+    if condition == "current":
+        return connection, access
+    abandon(connection)
     refuse_newer(condition, path)
-    if condition not in {"current", "empty"}:
-        raise UnfitError(condition)
+    if condition == "empty":
+        return None
+    raise UnfitError(condition)
+
+
+def open_for_writing(path: str, *, vfs: str, busy_ms: int) -> tuple[apsw.Connection, Access]:
+    """Open a file of the current schema, which is created or migrated if need be.
+
+    For holders of the writer lease. Raises :class:`UnfitError` for a file that must be set aside
+    first, :class:`~commonplace.errors.IndexNewerError`, ``OSError`` and ``apsw.Error``.
+    """
+    make_file(path)
+    connection = open_file(path, "write", vfs=vfs, busy_ms=busy_ms)
+    try:
+        _make_current(connection, path)
+    except BaseException:
+        abandon(connection)
+        raise
+    return connection, "write"
 
 
 def _make_current(connection: apsw.Connection, path: str) -> None:

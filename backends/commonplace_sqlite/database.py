@@ -1,4 +1,4 @@
-"""The index file of a store: who may read and write it, and what happens when that fails."""
+"""The index file of a store: its reader, its writer, and what happens when SQLite fails."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
+from math import inf
 from typing import TYPE_CHECKING
 
 import apsw
@@ -20,42 +21,96 @@ from commonplace.plugin import (
     make_private_folder,
 )
 from commonplace_sqlite import schema
-from commonplace_sqlite.connection import Handle, UnfitError, limit_time, roll_back, transaction
+from commonplace_sqlite.connection import (
+    UnfitError,
+    abandon,
+    adopt,
+    log_size,
+    open_for_reading,
+    open_for_writing,
+    transaction,
+)
 from commonplace_sqlite.errors import DAMAGE, closed, is_forbidden, reason_of, translate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from commonplace.plugin import Deadline, Holder
+    from commonplace_sqlite.connection import Access
 
-__all__ = ["Database"]
+__all__ = ["Database", "stamp_of"]
 
-_PATIENCE_SECONDS = 30.0
+_REPAIR_WAIT_SECONDS = 30.0
+
+_STEPS_PER_CHECK = 1_000
+"""SQLite instructions between two checks of a deadline: some 0.1 ms."""
 
 _OF_THE_CONNECTION = (*DAMAGE, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError)
+
+
+class _Handle:
+    """A connection that is opened when first needed, and again when another file replaces its own.
+
+    ``access`` is how it was last opened.
+    """
+
+    def __init__(
+        self, path: str, open_: Callable[[], tuple[apsw.Connection, Access] | None]
+    ) -> None:
+        self._path = path
+        self._open = open_
+        self._connection: apsw.Connection | None = None
+        self._stamp: tuple[int, ...] | None = None
+        self.access: Access = "write"
+
+    def get(self) -> apsw.Connection | None:
+        """A connection to the file at the path; ``None`` if a reader finds none.
+
+        Raises what the function that opens it raises.
+        """
+        if self._connection is not None:
+            if stamp_of(self._path, frozen=self.access == "frozen") == self._stamp:
+                return self._connection
+            self.abandon()
+        opened = self._open()
+        if opened is not None:
+            self._connection, self.access = opened
+            adopt(self._connection)
+            self._stamp = stamp_of(self._path, frozen=self.access == "frozen")
+        return self._connection
+
+    def abandon(self) -> None:
+        """Close the connection without writing the log back."""
+        abandon(self._connection)
+        self._connection = None
+
+    def close(self) -> None:
+        """Close the connection; the last connection to a file writes its log back."""
+        if self._connection is not None:
+            self._connection.close(True)
+            self._connection = None
 
 
 class Database:
     """One connection for reading and one for writing.
 
-    Readers see what was last committed, also while the writer is at work. A file that is damaged,
-    or of an older version, is seen to under the writer lease before anything else happens. Where
-    nothing can be written and nothing is there to be read, a database in memory takes the place of
-    the file for the rest of the process.
+    Readers see the last commit, also while the writer is at work. A file that is damaged, or of an
+    older version, is first repaired or migrated, under the writer lease. If nothing can be written
+    and there is no index to read, a database in memory replaces the file until the process ends.
     """
 
     def __init__(self, path: str, *, vfs: str = "", busy_ms: int = 5_000) -> None:
-        self.path = os.path.abspath(path)
-        self._lease = Lease(f"{self.path}.lock")
+        path = self.path = os.path.abspath(path)
+        self._lease = Lease(f"{path}.lock")
         self._lock = threading.Lock()
-        self._reader = Handle(self.path, vfs=vfs, busy_ms=busy_ms)
-        self._writer = Handle(self.path, vfs=vfs, busy_ms=busy_ms)
+        self._reader = _Handle(path, lambda: open_for_reading(path, vfs=vfs, busy_ms=busy_ms))
+        self._writer = _Handle(path, lambda: open_for_writing(path, vfs=vfs, busy_ms=busy_ms))
         self._busy_seconds = busy_ms / 1000
         self._memory: apsw.Connection | None = None
         self._closed = False
         self._damage = ""
         self._unwritable = ""
-        self._mended: list[str] = []
+        self._repairs: list[str] = []
 
     @property
     def in_memory(self) -> bool:
@@ -69,38 +124,38 @@ class Database:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What is not as it should be, or was mended, in lines for people."""
-        notices = list(self._mended)
+        """Problems and repairs, one line each."""
+        notices = list(self._repairs)
         if self.in_memory:
-            notices.append(f"the index is lost with this process: {self._unwritable}")
+            notices.append(f"the index is lost when this process ends: {self._unwritable}")
         elif not self.writable:
             reason = self._unwritable or f"{self.path} is read-only"
-            notices.append(f"the index cannot be kept up to date: {reason}")
+            notices.append(f"the index cannot be updated: {reason}")
         elif not os.path.exists(self.path) and (barred := _barred_folder(self.path)):
-            notices.append(f"the index cannot be made: {barred} cannot be written")
+            notices.append(f"the index cannot be created: {barred} cannot be written")
         return tuple(notices)
 
     def holder(self) -> Holder | None:
-        """Who writes the file just now; ``None`` where nobody does, or nobody says so."""
+        """The process that holds the writer lease, if one does and is known."""
         return self._lease.holder()
 
-    def set_aside(self) -> str:
-        """Begin with an empty file in place of this one, as if it were damaged; says where it is.
+    def writing_elsewhere(self) -> tuple[str, ...]:
+        """A line on the other process that writes the file now, if there is one."""
+        return self._lease.notices()
 
-        Raises what :meth:`session` does.
+    def set_aside(self) -> str:
+        """Rename the file as if it were damaged, and create an empty one; returns a message.
+
+        Raises what :meth:`session` raises.
         """
-        with self.session(_PATIENCE_SECONDS):
+        with self.session(_REPAIR_WAIT_SECONDS):
             self._damage = self._damage or "found damaged by a check"
             self._writable()
-        return self._mended[-1]
-
-    def writing_elsewhere(self) -> tuple[str, ...]:
-        """A line on who else writes the file just now, if somebody does."""
-        return self._lease.notices()
+        return self._repairs[-1]
 
     @contextmanager
     def reading(self, deadline: Deadline | None = None) -> Iterator[apsw.Connection | None]:
-        """A connection that shows one unchanging state of the index; ``None`` if there is none.
+        """A connection in a transaction that reads one state of the index; ``None`` without one.
 
         Raises :class:`~commonplace.errors.UnavailableError` in place of SQLite's errors.
         """
@@ -111,27 +166,33 @@ class Database:
             except UnfitError:
                 stack.close()
                 with self.session(self._busy_seconds):
-                    pass
+                    pass  # repairs the file
                 stack.enter_context(self._locked(deadline))
-                connection = self._readable_again()
+                with self._beyond_repair():
+                    connection = self._readable()
             if connection is None:
                 yield None
                 return
+            limited = deadline is not None and deadline.remaining() != inf
             with self._failures(self._reader):
-                limit_time(connection, deadline)
+                if limited and deadline is not None:
+                    connection.set_progress_handler(lambda: deadline.expired, _STEPS_PER_CHECK)
                 try:
                     connection.execute("BEGIN")
                     yield connection
                 finally:
-                    limit_time(connection, None)
-                    roll_back(connection)
+                    if limited:
+                        connection.set_progress_handler(None)
+                    with suppress(apsw.Error):
+                        if connection.in_transaction:
+                            connection.execute("ROLLBACK")
 
     @contextmanager
     def session(self, wait: float) -> Iterator[bool]:
-        """Hold the writer lease, with a file that can be written; tells whether it is outermost.
+        """Hold the writer lease, with a file that can be written; yields whether it is outermost.
 
         Waits up to ``wait`` seconds, then raises :class:`~commonplace.errors.IndexBusyError`; other
-        :class:`~commonplace.errors.IndexUnavailableError` where the file cannot be written.
+        :class:`~commonplace.errors.IndexUnavailableError` if the file cannot be written.
         """
         give_up = time.monotonic() + wait
         self._check_open()
@@ -143,10 +204,10 @@ class Database:
                         make_private_folder(os.path.dirname(self.path))
                         stack.enter_context(self._lease.processes(give_up - time.monotonic()))
                     self._writable()
-                    self._well_again()
+                    self._forget_read_only()
                 except (OSError, apsw.Error) as error:
                     stack.close()
-                    self._give_way(error)
+                    self._fall_back_to_memory(error)
             yield outermost
 
     @contextmanager
@@ -170,7 +231,7 @@ class Database:
             yield connection
 
     def tidy(self, written: int, seconds: float) -> None:
-        """Look after the file after a session of ``seconds`` that put ``written`` chunks."""
+        """Run the maintenance due after a session of ``seconds`` that put ``written`` chunks."""
         from commonplace_sqlite.maintenance import tidy
 
         if not self.in_memory and not self._closed:
@@ -182,7 +243,7 @@ class Database:
         with self._locked():
             self._closed = True
             for connection in (self._reader, self._writer, self._memory):
-                # Nothing is lost where this fails: the log stays, and is read by the next one.
+                # Nothing is lost if this fails: the log stays, and the next connection reads it.
                 with suppress(apsw.Error):
                     if connection is not None:
                         connection.close()
@@ -192,7 +253,7 @@ class Database:
     def _locked(self, deadline: Deadline | None = None) -> Iterator[None]:
         """Keep other threads away from the reader, and from the database in memory.
 
-        Raises :class:`~commonplace.errors.DeadlineExceededError` where that takes too long.
+        Raises :class:`~commonplace.errors.DeadlineExceededError` if that takes too long.
         """
         timeout = -1.0
         if deadline is not None:
@@ -213,32 +274,26 @@ class Database:
             raise UnfitError(self._damage)
         with self._failures(self._reader):
             try:
-                return self._reader.reading()
+                return self._reader.get()
             except apsw.Error as error:
                 if is_forbidden(error, self.path):
-                    raise UnfitError("out of reach for this process") from error
+                    raise UnfitError("not accessible to this process") from error
                 raise
 
-    def _readable_again(self) -> apsw.Connection | None:
-        try:
-            return self._readable()
-        except UnfitError as unfit:
-            raise self._hopeless(unfit) from unfit
-
     def _writable(self) -> apsw.Connection:
-        """The writer's connection; what stands in its way is set aside."""
+        """The writer's connection; a file that cannot be used is set aside."""
         if self._damage:
             self._set_aside(self._damage)
         try:
-            return self._writer.writing()
+            connection = self._writer.get()
         except UnfitError as unfit:
             self._set_aside(str(unfit))
-        try:
-            return self._writer.writing()
-        except UnfitError as unfit:
-            raise self._hopeless(unfit) from unfit
+            with self._beyond_repair():
+                connection = self._writer.get()
+        assert connection is not None, "a writer creates the file"
+        return connection
 
-    def _well_again(self) -> None:
+    def _forget_read_only(self) -> None:
         """Forget that the file could not be written, now that it can be."""
         if self._unwritable or self._reader.access != "write":
             with self._locked():
@@ -246,7 +301,7 @@ class Database:
                 self._reader.access = "write"
                 self._unwritable = ""
 
-    def _set_aside(self, unfit: str) -> None:
+    def _set_aside(self, reason: str) -> None:
         from commonplace_sqlite.checking import set_aside
 
         with self._locked():
@@ -254,11 +309,11 @@ class Database:
             self._writer.abandon()
             target = set_aside(self.path)
             self._damage = ""
-            self._mended.append(f"the index was {unfit}: it was set aside as {target}")
+            self._repairs.append(f"the index was {reason}: it was set aside as {target}")
 
     @contextmanager
-    def _failures(self, part: Handle) -> Iterator[None]:
-        """Translate SQLite's errors, and give up a connection that they make useless."""
+    def _failures(self, handle: _Handle) -> Iterator[None]:
+        """Translate SQLite's errors, and close a connection that they make useless."""
         try:
             yield
         except apsw.Error as error:
@@ -268,23 +323,23 @@ class Database:
                 if isinstance(error, apsw.ReadOnlyError):
                     self._unwritable = str(error)
                 if isinstance(error, _OF_THE_CONNECTION):
-                    # The file may be well again for the next connection, never for this one.
-                    part.abandon()
+                    # The next connection may be able to use the file; this one never will.
+                    handle.abandon()
             raise translate(error, self.path) from error
 
-    def _give_way(self, error: OSError | apsw.Error) -> None:
-        """Go on in memory where nothing may be written nor can be read; else raise what fits."""
+    def _fall_back_to_memory(self, error: OSError | apsw.Error) -> None:
+        """Keep the index in memory if nothing can be written or read; else raise what fits."""
         if not is_forbidden(error, self.path):
             raise translate(error, self.path) from error
         with self._locked():
             try:
-                there = self._readable() is not None
+                readable = self._readable() is not None
             except IndexNewerError:
                 raise
             except (UnfitError, IndexUnavailableError):
-                there = False
+                readable = False
             self._unwritable = f"{self.path} cannot be written ({reason_of(error)})"
-            if there:
+            if readable:
                 raise IndexReadOnlyError(
                     f"the index {self._unwritable}", hint="make the file and its folder writable"
                 ) from error
@@ -292,11 +347,15 @@ class Database:
             self._memory = apsw.Connection(":memory:")
             schema.create(self._memory)
 
-    def _hopeless(self, unfit: UnfitError) -> IndexCorruptError:
-        return IndexCorruptError(
-            f"the index {self.path} is {unfit}, and so is the one made in its place",
-            hint="check the disk, and that nothing else writes to this file",
-        )
+    @contextmanager
+    def _beyond_repair(self) -> Iterator[None]:
+        try:
+            yield
+        except UnfitError as unfit:
+            raise IndexCorruptError(
+                f"the index {self.path} is {unfit}, and so is the one created in its place",
+                hint="check the disk, and that nothing else writes to this file",
+            ) from unfit
 
     def _check_open(self) -> None:
         if self._closed:
@@ -304,8 +363,22 @@ class Database:
 
 
 def _barred_folder(path: str) -> str:
-    """What forbids this process to make ``path``: a folder above, or ``""`` where nothing does."""
+    """The folder above ``path`` that forbids this process to create it; ``""`` if none does."""
     above = os.path.dirname(path)
     while not os.path.lexists(above) and os.path.dirname(above) != above:
         above = os.path.dirname(above)
     return "" if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK) else above
+
+
+def stamp_of(path: str, *, frozen: bool = False) -> tuple[int, ...] | None:
+    """What changes when another file takes the place of this one; ``None`` where there is none.
+
+    With ``frozen`` it changes with any change of the file, for SQLite does not look for them there.
+    """
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    if not frozen:
+        return stat.st_dev, stat.st_ino
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, log_size(path)

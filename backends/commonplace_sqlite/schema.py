@@ -27,6 +27,7 @@ __all__ = [
     "create_build",
     "drop",
     "drop_build",
+    "has_spaces",
     "live_build",
     "migrate",
     "need",
@@ -248,6 +249,11 @@ def live_build(connection: apsw.Connection | None) -> LiveBuild | None:
     return row and LiveBuild(*row)
 
 
+def has_spaces(connection: apsw.Connection) -> bool:
+    """Whether the file holds any vectors."""
+    return connection.execute("SELECT 1 FROM space LIMIT 1").get is not None
+
+
 def all_builds(connection: apsw.Connection | None) -> tuple[Build, ...]:
     """All builds, the oldest first."""
     if connection is None:
@@ -290,8 +296,9 @@ def activate(connection: apsw.Connection, build: Build) -> None:
 
 def drop(connection: apsw.Connection, build: Build) -> None:
     """Delete a build, and the vectors that no other has; one that is gone stays gone."""
-    from commonplace_sqlite.vectors.slabs import forget_unused
-
     connection.execute("DELETE FROM build WHERE id = ?", (build.id,))
     drop_build(connection, build.id)
-    forget_unused(connection)
+    if has_spaces(connection):
+        from commonplace_sqlite.vectors.slabs import forget_unused
+
+        forget_unused(connection)

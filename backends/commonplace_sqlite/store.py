@@ -1,4 +1,4 @@
-"""The SQLite store: the parts of this package under the one face that the host knows."""
+"""The SQLite store, as the host calls it: each method opens one transaction."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from commonplace_sqlite.database import Database
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    import apsw
 
     from commonplace.plugin import (
         Build,
@@ -41,6 +43,8 @@ class SqliteStore:
     to wait for another process's lock on the file. The file is opened at first use.
     """
 
+    capabilities = frozenset({"keyword", "phrases", "vectors", "append", "persistent"})
+
     def __init__(
         self,
         path: str,
@@ -57,11 +61,6 @@ class SqliteStore:
         self._written = 0
         self._extension = vectors, vector_extension
         self._search = search
-
-    @property
-    def capabilities(self) -> frozenset[str]:
-        """Keyword queries with phrases, and vectors, of an index that outlives the process."""
-        return frozenset({"keyword", "phrases", "vectors", "append", "persistent"})
 
     @contextmanager
     def writer(self, *, wait: float) -> Iterator[None]:
@@ -118,24 +117,21 @@ class SqliteStore:
         from commonplace.plugin import KeywordMatches
         from commonplace_sqlite.keyword import keyword
 
-        with self._database.reading(deadline) as connection:
-            live = schema.live_build(connection)
-            if connection is None or live is None:
+        with self._live(deadline) as found:
+            if found is None:
                 return KeywordMatches()
+            connection, live = found
             ranked = keyword(connection, live, query, where, limit)
             return KeywordMatches(rows.found(connection, live.id, ranked))
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """The spaces of the file, and what they cover of the live build."""
-        with self._database.reading() as connection:
-            live = schema.live_build(connection)
-            if connection is None or live is None:
-                return ()
-            if connection.execute("SELECT 1 FROM space LIMIT 1").get is None:
-                return ()  # every search asks, and most would import for nothing
+        with self._live() as found:
+            if found is None or not schema.has_spaces(found[0]):
+                return ()  # most searches end here, and import nothing for vectors
             from commonplace_sqlite.vectors.spaces import space_infos
 
-            return space_infos(connection, live)
+            return space_infos(*found)
 
     def missing_vectors(self, build: Build, space: str) -> list[tuple[str, str]]:
         """What of ``build`` has no vector in ``space``."""
@@ -168,72 +164,62 @@ class SqliteStore:
         """The nearest chunks of the live build, by whichever plan finds them soonest."""
         from commonplace.plugin import Nearest
 
-        with self._database.reading(deadline) as connection:
-            live = schema.live_build(connection)
-            if connection is None or live is None:
+        with self._live(deadline) as found:
+            if found is None:
                 return Nearest((), exact=True)
-            return self._vector_search().nearest(
-                connection, live, space, vector, where, limit, deadline
-            )
+            return self._vector_search().nearest(*found, space, vector, where, limit, deadline)
 
     def vectors(self, space: str, ids: Collection[ChunkId]) -> Mapping[ChunkId, bytes]:
         """The vectors of ``ids`` in the live build."""
         from commonplace_sqlite.vectors.spaces import vectors_of
 
-        with self._database.reading() as connection:
-            live = schema.live_build(connection)
-            if connection is None or live is None:
-                return {}
-            return vectors_of(connection, live.id, space, ids)
+        with self._live() as found:
+            return {} if found is None else vectors_of(found[0], found[1].id, space, ids)
 
     def health(self, *, deep: bool = False) -> StoreHealth:
         """Counts of the live build; ``deep`` reads the whole file."""
         from commonplace_sqlite import checking
-        from commonplace_sqlite.checking import set_aside_before
 
+        database, path = self._database, self._database.path
         counts: tuple[tuple[str, int, int], ...] = ()
-        faults: tuple[checking.Fault, ...] = ()
-        spaces = self.spaces()
-        with self._database.reading() as connection:
+        problems: tuple[checking.Problem, ...] = ()
+        has_spaces = False
+        with database.reading() as connection:
             live = schema.live_build(connection)
             if connection is not None and deep:
-                faults = checking.faults(connection)
+                problems = checking.problems(connection)
             if connection is not None and live is not None:
-                # What is damaged was told above, and would end the report here.
-                count = checking.counts_if_readable if faults else checking.counts_by_source
+                # Damage is among the problems already, and would end the report here.
+                count = checking.counts_if_readable if problems else checking.counts_by_source
                 counts = count(connection, live.id)
-        path = self._database.path
+                has_spaces = schema.has_spaces(connection)
         documents = sum(documents for _, documents, _ in counts)
         chunks = sum(chunks for _, _, chunks in counts)
         findings: tuple[Finding, ...] = ()
-        if deep and not self._database.in_memory:
-            from commonplace_sqlite.checking import findings as look
-
-            findings = tuple(look(self._database, faults, documents, chunks))
-        told = self._database.notices
-        kept = [
-            f"a damaged index is kept at {old}"
-            for old in set_aside_before(path)
-            # A finding tells of all of them, and who set one aside has said so.
-            if not findings and not any(line.endswith(old) for line in told)
-        ]
+        if deep and not database.in_memory:
+            findings = tuple(checking.findings(database, problems, documents, chunks))
+        notices = list(database.notices)
+        if not findings:  # which name all damaged files that are kept
+            notices += [
+                f"a damaged index is kept at {old}"
+                for old in checking.set_aside_before(path)
+                if not any(line.endswith(old) for line in database.notices)
+            ]
+        if deep:
+            notices += database.writing_elsewhere()
+        if has_spaces or all(self._extension):
+            notices += self._vector_search().notices(used=has_spaces)
+        files = () if database.in_memory else (path, f"{path}-wal", f"{path}-shm")
         return StoreHealth(
-            location="" if self._database.in_memory else path,
+            location="" if database.in_memory else path,
             documents=documents,
             chunks=chunks,
-            size=0
-            if self._database.in_memory
-            else sum(map(size_of, (path, f"{path}-wal", f"{path}-shm"))),
-            writable=self._database.writable,
+            size=sum(map(size_of, files)),
+            writable=database.writable,
             documents_by_source=tuple((source, documents) for source, documents, _ in counts),
             chunks_by_source=tuple((source, chunks) for source, _, chunks in counts),
-            notices=(
-                *told,
-                *kept,
-                *(self._database.writing_elsewhere() if deep else ()),
-                *self._vector_search().notices(used=bool(spaces)),
-            ),
-            problems=tuple(fault.line for fault in faults),
+            notices=tuple(notices),
+            problems=tuple(problem.line for problem in problems),
             findings=findings,
         )
 
@@ -241,6 +227,15 @@ class SqliteStore:
         """Let go of the file."""
         self._search = None
         self._database.close()
+
+    @contextmanager
+    def _live(
+        self, deadline: Deadline | None = None
+    ) -> Iterator[tuple[apsw.Connection, schema.LiveBuild] | None]:
+        """A connection in a transaction and the live build; ``None`` if there is no live build."""
+        with self._database.reading(deadline) as connection:
+            live = schema.live_build(connection)
+            yield None if connection is None or live is None else (connection, live)
 
     def _vector_search(self) -> VectorSearch:
         from commonplace_sqlite.vectors.searching import VectorSearch

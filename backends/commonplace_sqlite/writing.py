@@ -8,8 +8,7 @@ from attrs import evolve
 
 from commonplace.plugin import AppendDocument, DeleteDocument, PutDocument, TouchDocument
 from commonplace_sqlite.rows import digest_in, heading_in, indexable, int_in, packed, text_in
-from commonplace_sqlite.schema import of_build, text_id
-from commonplace_sqlite.vectors.slabs import documents_added, documents_going
+from commonplace_sqlite.schema import has_spaces, of_build, text_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     import apsw
 
     from commonplace.plugin import AnalysedChunk, Change, Stamp
+    from commonplace_sqlite.vectors.slabs import Going
 
     Known = tuple[int, int]
 
@@ -68,11 +68,16 @@ def put_documents(connection: apsw.Connection, build: int, changes: Iterable[Cha
     # Everything goes before anything comes: FTS5 writes out what it has in hand whenever row ids
     # do not ascend, and new ids are above all old ones.
     going = _going(connection, build, effects)
-    texts_gone = documents_going(connection, build, dict(going.values()))
+    texts_gone: Going | None = None
+    if has_spaces(connection):
+        from commonplace_sqlite.vectors.slabs import documents_added, documents_going
+
+        texts_gone = documents_going(connection, build, dict(going.values()))
     gone = _remove(connection, build, effects, going)
     _touch(connection, build, effects)
     documents, added = _add(connection, build, effects, going)
-    documents_added(connection, build, documents, texts_gone)
+    if texts_gone is not None:
+        documents_added(connection, build, documents, texts_gone)
     connection.execute(_COUNT, (added - gone, gone, build))
     return added
 

@@ -232,18 +232,13 @@ class Going(NamedTuple):
     digests: Collection[Digest]
 
 
-def documents_going(
-    connection: apsw.Connection, build: int, documents: Mapping[int, int]
-) -> Going | None:
-    """Forget what is derived for documents that go; ``None`` where there are no vectors.
+def documents_going(connection: apsw.Connection, build: int, documents: Mapping[int, int]) -> Going:
+    """Forget what is derived for documents that go.
 
     ``documents`` says of each from which chunk on it goes. To be called before the chunks go; what
     is returned is for :func:`documents_added`.
     """
-    spaces = all_spaces(connection)
-    if not spaces:
-        return None
-    for space in spaces:
+    for space in all_spaces(connection):
         forget_slabs(connection, build, space, documents)
     sql = of_build(_DIGESTS, build)
     rows: Any = (row for document in documents.items() for row in connection.execute(sql, document))
@@ -251,15 +246,13 @@ def documents_going(
 
 
 def documents_added(
-    connection: apsw.Connection, build: int, documents: Mapping[int, int], gone: Going | None
+    connection: apsw.Connection, build: int, documents: Mapping[int, int], gone: Going
 ) -> None:
     """Let documents that came take over the vectors there are; forget those of texts that went.
 
     ``documents`` says of each from which chunk on it came. A text that went with one document and
     came with another keeps its vectors.
     """
-    if gone is None:
-        return
     used = _used(connection)
     left = set(gone.documents).difference(documents)
     for space in all_spaces(connection):
@@ -275,9 +268,8 @@ def documents_added(
 
 def forget_unused(connection: apsw.Connection) -> None:
     """Forget the vectors of texts that no build has (any more)."""
-    if all_spaces(connection):
-        connection.execute(_FORGET_ALL.replace("<used>", _used(connection)))
-        connection.execute(_FORGET_SPACES)
+    connection.execute(_FORGET_ALL.replace("<used>", _used(connection)))
+    connection.execute(_FORGET_SPACES)
 
 
 def _used(connection: apsw.Connection) -> str:

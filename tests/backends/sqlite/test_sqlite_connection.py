@@ -9,7 +9,8 @@ import pytest
 
 from commonplace.testing import make_put, publish, search, write
 from commonplace.testing.driving import held, words
-from commonplace_sqlite.connection import make_file, stamp_of
+from commonplace_sqlite.connection import make_file
+from commonplace_sqlite.database import stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

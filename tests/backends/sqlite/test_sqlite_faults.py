@@ -209,7 +209,7 @@ def test_a_read_only_file_is_searched_and_not_written(
     health = store.health(deep=True)
     assert not health.writable
     assert health.problems == ()
-    assert any("cannot be kept up to date" in notice for notice in health.notices)
+    assert any("the index cannot be updated" in notice for notice in health.notices)
     assert seen(store) == before
 
 

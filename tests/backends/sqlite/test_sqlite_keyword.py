@@ -15,7 +15,7 @@ from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import Deadline
 from commonplace.testing import make_chunk, make_put, publish, search, write
 from commonplace.testing.driving import EVERYWHERE, places, words
-from commonplace_sqlite import keyword, pruning
+from commonplace_sqlite import keyword, maintenance, pruning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -270,7 +270,7 @@ def test_a_word_that_became_rare_is_not_taken_for_common(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the survey noted of a word may be long past; the bound goes by what may be left."""
-    monkeypatch.setattr(pruning, "_DRIFT", 100)  # no second survey
+    monkeypatch.setattr(maintenance, "_DRIFT", 100)  # no second survey
     filling = " ".join(f"w{number}" for number in range(30))
     publish(
         store,

@@ -264,14 +264,14 @@ def test_a_short_session_on_a_large_index_looks_for_no_common_terms(
     store: SqliteStore, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish(store, *documents(110))
-    monkeypatch.setattr("commonplace_sqlite.pruning._SECONDS_PER_CHUNK", 1.0)
+    monkeypatch.setattr("commonplace_sqlite.maintenance._SECONDS_PER_CHUNK", 1.0)
     write(store, *documents(22, 110))
     assert surveyed(path) == 2_200, "it would take too long"
     monkeypatch.setattr("commonplace_sqlite.maintenance._LEAST_SECONDS", 1e6)
     write(store, *documents(1, 132))
     assert surveyed(path) == 2_660, "there is time"
     monkeypatch.undo()
-    monkeypatch.setattr("commonplace_sqlite.pruning._SECONDS_PER_CHUNK", 1.0)
+    monkeypatch.setattr("commonplace_sqlite.maintenance._SECONDS_PER_CHUNK", 1.0)
     for first in range(133, 203, 10):
         write(store, *documents(10, first))
     assert surveyed(path) > 2_660, "after so much it must be"

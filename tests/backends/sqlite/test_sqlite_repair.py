@@ -186,11 +186,11 @@ def test_a_disk_that_takes_nothing_for_a_while(
 
     filled.close()
     again = type(filled)(path)
-    monkeypatch.setattr("commonplace_sqlite.connection.open_file", refuse)
+    monkeypatch.setattr("commonplace_sqlite.connection.make_file", refuse)
     with pytest.raises(IndexReadOnlyError):
         write(again, make_put("c.md", "ant"))
     assert not again.health().writable
-    assert any("cannot be kept up to date" in notice for notice in again.health().notices)
+    assert any("the index cannot be updated" in notice for notice in again.health().notices)
     assert len(held(again)) == 2
     monkeypatch.undo()
     write(again, make_put("c.md", "ant"))

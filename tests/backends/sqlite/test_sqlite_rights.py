@@ -103,7 +103,7 @@ def test_an_index_nobody_may_write_is_searched(index: str, folder: Path) -> None
     assert documents == "['a.md']"
     assert written == "read-only: True"
     assert health == "False () 1"
-    assert notice.startswith("the index cannot be kept up to date")
+    assert notice.startswith("the index cannot be updated")
 
 
 def test_it_is_searched_while_its_owner_has_it_open(
@@ -122,7 +122,7 @@ def test_an_index_nobody_may_read_is_made_in_memory(index: str, folder: Path) ->
     protect(folder, 0o000)
     documents, written, health, notice = as_somebody_else(index)
     assert (documents, written, health) == ("[]", "made", "True () 1")
-    assert notice.startswith("the index is lost with this process")
+    assert notice.startswith("the index is lost when this process ends")
 
 
 def test_a_log_that_cannot_be_read_back_is_no_index(index: str, folder: Path) -> None:
@@ -215,8 +215,10 @@ def test_a_folder_where_no_index_can_be_made_is_named(
     in_the_way = folder / "file"
     in_the_way.write_text("no folder")
     store = open_store(str(in_the_way / "deeper/index.sqlite"))
-    assert store.health().notices == (f"the index cannot be made: {in_the_way} cannot be written",)
+    assert store.health().notices == (
+        f"the index cannot be created: {in_the_way} cannot be written",
+    )
     # The superuser may write everywhere.
     monkeypatch.setattr(os, "access", lambda path, _mode: os.fspath(path) != str(folder))
     store = open_store(str(folder / "deeper/index.sqlite"))
-    assert store.health().notices == (f"the index cannot be made: {folder} cannot be written",)
+    assert store.health().notices == (f"the index cannot be created: {folder} cannot be written",)

@@ -5,19 +5,26 @@ from __future__ import annotations
 import os
 import threading
 import time
+from datetime import timedelta
+from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import IndexCorruptError
-from commonplace_lancedb.snapshot import Snapshot
-from commonplace_lancedb.translation import closed, is_missing_table, translated
+from commonplace_lancedb.errors import closed, is_missing_table, translated
+from commonplace_lancedb.head import Head, head_id
+from commonplace_lancedb.schema import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
 
     from commonplace.plugin import Deadline
-    from commonplace_lancedb.place import Place
+    from commonplace_lancedb.head import BuildState
+    from commonplace_lancedb.settings import Location
 
-__all__ = ["Database"]
+__all__ = ["EVERY", "Database", "Snapshot"]
 
 
 class Database:
@@ -29,12 +36,12 @@ class Database:
 
     def __init__(
         self,
-        place: Place,
+        location: Location,
         *,
         consistency_seconds: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.place = place
+        self.location = location
         self._consistency = consistency_seconds
         self._clock = clock
         self._lock = threading.RLock()
@@ -54,7 +61,7 @@ class Database:
     def check_open(self) -> None:
         """Raise :class:`~commonplace.errors.IndexUnavailableError` once closed."""
         if self._closed:
-            raise closed(self.place)
+            raise closed(self.location)
 
     def snapshot(self, deadline: Deadline | None = None) -> Snapshot | None:
         """The table as it is now, or was within the interval; ``None`` where there is none."""
@@ -68,7 +75,7 @@ class Database:
             if table is None:
                 self._snapshot = None
             elif self._snapshot is None or not self._snapshot.is_of(table):
-                self._snapshot = Snapshot(table, self.place)
+                self._snapshot = Snapshot(table, self.location)
             return self._snapshot
 
     def latest(self) -> Snapshot | None:
@@ -82,7 +89,7 @@ class Database:
         with self._lock:
             self.check_open()
             table = self._open(None)
-            with translated(self.place):
+            with translated(self.location):
                 if table is None:
                     table = self._made()
                 elif not self._ready and all(i.columns != ["terms"] for i in table.list_indices()):
@@ -119,32 +126,32 @@ class Database:
     def _open(self, deadline: Deadline | None) -> Any:
         if not self._may_exist():
             return None
-        with translated(self.place, deadline):
+        with translated(self.location, deadline):
             connection = self._connected()
             try:
-                return connection.open_table(self.place.table)
+                return connection.open_table(self.location.table)
             except ValueError as error:
-                if is_missing_table(error, self.place.table):
+                if is_missing_table(error, self.location.table):
                     return None
                 raise
 
     def _may_exist(self) -> bool:
         """False where it is certain, without LanceDB, that there is no table."""
-        folder = self.place.folder
-        return folder is None or os.path.isdir(f"{folder}/{self.place.table}.lance")
+        folder = self.location.folder
+        return folder is None or os.path.isdir(f"{folder}/{self.location.table}.lance")
 
     def _connected(self) -> Any:
         if self._connection is None:
             import lancedb
 
             # No interval: a handle stays at its version, which is what makes it a snapshot.
-            self._connection = lancedb.connect(self.place.uri, **self.place.arguments())
+            self._connection = lancedb.connect(self.location.uri, **self.location.arguments())
         return self._connection
 
     def _made(self) -> Any:
         from commonplace_lancedb.schema import schema
 
-        name, columns = self.place.table, schema()
+        name, columns = self.location.table, schema()
         table = self._connected().create_table(name, schema=columns, exist_ok=True)
         self._index(table)
         return table
@@ -164,3 +171,128 @@ class Database:
             ascii_folding=False,
         )
         table.create_index("terms", config=config)
+
+
+EVERY = 2**31 - 1
+"""A limit that cuts nothing off."""
+
+
+class Snapshot:
+    """Every query of it names the namespace: rows of others are never looked at.
+
+    ``counted`` remembers how many chunks hold a token, by build and token.
+    """
+
+    def __init__(self, table: Any, location: Location) -> None:
+        self._table = table
+        self._location = location
+        self._version: int = table.version
+        self.counted: dict[tuple[int, str], float] = {}
+
+    def is_of(self, table: Any) -> bool:
+        """Whether ``table`` is at this version."""
+        same: bool = table.version == self._version
+        return same
+
+    @cached_property
+    def head(self) -> Head:
+        """What is valid of the namespace; empty where nothing was ever written."""
+        rows = self._all(f"id = {head_id(self._location.namespace)}", ("revision", "state"))
+        if not rows.num_rows:
+            return Head()
+        return Head.loaded(rows["revision"][0].as_py(), rows["state"][0].as_py())
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the table's columns."""
+        with translated(self._location):
+            return tuple(self._table.schema.names)
+
+    def schema(self) -> pa.Schema:
+        """The table's columns."""
+        with translated(self._location):
+            return self._table.schema
+
+    def scope(self, build: BuildState, kind: str) -> str:
+        """The condition of all that is asked of a build."""
+        namespace = literal(self._location.namespace)
+        return f"namespace = {namespace} AND build = {build.id} AND kind = '{kind}'"
+
+    def rows(self, build: BuildState, kind: str, columns: Sequence[str], also: str = "") -> Any:
+        """Rows of ``kind`` in ``build`` that pass the condition ``also``, as an Arrow table."""
+        scope = self.scope(build, kind)
+        return self._all(f"{scope} AND ({also})" if also else scope, columns)
+
+    def matching(
+        self, query: Any, condition: str, columns: Sequence[str], limit: int, deadline: Deadline
+    ) -> Any:
+        """The best ``limit`` rows by Lance's own BM25, which pass ``condition`` beforehand."""
+        with translated(self._location, deadline):
+            search = self._table.search(query, query_type="fts").where(condition, prefilter=True)
+            # Lance warns where its score is not asked for.
+            search = search.limit(limit).select([*columns, "_score"])
+            return search.to_arrow(timeout=_seconds(deadline))
+
+    def nearest(
+        self,
+        vector: Any,
+        column: str,
+        condition: str,
+        columns: Sequence[str],
+        limit: int,
+        deadline: Deadline,
+        *,
+        probes: int | None = None,
+    ) -> Any:
+        """The ``limit`` rows with the largest inner product, passing ``condition`` beforehand.
+
+        Every vector is compared, unless ``probes`` says how many parts of the index to look into.
+        """
+        with translated(self._location, deadline):
+            search = self._table.search(vector, vector_column_name=column)
+            search = search.distance_type("dot").where(condition, prefilter=True)
+            if probes is None:
+                search = search.bypass_vector_index()
+            else:
+                search = search.nprobes(probes).refine_factor(4)
+            search = search.limit(limit).select([*columns, "_distance"])
+            return search.to_arrow(timeout=_seconds(deadline))
+
+    def orphans(self) -> list[int]:
+        """Builds of the namespace that have rows, and are not in the head.
+
+        Rows come with a head that knows their build: these have been dropped, and stayed when
+        their rows should have gone.
+        """
+        namespace = literal(self._location.namespace)
+        rows = self._all(f"namespace = {namespace} AND kind <> 'head'", ("build",))
+        known = {build.id for build in self.head.builds}
+        return sorted(set(rows["build"].unique().to_pylist()) - known)
+
+    def count(self, condition: str | None = None) -> int:
+        """Rows of the whole table that pass ``condition``, whosever they are."""
+        with translated(self._location):
+            number: int = self._table.count_rows(condition)
+        return number
+
+    def indexes(self) -> dict[str, Any]:
+        """The indexes by the column they are of."""
+        with translated(self._location):
+            return {index.columns[0]: index for index in self._table.list_indices()}
+
+    def stats(self) -> Any:
+        """Bytes, rows and fragments of the whole table; ``None`` where a service keeps it."""
+        if self._location.is_service:
+            return None
+        with translated(self._location):
+            return self._table.stats()
+
+    def _all(self, condition: str, columns: Sequence[str]) -> Any:
+        with translated(self._location):
+            search = self._table.search().where(condition).limit(EVERY)
+            return search.select(list(columns)).to_arrow()
+
+
+def _seconds(deadline: Deadline) -> timedelta | None:
+    remaining = deadline.remaining()
+    return None if remaining == inf else timedelta(seconds=min(remaining, 86_400.0))

@@ -95,7 +95,7 @@ class Head:
         return next((one for one in self.builds if one.build[:2] == build[:2]), None)
 
     def with_build(self, changed: BuildState) -> Head:
-        """The same with ``changed`` in the place of the build of its id."""
+        """The same with ``changed`` in place of the build with its id."""
         builds = tuple(changed if one.id == changed.id else one for one in self.builds)
         return evolve(self, builds=builds)
 

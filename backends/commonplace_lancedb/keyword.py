@@ -7,22 +7,29 @@ the build that is searched, whatever else is in the table.
 
 from __future__ import annotations
 
+from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace_lancedb.bm25 import counts_of, has, padded, score, weight
-from commonplace_lancedb.encoding import text_in, text_out
-from commonplace_lancedb.filters import condition_of, is_open, passing
-from commonplace_lancedb.schema import ID_BITS
+from commonplace_lancedb.reading import condition_of, is_open, passing
+from commonplace_lancedb.schema import ID_BITS, last_column, text_in, text_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from commonplace.plugin import Deadline, KeywordQuery, Phrase, Where
-    from commonplace_lancedb.bm25 import Padded
+    from commonplace_lancedb.database import Snapshot
     from commonplace_lancedb.head import BuildState, Counts
-    from commonplace_lancedb.snapshot import Snapshot
 
-__all__ = ["keyword"]
+__all__ = [
+    "Padded",
+    "counts_of",
+    "has",
+    "keyword",
+    "padded",
+    "score",
+    "weight",
+]
+
 
 _CANDIDATES = 1_000
 """Rows that are scored at least, of those that match; all, where there are no more."""
@@ -36,14 +43,14 @@ _COUNTED = 4_000
 _SAMPLE = 20_000
 
 _CHECK_EVERY = 256
-_COLUMNS = ("id", "source", "path", "place", "day", "terms", "tokens")
+_COLUMNS = ("id", "source", "path", "position", "day", "terms", "tokens")
 
 
 class _Candidate(NamedTuple):
     id: int
     source: str
     path: str
-    place: int
+    position: int
     day: str | None
     columns: Padded
     length: int
@@ -135,8 +142,8 @@ def _fetched(
     rows = snapshot.matching(query, condition, _COLUMNS, limit, deadline)
     values = [rows[name].to_pylist() for name in _COLUMNS]
     return [
-        _Candidate(id_, source, path, place, day, padded(terms), length)
-        for id_, source, path, place, day, terms, length in zip(*values, strict=True)
+        _Candidate(id_, source, path, position, day, padded(terms), length)
+        for id_, source, path, position, day, terms, length in zip(*values, strict=True)
     ]
 
 
@@ -156,7 +163,7 @@ def _ranked(
             continue
         value = score(one.columns, one.length, average, asked.should, weights)
         if value > 0:
-            scored.append((-value, text_out(one.source), text_out(one.path), one.place, one.id))
+            scored.append((-value, text_out(one.source), text_out(one.path), one.position, one.id))
     return [(id_, -negative) for negative, _, _, _, id_ in sorted(scored)]
 
 
@@ -218,3 +225,62 @@ def _tokens(tokens: Sequence[str]) -> tuple[str, ...]:
 
 def _phrases(phrases: Sequence[Phrase]) -> tuple[Phrase, ...]:
     return tuple(found for phrase in phrases if (found := _tokens(phrase)))
+
+
+_EXTRA = 0.4
+"""What one occurrence counts in the column extra; in body and head it counts 1."""
+
+_K1 = 1.2
+_B = 0.75
+
+Padded = tuple[str, str]
+"""All columns of a row, and the column extra alone, each token with two spaces of its own."""
+
+
+def padded(terms: str) -> Padded:
+    """The columns so that tokens and phrases are found by plain text search.
+
+    Two tokens that stand side by side have two spaces between them: both are found.
+    """
+    return f"  {terms.replace(' ', '  ')} ", f"  {last_column(terms).replace(' ', '  ')} "
+
+
+def counts_of(columns: Padded, token: str) -> float:
+    """How often ``token`` stands in a row, each occurrence with its column's weight."""
+    every, extra = columns
+    needle = f" {token} "
+    found = every.count(needle)
+    if not found:
+        return 0.0
+    less = extra.count(needle)
+    return found - less + _EXTRA * less
+
+
+def has(columns: Padded, phrase: Sequence[str]) -> bool:
+    """Whether the tokens of ``phrase`` stand side by side in one of the columns."""
+    return f" {'  '.join(phrase)} " in columns[0]
+
+
+def weight(rows: int, hits: float) -> float:
+    """The weight of a token that ``hits`` of ``rows`` chunks hold; never below 1e-6.
+
+    Without the bound a token that stands in more than half of all chunks would count against them.
+    """
+    return max(log((rows - hits + 0.5) / (hits + 0.5)), 1e-6) if hits < rows + 0.5 else 1e-6
+
+
+def score(
+    columns: Padded,
+    length: int,
+    average: float,
+    should: Sequence[str],
+    weights: Mapping[str, float],
+) -> float:
+    """The sum over ``should``; a token that stands there twice counts twice."""
+    norm = _K1 * (1 - _B + _B * length / average)
+    total = 0.0
+    for token in should:
+        count = counts_of(columns, token)
+        if count:
+            total += weights[token] * count * (_K1 + 1) / (count + norm)
+    return total

@@ -26,12 +26,12 @@ def make_store(context: StoreContext) -> Store:
             f"the LanceDB backend has no tokenizer {context.tokenizer!r}: it takes analysed terms",
             hint="leave the tokenizer unset, or use the builtin backend",
         )
-    from commonplace_lancedb.place import place_of
+    from commonplace_lancedb.settings import location_of
     from commonplace_lancedb.store import LanceStore
 
     settings = context.config or LanceSettings()
     return LanceStore(
-        place_of(context.path, settings),
+        location_of(context.path, settings),
         consistency_seconds=settings.read_consistency_interval,
         index_vectors_from=settings.vector_index_rows,
     )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from commonplace.plugin import IndexUnavailableError, Lease, SpaceInfo
-from commonplace_lancedb.committing import Committer
 from commonplace_lancedb.database import Database
 from commonplace_lancedb.head import BuildState
-from commonplace_lancedb.mending import mending, set_aside_before
+from commonplace_lancedb.maintenance import repairing, set_aside_before
 from commonplace_lancedb.schema import ID_BITS
+from commonplace_lancedb.writing import Committer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
         StoreHealth,
         Where,
     )
+    from commonplace_lancedb.database import Snapshot
     from commonplace_lancedb.head import Head
-    from commonplace_lancedb.place import Place
-    from commonplace_lancedb.snapshot import Snapshot
+    from commonplace_lancedb.settings import Location
 
 __all__ = ["LanceStore"]
 
@@ -48,17 +48,17 @@ class LanceStore:
 
     def __init__(
         self,
-        place: Place,
+        location: Location,
         *,
         consistency_seconds: float = 0.0,
         index_vectors_from: int = 50_000,
         committer: Callable[[Database], Committer] = Committer,
     ) -> None:
-        self._place = place
-        self._database = Database(place, consistency_seconds=consistency_seconds)
+        self._location = location
+        self._database = Database(location, consistency_seconds=consistency_seconds)
         self._database.warm()
         self._committer = committer(self._database)
-        self._lease = Lease(place.lock, what=f"the LanceDB at {place.shown}")
+        self._lease = Lease(location.lock, what=f"the LanceDB at {location.shown}")
         self._index_vectors_from = index_vectors_from
         self._written = False
         self._notices: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class LanceStore:
         with self._lease.held(wait) as outermost:
             yield
             if outermost and self._written:
-                from commonplace_lancedb.upkeep import tidy
+                from commonplace_lancedb.maintenance import tidy
 
                 self._written = False
                 notice = tidy(self._database, index_vectors_from=self._index_vectors_from)
@@ -87,8 +87,8 @@ class LanceStore:
 
     def builds(self) -> tuple[Build, ...]:
         """All builds, the oldest first."""
-        with self._mending():
-            head, _ = self._look()
+        with self._repairing():
+            head, _ = self._current()
             return tuple(state.build for state in head.builds)
 
     def open_build(self, identity: str) -> Build:
@@ -106,7 +106,7 @@ class LanceStore:
         return next(one.build for one in head.builds if one.state == "filling")
 
     def activate(self, build: Build) -> None:
-        """Let ``build`` take the live one's place."""
+        """Let ``build`` replace the live one."""
 
         def change(head: Head) -> Head:
             live = evolve(_need(head, build), state="live")
@@ -123,8 +123,8 @@ class LanceStore:
         """What ``build`` or the live one holds."""
         from commonplace_lancedb.reading import documents
 
-        with self._mending():
-            head, snapshot = self._look()
+        with self._repairing():
+            head, snapshot = self._current()
             state = head.live if build is None else _need(head, build)
             return [] if snapshot is None or state is None else documents(snapshot, state)
 
@@ -133,7 +133,7 @@ class LanceStore:
         from commonplace_lancedb.writing import prepared, written
 
         self._lease.check()
-        outcome = prepared(self._place.namespace, build.id, changes)
+        outcome = prepared(self._location.namespace, build.id, changes)
 
         def make(snapshot: Snapshot) -> None:
             before = snapshot.head
@@ -141,7 +141,7 @@ class LanceStore:
             if done is not None:
                 self._committer.commit(before, done.head, done.rows)
 
-        with self._mending():
+        with self._repairing():
             self._committer.change(make)
         self._written = True
 
@@ -154,8 +154,8 @@ class LanceStore:
         from commonplace_lancedb.reading import found
 
         deadline.check("the keyword search")
-        with self._mending():
-            head, snapshot = self._look(deadline)
+        with self._repairing():
+            head, snapshot = self._current(deadline)
             if snapshot is None or head.live is None:
                 return KeywordMatches()
             ranked = keyword(snapshot, head.live, query, where, limit, deadline)
@@ -163,8 +163,8 @@ class LanceStore:
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """The spaces of the namespace, and what they cover of the live build."""
-        with self._mending():
-            head, _ = self._look()
+        with self._repairing():
+            head, _ = self._current()
         live = head.live
         if live is None:
             return ()
@@ -178,8 +178,8 @@ class LanceStore:
         """What of ``build`` has no vector in ``space``."""
         from commonplace_lancedb.reading import missing
 
-        with self._mending():
-            head, snapshot = self._look()
+        with self._repairing():
+            head, snapshot = self._current()
             state = _need(head, build)
             return [] if snapshot is None else missing(snapshot, state, head.spaces.get(space))
 
@@ -204,7 +204,7 @@ class LanceStore:
                 self._committer.commit(before, *done)
 
         if new:
-            with self._mending():
+            with self._repairing():
                 self._committer.change(make)
             self._written = True
 
@@ -220,11 +220,11 @@ class LanceStore:
         """The nearest chunks of the live build."""
         from commonplace.plugin import Nearest
         from commonplace_lancedb import vectors as parts
-        from commonplace_lancedb.nearest import nearest
+        from commonplace_lancedb.vectors import nearest
 
         deadline.check("the vector search")
-        with self._mending():
-            head, snapshot = self._look(deadline)
+        with self._repairing():
+            head, snapshot = self._current(deadline)
             held = head.spaces.get(space)
             if snapshot is None or head.live is None or held is None:
                 return Nearest((), exact=True)
@@ -244,8 +244,8 @@ class LanceStore:
         """The vectors of ``ids`` in the live build."""
         from commonplace_lancedb.reading import vectors_of
 
-        with self._mending():
-            head, snapshot = self._look()
+        with self._repairing():
+            head, snapshot = self._current()
             held = head.spaces.get(space)
             if snapshot is None or head.live is None or held is None:
                 return {}
@@ -253,12 +253,12 @@ class LanceStore:
 
     def health(self, *, deep: bool = False) -> StoreHealth:
         """Counts of the live build; ``deep`` compares its rows with them."""
-        from commonplace_lancedb.checking import health
+        from commonplace_lancedb.maintenance import health
 
-        with self._mending():
-            _, snapshot = self._look()
-            found = health(self._place, snapshot, deep=deep)
-        kept = (f"a damaged index is kept at {old}" for old in set_aside_before(self._place))
+        with self._repairing():
+            _, snapshot = self._current()
+            found = health(self._location, snapshot, deep=deep)
+        kept = (f"a damaged index is kept at {old}" for old in set_aside_before(self._location))
         writing = self._lease.notices() if deep else ()
         return found._replace(notices=(*kept, *self._notices, *writing))
 
@@ -266,10 +266,10 @@ class LanceStore:
         """Let go of the table."""
         self._database.close()
 
-    def _mending(self) -> AbstractContextManager[None]:
-        return mending(self._database, self._lease)
+    def _repairing(self) -> AbstractContextManager[None]:
+        return repairing(self._database, self._lease)
 
-    def _look(self, deadline: Deadline | None = None) -> tuple[Head, Snapshot | None]:
+    def _current(self, deadline: Deadline | None = None) -> tuple[Head, Snapshot | None]:
         from commonplace_lancedb.head import Head
 
         snapshot = self._database.snapshot(deadline)
@@ -277,7 +277,7 @@ class LanceStore:
 
     def _change_builds(self, change: Callable[[Head], Head]) -> Head:
         """Commit what ``change`` makes of the head, if it makes anything of it."""
-        from commonplace_lancedb.upkeep import forget_builds
+        from commonplace_lancedb.maintenance import forget_builds
 
         self._lease.check()
         self._database.check_open()
@@ -289,7 +289,7 @@ class LanceStore:
                 self._committer.commit(before, after)
             return before, after
 
-        with self._mending():
+        with self._repairing():
             before, after = self._committer.change(make)
         gone = {build.id for build in before.builds} - {build.id for build in after.builds}
         forget_builds(self._database, sorted(gone))

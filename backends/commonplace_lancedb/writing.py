@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import secrets
-from typing import TYPE_CHECKING, Any, NamedTuple
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from commonplace.plugin import DeleteDocument, PutDocument, TouchDocument
-from commonplace_lancedb.encoding import (
+from commonplace.plugin import DeleteDocument, IndexBusyError, PutDocument, TouchDocument
+from commonplace_lancedb.errors import ConflictError, translated
+from commonplace_lancedb.head import Counts, Head, head_id
+from commonplace_lancedb.schema import (
+    ID_BITS,
+    epoch_column,
     heading_in,
     literals,
     stamp_in,
@@ -14,20 +20,24 @@ from commonplace_lancedb.encoding import (
     text_in,
     text_out,
 )
-from commonplace_lancedb.head import Counts
-from commonplace_lancedb.schema import ID_BITS, epoch_column
 from commonplace_lancedb.vectors import carried, with_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import pyarrow as pa
 
     from commonplace.plugin import Change
-    from commonplace_lancedb.head import BuildState, Head
-    from commonplace_lancedb.snapshot import Snapshot
+    from commonplace_lancedb.database import Database, Snapshot
+    from commonplace_lancedb.head import BuildState
 
-__all__ = ["Written", "prepared", "written"]
+__all__ = [
+    "Committer",
+    "Written",
+    "prepared",
+    "written",
+]
+
 
 Key = tuple[str, str]
 
@@ -136,14 +146,14 @@ def _rows(namespace: str, build: int, put: PutDocument) -> Iterable[dict[str, An
         "trust": put.trust,
     }
     chunks = []
-    for place, (chunk, terms, digest) in enumerate(put.chunks):
+    for position, (chunk, terms, digest) in enumerate(put.chunks):
         columns = terms_in(*terms)
         chunks.append(
             {
                 **shared,
                 "id": secrets.randbits(ID_BITS),
                 "kind": "chunk",
-                "place": place,
+                "position": position,
                 "start_line": chunk.start_line,
                 "end_line": chunk.end_line,
                 "text": text_in(chunk.text),
@@ -197,7 +207,7 @@ def _counts(row: dict[str, Any]) -> Counts:
 
 
 def _dead(rows: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-    """What takes the place of rows that are gone.
+    """What replaces rows that are gone.
 
     To delete in the commit that inserts, Lance would have to read the ids of the whole table.
     """
@@ -208,3 +218,95 @@ def _table(snapshot: Snapshot, rows: list[dict[str, Any]]) -> Any:
     import pyarrow as pa
 
     return pa.Table.from_pylist(rows, schema=snapshot.schema())
+
+
+_ATTEMPTS = 12
+_FIRST_PAUSE = 0.02
+_LONGEST_PAUSE = 2.0
+
+R = TypeVar("R")
+
+
+class Committer:
+    """Makes changes to a namespace, again and again until one holds.
+
+    ``sleep`` waits that many seconds; ``uniform`` draws a number between two, so that writers who
+    have met once do not meet again.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        uniform: Callable[[float, float], float] = random.uniform,
+    ) -> None:
+        self._database = database
+        self._sleep = sleep
+        self._uniform = uniform
+
+    def change(self, make: Callable[[Snapshot], R]) -> R:
+        """What ``make`` gives back, once it has come through without a conflict.
+
+        ``make`` is given the namespace as it is, and commits at most once, by :meth:`commit`.
+        Raises :class:`~commonplace.errors.IndexBusyError` where others are quicker every time.
+        """
+        for attempt in range(_ATTEMPTS):
+            if attempt:
+                longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt)
+                self._sleep(self._uniform(0.0, longest))
+            try:
+                return make(self._begun())
+            except ConflictError:
+                continue
+        raise IndexBusyError(
+            f"others write to {self._database.location.shown} all the time",
+            hint="try again in a moment",
+        )
+
+    def commit(self, before: Head, after: Head, rows: pa.Table | None = None) -> None:
+        """Write ``rows`` and the head that follows ``after``, if the head still is ``before``.
+
+        Rows whose ids are known replace those they are of. Raises ``ConflictError``.
+        """
+        import pyarrow as pa
+
+        table = self._database.table()
+        head = self._head_row(table.schema, after.next())
+        data = head if rows is None else pa.concat_tables([head, rows])
+        guard = (
+            f"1 / CAST((target.id <> {head_id(self._database.location.namespace)} "
+            f"OR target.revision = {before.revision}) AS BIGINT) = 1"
+        )
+        merge = table.merge_insert("id").when_matched_update_all(where=guard)
+        with translated(self._database.location):
+            # What is null stays null: bad vectors have been refused before.
+            merge.when_not_matched_insert_all().execute(data, on_bad_vectors="null")
+        self._database.changed()
+
+    def _begun(self) -> Snapshot:
+        """The namespace as it is, with a head."""
+        snapshot = self._database.latest()
+        if snapshot is None or not snapshot.head.revision:
+            table = self._database.table()
+            first = self._head_row(table.schema, Head(revision=1))
+            with translated(self._database.location):
+                table.merge_insert("id").when_not_matched_insert_all().execute(
+                    first, on_bad_vectors="null"
+                )
+            snapshot = self._database.latest()
+        assert snapshot is not None, "the table was made above"
+        return snapshot
+
+    def _head_row(self, schema: pa.Schema, head: Head) -> Any:
+        import pyarrow as pa
+
+        namespace = self._database.location.namespace
+        row = {
+            "id": head_id(namespace),
+            "namespace": namespace,
+            "kind": "head",
+            "revision": head.revision,
+            "state": head.dumped(),
+        }
+        return pa.Table.from_pylist([row], schema=schema)

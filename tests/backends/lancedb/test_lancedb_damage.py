@@ -11,7 +11,7 @@ import pytest
 from commonplace.errors import CommonplaceError, IndexCorruptError
 from commonplace.testing import make_put, publish, search
 from commonplace.testing.driving import held, words
-from commonplace_lancedb import upkeep
+from commonplace_lancedb import maintenance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ def test_a_damaged_table_is_told_set_aside_and_made_anew(
     damage: Callable[[Path], None],
     what: str,
 ) -> None:
-    monkeypatch.setattr(upkeep, "_LOOSE_ROWS", 0)  # so that the index holds something
+    monkeypatch.setattr(maintenance, "_LOOSE_ROWS", 0)  # so that the index holds something
     store = open_store()
     notes = [make_put(f"{number}.md", "ant bee") for number in range(30)]
     publish(store, *notes)

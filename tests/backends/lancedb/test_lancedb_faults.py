@@ -21,9 +21,8 @@ from commonplace.errors import (
 from commonplace.resilience.deadline import Deadline
 from commonplace.testing import make_put, publish, search
 from commonplace.testing.driving import words
-from commonplace_lancedb.place import place_of
-from commonplace_lancedb.settings import LanceSettings
-from commonplace_lancedb.translation import ConflictError, is_missing_table, translated
+from commonplace_lancedb.errors import ConflictError, is_missing_table, translated
+from commonplace_lancedb.settings import LanceSettings, location_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,8 +33,8 @@ SECRET = "not-a-real-secret"
 
 
 def saying(words_: str, **settings: Any) -> IndexUnavailableError:
-    place = place_of("/x/index.sqlite", LanceSettings(**settings))
-    with pytest.raises(IndexUnavailableError) as caught, translated(place):
+    location = location_of("/x/index.sqlite", LanceSettings(**settings))
+    with pytest.raises(IndexUnavailableError) as caught, translated(location):
         raise RuntimeError(words_)
     assert caught.value.hint
     return caught.value
@@ -82,17 +81,17 @@ def test_a_long_story_is_cut_and_holds_no_secret() -> None:
     ],
 )
 def test_who_came_too_late_is_told_apart(words_: str) -> None:
-    place = place_of("/x/index.sqlite", LanceSettings())
-    with pytest.raises(ConflictError), translated(place):
+    location = location_of("/x/index.sqlite", LanceSettings())
+    with pytest.raises(ConflictError), translated(location):
         raise RuntimeError(words_)
 
 
 def test_errors_of_ours_and_a_late_answer_come_through() -> None:
-    place = place_of("/x/index.sqlite", LanceSettings())
-    with pytest.raises(CallerError), translated(place):
+    location = location_of("/x/index.sqlite", LanceSettings())
+    with pytest.raises(CallerError), translated(location):
         raise CallerError("mine")
     late = Deadline(0.0, clock=lambda: 1.0)
-    with pytest.raises(DeadlineExceededError), translated(place, late):
+    with pytest.raises(DeadlineExceededError), translated(location, late):
         raise RuntimeError("Query timed out")
 
 

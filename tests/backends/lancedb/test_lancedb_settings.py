@@ -10,8 +10,7 @@ from commonplace.config import check, load_settings
 from commonplace.config.secret import Secret
 from commonplace.config.shape import Shape
 from commonplace.errors import UnavailableError
-from commonplace_lancedb.place import place_of
-from commonplace_lancedb.settings import LanceSettings
+from commonplace_lancedb.settings import LanceSettings, location_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,28 +75,28 @@ def test_what_is_right_is_taken_and_what_is_wrong_is_told(tmp_path: Path, key: s
 def test_secrets_are_references_and_never_shown(tmp_path: Path) -> None:
     options = {"aws_secret_access_key": "${S3_SECRET}", "aws_access_key_id": "AKIA1234"}
     settings = load(tmp_path, uri="s3://b/p", storageOptions=options, apiKey="ldb_sesame")
-    place = place_of("/state/main-1.sqlite", settings)
-    for shown in (repr(settings), repr(place)):
+    location = location_of("/state/main-1.sqlite", settings)
+    for shown in (repr(settings), repr(location)):
         assert "hush" not in shown
         assert "AKIA1234" not in shown
         assert "ldb_sesame" not in shown
-    assert place.arguments({"S3_SECRET": "hush-hush"}) == {
+    assert location.arguments({"S3_SECRET": "hush-hush"}) == {
         "storage_options": {
             "aws_secret_access_key": "hush-hush",
             "aws_access_key_id": "AKIA1234",
         }
     }
     with pytest.raises(UnavailableError, match="S3_SECRET is not set"):
-        place.arguments({})
+        location.arguments({})
 
 
 def test_by_default_it_lies_beside_the_index_under_its_name() -> None:
-    place = place_of("/state/memory/main-0a1b.sqlite", LanceSettings())
-    assert place.uri == place.folder == "/state/memory/main-0a1b.lance"
-    assert (place.namespace, place.table) == ("main-0a1b", "commonplace_chunks_1")
+    location = location_of("/state/memory/main-0a1b.sqlite", LanceSettings())
+    assert location.uri == location.folder == "/state/memory/main-0a1b.lance"
+    assert (location.namespace, location.table) == ("main-0a1b", "commonplace_chunks_1")
     named = LanceSettings(uri="s3://b/p", namespace="team", table_prefix="x_")
-    place = place_of("/state/memory/main-0a1b.sqlite", named)
-    assert (place.folder, place.namespace, place.table) == (None, "team", "x_chunks_1")
+    location = location_of("/state/memory/main-0a1b.sqlite", named)
+    assert (location.folder, location.namespace, location.table) == (None, "team", "x_chunks_1")
 
 
 def test_a_service_is_given_key_region_and_address() -> None:
@@ -107,7 +106,7 @@ def test_a_service_is_given_key_region_and_address() -> None:
         region="eu-west-1",
         host_override="https://lance.example.com",
     )
-    assert place_of("x.sqlite", settings).arguments({"KEY": "sesame"}) == {
+    assert location_of("x.sqlite", settings).arguments({"KEY": "sesame"}) == {
         "api_key": "sesame",
         "region": "eu-west-1",
         "host_override": "https://lance.example.com",
@@ -116,15 +115,15 @@ def test_a_service_is_given_key_region_and_address() -> None:
 
 def test_a_key_from_the_environment_goes_to_its_vendor_only() -> None:
     env = {"LANCEDB_API_KEY": "sesame"}
-    vendors = place_of("x.sqlite", LanceSettings(uri="db://memory"))
+    vendors = location_of("x.sqlite", LanceSettings(uri="db://memory"))
     assert vendors.arguments(env)["api_key"] == "sesame"
     other = LanceSettings(uri="db://memory", host_override="https://elsewhere.example.com")
-    for place, given in ((place_of("x.sqlite", other), env), (vendors, {})):
+    for location, given in ((location_of("x.sqlite", other), env), (vendors, {})):
         with pytest.raises(UnavailableError, match="no key") as caught:
-            place.arguments(given)
+            location.arguments(given)
         assert "apiKey" in caught.value.hint
 
 
 def test_what_stands_before_an_address_is_not_shown() -> None:
-    place = place_of("x.sqlite", LanceSettings(uri="s3://key:secret@bucket/p"))
-    assert place.shown == "s3://bucket/p"
+    location = location_of("x.sqlite", LanceSettings(uri="s3://key:secret@bucket/p"))
+    assert location.shown == "s3://bucket/p"

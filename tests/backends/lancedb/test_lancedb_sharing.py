@@ -15,11 +15,10 @@ from commonplace.model.chunks import DeleteDocument
 from commonplace.testing import live_build, make_put, publish, search, write
 from commonplace.testing.driving import WAIT, held, ids, words
 from commonplace.testing.vectors import attach, make_vector, nearest
-from commonplace_lancedb.committing import Committer
-from commonplace_lancedb.place import place_of
-from commonplace_lancedb.settings import LanceSettings
+from commonplace_lancedb.errors import ConflictError
+from commonplace_lancedb.settings import LanceSettings, location_of
 from commonplace_lancedb.store import LanceStore
-from commonplace_lancedb.translation import ConflictError
+from commonplace_lancedb.writing import Committer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -212,7 +211,7 @@ def test_a_commit_that_came_too_late_is_made_again_ever_later(folder: str) -> No
         made.append(Clashing(database))
         return made[0]
 
-    store = LanceStore(place_of(f"{folder}/x.sqlite", LanceSettings()), committer=committer)
+    store = LanceStore(location_of(f"{folder}/x.sqlite", LanceSettings()), committer=committer)
     publish(store, make_put("a.md", "ant"))
     assert made[0].slept == [0.04, 0.08, 0.16]
     made[0].clashes = 1_000

@@ -15,7 +15,7 @@ from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_chunk, make_put, publish, search, write
 from commonplace.testing.driving import EVERYWHERE, WAIT, held, places, scored, words
 from commonplace.testing.vectors import attach, digests, make_vector, nearest
-from commonplace_lancedb import upkeep
+from commonplace_lancedb import maintenance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Upkeep is due at every opportunity."""
     for name, value in {"_LOOSE_ROWS": 0, "_MOST_FRAGMENTS": 0, "_SCALAR_FROM": 1}.items():
-        monkeypatch.setattr(upkeep, name, value)
+        monkeypatch.setattr(maintenance, name, value)
 
 
 def rows(store: LanceStore, condition: str) -> int:
@@ -72,7 +72,7 @@ def test_old_versions_are_deleted(
 ) -> None:
     from datetime import timedelta
 
-    monkeypatch.setattr(upkeep, "_KEPT", timedelta(milliseconds=1))
+    monkeypatch.setattr(maintenance, "_KEPT", timedelta(milliseconds=1))
     for number in range(5):
         publish(store, make_put("a.md", f"ant{number}"), identity=str(number))
     table = store._database.table()
@@ -88,8 +88,8 @@ def test_rows_of_a_build_that_were_left_behind_are_found(
     publish(store, make_put("a.md", "ant"), identity="old")
     with monkeypatch.context() as patched:
         # Killed between the commit that drops a build and the one that deletes its rows.
-        patched.setattr(upkeep, "forget_builds", lambda *_: None)
-        patched.setattr(upkeep, "tidy", lambda *_, **__: None)
+        patched.setattr(maintenance, "forget_builds", lambda *_: None)
+        patched.setattr(maintenance, "tidy", lambda *_, **__: None)
         build = publish(store, make_put("b.md", "ant"), identity="new")
     assert rows(store, "kind = 'doc'") == 2
     assert set(held(store)) == {("memory", "b.md")}
@@ -101,12 +101,12 @@ def test_rows_of_a_build_that_were_left_behind_are_found(
 def test_upkeep_that_others_hinder_is_left_to_them(
     store: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from commonplace_lancedb.translation import ConflictError
+    from commonplace_lancedb.errors import ConflictError
 
     def hinder(*_: Any) -> None:
         raise ConflictError
 
-    monkeypatch.setattr(upkeep, "_tidy", hinder)
+    monkeypatch.setattr(maintenance, "_tidy", hinder)
     publish(store, make_put("a.md", "ant"))
     assert len(search(store, words("ant"))) == 1
 
@@ -118,7 +118,7 @@ def test_upkeep_that_fails_costs_no_write_and_is_told(
         raise IndexUnavailableError("the disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr(upkeep, "_tidy", fail)
+        patched.setattr(maintenance, "_tidy", fail)
         publish(store, make_put("a.md", "ant"))
     assert len(search(store, words("ant"))) == 1
     assert store.health().notices == ("the table could not be tidied: the disk is full",)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from commonplace.plugin import Deadline
-    from commonplace_lancedb.place import Place
+    from commonplace_lancedb.settings import Location
 
 __all__ = ["ConflictError", "closed", "is_missing_table", "translated"]
 
@@ -86,7 +86,7 @@ _KINDS: tuple[tuple[str, type[IndexUnavailableError], str, str], ...] = (
         _DAMAGED,
         IndexCorruptError,
         "is damaged",
-        "run `commonplace index`: a damaged table in a folder is set aside, and made anew",
+        "run `commonplace index`: a damaged table in a folder is set aside and rebuilt",
     ),
 )
 
@@ -96,7 +96,7 @@ class ConflictError(Exception):
 
 
 @contextmanager
-def translated(place: Place, deadline: Deadline | None = None) -> Iterator[None]:
+def translated(location: Location, deadline: Deadline | None = None) -> Iterator[None]:
     """Turn what LanceDB raises into an error of ours, or :class:`ConflictError`."""
     try:
         yield
@@ -108,18 +108,18 @@ def translated(place: Place, deadline: Deadline | None = None) -> Iterator[None]
         words = str(error)
         if _CONFLICT.search(words):
             raise ConflictError from None
-        raise _error_of(words, place) from None
+        raise _error_of(words, location) from None
 
 
-def _error_of(words: str, place: Place) -> IndexUnavailableError:
+def _error_of(words: str, location: Location) -> IndexUnavailableError:
     for pattern, kind, saying, hint in _KINDS:
         if re.search(f"(?i){pattern}", words):
-            return kind(f"the LanceDB at {place.shown} {saying}", hint=hint)
-    line = redacted(words.splitlines()[0] if words else "no reason given", place.secrets())
+            return kind(f"the LanceDB at {location.shown} {saying}", hint=hint)
+    line = redacted(words.splitlines()[0] if words else "no reason given", location.secrets())
     if len(line) > _LONGEST:
         line = f"{line[:_LONGEST]}..."
     return IndexUnavailableError(
-        f"the LanceDB at {place.shown} cannot be used: {line}",
+        f"the LanceDB at {location.shown} cannot be used: {line}",
         hint="check memory.lancedb and what it names",
     )
 
@@ -129,6 +129,6 @@ def is_missing_table(error: Exception, table: str) -> bool:
     return bool(re.search(rf"(?i)table '?{re.escape(table)}'? was not found", str(error)))
 
 
-def closed(place: Place) -> IndexUnavailableError:
+def closed(location: Location) -> IndexUnavailableError:
     """What to raise where a store is used after its end."""
-    return IndexUnavailableError(f"the LanceDB at {place.shown} is closed", hint="open it again")
+    return IndexUnavailableError(f"the LanceDB at {location.shown} is closed", hint="open it again")

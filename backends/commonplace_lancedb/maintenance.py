@@ -1,0 +1,244 @@
+"""Keeping the table quick: fewer and fuller files, complete indexes, old versions deleted."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from commonplace.plugin import (
+    IndexBusyError,
+    IndexCorruptError,
+    IndexReadOnlyError,
+    IndexUnavailableError,
+    StoreHealth,
+)
+from commonplace_lancedb.errors import ConflictError, translated
+from commonplace_lancedb.schema import (
+    SCALAR_INDEXES,
+    epoch_column,
+    is_vector_column,
+    literal,
+    literals,
+    text_out,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from commonplace.plugin import Lease
+    from commonplace_lancedb.database import Database, Snapshot
+    from commonplace_lancedb.head import BuildState
+    from commonplace_lancedb.settings import Location
+
+__all__ = [
+    "forget_builds",
+    "health",
+    "repairing",
+    "set_aside_before",
+    "tidy",
+]
+
+
+_MOST_FRAGMENTS = 32
+"""Each commit leaves one; a query opens them all."""
+
+_LOOSE_ROWS = 2_000
+_LOOSE_SHARE = 20
+"""Rows that are in no index yet are read one by one: at most one in so many, or so few."""
+
+_SCALAR_FROM = 5_000
+"""Rows from which the indexes of plain columns are worth their files."""
+
+_KEPT = timedelta(minutes=15)
+"""Old versions: longer than any read takes."""
+
+
+def forget_builds(database: Database, builds: Sequence[int]) -> None:
+    """Delete the rows of builds that no head has any more.
+
+    What cannot be deleted now, because others write, :func:`tidy` finds later.
+    """
+    if not builds:
+        return
+    namespace = literal(database.location.namespace)
+    with suppress(ConflictError), translated(database.location):
+        database.table().delete(f"namespace = {namespace} AND build IN ({literals(builds)})")
+    database.changed()
+
+
+def tidy(database: Database, *, index_vectors_from: int) -> str:
+    """Do what is due; gives back what hindered it, in a line for people.
+
+    What was written stays written, and is found, whatever happens here. Where somebody else is at
+    it, they will have done it.
+    """
+    try:
+        snapshot = database.latest()
+        if snapshot is not None:
+            _tidy(database, snapshot, index_vectors_from)
+    except ConflictError:
+        return ""
+    except IndexUnavailableError as error:
+        return f"the table could not be tidied: {error}"
+    finally:
+        database.changed()
+    return ""
+
+
+def _tidy(database: Database, snapshot: Snapshot, index_vectors_from: int) -> None:
+    indexes = snapshot.indexes()
+    rows = snapshot.count()
+    if database.location.is_service:
+        # It sees to its files, versions and rows without an index by itself.
+        due = snapshot.count("kind = 'dead'") > max(_LOOSE_ROWS, rows // _LOOSE_SHARE)
+    else:
+        loose = indexes["terms"].num_unindexed_rows if "terms" in indexes else 0
+        due = loose > max(_LOOSE_ROWS, rows // _LOOSE_SHARE)
+        due = due or snapshot.stats()["fragment_stats"]["num_fragments"] > _MOST_FRAGMENTS
+    if not due:
+        return
+    table = database.table()
+    with translated(database.location):
+        table.delete("kind = 'dead'")
+        forget_builds(database, snapshot.orphans())
+        if rows >= _SCALAR_FROM:
+            _index_columns(table, indexes)
+        _index_vectors(table, indexes, index_vectors_from)
+        if not database.location.is_service:
+            table.optimize(cleanup_older_than=_KEPT)
+
+
+def _index_columns(table: Any, indexes: dict[str, Any]) -> None:
+    from lancedb.index import Bitmap, BTree
+
+    for column, kind in SCALAR_INDEXES.items():
+        if column not in indexes:
+            table.create_index(column, config=Bitmap() if kind == "bitmap" else BTree())
+
+
+def _index_vectors(table: Any, indexes: dict[str, Any], least: int) -> None:
+    """An index for each column of vectors that has enough of them."""
+    from lancedb.index import IvfFlat, IvfRq
+
+    for field in table.schema:
+        if not is_vector_column(field.name) or field.name in indexes:
+            continue
+        epochs = f"e_{field.name.removeprefix('v_')}"
+        if table.count_rows(f"{epochs} IS NOT NULL") >= least:
+            # RaBitQ's codes are of whole bytes.
+            config = IvfRq if field.type.list_size % 8 == 0 else IvfFlat
+            table.create_index(field.name, config=config(distance_type="dot"))
+
+
+@contextmanager
+def repairing(database: Database, lease: Lease) -> Iterator[None]:
+    """Set the table aside where it turns out to be damaged; the error comes through.
+
+    Only in a folder, where nobody else writes just now, and where it is the latest version that
+    is damaged. In a bucket it is for people to decide: others share it.
+    """
+    try:
+        yield
+    except IndexCorruptError:
+        if database.location.folder is not None and database.is_latest():
+            with suppress(IndexBusyError, IndexReadOnlyError, OSError), lease.held(0):
+                _set_aside(database.location)
+                database.changed()
+        raise
+
+
+def set_aside_before(location: Location) -> list[str]:
+    """The damaged tables that are kept."""
+    folder = location.folder
+    if folder is None or not os.path.isdir(folder):
+        return []
+    beginning = f"{location.table}.damaged-"
+    found = sorted(name for name in os.listdir(folder) if name.startswith(beginning))
+    return [os.path.join(folder, name) for name in found]
+
+
+def _set_aside(location: Location) -> None:
+    whole = os.path.join(location.folder or "", location.table)
+    # Not by the ending of tables: LanceDB would take it for one.
+    kept = next(name for n in count(1) if not os.path.exists(name := f"{whole}.damaged-{n}"))
+    os.rename(f"{whole}.lance", kept)
+
+
+def health(location: Location, snapshot: Snapshot | None, *, deep: bool) -> StoreHealth:
+    """Counts of the live build; ``deep`` reads the keys of all its rows."""
+    live = snapshot.head.live if snapshot is not None else None
+    sources = live.sources if live is not None else {}
+    problems: tuple[str, ...] = ()
+    if deep and snapshot is not None:
+        problems = tuple(
+            f"the {build.state} build: {problem}"
+            for build in snapshot.head.builds
+            for problem in _problems(snapshot, build)
+        )
+    return StoreHealth(
+        location=location.shown,
+        documents=sum(counts.documents for counts in sources.values()),
+        chunks=sum(counts.chunks for counts in sources.values()),
+        size=_size(location, snapshot),
+        writable=_writable(location),
+        documents_by_source=tuple((name, sources[name].documents) for name in sorted(sources)),
+        chunks_by_source=tuple((name, sources[name].chunks) for name in sorted(sources)),
+        problems=problems,
+    )
+
+
+def _problems(snapshot: Snapshot, build: BuildState) -> Iterator[str]:
+    documents = snapshot.rows(build, "doc", ("id", "source", "path", "chunks"))
+    chunks = snapshot.rows(build, "chunk", ("doc",))["doc"].to_pylist()
+    held = Counter(chunks)
+    ids = documents["id"].to_pylist()
+    if lost := len(held.keys() - set(ids)):
+        yield f"chunks of {lost} documents that are not there"
+    wrong = sum(
+        held[id_] != number
+        for id_, number in zip(ids, documents["chunks"].to_pylist(), strict=True)
+    )
+    if wrong:
+        yield f"{wrong} documents have another number of chunks than they should"
+    keys = Counter(zip(documents["source"].to_pylist(), documents["path"].to_pylist(), strict=True))
+    if doubles := sum(number - 1 for number in keys.values()):
+        yield f"{doubles} documents stand in it more than once"
+    counted = Counter(map(text_out, documents["source"].to_pylist()))
+    known = {name: counts.documents for name, counts in build.sources.items()}
+    if counted != known or len(chunks) != build.total.chunks:
+        yield "its counts are wrong"
+    for name, space in snapshot.head.spaces.items():
+        condition = f"{epoch_column(space.column)} = {space.epoch}"
+        number = snapshot.rows(build, "chunk", ("id",), condition).num_rows
+        if number != build.covered.get(name, 0):
+            yield f"the count of vectors in {name!r} is wrong"
+
+
+def _size(location: Location, snapshot: Snapshot | None) -> int:
+    if snapshot is None:
+        return 0
+    folder = location.folder
+    if folder is None:
+        stats = snapshot.stats()
+        return int(stats["total_bytes"]) if stats is not None else 0
+    total = 0
+    for parent, _, names in os.walk(os.path.join(folder, f"{location.table}.lance")):
+        for name in names:
+            try:
+                total += os.stat(os.path.join(parent, name)).st_size
+            except OSError:
+                continue  # an old version, deleted this moment
+    return total
+
+
+def _writable(location: Location) -> bool:
+    folder = location.folder
+    if folder is None:
+        return True
+    while not os.path.exists(folder) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+    return os.access(folder, os.W_OK)

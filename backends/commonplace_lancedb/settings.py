@@ -17,9 +17,7 @@ from commonplace.plugin import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from commonplace.plugin import Reading, Secret
+    from commonplace.plugin import Reading
 
 __all__ = [
     "LanceSettings",

@@ -240,7 +240,7 @@ def test_without_a_file_and_without_rights_memory_serves(
     health = store.health(deep=True)
     assert (health.location, health.size, health.writable) == ("", 0, True)
     assert health.documents == 3
-    assert any("lost with this process" in notice for notice in health.notices)
+    assert any("lost when this process ends" in notice for notice in health.notices)
     store.close()
     with pytest.raises(IndexUnavailableError, match="closed"):
         store.builds()

@@ -148,7 +148,7 @@ def problems(connection: apsw.Connection) -> tuple[Problem, ...]:
 
 def _problems(connection: apsw.Connection) -> Iterator[Problem]:
     # FTS5 takes part in this: it checks its segments against each other. It would do so by what
-    # this connection last knew of them, and only a query lets it look whether that still holds.
+    # this connection last knew of them, and only a query lets it check whether that still holds.
     with suppress(*DAMAGE):  # which is found, and named, right below
         builds: Any = connection.execute("SELECT id FROM build").fetchall()
         for (build,) in builds:
@@ -214,8 +214,8 @@ def _set_aside(path: str) -> Finding:
         return Finding("ok", "set aside", value)
 
     def run() -> str:
-        gone = len(prune(path, keep=1))
-        return f"deleted {gone} damaged index{'es' if gone != 1 else ''}, kept {kept[-1]}"
+        deleted = len(prune(path, keep=1))
+        return f"deleted {deleted} damaged index{'es' if deleted != 1 else ''}, kept {kept[-1]}"
 
     fix = Fix("delete all damaged indexes that were set aside but the newest", run)
     return Finding("warning", "set aside", value, fix)
@@ -257,19 +257,19 @@ def set_aside(path: str) -> str:
 
 
 def prune(path: str, *, keep: int) -> list[str]:
-    """Delete all but the newest files that were set aside; returns what is gone."""
-    gone = []
+    """Delete all but the newest files that were set aside; returns the deleted ones."""
+    deleted = []
     for old in set_aside_before(path)[:-keep]:
-        with suppress(OSError):  # what stays now goes the next time
+        with suppress(OSError):  # what remains is deleted the next time
             for suffix in (*_COMPANIONS, ""):
                 with suppress(FileNotFoundError):
                     os.unlink(old + suffix)
-            gone.append(old)
-    return gone
+            deleted.append(old)
+    return deleted
 
 
 def set_aside_before(path: str) -> list[str]:
-    """The files that stand beside ``path`` since they were set aside, oldest first."""
+    """The damaged files that were set aside beside ``path``, oldest first."""
     folder, name = os.path.split(path)
     try:
         entries = os.listdir(folder)
@@ -287,7 +287,7 @@ def set_aside_before(path: str) -> list[str]:
 
 
 def _free_name(path: str) -> str:
-    """A name above all that are there, whatever the clock says: what is newest is kept."""
+    """A name that sorts after all existing ones, even if the clock went back."""
     wanted = f"{path}{_MARK}{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
     number = 1
     if before := set_aside_before(path):
@@ -309,7 +309,7 @@ def open_to_others(path: str) -> list[str]:
 def make_private(paths: list[str]) -> None:
     """Leave each that is there to its owner alone. Raises ``OSError``."""
     for path in paths:
-        with suppress(FileNotFoundError):  # the log goes with its last connection
+        with suppress(FileNotFoundError):  # the log is deleted with its last connection
             os.chmod(path, 0o600)
 
 

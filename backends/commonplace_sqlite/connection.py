@@ -37,10 +37,10 @@ __all__ = [
 ]
 
 Access = Literal["write", "read", "frozen"]
-"""How a file is opened: to be written, to be read only, or as one that nobody changes."""
+"""How a file is opened: to write, to read, or as one that no process changes."""
 
 Condition = Literal["empty", "current", "older", "newer", "foreign", "incomplete"]
-"""What a file turns out to be; all but ``current`` can be told without being able to write."""
+"""What a file is; all but ``current`` are recognised without write access."""
 
 # Larger than SQLite's 4096, for rows here are of 1 to 2 kB: chunks with their text.
 _PAGE_SIZE = 16_384
@@ -57,7 +57,7 @@ _HINDRANCES = (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, ap
 
 
 class UnfitError(Exception):
-    """A file cannot be used as it is; ``str()`` says what it is, as in "the index was ..."."""
+    """A file cannot be used; ``str()`` completes the sentence "the index was ..."."""
 
     def __init__(self, what: Condition | str) -> None:
         super().__init__(_WORDS.get(what, what))
@@ -97,7 +97,7 @@ def open_readable(
 
     Raises what :func:`open_file` and :func:`condition_of` do.
     Where neither the file nor its folder can be written, a file with nothing in its log can still
-    be read as one that nobody changes.
+    be read as one that no process changes.
     """
     failure: apsw.Error | None = None
     ways: tuple[Access, ...] = ("write", "read", "frozen")
@@ -134,7 +134,7 @@ def tune_for_writing(connection: apsw.Connection, *, new: bool) -> None:
 def condition_of(connection: apsw.Connection, path: str) -> Condition:
     """What kind of file this is, by its header, schema and size alone.
 
-    Raises :class:`UnfitError` where they cannot be made out, else ``apsw.Error``.
+    Raises :class:`UnfitError` if they cannot be read, else ``apsw.Error``.
     """
     try:
         condition = _look(connection)
@@ -174,7 +174,7 @@ def _look(connection: apsw.Connection) -> Condition:
 
 
 def adopt(connection: apsw.Connection) -> None:
-    """Take the file for ours: whoever closes it last writes its log back."""
+    """Accept the file as an index: the last connection to close it writes its log back."""
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
 
 
@@ -212,7 +212,7 @@ def _frozen_uri(path: str) -> str:
 
 
 def make_file(path: str) -> None:
-    """Make an empty file for its owner, unless there is one. Raises ``OSError``.
+    """Create an empty file for its owner alone, unless it exists. Raises ``OSError``.
 
     A file that is there is not opened: closed again, this process would lose its locks on it.
     """

@@ -371,9 +371,9 @@ def _barred_folder(path: str) -> str:
 
 
 def stamp_of(path: str, *, frozen: bool = False) -> tuple[int, ...] | None:
-    """What changes when another file takes the place of this one; ``None`` where there is none.
+    """A value that changes when another file replaces this one; ``None`` if there is no file.
 
-    With ``frozen`` it changes with any change of the file, for SQLite does not look for them there.
+    With ``frozen`` it changes with any change of the file, which SQLite then does not notice.
     """
     try:
         stat = os.stat(path)

@@ -1,4 +1,4 @@
-"""SQLite's errors, and the system's, in the words of commonplace."""
+"""Errors of SQLite and of the operating system, translated to those of commonplace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from commonplace.plugin import (
 __all__ = ["DAMAGE", "closed", "is_forbidden", "reason_of", "translate"]
 
 DAMAGE = (apsw.CorruptError, apsw.NotADBError)
-"""What SQLite raises where a file is not what it should be."""
+"""What SQLite raises for a damaged file."""
 
 _UNWRITABLE = (apsw.ReadOnlyError, apsw.PermissionsError)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -30,7 +30,7 @@ _WORDS: tuple[
     ],
     ...,
 ] = (
-    ((apsw.InterruptError,), DeadlineExceededError, "took longer than it was given", ""),
+    ((apsw.InterruptError,), DeadlineExceededError, "took longer than its deadline", ""),
     (
         (apsw.BusyError, apsw.LockedError),
         IndexBusyError,
@@ -41,7 +41,7 @@ _WORDS: tuple[
         DAMAGE,
         IndexCorruptError,
         "is damaged: {}",
-        "run `commonplace index`: the damaged file is set aside, the index made anew",
+        "run `commonplace index`: the damaged file is set aside and the index rebuilt",
     ),
     (
         _UNWRITABLE,
@@ -68,7 +68,7 @@ _WORDS: tuple[
 def translate(
     error: apsw.Error | OSError, path: str
 ) -> IndexUnavailableError | DeadlineExceededError:
-    """What to raise in place of ``error``, which came of the index at ``path``."""
+    """What to raise for ``error``, which SQLite or the system raised for the index at ``path``."""
     if isinstance(error, OSError) and error.errno in _FULL:
         error = apsw.FullError()
     kind, words, hint = next(entry[1:] for entry in _WORDS if isinstance(error, entry[0]))
@@ -76,7 +76,7 @@ def translate(
 
 
 def closed(path: str) -> IndexUnavailableError:
-    """What to raise where a store is used after its end."""
+    """What to raise for a store that is closed."""
     return IndexUnavailableError(f"the index {path} is closed", hint="open it again")
 
 
@@ -85,7 +85,7 @@ def is_forbidden(error: apsw.Error | OSError, path: str) -> bool:
     if isinstance(error, OSError):
         return error.errno in _FORBIDDEN
     if isinstance(error, apsw.CantOpenError):
-        # SQLite does not say why; it may be out of file descriptors just as well.
+        # SQLite gives no reason; it may also have run out of file descriptors.
         return not all(os.access(one, os.W_OK) for one in (path, os.path.dirname(path)))
     return isinstance(error, _UNWRITABLE)
 

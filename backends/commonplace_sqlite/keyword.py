@@ -1,4 +1,4 @@
-"""Keyword queries of a build."""
+"""Keyword queries of a build: the FTS5 expression, its filters, and the best rows by BM25."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 
 # In queries of their own: as parts of the one that is ranked they would be scored with it. The plus
-# keeps FTS5 from being asked row by row.
+# keeps SQLite from querying FTS5 row by row.
 _AMONG = " AND +rowid IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
 _NOT_AMONG = " AND +rowid NOT IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH ?)"
 
@@ -63,7 +63,7 @@ def keyword(
         clauses.append((_AMONG, (" AND ".join(map(phrase, must)),)))
     if must_not:
         clauses.append((_NOT_AMONG, (" OR ".join(map(phrase, must_not)),)))
-    if live.surveyed and live.tokenizer is None and not must:
+    if live.counted and live.tokenizer is None and not must:
         from commonplace_sqlite.pruning import essential_tokens
 
         essential = essential_tokens(connection, live, should, clauses, limit)
@@ -84,21 +84,21 @@ def _cleaned(tokens: Phrase) -> list[str]:
 
 
 def _decline_invisible(phrases: Sequence[Sequence[str]]) -> None:
-    """Nothing but letters and digits is in an index made by ``unicode61``."""
+    """Decline phrases of punctuation alone: ``unicode61`` indexes letters and digits only."""
     for tokens in phrases:
         if not any(character.isalnum() for token in tokens for character in token):
             raise DeclinedError(
-                f"the index has no words made of signs alone: {' '.join(tokens)!r}",
+                f"the index has no words of punctuation alone: {' '.join(tokens)!r}",
                 hint="search without it",
             )
 
 
 Clause = tuple[str, tuple[Any, ...]]
-"""SQL that goes on with ``AND`` about the row ``hit``, and its values."""
+"""SQL that begins with ``AND`` and restricts the row ``hit``, and its values."""
 
 Ranked = list[tuple[int, float]]
 
-# The text is no part of the rows that are sorted: that made sorting four times as dear. FTS5's own
+# The text is no part of the rows that are sorted: that quadrupled the cost of sorting. FTS5's own
 # `ORDER BY rank` sorts every match; this form lets SQLite keep the best and forget the rest, which
 # takes 0.6 times as long.
 _BEST = """
@@ -114,7 +114,7 @@ SELECT rowid, score FROM (
 _MORE = 16
 """Rows to ask for beyond the limit: they cost nothing, and show where a run of equals ends."""
 
-_PLACES = """
+_POSITIONS = """
 SELECT c.id, d.source, d.path, c.ordinal
 FROM chunk_<n> AS c JOIN document_<n> AS d ON d.id = c.document
 WHERE c.id IN (SELECT value FROM json_each(?))
@@ -127,20 +127,20 @@ def phrase(tokens: Sequence[str]) -> str:
 
 
 def any_of(tokens: Sequence[str]) -> str:
-    """At least one of ``tokens``; FTS5 counts one that stands twice twice."""
+    """At least one of ``tokens``; FTS5 counts a repeated token twice."""
     return " OR ".join(phrase((token,)) for token in tokens)
 
 
 def best(
     connection: apsw.Connection, build: int, expression: str, clauses: Sequence[Clause], limit: int
 ) -> Ranked:
-    """The best ``limit`` rows and their scores (above 0), equal ones in the order of their places.
+    """The best ``limit`` rows and their scores (above 0), ties by source, path and position.
 
     To score is to weigh each phrase of ``expression`` by BM25, those after NOT left aside.
     """
     rows = _rows(connection, build, _BEST, expression, clauses, limit + _MORE)
     if len(rows) == limit + _MORE and rows[-1][1] == rows[limit - 1][1]:
-        # Which of the equal ones come in is for their places to say, so all of them are needed.
+        # Source, path and position decide between ties, so all of them are needed.
         rows = _rows(connection, build, _NOT_WORSE, expression, clauses, rows[-1][1])
     return in_order(connection, build, [(id_, -score) for id_, score in rows], limit)
 
@@ -161,19 +161,19 @@ def all_scores(
 
 
 def in_order(connection: apsw.Connection, build: int, ranked: Ranked, limit: int) -> Ranked:
-    """The first ``limit`` by score, equal ones by source, path and place in the document."""
+    """The first ``limit`` by score, ties by source, path and position in the document."""
     ranked.sort(key=lambda row: -row[1])
-    # Only those that can still come in: the rest would have to be looked up for nothing.
+    # Only rows that can still be among them: looking up the rest would be wasted.
     while len(ranked) > limit and ranked[-1][1] < ranked[limit - 1][1]:
         ranked.pop()
     tied = {one for (_, one), (_, next_one) in pairwise(ranked) if one == next_one}
     if not tied:
         return ranked
     ids = ids_in(id_ for id_, score in ranked if score in tied)
-    rows: Any = connection.execute(of_build(_PLACES, build), (ids,))
-    places = {id_: (text_out(source), text_out(path), at) for id_, source, path, at in rows}
+    rows: Any = connection.execute(of_build(_POSITIONS, build), (ids,))
+    positions = {id_: (text_out(source), text_out(path), at) for id_, source, path, at in rows}
     nowhere = ("", "", 0)
-    ranked.sort(key=lambda row: (-row[1], places.get(row[0], nowhere)))
+    ranked.sort(key=lambda row: (-row[1], positions.get(row[0], nowhere)))
     return ranked[:limit]
 
 
@@ -247,7 +247,7 @@ def _matching(
 
     Matched in Python, so that a glob means here what it means to every other store; SQLite only
     leaves out the paths that do not begin as a pattern does. Paths that are no valid text are
-    stored as bytes, and looked at in any case.
+    stored as bytes, and always matched.
     """
     from commonplace.plugin import glob_regex  # few searches name a path
 

@@ -1,4 +1,4 @@
-"""What is done at the end of a writer session so that reading stays fast and the file small."""
+"""Maintenance after a writer session, which keeps searches fast and the file small."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["tidy"]
 
 _LEAST_SECONDS = 0.1
 _SHARE_OF_TIME = 2
-"""Tidying takes half as long as the session did, or this little: nobody waits for it in vain."""
+"""Maintenance takes at most half as long as the session did, or this long."""
 
 _MUCH = 400
 """Chunks; FTS5 merges fewer into its index by itself as time goes by."""
@@ -37,7 +37,7 @@ little less full than they were; with free ones to take, the file neither grows 
 and lengthened again by every sync."""
 
 _SHRUNK_SHARE = 8
-"""The room is measured anew once the file holds this share less than it has room for."""
+"""The room is measured again once the file holds this share less than it has room for."""
 
 _FREED_AT_ONCE = 256
 
@@ -84,7 +84,7 @@ def tidy(
         live = live_build(connection)
         if live is not None:
             with transaction(connection):
-                survey(connection, live, seconds=left())
+                refresh_common_terms(connection, live, seconds=left())
             if written >= max(_MUCH, live.chunks / _LARGE_SHARE):
                 _merge(connection, live.id, written, left)
                 much_is_new = True
@@ -129,20 +129,20 @@ def _fit(connection: apsw.Connection, left: Callable[[], float], *, lengthen: bo
             break
 
 
-def survey(connection: apsw.Connection, live: LiveBuild, *, seconds: float) -> None:
-    """Note the terms that stand in many chunks, if the build is much changed since the last time.
+def refresh_common_terms(connection: apsw.Connection, live: LiveBuild, *, seconds: float) -> None:
+    """Store the terms that many chunks contain, if the build has changed much since the last time.
 
-    Takes some 3 s for a million chunks, and comes once in 10 % of growth; later, and at the latest
-    after 50 %, where it would take more than ``seconds``.
+    Takes some 3 s for a million chunks, and is due after 10 % of growth; after up to 50 % if it
+    would take more than ``seconds``.
     """
-    drift = max(abs(live.chunks - live.surveyed), live.removed)
-    if live.chunks < _LEAST_CHUNKS or drift <= live.surveyed * _DRIFT:
+    drift = max(abs(live.chunks - live.counted), live.removed)
+    if live.chunks < _LEAST_CHUNKS or drift <= live.counted * _DRIFT:
         return
-    if live.chunks * _SECONDS_PER_CHUNK > seconds and drift <= live.surveyed * _MOST_DRIFT:
+    if live.chunks * _SECONDS_PER_CHUNK > seconds and drift <= live.counted * _MOST_DRIFT:
         return
     connection.execute(of_build("DELETE FROM common_<n>", live.id))
     connection.execute(of_build(_VOCABULARY, live.id))
     connection.execute(of_build(_FILL, live.id), (live.chunks * _COMMON_SHARE,))
     connection.execute("DROP TABLE temp.vocabulary")
-    sql = "UPDATE build SET surveyed = chunks, removed = 0 WHERE id = ?"
+    sql = "UPDATE build SET counted = chunks, removed = 0 WHERE id = ?"
     connection.execute(sql, (live.id,))

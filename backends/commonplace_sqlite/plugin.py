@@ -31,7 +31,7 @@ _TOKENIZERS = (None, "unicode61", "trigram")
 
 
 def make_store(context: StoreContext) -> Store:
-    """A store on the file ``context.path``, which is opened at first use and made at first write.
+    """A store on the file ``context.path``, which is opened at first use, and created by a write.
 
     Raises :class:`~commonplace.errors.PluginUnavailableError` for a tokenizer SQLite does not have.
     """

@@ -2,8 +2,8 @@
 
 To score a row is ten times as dear as to find it, and common terms find most of the rows. A row
 that holds nothing but common terms can score no more than these terms' weights allow. Where the
-rarer terms alone give as many better rows as are asked for, no such row comes in, and only those
-with a rarer term need be scored: by all terms, so that scores are the same as without this.
+rarer terms alone give as many better rows as are wanted, no such row is among the
+best, and only rows with a rarer term are scored: by all terms, so that the scores are the same.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
 
 
 _MOST_PER_WEIGHT = 2.2
-"""FTS5's BM25 of a term stays below k1 + 1 times its weight, however often it stands in a row."""
+"""FTS5's BM25 of a term stays below k1 + 1 times its weight, however often a row contains it."""
 
 _WORTH_IT = 0.1
 """Common terms in fewer of the chunks than this, in all, cost less than finding out."""
@@ -49,7 +49,7 @@ def essential_tokens(
     common = common_terms(connection, live, tokens)
     if sum(common.values()) < live.chunks * _WORTH_IT:
         return None
-    # From the rarest on; what is not common comes first.
+    # From the rarest on; terms that are not common first.
     order = sorted(set(tokens), key=lambda token: common.get(token, 0))
     first = max(len(order) - len(common), 1)
     cost = sum(common.get(token, 0) for token in order[:first])
@@ -79,7 +79,7 @@ def _lowest_of_best(
 
 
 def _most(chunks: int, documents: int) -> float:
-    """What a term that stands in ``documents`` chunks, or more, adds to a score at the most."""
+    """The most that a term in ``documents`` chunks, or more, adds to a score."""
     weight = log((chunks - documents + 0.5) / (documents + 0.5))
     return _MOST_PER_WEIGHT * (weight if weight > 0 else 1e-6)
 
@@ -90,7 +90,7 @@ _LOOK_UP = "SELECT term, documents FROM common_<n> WHERE term IN (<tokens>)"
 def common_terms(
     connection: apsw.Connection, live: LiveBuild, tokens: Sequence[str]
 ) -> dict[str, int]:
-    """Those of ``tokens`` that are common, each with the least number of chunks it can stand in."""
+    """Those of ``tokens`` that are common, each with the least number of chunks that contain it."""
     distinct = sorted(set(tokens))
     sql = of_build(_LOOK_UP, live.id).replace("<tokens>", ",".join("?" * len(distinct)))
     rows: Any = connection.execute(sql, distinct)

@@ -180,7 +180,7 @@ def heading_out(value: str | bytes) -> tuple[str, ...]:
 
 
 def packed(tokens: str, text: str) -> bytes:
-    """``tokens`` as compressed bytes; the words of ``text`` say most of it already."""
+    """``tokens`` compressed, with the words of ``text`` as the dictionary."""
     if not tokens:
         return b""
     compressor = zlib.compressobj(zdict=_words(_bytes(text)))

@@ -1,4 +1,4 @@
-"""The tables of an index file, and which version of them a file has."""
+"""The tables of an index file, their version, and the builds in the file."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ CREATE TABLE build (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     identity TEXT NOT NULL,
     state TEXT NOT NULL UNIQUE CHECK (state IN ('live', 'filling')),
-    tokenizer TEXT,                             -- of FTS5; NULL: terms come analysed
+    tokenizer TEXT,                             -- of FTS5; NULL: terms are analysed
     chunks INTEGER NOT NULL DEFAULT 0,          -- how many there are now
-    surveyed INTEGER NOT NULL DEFAULT 0,        -- how many there were when common_<n> was made
-    removed INTEGER NOT NULL DEFAULT 0          -- how many of those have gone since, at most
+    counted INTEGER NOT NULL DEFAULT 0,        -- how many there were when common_<n> was filled
+    removed INTEGER NOT NULL DEFAULT 0          -- how many of those were deleted since, at most
 );
 CREATE TABLE counter (                          -- ids are unique in the file, across its builds
     name TEXT PRIMARY KEY,
@@ -109,7 +109,7 @@ CREATE TABLE space (
 CREATE TABLE vector (                           -- the truth: all else about vectors is derived
     id INTEGER PRIMARY KEY,
     space INTEGER NOT NULL,
-    digest NOT NULL,                            -- of a chunk's text, in whatever build it stands
+    digest NOT NULL,                            -- of a chunk's text, in any build
     e BLOB NOT NULL,                            -- float32, little-endian, of length 1
     UNIQUE (space, digest)
 );
@@ -152,8 +152,8 @@ BUILD_TABLES = (
 )
 
 # Analysed terms are tokens already, and only white space may split them. FTS5's ascii tokenizer
-# takes every character beyond ASCII as part of a token and leaves it as it is; here it is told the
-# same of every ASCII character but white space (and NUL, which encoding.py keeps out).
+# takes every character beyond ASCII as part of a token and leaves it as it is; here the same
+# holds for every ASCII character but white space (and NUL, which encoding.py keeps out).
 _WHITE = "\t\n\v\f\r\x1c\x1d\x1e\x1f "
 _TOKEN_CHARACTERS = "".join(
     chr(code) for code in range(1, 128) if not chr(code).isalnum() and chr(code) not in _WHITE
@@ -206,9 +206,9 @@ def create(connection: apsw.Connection) -> None:
 
 
 def create_build(connection: apsw.Connection, build: int, tokenizer: str | None) -> None:
-    """Make the tables of a build; the caller holds a transaction."""
-    made = _BUILD.replace("<tokenize>", _tokenize(tokenizer))
-    connection.execute(of_build(made + _SLABS + _FEW_DELETED, build))
+    """Create the tables of a build; the caller holds a transaction."""
+    tables = _BUILD.replace("<tokenize>", _tokenize(tokenizer))
+    connection.execute(of_build(tables + _SLABS + _FEW_DELETED, build))
 
 
 def drop_build(connection: apsw.Connection, build: int) -> None:
@@ -228,15 +228,15 @@ def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None 
 class LiveBuild:
     """What reading needs to know of a build; see the table ``build`` in ``schema.py``."""
 
-    __slots__ = ("chunks", "id", "removed", "surveyed", "tokenizer")
+    __slots__ = ("chunks", "counted", "id", "removed", "tokenizer")
 
     def __init__(
-        self, id_: int, tokenizer: str | None, chunks: int, surveyed: int, removed: int
+        self, id_: int, tokenizer: str | None, chunks: int, counted: int, removed: int
     ) -> None:
         self.id = id_
         self.tokenizer = tokenizer
         self.chunks = chunks
-        self.surveyed = surveyed
+        self.counted = counted
         self.removed = removed
 
 
@@ -244,7 +244,7 @@ def live_build(connection: apsw.Connection | None) -> LiveBuild | None:
     """The build that is searched, if there is one."""
     if connection is None:
         return None
-    sql = "SELECT id, tokenizer, chunks, surveyed, removed FROM build WHERE state = 'live'"
+    sql = "SELECT id, tokenizer, chunks, counted, removed FROM build WHERE state = 'live'"
     row: Any = connection.execute(sql).fetchone()
     return row and LiveBuild(*row)
 
@@ -272,7 +272,7 @@ def need(connection: apsw.Connection | None, build: Build) -> None:
 
 
 def open_build(connection: apsw.Connection, identity: str, tokenizer: str | None) -> Build:
-    """The unfinished build of ``identity``, or a new one; one of another identity goes."""
+    """The unfinished build of ``identity``, or a new one; one of another identity is deleted."""
     for build in all_builds(connection):
         if build.state == "filling":
             if build.identity == identity:
@@ -295,7 +295,7 @@ def activate(connection: apsw.Connection, build: Build) -> None:
 
 
 def drop(connection: apsw.Connection, build: Build) -> None:
-    """Delete a build, and the vectors that no other has; one that is gone stays gone."""
+    """Delete a build, if it exists, and the vectors that no other build has."""
     connection.execute("DELETE FROM build WHERE id = ?", (build.id,))
     drop_build(connection, build.id)
     if has_spaces(connection):

@@ -38,7 +38,7 @@ class SqliteStore:
     """Chunks, keyword index and vectors in a file; see :class:`~commonplace.plugin.VectorStore`.
 
     ``vectors`` says whether sqlite-vec may be loaded, ``vector_extension`` from where if not from
-    its package; vectors are kept and searched without it, too; ``search`` takes the place of both.
+    its package; vectors are kept and searched without it, too; ``search`` replaces both.
     ``vfs`` names the SQLite VFS to use (``""``: the system's), ``busy_ms`` is how many milliseconds
     to wait for another process's lock on the file. The file is opened at first use.
     """
@@ -83,7 +83,7 @@ class SqliteStore:
             return schema.open_build(connection, identity, self._tokenizer)
 
     def activate(self, build: Build) -> None:
-        """Let ``build`` take the live one's place."""
+        """Replace the live build with ``build``."""
         with self._database.writing() as connection:
             schema.activate(connection, build)
 

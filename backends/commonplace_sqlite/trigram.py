@@ -1,6 +1,6 @@
 """Keyword queries of a build of FTS5's trigram tokenizer, which sees no less than 3 characters.
 
-Shorter tokens are looked for in the chunks' texts, by LIKE. So that their matches can be ranked
+Shorter tokens are searched in the chunks' texts, by LIKE. So that their matches can be ranked
 with the others, they are scored by the same formula, with characters in place of tokens.
 """
 
@@ -93,7 +93,7 @@ def _short_scores(
     found = []
     for id_, stored in rows:
         text = text_out(stored)
-        # LIKE goes by ASCII letters of either case; one occurrence there must be, whatever it is.
+        # LIKE goes by ASCII letters of either case; there is at least one occurrence.
         count = max(1, text.lower().count(token.lower()))
         length = 1 - _B + _B * len(text) / average
         found.append((id_, idf * count * (_K1 + 1) / (count + _K1 * length)))

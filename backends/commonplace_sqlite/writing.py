@@ -1,4 +1,4 @@
-"""Bringing changes of documents into a build."""
+"""Writing changes of documents into a build."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ INSERT INTO document_<n> (id, source, path, recipe, trust, digest, size, mtime_n
     resume, plain, day, chunks)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_GO_ON = """
+_APPEND = """
 UPDATE document_<n> SET digest = ?, size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, resume = ?,
     plain = plain AND ?, day = ?, chunks = ?
 WHERE id = ?
@@ -62,10 +62,10 @@ def put_documents(connection: apsw.Connection, build: int, changes: Iterable[Cha
     """Apply ``changes`` in their order; returns how many chunks were written.
 
     The caller holds a transaction. Raises ``TypeError`` for anything that is not a change, and
-    ``ValueError`` for what goes on with a document that is not there, or not as long.
+    ``ValueError`` for an append to a document that is missing or too short.
     """
     effects = net_effects(changes)
-    # Everything goes before anything comes: FTS5 writes out what it has in hand whenever row ids
+    # Deletions before insertions: FTS5 flushes what it has buffered whenever row ids
     # do not ascend, and new ids are above all old ones.
     going = _going(connection, build, effects)
     texts_gone: Going | None = None
@@ -87,7 +87,7 @@ def _going(
 ) -> dict[Key, Known]:
     """The ids of the documents that go or change, and the first of the chunks of each that go.
 
-    One that is replaced keeps its id, so that what is stored by it stays in its place in the file.
+    One that is replaced keeps its id, so that its rows stay where they are in the file.
     """
     find = of_build(_FIND, build)
     going: dict[Key, Known] = {}
@@ -181,10 +181,10 @@ def _write_document(
     given = put.digest, *stamp, put.resume
     stored = text_in(put.digest), *map(int_in, stamp), text_in(put.resume)
     if isinstance(put, AppendDocument):
-        assert known is not None, "what is gone on with was found"
+        assert known is not None, "the document to append to was found"
         size = put.keep + len(put.chunks)
         row = (*stored, stored == given, put.day, size, known[0])
-        connection.execute(of_build(_GO_ON, build), row)
+        connection.execute(of_build(_APPEND, build), row)
         return known[0]
     names = put.source, put.path, put.fingerprint
     named = tuple(map(text_in, names))
@@ -206,17 +206,17 @@ Key = tuple[str, str]
 
 
 class Effect(NamedTuple):
-    """A document is ``put`` or gone on with, with a stamp; touched with one; or, without, gone."""
+    """A document is put or appended to (``put``), touched (``stamp`` alone), or deleted."""
 
     put: PutDocument | AppendDocument | None = None
     stamp: Stamp | None = None
 
 
 def net_effects(changes: Iterable[Change]) -> Mapping[Key, Effect]:
-    """What each document comes to by ``changes``, one after the other.
+    """The net effect of ``changes`` on each document.
 
-    Raises ``TypeError`` for anything that is not a change, and ``ValueError`` for what goes on with
-    a document that is not as long, as far as these changes tell.
+    Raises ``TypeError`` for anything that is not a change, and ``ValueError`` for an append to
+    a document that these changes leave shorter, or delete.
     """
     effects: dict[Key, Effect] = {}
     for change in changes:
@@ -241,7 +241,7 @@ def _appended(before: Effect | None, change: AppendDocument) -> PutDocument | Ap
     if change.keep < 0:
         raise ValueError(f"{change.keep} chunks of {change.path} cannot be kept")
     if before == Effect():
-        raise ValueError(f"{change.path} is gone, and cannot be gone on with")
+        raise ValueError(f"{change.path} is deleted and cannot be appended to")
     put = before.put if before is not None else None
     if put is None:
         return change

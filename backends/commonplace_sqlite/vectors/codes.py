@@ -156,7 +156,7 @@ def padded(code: bytes) -> bytes:
 
 
 def room(count: int, dims: int) -> bytes:
-    """Rows of no vectors, which keep the place of ``count`` rows; known by residuals below 0."""
+    """Rows without vectors that reserve room for ``count`` rows; their residuals are below 0."""
     return numbers_in([0.0, -1.0]).ljust(row_bytes(dims), b"\0") * count
 
 
@@ -221,7 +221,7 @@ _EXACT_COLUMNS = 1_024
 
 
 class Kernels:
-    """What this machine has to compute with; each part is looked for when it is first needed."""
+    """The libraries this machine can compute with; each is imported when first needed."""
 
     def __init__(self) -> None:
         self._simsimd: Any = None
@@ -276,10 +276,10 @@ def _trusted_simsimd() -> Any:
         import simsimd
     except ImportError:
         return None
-    # The proof of every answer rests on these integers: so it is asked once for what is known.
+    # The proof of every answer rests on these integers, so a known product is checked once.
     dims = 100
     code = bytes([129]) * dims
-    mixed = [bytes(place * place * step & 255 for place in range(dims)) for step in (1, 7)]
+    mixed = [bytes(column * column * step & 255 for column in range(dims)) for step in (1, 7)]
     rows = [code, bytes([127]) * dims, *mixed]
     expected = [float(sum(map(mul, _signed(code), _signed(row)))) for row in rows]
     try:

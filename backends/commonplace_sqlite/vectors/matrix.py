@@ -30,7 +30,7 @@ WHERE s.space = ?
 _NEW_SLABS = f"{_SLABS} AND s.version > ?"
 
 _SPARE = 1.1
-"""Room for a tenth more rows, so that a few that come in mean no copy of all the others."""
+"""Room for a tenth more rows, so that a few new ones need no copy of all the others."""
 
 _MOST_DEAD = 0.25
 _BATCH = 500
@@ -41,9 +41,9 @@ class Matrix:
     """Of all chunks of a build with vectors in a space; for one thread at a time.
 
     ``codes`` has a row for each, and ``scales`` and ``residuals`` a number; ``chunks`` and
-    ``vectors`` say whose they are. Rows from ``used`` on are spare. ``dead`` rows below have gone,
+    ``vectors`` are their ids. Rows from ``used`` on are spare. ``dead`` rows below are deleted,
     and have -1 for a chunk. ``widest`` is the largest residual, and ``moves`` counts how often rows
-    have changed their places.
+    have moved.
     """
 
     def __init__(self, connection: apsw.Connection, build: int, space: Space, np: Any) -> None:
@@ -64,11 +64,11 @@ class Matrix:
         return self._space.dims
 
     def is_of(self, connection: apsw.Connection, build: int, space: Space) -> bool:
-        """Whether this is of what is asked for, however much has changed there."""
+        """Whether this belongs to the build and space, even if they have changed since."""
         return self._connection is connection and self._build == build and self._space == space
 
     def refresh(self) -> None:
-        """Follow the file: forget what has gone, read what has come."""
+        """Update from the file: drop deleted slabs, read new ones."""
         counter: int = self._connection.execute(_COUNTER).get
         if counter == self._counter:
             return
@@ -147,17 +147,17 @@ class Matrix:
         for version, (document, _, count) in slabs:
             self._slabs[version] = document, used, count
             used += count
-        place = 0
+        position = 0
         begins, counts = np.array([slab[1:] for _, slab in slabs], np.int64).reshape(-1, 2).T
         for begin, end in _joined(np, begins, begins + counts):
             for source, target in zip(old, new, strict=True):
-                target[place : place + end - begin] = source[begin:end]
-            place += end - begin
+                target[position : position + end - begin] = source[begin:end]
+            position += end - begin
         self.used, self.dead = used, 0
 
 
 def _joined(np: Any, begins: Any, ends: Any) -> list[Run]:
-    """Runs in ascending order, those that touch made one."""
+    """Runs in ascending order, adjacent ones joined."""
     if not len(begins):
         return []
     apart = begins[1:] != ends[:-1]

@@ -1,13 +1,13 @@
-"""A first look at rows in memory that reads an eighth of them, and proves which can be left out.
+"""Bounds on scores by principal components: a pass over an eighth of the bytes rules rows out.
 
-Most of what tells vectors apart lies in few directions. Those are found from some of the rows, and
+Vectors differ mostly along a few directions. Those are found from a sample of the rows, and
 of every row is kept what it amounts to along them, in 8 bits, and how much is left. For a query
 q = B a + w and a row's vector x = B c + z (its code's, ``residual`` away from the stored one):
 
     q.x = a.(B'x) + w.x, which is a.c but for rounding, and at most |w||z| + |B'w||c| more or less.
 
 That holds for any matrix B whose columns are about at right angles; how good it is decides on how
-many rows have to be looked at closely, never on the answer.
+many rows must be compared closely, never on the answer.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class PcaBounds:
         self.ready = 0
 
     def extend(self, codes: Any, scales: Any, residuals: Any) -> bool:
-        """Take in some rows from ``ready`` on; tells whether those were the last."""
+        """Add some rows from ``ready`` on; returns whether those were the last."""
         if self._basis is None:
             self._find_basis(codes, scales)
         end = min(self.ready + _STEP_ROWS, len(codes))
@@ -73,7 +73,7 @@ class PcaBounds:
         self.ready = end
         return end == len(codes)
 
-    def look(self, query: Sequence[float], rows: slice) -> tuple[Any, Any]:
+    def estimate(self, query: Sequence[float], rows: slice) -> tuple[Any, Any]:
         """About what each row's score is, and what it is at most, as arrays of float32."""
         np = self._np
         wide = np.asarray(query, np.float64)

@@ -1,4 +1,4 @@
-"""The rows of a matrix in memory that can be among the best, and no others than need be."""
+"""Nearest rows by the codes in memory: leaves only those that can be among the best."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _BLOCK_ROWS = 512
 """Rows apart that are copied together at once: few enough to stay in a core's own cache."""
 
 _MOST_LEFT = 4
-"""Where a first look leaves a quarter of the rows, all are looked at."""
+"""If the PCA bounds leave more than a quarter of the rows, all rows are compared."""
 
-_MOST_LOOKED_AT_AGAIN = 4_096
+_MOST_RESCORED = 4_096
 _ROWS_PER_RUN = 100
 """So many rows more are compared sooner than one run more."""
 
 _FEWEST_DIMS = 128
 _PATIENCE = 4
-"""Searches before there is an outline: whoever asks once or twice has nothing from it."""
+"""Searches before PCA bounds are computed: one or two searches gain nothing from them."""
 
 _HOPE = 8
-"""How often an outline may leave most rows open before there is none any more."""
+"""How often PCA bounds may leave most rows before they are dropped."""
 
 _LOWEST = -3e38
 """Less than any estimate but minus infinity."""
@@ -47,7 +47,7 @@ _LOWEST = -3e38
 class Resident:
     """Codes of all chunks of a build with vectors in a space; for one thread at a time.
 
-    Fewer bytes of them than ``worth_outline`` are simply read, one and all.
+    Fewer bytes of them than ``worth_bounds`` are simply read, one and all.
     """
 
     def __init__(
@@ -56,19 +56,19 @@ class Resident:
         build: int,
         space: Space,
         kernels: Kernels,
-        worth_outline: int,
+        worth_bounds: int,
     ) -> None:
         self._kernels = kernels
         self._np = kernels.numpy
         self._matrix = Matrix(connection, build, space, kernels.numpy)
-        self._worth_outline = worth_outline
-        self._outline: PcaBounds | None = None
+        self._worth_bounds = worth_bounds
+        self._pca_bounds: PcaBounds | None = None
         self._searches = 0
         self._hope = _HOPE
         self._moves = 0
 
     def is_of(self, connection: apsw.Connection, build: int, space: Space) -> bool:
-        """Whether this is of what is asked for, however much has changed there."""
+        """Whether this belongs to the build and space, even if they have changed since."""
         return self._matrix.is_of(connection, build, space)
 
     def refresh(self) -> None:
@@ -89,54 +89,54 @@ class Resident:
         else:
             estimates = self._estimates_of(coded, rows)
         winners = self._winners(rows, estimates, coded, limit)
-        if limit < len(winners) <= _MOST_LOOKED_AT_AGAIN:
-            winners = self._still_winning(winners, query, limit)
+        if limit < len(winners) <= _MOST_RESCORED:
+            winners = self._narrowed(winners, query, limit)
         chunks, vectors = self._matrix.chunks[winners], self._matrix.vectors[winners]
         return list(zip(chunks.tolist(), vectors.tolist(), strict=True))
 
     def _promising(self, query: Sequence[float], runs: list[Run], limit: int) -> Any:
-        """The rows that a first look leaves, as an array; ``None``: all are to be looked at."""
+        """The rows that the PCA bounds leave, as an array; ``None``: compare all rows."""
         np = self._np
         within = slice(runs[0][0], runs[-1][1])
-        asked = sum(end - begin for begin, end in runs)
-        outline = self._ready_outline()
-        if outline is None or asked * self._matrix.dims < self._worth_outline:
+        wanted = sum(end - begin for begin, end in runs)
+        bounds = self._ready_bounds()
+        if bounds is None or wanted * self._matrix.dims < self._worth_bounds:
             return None
-        about, most = outline.look(query, within)
+        about, most = bounds.estimate(query, within)
         self._leave_out(about, within, runs)
         self._leave_out(most, within, runs)
         # Of those that seem best, the true scores are known well enough for a floor.
         seeming = np.flatnonzero(about >= max(_reached(np, about, 4 * limit), _LOWEST))
-        if not limit <= len(seeming) <= _MOST_LOOKED_AT_AGAIN:
+        if not limit <= len(seeming) <= _MOST_RESCORED:
             return None
-        _, _, floor = self._looked_at_closely(seeming + within.start, query, limit)
+        _, _, floor = self._close_bounds(seeming + within.start, query, limit)
         # In the negative, so that what is no number stays in.
         rows = np.flatnonzero(~(most < max(floor, _LOWEST)))
-        if len(rows) * _MOST_LEFT > asked:
+        if len(rows) * _MOST_LEFT > wanted:
             self._hope -= 1
             return None
         self._hope = _HOPE
         return rows + within.start
 
-    def _ready_outline(self) -> PcaBounds | None:
-        """The outline once it has all rows; each search gets it a step further."""
+    def _ready_bounds(self) -> PcaBounds | None:
+        """The PCA bounds once they cover all rows; each search extends them by a step."""
         self._searches += 1
         matrix = self._matrix
         dims, used = matrix.dims, matrix.used
         if self._moves != matrix.moves:
-            self._outline, self._hope, self._moves = None, _HOPE, matrix.moves
-        if not self._hope or dims < _FEWEST_DIMS or used * dims < self._worth_outline:
-            self._outline = None
+            self._pca_bounds, self._hope, self._moves = None, _HOPE, matrix.moves
+        if not self._hope or dims < _FEWEST_DIMS or used * dims < self._worth_bounds:
+            self._pca_bounds = None
             return None
-        if self._outline is None:
+        if self._pca_bounds is None:
             if self._searches <= _PATIENCE:
                 return None
-            self._outline = PcaBounds(self._kernels, dims, len(matrix.codes))
-        if self._outline.ready < used:
+            self._pca_bounds = PcaBounds(self._kernels, dims, len(matrix.codes))
+        if self._pca_bounds.ready < used:
             known = matrix.codes[:used], matrix.scales[:used], matrix.residuals[:used]
-            if not self._outline.extend(*known):
+            if not self._pca_bounds.extend(*known):
                 return None
-        return self._outline
+        return self._pca_bounds
 
     def _estimates(self, coded: CodedQuery, runs: list[Run]) -> tuple[Any, Any]:
         """Rows (a slice, or an array) and their estimates over the query's scale.
@@ -145,8 +145,8 @@ class Resident:
         """
         np = self._np
         within = runs[0][0], runs[-1][1]
-        asked = sum(end - begin for begin, end in runs)
-        if len(runs) > 1 and asked + len(runs) * _ROWS_PER_RUN < within[1] - within[0]:
+        wanted = sum(end - begin for begin, end in runs)
+        if len(runs) > 1 and wanted + len(runs) * _ROWS_PER_RUN < within[1] - within[0]:
             parts = [self._estimates_of(coded, slice(*run)) for run in runs]
             rows: Any = np.concatenate([np.arange(*run) for run in runs])
             return rows, np.concatenate(parts)
@@ -186,12 +186,12 @@ class Resident:
     def _winners(self, rows: Any, estimates: Any, coded: CodedQuery, limit: int) -> Any:
         np = self._np
         scale = coded.scale or 1.0
-        # A first floor, with the widest bound for all, leaves few rows to look at closely.
+        # A first floor, with the widest bound for all, leaves few rows to compare closely.
         bound = self._matrix.widest * coded.slope + coded.base
         first = (floor_of(_reached(np, estimates, limit) * scale - bound) - bound) / scale
-        places = np.flatnonzero(estimates >= max(first, _LOWEST))
-        estimates = estimates[places] * np.float64(coded.scale)
-        winners = places + rows.start if isinstance(rows, slice) else rows[places]
+        positions = np.flatnonzero(estimates >= max(first, _LOWEST))
+        estimates = estimates[positions] * np.float64(coded.scale)
+        winners = positions + rows.start if isinstance(rows, slice) else rows[positions]
         bounds = self._bounds(coded, winners)
         if len(winners) > limit:
             left = len(winners) - limit
@@ -199,15 +199,15 @@ class Resident:
             winners = winners[estimates + bounds >= floor]
         return winners
 
-    def _still_winning(self, rows: Any, query: Sequence[float], limit: int) -> Any:
+    def _narrowed(self, rows: Any, query: Sequence[float], limit: int) -> Any:
         """Those of ``rows`` that can be among the best where the query is not rounded either.
 
-        To read a stored vector costs more than to look twice, and this halves the bound.
+        Reading a stored vector costs more than comparing twice, and this halves the bound.
         """
-        estimates, bounds, floor = self._looked_at_closely(rows, query, limit)
+        estimates, bounds, floor = self._close_bounds(rows, query, limit)
         return rows[estimates + bounds >= floor]
 
-    def _looked_at_closely(
+    def _close_bounds(
         self, rows: Any, query: Sequence[float], limit: int
     ) -> tuple[Any, Any, float]:
         """Estimates and bounds of ``rows``, and what the best ``limit`` of them reach."""

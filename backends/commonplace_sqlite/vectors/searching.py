@@ -55,14 +55,14 @@ __all__ = [
 class Limits(NamedTuple):
     """From how many vectors on a plan is worth while, or up to how many.
 
-    ``keep``: fewer are read again each time sooner than numpy is imported. ``outline``: from so
-    many bytes of codes in memory on, a few directions of them are looked at first.
+    ``keep``: fewer vectors are read from the file by each search, which is quicker than importing
+    numpy. ``pca_bounds``: from so many bytes of codes in memory on, PCA bounds are used.
     """
 
     keep: int = 2_000
     extension: int = 20_000
     python: int = 1_000
-    outline: int = 8_000_000
+    pca_bounds: int = 8_000_000
 
 
 class VectorSearch:
@@ -133,10 +133,6 @@ class VectorSearch:
             )
         return lines
 
-    def forget(self) -> None:
-        """Let go of what is kept in memory."""
-        self._resident = None
-
     def _follow(self, connection: apsw.Connection, build: int, space: Space) -> Resident | None:
         """The matrix in memory, up to date; ``None`` where there is none, and not worth one."""
         resident = self._resident
@@ -146,7 +142,7 @@ class VectorSearch:
                 return None
             from commonplace_sqlite.vectors.resident import Resident
 
-            resident = Resident(connection, build, space, self._kernels, self._limits.outline)
+            resident = Resident(connection, build, space, self._kernels, self._limits.pca_bounds)
         resident.refresh()
         self._resident = resident
         return resident
@@ -200,11 +196,11 @@ class Extension:
 
     @property
     def configured(self) -> bool:
-        """Whether somebody asked for one by its path."""
+        """Whether the configuration names one by its path."""
         return self._enabled and self._path is not None
 
     def load(self, connection: apsw.Connection) -> bool:
-        """Make its functions known to ``connection``; tells whether that worked."""
+        """Load it into ``connection``; returns whether that worked."""
         if not self._enabled or self._failed:
             return False
         if self._connection is not connection:
@@ -249,5 +245,5 @@ def installed(name: str) -> ModuleSpec | None:
 
 def _library() -> str:
     spec = installed("sqlite_vec")
-    places = spec.submodule_search_locations if spec is not None else None
-    return next((f"{place}/vec0" for place in places or ()), "")
+    folders = spec.submodule_search_locations if spec is not None else None
+    return next((f"{folder}/vec0" for folder in folders or ()), "")

@@ -78,7 +78,7 @@ _MOVE_ON = "UPDATE counter SET next = next + ? WHERE name = 'slab'"
 def parts_of_digests(
     connection: apsw.Connection, build: int, space: Space, digests: Iterable[Any]
 ) -> list[Part]:
-    """The parts of a build in which chunks of these digests stand."""
+    """The parts of a build that contain chunks of these digests."""
     rows = rows_in_part(space.dims)
     sql = of_build(_WITH_DIGEST, build)
     found: Any = (row for digest in digests for row in connection.execute(sql, (digest,)))
@@ -88,7 +88,7 @@ def parts_of_digests(
 def parts_of_documents(
     connection: apsw.Connection, build: int, space: Space, documents: Mapping[int, int]
 ) -> list[Part]:
-    """The parts of these documents, of each from the one on in which the given chunk stands."""
+    """The parts of these documents, of each from the part of the given chunk on."""
     rows = rows_in_part(space.dims)
     counts = part_counts(connection, build, space, documents)
     return [
@@ -110,7 +110,7 @@ def part_counts(
 def write_slabs(
     connection: apsw.Connection, build: int, space: Space, parts: Iterable[Part]
 ) -> None:
-    """Derive these parts' slabs anew; a part without vectors has none."""
+    """Derive these parts' slabs again; a part without vectors has none."""
     rest = iter(parts)
     while batch := list(islice(rest, _BATCH)):
         _write(connection, build, space, batch)
@@ -146,7 +146,7 @@ def _write(connection: apsw.Connection, build: int, space: Space, parts: list[Pa
     width = row_bytes(space.dims)
     for key, rows in held:
         if not rows:
-            # Vectors are to be expected, and to make room again would tear pages apart.
+            # Vectors will follow; allocating the room again would split pages.
             length: int | None = connection.execute(of_build(_CODE_LENGTH, build), key).get
             if length is not None:
                 packs.append((*key, room(length // width, space.dims)))
@@ -160,7 +160,7 @@ def _write(connection: apsw.Connection, build: int, space: Space, parts: list[Pa
         begin = end
     connection.executemany(of_build(_ADD_SLAB, build), slabs)
     connection.executemany(of_build(_ADD_CODE, build), packs)
-    # By one more than was given away: so that the counter also tells that something went.
+    # By one more than the slabs written, so that deletions change the counter, too.
     connection.execute(_MOVE_ON, (len(slabs) + 1,))
 
 
@@ -213,7 +213,7 @@ def put_vectors(
 
 
 def drop_space(connection: apsw.Connection, name: str) -> None:
-    """Forget all vectors of a space; one that is not there stays gone."""
+    """Delete all vectors of a space, if it exists."""
     space = find_space(connection, name)
     if space is None:
         return
@@ -235,8 +235,8 @@ class Going(NamedTuple):
 def documents_going(connection: apsw.Connection, build: int, documents: Mapping[int, int]) -> Going:
     """Forget what is derived for documents that go.
 
-    ``documents`` says of each from which chunk on it goes. To be called before the chunks go; what
-    is returned is for :func:`documents_added`.
+    ``documents`` maps each to its first chunk that goes. Call this before the chunks are deleted,
+    and pass the result to :func:`documents_added`.
     """
     for space in all_spaces(connection):
         forget_slabs(connection, build, space, documents)
@@ -248,10 +248,10 @@ def documents_going(connection: apsw.Connection, build: int, documents: Mapping[
 def documents_added(
     connection: apsw.Connection, build: int, documents: Mapping[int, int], gone: Going
 ) -> None:
-    """Let documents that came take over the vectors there are; forget those of texts that went.
+    """Derive slabs for documents that were put, and delete the vectors of texts that are gone.
 
-    ``documents`` says of each from which chunk on it came. A text that went with one document and
-    came with another keeps its vectors.
+    ``documents`` maps each to its first new chunk. A text that was deleted with one document and
+    put with another keeps its vectors.
     """
     used = _used(connection)
     left = set(gone.documents).difference(documents)

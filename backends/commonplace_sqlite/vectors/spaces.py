@@ -109,7 +109,7 @@ _FIND = "SELECT id FROM vector WHERE space = ? AND digest = ?"
 _FREE = "SELECT id FROM vector WHERE space = ? ORDER BY id LIMIT ?"
 _ADD = "INSERT INTO vector (space, digest, e) VALUES (?, ?, ?)"
 _REPLACE = "UPDATE vector SET space = ?, digest = ?, e = ? WHERE id = ?"
-# The same text may have gone before, and have left a row that is still free.
+# The same text may have been deleted before, and its row may still be free.
 _FREE_ROW = """
 UPDATE OR IGNORE vector SET space = -space WHERE space = ? AND digest = ? AND NOT (<used>)
 """

@@ -100,18 +100,18 @@ def by_codes(
             parts.append((document, part))
         rows = b"".join([packed for _, _, packed in group])
         near = near_by_simsimd if kernels.simsimd is not None else near_by_numpy
-        places, estimates, bounds = near(kernels, coded, rows, contest.floor)
-        contest.enter(estimates, bounds, [begin + place for place in places])
+        positions, estimates, bounds = near(kernels, coded, rows, contest.floor)
+        contest.enter(estimates, bounds, [begin + position for position in positions])
     chosen: dict[int, list[int]] = {}
     for row in contest.winners():
         slab = bisect_right(ends, row) - 1
         chosen.setdefault(slab, []).append(row - ends[slab])
     one_slab = of_build(_ONE_SLAB, build)
     pairs: list[Pair] = []
-    for slab, places in chosen.items():
+    for slab, positions in chosen.items():
         ((chunks, vectors),) = connection.execute(one_slab, (space.id, *parts[slab]))
         held = list(zip(integers(chunks), integers(vectors), strict=True))
-        pairs += [held[place] for place in places]
+        pairs += [held[position] for position in positions]
     return pairs
 
 
@@ -156,14 +156,14 @@ def select_slabs(
     space: Space,
     documents: Collection[int] | None,
 ) -> Iterator[Any]:
-    """The rows of ``sql``, with ``<documents>`` in it made the condition on them."""
+    """The rows of ``sql``, in which ``<documents>`` becomes the condition on documents."""
     among = "" if documents is None else _AMONG
     values = (space.id,) if documents is None else (space.id, ids_in(documents))
     return iter(connection.execute(of_build(sql, build).replace("<documents>", among), values))
 
 
 def near_by_simsimd(kernels: Kernels, coded: CodedQuery, rows: bytes, floor: float) -> Near:
-    """The places, estimates and bounds of the rows that can reach ``floor``.
+    """The positions, estimates and bounds of the rows that can reach ``floor``.
 
     Rows that only keep room are left out.
     """
@@ -174,15 +174,15 @@ def near_by_simsimd(kernels: Kernels, coded: CodedQuery, rows: bytes, floor: flo
     relative = list(map(mul, kernels.dots(coded.code, rows, width), scales))
     scale, slope, base = coded.scale, coded.slope, coded.base
     least = floor - (max(residuals) * slope + base)
-    places = [
-        place
-        for place, estimate in enumerate(relative)
-        if estimate * scale >= least and residuals[place] >= 0
+    positions = [
+        position
+        for position, estimate in enumerate(relative)
+        if estimate * scale >= least and residuals[position] >= 0
     ]
     return (
-        places,
-        [relative[place] * scale for place in places],
-        [residuals[place] * slope + base for place in places],
+        positions,
+        [relative[position] * scale for position in positions],
+        [residuals[position] * slope + base for position in positions],
     )
 
 
@@ -193,8 +193,8 @@ def near_by_numpy(kernels: Kernels, coded: CodedQuery, rows: bytes, floor: float
     heads = np.ascontiguousarray(matrix[:, :HEAD]).view("<f4").astype(np.float64)
     estimates = kernels.sums_of(coded.code, matrix) * heads[:, 0] * coded.scale
     bounds = heads[:, 1] * coded.slope + coded.base
-    places = np.flatnonzero((estimates + bounds >= floor) & (heads[:, 1] >= 0))
-    return places.tolist(), estimates[places].tolist(), bounds[places].tolist()
+    positions = np.flatnonzero((estimates + bounds >= floor) & (heads[:, 1] >= 0))
+    return positions.tolist(), estimates[positions].tolist(), bounds[positions].tolist()
 
 
 ROUNDING = 1e-9
@@ -234,9 +234,11 @@ class Contest:
         if not names:
             return
         least = self.floor - max(bounds)
-        places = [place for place, estimate in enumerate(estimates) if estimate >= least]
-        self._open += [(estimates[place] + bounds[place], names[place]) for place in places]
-        lowers = [estimates[place] - bounds[place] for place in places]
+        positions = [position for position, estimate in enumerate(estimates) if estimate >= least]
+        self._open += [
+            (estimates[position] + bounds[position], names[position]) for position in positions
+        ]
+        lowers = [estimates[position] - bounds[position] for position in positions]
         self._lowers = nlargest(self._limit, self._lowers + lowers)
         if len(self._lowers) == self._limit:
             self.floor = floor_of(self._lowers[-1])
@@ -280,7 +282,7 @@ def best_chunks(
     kernels: Kernels,
     deadline: Deadline,
 ) -> list[tuple[int, float]]:
-    """The best ``limit`` of ``pairs`` by their vectors' true scores, equal ones by their places."""
+    """The best ``limit`` of ``pairs`` by their true scores, ties in a fixed order."""
     ids = sorted({vector for _, vector in pairs})
     values = list(query)
     scores: dict[int, float] = {}
@@ -313,14 +315,14 @@ def _scores(
     """The scores of those that can be among the best ``limit``: each has at least one chunk."""
     vectors = np.frombuffer(b"".join(vector for _, vector in rows), "<f4").reshape(len(rows), -1)
     products = vectors * np.asarray(query, np.float64)
-    places = range(len(rows))
+    positions = range(len(rows))
     if len(rows) > limit:
         left = len(rows) - limit
         sums = products.sum(axis=1)
         floor = floor_of(float(np.partition(sums, left)[left]) - _ROUNDING) - _ROUNDING
-        places = np.flatnonzero(sums >= floor).tolist()
-        products = products[places]
-    return zip([rows[place][0] for place in places], exact_sums(np, products), strict=True)
+        positions = np.flatnonzero(sums >= floor).tolist()
+        products = products[positions]
+    return zip([rows[position][0] for position in positions], exact_sums(np, products), strict=True)
 
 
 def exact_sums(np: Any, products: Any) -> list[float]:
@@ -340,6 +342,6 @@ def exact_sums(np: Any, products: Any) -> list[float]:
         rest = rest - pieces
     left = rest.any(axis=1).tolist()
     return [
-        rounded(products[place].tolist()) if left[place] else rounded(some)
-        for place, some in enumerate(zip(*sums, strict=True))
+        rounded(products[position].tolist()) if left[position] else rounded(some)
+        for position, some in enumerate(zip(*sums, strict=True))
     ]

@@ -269,8 +269,8 @@ def test_rows_are_left_aside_where_common_words_are_asked_for_with_rare_ones(
 def test_a_word_that_became_rare_is_not_taken_for_common(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the survey noted of a word may be long past; the bound goes by what may be left."""
-    monkeypatch.setattr(maintenance, "_DRIFT", 100)  # no second survey
+    """The stored count of a word may be outdated; the bound goes by what may be left."""
+    monkeypatch.setattr(maintenance, "_DRIFT", 100)  # not counted again
     filling = " ".join(f"w{number}" for number in range(30))
     publish(
         store,

@@ -37,16 +37,16 @@ def asked(path: str, sql: str) -> list[tuple[apsw.SQLiteValue, ...]]:
         connection.close()
 
 
-def surveyed(path: str) -> int:
-    (_, (_, count, _)) = survey(path)
+def counted(path: str) -> int:
+    (_, (_, count, _)) = counts(path)
     assert isinstance(count, int)
     return count
 
 
-def survey(path: str) -> tuple[dict[object, object], tuple[apsw.SQLiteValue, ...]]:
+def counts(path: str) -> tuple[dict[object, object], tuple[apsw.SQLiteValue, ...]]:
     """The common terms but for the filling, and the counts of the build."""
     rows = asked(path, "SELECT term, documents FROM common_1 WHERE term NOT GLOB 'w*'")
-    (counts,) = asked(path, "SELECT chunks, surveyed, removed FROM build")
+    (counts,) = asked(path, "SELECT chunks, counted, removed FROM build")
     return {row[0]: row[1] for row in rows}, counts
 
 
@@ -58,22 +58,22 @@ def segments(path: str) -> int:
 
 def test_common_terms_are_noted_after_a_large_session(store: SqliteStore, path: str) -> None:
     publish(store, *documents(99))
-    assert survey(path) == ({}, (1_980, 0, 0)), "too small to need it"
+    assert counts(path) == ({}, (1_980, 0, 0)), "too small to need it"
     write(store, *documents(11, 99))
-    assert survey(path) == ({"often": 2_200}, (2_200, 2_200, 0))
+    assert counts(path) == ({"often": 2_200}, (2_200, 2_200, 0))
     write(store, *documents(10, 110))
-    assert survey(path) == ({"often": 2_200}, (2_400, 2_200, 0)), "within a tenth"
+    assert counts(path) == ({"often": 2_200}, (2_400, 2_200, 0)), "within a tenth"
     write(store, *documents(5, 120))
-    assert survey(path) == ({"often": 2_500}, (2_500, 2_500, 0))
+    assert counts(path) == ({"often": 2_500}, (2_500, 2_500, 0))
 
 
-def test_what_goes_is_counted_until_the_next_survey(store: SqliteStore, path: str) -> None:
+def test_what_goes_is_counted_until_terms_are_counted_again(store: SqliteStore, path: str) -> None:
     publish(store, *documents(120))
     write(store, *(DeleteDocument("memory", f"{at}.md") for at in range(5)))
     write(store, *documents(5))
-    assert survey(path) == ({"often": 2_400}, (2_400, 2_400, 100))
+    assert counts(path) == ({"often": 2_400}, (2_400, 2_400, 100))
     write(store, *documents(10))
-    assert survey(path) == ({"often": 2_400}, (2_400, 2_400, 0)), "replaced more than a tenth"
+    assert counts(path) == ({"often": 2_400}, (2_400, 2_400, 0)), "replaced more than a tenth"
 
 
 def test_a_large_session_leaves_the_keyword_index_in_one_piece(
@@ -127,7 +127,7 @@ def test_a_failing_upkeep_fails_nothing(
     def fail(*_: object, **__: object) -> None:
         raise error("made to fail")
 
-    monkeypatch.setattr(maintenance, "survey", fail)
+    monkeypatch.setattr(maintenance, "refresh_common_terms", fail)
     publish(store, *documents(2))
     write(store, make_put("a.md", "ant"))
     assert len(held(store)) == 3
@@ -266,12 +266,12 @@ def test_a_short_session_on_a_large_index_looks_for_no_common_terms(
     publish(store, *documents(110))
     monkeypatch.setattr("commonplace_sqlite.maintenance._SECONDS_PER_CHUNK", 1.0)
     write(store, *documents(22, 110))
-    assert surveyed(path) == 2_200, "it would take too long"
+    assert counted(path) == 2_200, "it would take too long"
     monkeypatch.setattr("commonplace_sqlite.maintenance._LEAST_SECONDS", 1e6)
     write(store, *documents(1, 132))
-    assert surveyed(path) == 2_660, "there is time"
+    assert counted(path) == 2_660, "there is time"
     monkeypatch.undo()
     monkeypatch.setattr("commonplace_sqlite.maintenance._SECONDS_PER_CHUNK", 1.0)
     for first in range(133, 203, 10):
         write(store, *documents(10, first))
-    assert surveyed(path) > 2_660, "after so much it must be"
+    assert counted(path) > 2_660, "after so much it must be"

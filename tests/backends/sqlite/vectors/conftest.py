@@ -40,8 +40,8 @@ def _search(
     return make
 
 
-_MANY = Limits(keep=0, extension=10**9, python=10**9, outline=10**12)
-_OUTLINED = _MANY._replace(outline=0)
+_MANY = Limits(keep=0, extension=10**9, python=10**9, pca_bounds=10**12)
+_BOUNDED = _MANY._replace(pca_bounds=0)
 _NEVER = Limits(keep=10**9, extension=-1, python=-1)
 
 EXACT: dict[str, tuple[str, MakeSearch]] = {
@@ -49,8 +49,8 @@ EXACT: dict[str, tuple[str, MakeSearch]] = {
     "numpy from file": ("int8 from file", _search(_NEVER, numpy=True)),
     "simsimd in memory": ("int8 in memory", _search(_MANY, numpy=True, simsimd=True)),
     "numpy in memory": ("int8 in memory", _search(_MANY, numpy=True)),
-    "simsimd and an outline": ("int8 in memory", _search(_OUTLINED, numpy=True, simsimd=True)),
-    "numpy and an outline": ("int8 in memory", _search(_OUTLINED, numpy=True)),
+    "simsimd and PCA bounds": ("int8 in memory", _search(_BOUNDED, numpy=True, simsimd=True)),
+    "numpy and PCA bounds": ("int8 in memory", _search(_BOUNDED, numpy=True)),
     "sqlite-vec": ("sqlite-vec", _search(_MANY, extension=True)),
     "sqlite-vec for many": ("sqlite-vec", _search(_NEVER, extension=True)),
     "python": ("float32", _search(_MANY)),

@@ -53,8 +53,8 @@ PLANS = (
     "numpy from file",
     "simsimd in memory",
     "numpy in memory",
-    "simsimd and an outline",
-    "numpy and an outline",
+    "simsimd and PCA bounds",
+    "numpy and PCA bounds",
     "sqlite-vec",
     "sqlite-vec for many",
     "python",
@@ -156,8 +156,8 @@ def test_an_exact_plan_is_brute_force(
                 assert answer.plan == plan or not units(held)
 
 
-@pytest.mark.parametrize("name", ["simsimd and an outline", "numpy and an outline"])
-def test_an_outline_follows_the_rows_that_move(
+@pytest.mark.parametrize("name", ["simsimd and PCA bounds", "numpy and PCA bounds"])
+def test_pca_bounds_follow_the_rows_that_move(
     store: SqliteStore, exact_plans: Plans, name: str
 ) -> None:
     dice = Random(7)
@@ -237,7 +237,7 @@ def test_both_encoders_keep_the_bound(data: st.DataObject, dims: int) -> None:
 
 @given(data=st.data(), dims=st.sampled_from((8, 24, 200)))
 @settings(max_examples=40, deadline=None)
-def test_an_outline_bounds_every_score(data: st.DataObject, dims: int) -> None:
+def test_pca_bounds_hold_for_every_score(data: st.DataObject, dims: int) -> None:
     """Of vectors that lie in few directions, and of any others; all of them, not rounded."""
     dice = Random(data.draw(st.integers()))
     falling = data.draw(st.sampled_from((0.0, 1.0, 3.0)))
@@ -249,13 +249,13 @@ def test_an_outline_bounds_every_score(data: st.DataObject, dims: int) -> None:
     rows = _encode_by_numpy(np, vectors, dims)
     matrix = np.frombuffer(rows, np.int8).reshape(len(vectors), -1)
     scales, residuals = np.ascontiguousarray(matrix[:, :HEAD]).view("<f4").T
-    outline = PcaBounds(Kernels(), dims, len(vectors) + 5)
+    bounds = PcaBounds(Kernels(), dims, len(vectors) + 5)
     codes = matrix[:, HEAD : HEAD + dims]
     some = len(vectors) // 2
-    assert outline.extend(codes[:some], scales[:some], residuals[:some])
-    assert outline.extend(codes, scales, residuals)
+    assert bounds.extend(codes[:some], scales[:some], residuals[:some])
+    assert bounds.extend(codes, scales, residuals)
     for asked in (query, vectors[0], vectors[-1]):
-        about, most = outline.look(numbers(asked), slice(0, len(vectors)))
+        about, most = bounds.estimate(numbers(asked), slice(0, len(vectors)))
         scores = [dot(numbers(asked), vector) for vector in vectors]
         assert all(upper >= score for upper, score in zip(most.tolist(), scores, strict=True))
         if falling == 3.0 and not odd:
@@ -264,17 +264,17 @@ def test_an_outline_bounds_every_score(data: st.DataObject, dims: int) -> None:
 
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=40, deadline=None)
-def test_an_outline_of_few_directions_is_no_closer_than_it_can_tell(seed: int) -> None:
+def test_pca_bounds_of_few_directions_are_no_closer_than_proven(seed: int) -> None:
     """Where nothing is left beside them, rounding is all that the bounds have to cover."""
     dice = np.random.default_rng(seed)
     codes = (dice.integers(-9, 10, (120, 3)) @ dice.integers(-4, 5, (3, 64))).astype(np.int8)
     scales = (1 / np.maximum(1, np.linalg.norm(codes.astype(float), axis=1))).astype(np.float32)
-    outline = PcaBounds(Kernels(), 64, len(codes))
-    assert outline.extend(codes, scales, np.zeros(len(codes), np.float32))
+    bounds = PcaBounds(Kernels(), 64, len(codes))
+    assert bounds.extend(codes, scales, np.zeros(len(codes), np.float32))
     rows = codes * scales.astype(float)[:, None]
     for query in (rows[0], rows[1], rows[2] + dice.normal(size=64) / 1e4):
         asked = query / max(1, np.linalg.norm(query))
-        about, most = outline.look(asked, slice(0, len(codes)))
+        about, most = bounds.estimate(asked, slice(0, len(codes)))
         scores = rows @ asked
         assert (most >= scores).all()
         assert (most - about).max() < 0.02

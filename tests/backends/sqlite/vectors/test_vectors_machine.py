@@ -151,7 +151,7 @@ def test_a_kernel_that_miscalculates_is_not_used(monkeypatch: pytest.MonkeyPatch
     assert codes.Kernels().simsimd is None
 
 
-@pytest.mark.parametrize("plan", ["numpy in memory", "numpy and an outline"])
+@pytest.mark.parametrize("plan", ["numpy in memory", "numpy and PCA bounds"])
 def test_what_is_kept_in_memory_follows_the_file(
     store: SqliteStore, open_store: Callable[..., SqliteStore], exact_plans: Plans, plan: str
 ) -> None:

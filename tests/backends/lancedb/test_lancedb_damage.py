@@ -29,7 +29,7 @@ def garble(file: Path) -> None:
 
 @pytest.mark.parametrize("what", ["_versions/*.manifest", "data/*.lance", "_indices/*/*.lance"])
 @pytest.mark.parametrize("damage", [cut, garble, Path.unlink])
-def test_a_damaged_table_is_told_set_aside_and_made_anew(
+def test_a_damaged_table_is_reported_set_aside_and_rebuilt(
     open_store: Callable[..., LanceStore],
     folder: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -59,7 +59,7 @@ def test_a_damaged_table_is_told_set_aside_and_made_anew(
     assert len(search(again, words("ant"))) == 30
 
 
-def test_a_damaged_table_is_left_where_somebody_writes(
+def test_a_damaged_table_is_left_while_another_process_writes(
     open_store: Callable[..., LanceStore], folder: str
 ) -> None:
     import filelock

@@ -41,7 +41,7 @@ def test_headings_come_back(heading: tuple[str, ...]) -> None:
 
 
 @given(TOKENS, TOKENS, TOKENS)
-def test_columns_of_terms_are_told_apart(body: str, head: str, extra: str) -> None:
+def test_columns_of_terms_are_distinguished(body: str, head: str, extra: str) -> None:
     columns = terms_out(terms_in(body, head, extra))
     assert tuple(map(text_out, columns)) == (body, head, extra)
 
@@ -56,7 +56,7 @@ def test_a_quote_does_not_end_a_literal() -> None:
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=9), st.lists(st.sampled_from("abc"), min_size=1))
-def test_phrases_are_found_where_they_stand(tokens: list[str], phrase: list[str]) -> None:
+def test_phrases_are_found_in_their_column(tokens: list[str], phrase: list[str]) -> None:
     columns = padded(terms_in(" ".join(tokens), "", ""))
     width = len(phrase)
     stands = any(tokens[i : i + width] == phrase for i in range(len(tokens) - width + 1))

@@ -55,7 +55,7 @@ def saying(words_: str, **settings: Any) -> IndexUnavailableError:
         ("something else", "cannot be used: something else"),
     ],
 )
-def test_what_went_wrong_is_told_in_words(words_: str, said: str) -> None:
+def test_errors_are_translated(words_: str, said: str) -> None:
     assert said in str(saying(words_))
 
 
@@ -80,7 +80,7 @@ def test_a_long_story_is_cut_and_holds_no_secret() -> None:
         "This transaction was preempted by concurrent transaction",
     ],
 )
-def test_who_came_too_late_is_told_apart(words_: str) -> None:
+def test_a_conflict_is_distinguished(words_: str) -> None:
     location = location_of("/x/index.sqlite", LanceSettings())
     with pytest.raises(ConflictError), translated(location):
         raise RuntimeError(words_)
@@ -121,7 +121,7 @@ def test_a_server_that_is_not_there(
         assert SECRET not in str(caught.value)
 
 
-def test_who_closes_waits_for_nobody_who_connects(
+def test_closing_waits_for_no_connection_attempt(
     open_store: Callable[..., LanceStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connecting, release = threading.Event(), threading.Event()
@@ -227,7 +227,7 @@ def test_a_folder_that_cannot_be_written(store: LanceStore, folder: str) -> None
             os.chmod(parent, 0o700)
 
 
-def test_a_file_in_the_way_is_told(open_store: Callable[..., LanceStore], folder: str) -> None:
+def test_a_file_in_the_way_is_reported(open_store: Callable[..., LanceStore], folder: str) -> None:
     os.makedirs(os.path.dirname(folder))
     with open(folder, "w", encoding="utf-8") as file:
         file.write("not a folder")

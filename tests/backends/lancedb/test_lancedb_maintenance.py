@@ -43,7 +43,7 @@ def indexes(store: LanceStore) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("eager")
-def test_upkeep_indexes_every_row_and_deletes_what_is_dead(store: LanceStore) -> None:
+def test_maintenance_indexes_every_row_and_deletes_dead_ones(store: LanceStore) -> None:
     publish(store, *(make_put(f"{number}.md", "ant", "bee") for number in range(20)))
     write(store, *(make_put(f"{number}.md", "cat") for number in range(10)))
     write(store, *(DeleteDocument("memory", f"{number}.md") for number in range(5)))
@@ -98,7 +98,7 @@ def test_rows_of_a_build_that_were_left_behind_are_found(
     assert rows(store, f"kind = 'doc' AND build <> {build.id}") == 0
 
 
-def test_upkeep_that_others_hinder_is_left_to_them(
+def test_maintenance_that_conflicts_is_left_to_others(
     store: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from commonplace_lancedb.errors import ConflictError
@@ -111,7 +111,7 @@ def test_upkeep_that_others_hinder_is_left_to_them(
     assert len(search(store, words("ant"))) == 1
 
 
-def test_upkeep_that_fails_costs_no_write_and_is_told(
+def test_failing_maintenance_fails_no_write_and_is_reported(
     store: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any) -> None:
@@ -190,7 +190,7 @@ def random_vectors(names: Iterable[str], dims: int) -> dict[str, bytes]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("dims", [16, 12])
-def test_many_vectors_get_an_index_and_the_answer_says_so(
+def test_many_vectors_get_an_index_and_the_plan_names_it(
     open_store: Callable[..., LanceStore], dims: int
 ) -> None:
     store = open_store(vector_index_rows=1_000)

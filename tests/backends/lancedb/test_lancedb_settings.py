@@ -57,7 +57,7 @@ def test_every_key_is_tried() -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_what_is_right_is_taken_and_what_is_wrong_is_told(tmp_path: Path, key: str) -> None:
+def test_valid_settings_are_read_and_invalid_ones_reported(tmp_path: Path, key: str) -> None:
     right, wrong = KEYS[key]
     name = Shape(LanceSettings).leaves[key].names[0]
     for given, taken in right.items():
@@ -113,7 +113,7 @@ def test_a_service_is_given_key_region_and_address() -> None:
     }
 
 
-def test_a_key_from_the_environment_goes_to_its_vendor_only() -> None:
+def test_a_key_from_the_environment_is_sent_to_its_vendor_only() -> None:
     env = {"LANCEDB_API_KEY": "sesame"}
     vendors = location_of("x.sqlite", LanceSettings(uri="db://memory"))
     assert vendors.arguments(env)["api_key"] == "sesame"
@@ -124,6 +124,6 @@ def test_a_key_from_the_environment_goes_to_its_vendor_only() -> None:
         assert "apiKey" in caught.value.hint
 
 
-def test_what_stands_before_an_address_is_not_shown() -> None:
+def test_credentials_in_an_address_are_not_shown() -> None:
     location = location_of("x.sqlite", LanceSettings(uri="s3://key:secret@bucket/p"))
     assert location.shown == "s3://bucket/p"

@@ -138,7 +138,7 @@ def test_two_agents_in_two_processes_see_their_own_alone(
         assert store.health(deep=True).problems == ()
 
 
-def test_the_same_question_weighs_the_same_whoever_shares_the_table(
+def test_scores_do_not_depend_on_other_namespaces_of_the_table(
     open_store: Callable[..., LanceStore],
 ) -> None:
     mine, theirs = open_store("mine"), open_store("theirs")
@@ -204,7 +204,7 @@ class Clashing(Committer):
 
 
 @pytest.mark.usefixtures("lancedb_installed")
-def test_a_commit_that_came_too_late_is_made_again_ever_later(folder: str) -> None:
+def test_a_commit_that_conflicts_is_retried_ever_later(folder: str) -> None:
     made: list[Clashing] = []
 
     def committer(database: Any) -> Clashing:

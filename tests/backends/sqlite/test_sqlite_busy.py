@@ -70,7 +70,7 @@ def test_who_cannot_write_reads(open_store: Callable[..., SqliteStore], path: st
             store.put_documents(live_build(store), [make_put("a.md", "ant")])
 
 
-def test_who_cannot_even_read_says_so(open_store: Callable[..., SqliteStore], path: str) -> None:
+def test_an_unreadable_index_is_an_error(open_store: Callable[..., SqliteStore], path: str) -> None:
     first = open_store()
     publish(first, make_put("a.md", "ant"))
     first.close()

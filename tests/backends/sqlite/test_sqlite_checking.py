@@ -61,7 +61,7 @@ def test_the_keyword_index_is_checked_against_itself(filled: SqliteStore, path: 
     again.close()
 
 
-def test_a_check_after_writing_goes_by_what_is_written_now(store: SqliteStore) -> None:
+def test_a_check_after_writing_sees_what_is_written_now(store: SqliteStore) -> None:
     paths = [f"n{number}.md" for number in range(150)]
     publish(store, *(make_put(path, "walrus narwhal " * 40) for path in paths))
     (build,) = store.builds()

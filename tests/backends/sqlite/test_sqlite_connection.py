@@ -33,7 +33,7 @@ def mode(path: str) -> int:
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o177, 0o777])
-def test_only_the_owner_may_read_whatever_the_umask_says(
+def test_only_the_owner_may_read_whatever_the_umask(
     open_store: Callable[..., SqliteStore], tmp_path: Path, mask: int
 ) -> None:
     path = str(tmp_path / "a" / "b" / "index.sqlite")
@@ -74,7 +74,7 @@ def test_closing_leaves_no_log(store: SqliteStore, path: str) -> None:
     assert sorted(os.listdir(os.path.dirname(path))) == ["index.sqlite", "index.sqlite.lock"]
 
 
-def test_a_file_that_was_deleted_is_made_again(store: SqliteStore, path: str) -> None:
+def test_a_deleted_file_is_created_again(store: SqliteStore, path: str) -> None:
     publish(store, make_put("a.md", "ant"))
     for name in os.listdir(os.path.dirname(path)):
         os.unlink(os.path.join(os.path.dirname(path), name))
@@ -83,7 +83,7 @@ def test_a_file_that_was_deleted_is_made_again(store: SqliteStore, path: str) ->
     assert set(held(store)) == {("memory", "b.md")}
 
 
-def test_a_file_that_was_replaced_is_opened_anew(
+def test_a_replaced_file_is_reopened(
     store: SqliteStore, open_store: Callable[..., SqliteStore], path: str, tmp_path: Path
 ) -> None:
     publish(store, make_put("old.md", "ant"))

@@ -117,7 +117,7 @@ def test_an_empty_file_is_just_a_beginning(store: SqliteStore, path: str) -> Non
     assert store.health().notices == ()
 
 
-def test_a_file_whose_making_was_cut_short_is_made_again(store: SqliteStore, path: str) -> None:
+def test_a_half_created_file_is_created_again(store: SqliteStore, path: str) -> None:
     os.makedirs(os.path.dirname(path))
     connection = apsw.Connection(path)
     connection.pragma("journal_mode", "WAL")
@@ -161,7 +161,7 @@ def use_everything(store: SqliteStore) -> None:
 
 
 @pytest.mark.parametrize("victim", ["fts_1_data", "chunk_1", "document_1", "text_1"])
-def test_damage_found_in_use_is_told_and_then_mended(
+def test_damage_found_in_use_is_reported_and_then_repaired(
     open_store: Callable[..., SqliteStore], path: str, victim: str
 ) -> None:
     valid_index(open_store)
@@ -180,7 +180,7 @@ def test_damage_found_in_use_is_told_and_then_mended(
     assert any("set aside" in notice for notice in store.health().notices)
 
 
-def test_damage_found_while_writing_is_mended_by_the_next_writer(
+def test_damage_found_while_writing_is_repaired_by_the_next_writer(
     open_store: Callable[..., SqliteStore], path: str
 ) -> None:
     valid_index(open_store)
@@ -193,7 +193,7 @@ def test_damage_found_while_writing_is_mended_by_the_next_writer(
     assert len(set_aside_before(path)) == 1
 
 
-def test_damage_is_mended_within_a_session_too(
+def test_damage_is_repaired_within_a_session_too(
     open_store: Callable[..., SqliteStore], path: str
 ) -> None:
     valid_index(open_store)

@@ -143,7 +143,7 @@ def test_a_crash_leaves_all_or_nothing(
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_file_can_be_made_after_every_failure_to_make_it(
+def test_a_file_can_be_created_after_every_failure_to_create_it(
     open_store: Callable[..., SqliteStore], faulty_vfs: FaultyVFS, tmp_path: Path, fault: Fault
 ) -> None:
     def attempt(at: int) -> bool:

@@ -84,7 +84,7 @@ def test_scores_are_bm25_with_weighted_columns(store: SqliteStore, query: tuple[
     assert scores(store, words(*query)) == pytest.approx(expected, rel=1e-12)
 
 
-def test_scores_are_still_right_after_documents_came_and_went(store: SqliteStore) -> None:
+def test_scores_are_still_right_after_documents_were_put_and_deleted(store: SqliteStore) -> None:
     put_all(store, CORPUS)
     write(store, *(make_put(f"{number}.md", "ant bee cat") for number in range(3, 20)))
     write(store, *(DeleteDocument("memory", f"{number}.md") for number in range(7, 20)))
@@ -100,13 +100,13 @@ def test_scores_are_still_right_after_documents_came_and_went(store: SqliteStore
     assert scores(store, words("ant", "fox")) == pytest.approx(expected, rel=1e-12)
 
 
-def test_a_token_that_stands_twice_counts_twice(store: SqliteStore) -> None:
+def test_a_repeated_token_counts_twice(store: SqliteStore) -> None:
     put_all(store, CORPUS)
     once, twice = scores(store, words("ant")), scores(store, words("ant", "ant"))
     assert twice == pytest.approx({path: 2 * score for path, score in once.items()})
 
 
-def test_what_must_and_must_not_stand_is_not_scored(store: SqliteStore) -> None:
+def test_required_and_excluded_phrases_are_not_scored(store: SqliteStore) -> None:
     put_all(store, CORPUS)
     plain = scores(store, words("dog", "cat"))
     query = KeywordQuery(should=("dog", "cat"), must=(("eel",),))
@@ -119,7 +119,7 @@ def test_what_must_and_must_not_stand_is_not_scored(store: SqliteStore) -> None:
     assert scores(store, query) == {"1.md": plain["1.md"]}
 
 
-def test_a_run_of_equals_is_cut_in_the_order_of_places(store: SqliteStore) -> None:
+def test_ties_are_cut_in_the_order_of_positions(store: SqliteStore) -> None:
     numbers = list(range(200))
     random.Random(1).shuffle(numbers)
     publish(store, *(make_put(f"{number:03}.md", "ant", "ant") for number in numbers))
@@ -244,7 +244,7 @@ def test_leaving_rows_aside_changes_no_answer(
     assert search(large_store, query, where, limit) == expected
 
 
-def test_rows_are_left_aside_where_common_words_are_asked_for_with_rare_ones(
+def test_rows_are_left_aside_in_queries_of_common_and_rare_words(
     large_store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken: list[list[str] | None] = []

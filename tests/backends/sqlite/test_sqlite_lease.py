@@ -47,7 +47,7 @@ def take(store: SqliteStore, wait: float = 0) -> None:
         pass
 
 
-def test_another_process_is_kept_out_and_told_who_writes(store: SqliteStore, path: str) -> None:
+def test_another_process_is_kept_out_and_sees_the_writer(store: SqliteStore, path: str) -> None:
     with other_process(path) as process:
         with pytest.raises(IndexBusyError, match=f"process {process.pid} .*writing") as caught:
             take(store)
@@ -111,7 +111,7 @@ def test_writing_outside_of_the_lease_is_the_callers_fault(store: SqliteStore) -
     assert store.builds() == (live,)
 
 
-def test_a_deep_look_tells_who_writes(store: SqliteStore, path: str) -> None:
+def test_a_deep_check_names_the_writer(store: SqliteStore, path: str) -> None:
     publish(store)
     with other_process(path) as process:
         (notice,) = store.health(deep=True).notices

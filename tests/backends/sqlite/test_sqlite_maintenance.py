@@ -67,7 +67,9 @@ def test_common_terms_are_noted_after_a_large_session(store: SqliteStore, path: 
     assert counts(path) == ({"often": 2_500}, (2_500, 2_500, 0))
 
 
-def test_what_goes_is_counted_until_terms_are_counted_again(store: SqliteStore, path: str) -> None:
+def test_deleted_chunks_are_counted_until_terms_are_counted_again(
+    store: SqliteStore, path: str
+) -> None:
     publish(store, *documents(120))
     write(store, *(DeleteDocument("memory", f"{at}.md") for at in range(5)))
     write(store, *documents(5))
@@ -121,7 +123,7 @@ def test_room_is_given_back_when_much_is_free(store: SqliteStore, path: str) -> 
 
 
 @pytest.mark.parametrize("error", [apsw.FullError, apsw.IOError, apsw.BusyError, apsw.CorruptError])
-def test_a_failing_upkeep_fails_nothing(
+def test_failing_maintenance_fails_no_write(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch, error: type[apsw.Error]
 ) -> None:
     def fail(*_: object, **__: object) -> None:
@@ -260,7 +262,7 @@ def full_size(pages: int, path: str) -> int:
         connection.close()
 
 
-def test_a_short_session_on_a_large_index_looks_for_no_common_terms(
+def test_a_short_session_on_a_large_index_counts_no_common_terms(
     store: SqliteStore, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish(store, *documents(110))

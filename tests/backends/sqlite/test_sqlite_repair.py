@@ -47,7 +47,7 @@ def tamper(path: str, sql: str) -> None:
     connection.close()
 
 
-def test_all_is_looked_at_and_told(filled: SqliteStore) -> None:
+def test_every_finding_is_reported(filled: SqliteStore) -> None:
     found = look(filled)
     assert {name: finding.text for name, finding in found.items()} == {
         "integrity check": "the file is sound",
@@ -71,7 +71,7 @@ def test_all_is_looked_at_and_told(filled: SqliteStore) -> None:
         ("counts", "UPDATE build SET chunks = 9"),
     ],
 )
-def test_a_fault_is_told_where_it_belongs(
+def test_a_problem_is_reported_under_its_finding(
     filled: SqliteStore, path: str, name: str, sql: str
 ) -> None:
     tamper(path, sql)
@@ -129,7 +129,7 @@ def test_a_clock_that_was_set_back_does_not_make_the_newest_the_oldest(
     assert [Path(one).read_text() for one in set_aside_before(path)] == ["2029", "2029"]
 
 
-def test_the_older_one_goes_when_asked(filled: SqliteStore, path: str) -> None:
+def test_the_older_one_is_deleted_by_its_fix(filled: SqliteStore, path: str) -> None:
     for number in range(2):
         Path(f"{path}.damaged-2026010{number}T000000Z").write_text("no database")
     finding = look(filled)["set aside"]
@@ -151,7 +151,7 @@ def test_what_others_can_open_is_closed_to_them(filled: SqliteStore, path: str) 
     assert look(filled)["rights"].state == "ok"
 
 
-def test_a_file_that_goes_while_it_is_open_is_made_again(filled: SqliteStore, path: str) -> None:
+def test_a_file_deleted_while_open_is_created_again(filled: SqliteStore, path: str) -> None:
     assert len(held(filled)) == 2
     for suffix in ("", "-wal", "-shm"):
         Path(path + suffix).unlink(missing_ok=True)
@@ -161,7 +161,7 @@ def test_a_file_that_goes_while_it_is_open_is_made_again(filled: SqliteStore, pa
     assert filled.health(deep=True).problems == ()
 
 
-def test_a_file_that_is_replaced_while_it_is_open_is_the_one_that_answers(
+def test_a_file_that_is_replaced_while_it_is_open_is_the_one_searched(
     filled: SqliteStore, path: str, open_store: Callable[..., SqliteStore], tmp_path: Path
 ) -> None:
     assert len(held(filled)) == 2

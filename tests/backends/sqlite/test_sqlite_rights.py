@@ -97,7 +97,7 @@ def index(folder: Path, open_store: Callable[..., SqliteStore]) -> str:
     return path
 
 
-def test_an_index_nobody_may_write_is_searched(index: str, folder: Path) -> None:
+def test_a_read_only_index_is_searched(index: str, folder: Path) -> None:
     protect(folder)
     documents, written, health, notice = as_somebody_else(index)
     assert documents == "['a.md']"
@@ -118,7 +118,7 @@ def test_it_is_searched_while_its_owner_has_it_open(
     assert {document.path for document in owner.documents()} == {"b.md"}
 
 
-def test_an_index_nobody_may_read_is_made_in_memory(index: str, folder: Path) -> None:
+def test_an_unreadable_index_is_replaced_in_memory(index: str, folder: Path) -> None:
     protect(folder, 0o000)
     documents, written, health, notice = as_somebody_else(index)
     assert (documents, written, health) == ("[]", "made", "True () 1")
@@ -133,7 +133,7 @@ def test_a_log_that_cannot_be_read_back_is_no_index(index: str, folder: Path) ->
     assert (documents, written) == ("[]", "made")
 
 
-def test_without_an_index_and_a_place_for_it_memory_serves(folder: Path) -> None:
+def test_without_an_index_or_a_writable_folder_memory_is_used(folder: Path) -> None:
     folder.chmod(0o555)
     for path in (folder / "index.sqlite", folder / "deeper" / "index.sqlite"):
         documents, written, health, notice = as_somebody_else(str(path))
@@ -208,7 +208,7 @@ def test_what_was_read_only_is_written_again_by_the_same_process(index: str, fol
     ]
 
 
-def test_a_folder_where_no_index_can_be_made_is_named(
+def test_a_folder_where_no_index_can_be_created_is_named(
     folder: Path, open_store: Callable[..., SqliteStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert open_store(str(folder / "deeper/index.sqlite")).health().notices == ()

@@ -65,7 +65,7 @@ def test_tokens_that_are_the_words_of_the_text_take_hardly_any_room() -> None:
     assert len(rows.packed(tokens, " -- ".join(words) + "!")) < len(tokens) / 20
 
 
-def test_packed_tokens_are_told_from_half_of_them() -> None:
+def test_packed_tokens_that_are_cut_short_are_an_error() -> None:
     packed = rows.packed("one two three", "One, two: three!")
     with pytest.raises(zlib.error):
         rows.unpacked(packed[:-3], "One, two: three!")

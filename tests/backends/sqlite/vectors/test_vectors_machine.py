@@ -92,7 +92,7 @@ def test_the_extension_can_be_configured_by_path(filled: SqliteStore, path: str)
     store.close()
 
 
-def test_an_extension_that_cannot_be_loaded_is_told_and_done_without(
+def test_an_extension_that_cannot_be_loaded_is_reported_and_not_needed(
     filled: SqliteStore, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(codes, "_trusted_simsimd", lambda: None)
@@ -124,7 +124,7 @@ def test_an_extension_that_is_switched_off_is_no_news(
     store.close()
 
 
-def test_what_is_not_installed_is_told_where_there_are_vectors(
+def test_what_is_not_installed_is_reported_if_there_are_vectors(
     open_store: Callable[..., SqliteStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(searching, "installed", lambda _: None)
@@ -175,7 +175,7 @@ def test_what_is_kept_in_memory_follows_the_file(
     assert len(nearest(reader, EAST).found) == 1
 
 
-def test_another_file_in_the_place_of_the_first_is_seen(
+def test_a_file_that_replaces_another_is_noticed(
     store: SqliteStore, open_store: Callable[..., SqliteStore], path: str, exact_plans: Plans
 ) -> None:
     store._search = exact_plans["numpy in memory"][1]()

@@ -40,7 +40,7 @@ def embed(store: SqliteStore) -> None:
     attach(store, live, "space", vectors, DIMS)
 
 
-def test_vectors_take_the_places_of_those_that_went(store: SqliteStore, path: str) -> None:
+def test_vectors_take_the_rows_of_deleted_ones(store: SqliteStore, path: str) -> None:
     publish(store, *map(document, range(40)))
     embed(store)
     before = {table: pages(path, table) for table in ("vector", "code_1")}
@@ -64,7 +64,7 @@ def test_few_rows_are_kept_for_vectors_to_come(store: SqliteStore, path: str) ->
     store.close()
 
 
-def test_a_text_that_goes_twice_leaves_one_row(store: SqliteStore, path: str) -> None:
+def test_a_text_deleted_twice_leaves_one_row(store: SqliteStore, path: str) -> None:
     publish(store, document(1), document(2))
     embed(store)
     for _ in range(3):

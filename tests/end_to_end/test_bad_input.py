@@ -155,7 +155,7 @@ def test_a_state_folder_that_cannot_be_made_keeps_the_index_in_memory(
     sandbox.state.mkdir(mode=0o555)
     search = sandbox.run("search", "walrus", program=humble)
     assert "2026-10-03.md" in search.went_well()
-    assert "lost with this process" in search.err
+    assert "lost when this process ends" in search.err
     for more in ((), ("--json",)):
         index = sandbox.run("index", *more, program=humble)
         assert index.code == 1

@@ -48,9 +48,7 @@ LATER = 2**62
 class WithoutAppend(SqliteStore):
     """Is given grown documents as a whole."""
 
-    @property
-    def capabilities(self) -> frozenset[str]:
-        return super().capabilities - {"append"}
+    capabilities = SqliteStore.capabilities - {"append"}
 
 
 class Counting(SqliteStore):

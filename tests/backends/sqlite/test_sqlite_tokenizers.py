@@ -81,7 +81,7 @@ def test_unicode61_cuts_and_folds_by_itself(open_store: Callable[..., SqliteStor
 
 def test_what_unicode61_cannot_see_is_declined(open_store: Callable[..., SqliteStore]) -> None:
     store = filled(open_store, "unicode61")
-    with pytest.raises(DeclinedError, match="signs alone"):
+    with pytest.raises(DeclinedError, match="punctuation alone"):
         search(store, KeywordQuery(("rain",), must=(("%",),)))
     assert found(store, KeywordQuery(("rain",), must_not=(("%",),))) == {"plain.md"}
 

@@ -93,7 +93,7 @@ class Database:
                 if table is None:
                     table = self._made()
                 elif not self._ready and all(i.columns != ["terms"] for i in table.list_indices()):
-                    self._index(table)  # whoever made the table did not come so far
+                    self._index(table)  # the process that created the table did not finish
             self._ready = True
             return table
 
@@ -115,7 +115,7 @@ class Database:
             self._looked = float("-inf")
 
     def close(self) -> None:
-        """Let go of everything; waits for nobody who is connecting, which may take long."""
+        """Close the table; does not wait for a thread that is connecting, which may take long."""
         self._closed = True
         if self._lock.acquire(blocking=False):
             try:

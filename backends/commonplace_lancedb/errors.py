@@ -1,4 +1,4 @@
-"""What LanceDB and the stores below it raise, in the words of commonplace."""
+"""Errors of LanceDB and the storage below it, translated to those of commonplace."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _KINDS: tuple[tuple[str, type[IndexUnavailableError], str, str], ...] = (
         r"NoSuchBucket|bucket does not exist|ContainerNotFound",
         IndexUnavailableError,
         "has no such bucket",
-        "make the bucket, or check memory.lancedb.uri",
+        "create the bucket, or check memory.lancedb.uri",
     ),
     (
         _UNREACHABLE,
@@ -67,7 +67,7 @@ _KINDS: tuple[tuple[str, type[IndexUnavailableError], str, str], ...] = (
     (
         r"Failed to resolve region",
         IndexUnavailableError,
-        "cannot be reached: nothing says in which region the bucket is",
+        "cannot be reached: the region of the bucket is unknown",
         "set aws_region in memory.lancedb.storageOptions, and check the network",
     ),
     (
@@ -92,7 +92,7 @@ _KINDS: tuple[tuple[str, type[IndexUnavailableError], str, str], ...] = (
 
 
 class ConflictError(Exception):
-    """Somebody else has changed what a commit was made for: to be made again."""
+    """Another writer has changed what a commit was based on: to be retried."""
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def translated(location: Location, deadline: Deadline | None = None) -> Iterator
         raise
     except Exception as error:  # noqa: BLE001 - LanceDB raises whatever class comes to hand
         if deadline is not None and deadline.expired:
-            raise DeadlineExceededError("the search took longer than it was given") from None
+            raise DeadlineExceededError("the search took longer than its deadline") from None
         words = str(error)
         if _CONFLICT.search(words):
             raise ConflictError from None
@@ -130,5 +130,5 @@ def is_missing_table(error: Exception, table: str) -> bool:
 
 
 def closed(location: Location) -> IndexUnavailableError:
-    """What to raise where a store is used after its end."""
+    """What to raise for a store that is closed."""
     return IndexUnavailableError(f"the LanceDB at {location.shown} is closed", hint="open it again")

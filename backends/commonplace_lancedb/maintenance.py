@@ -71,10 +71,10 @@ def forget_builds(database: Database, builds: Sequence[int]) -> None:
 
 
 def tidy(database: Database, *, index_vectors_from: int) -> str:
-    """Do what is due; gives back what hindered it, in a line for people.
+    """Run the maintenance that is due; returns the failure as one line, or ``""``.
 
-    What was written stays written, and is found, whatever happens here. Where somebody else is at
-    it, they will have done it.
+    What was written stays written and is found, whatever fails here. After a conflict nothing is
+    done: the other writer runs the same maintenance.
     """
     try:
         snapshot = database.latest()
@@ -136,10 +136,10 @@ def _index_vectors(table: Any, indexes: dict[str, Any], least: int) -> None:
 
 @contextmanager
 def repairing(database: Database, lease: Lease) -> Iterator[None]:
-    """Set the table aside where it turns out to be damaged; the error comes through.
+    """Set the table aside if it turns out to be damaged; the error is raised all the same.
 
-    Only in a folder, where nobody else writes just now, and where it is the latest version that
-    is damaged. In a bucket it is for people to decide: others share it.
+    Only in a folder, while no other process writes, and if the latest version is the damaged one.
+    A table in a bucket is shared with others, so it is left to the user.
     """
     try:
         yield

@@ -37,7 +37,7 @@ __all__ = [
 
 _AT_ONCE = 1_000
 
-_DOCUMENT = ("source", "path", "digest", "stamp", "recipe")
+_DOCUMENT = ("source", "path", "digest", "stamp", "fingerprint")
 _CHUNK = (
     "id",
     "source",
@@ -56,8 +56,10 @@ def documents(snapshot: Snapshot, build: BuildState) -> list[StoredDocument]:
     """All documents of a build."""
     rows = snapshot.rows(build, "doc", _DOCUMENT)
     return [
-        StoredDocument(text_out(source), text_out(path), digest, stamp_out(stamp), text_out(recipe))
-        for source, path, digest, stamp, recipe in _records(rows, _DOCUMENT)
+        StoredDocument(
+            text_out(source), text_out(path), digest, stamp_out(stamp), text_out(fingerprint)
+        )
+        for source, path, digest, stamp, fingerprint in _records(rows, _DOCUMENT)
     ]
 
 

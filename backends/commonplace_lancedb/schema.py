@@ -84,7 +84,7 @@ def schema() -> pa.Schema:
             ("tokens", whole),
             ("chunks", whole),
             ("digest", text),
-            ("recipe", text),
+            ("fingerprint", text),
             ("stamp", text),
             ("revision", whole),
             ("state", text),

@@ -107,17 +107,17 @@ class LanceSettings:
     read_consistency_interval: float = field(
         default=0.0,
         metadata=described(
-            "Age up to which what was last seen of other writers serves a search; 0 looks anew "
-            "each time.",
+            "Age up to which a search uses the last known version of the table; 0 checks for "
+            "a newer one each time.",
             unit="seconds",
             minimum=0,
-            maximum=600,  # what is seen then still has to be there: see _KEPT in upkeep.py
+            maximum=600,  # that version must still be there: see _KEPT in maintenance.py
         ),
     )
     vector_index_rows: int = field(
         default=50_000,
         metadata=described(
-            "Vectors of one space from which an approximate index is made of them; fewer are "
+            "Vectors of one space from which an approximate index of them is built; fewer are "
             "compared one by one, exactly.",
             unit="vectors",
             minimum=1_000,
@@ -154,7 +154,7 @@ class Location:
 
     @property
     def is_service(self) -> bool:
-        """Whether a service keeps the table, and looks after its indexes and versions."""
+        """Whether a service keeps the table, and maintains its indexes and versions."""
         return self.uri.startswith("db://")
 
     @property

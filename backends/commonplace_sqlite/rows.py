@@ -32,7 +32,7 @@ __all__ = [
 
 
 _DOCUMENTS = """
-SELECT plain, source, path, digest, size, mtime_ns, ctime_ns, inode, recipe, resume
+SELECT plain, source, path, digest, size, mtime_ns, ctime_ns, inode, fingerprint, resume
 FROM document_<n>
 """
 
@@ -49,10 +49,10 @@ def documents(connection: apsw.Connection, build: int) -> list[StoredDocument]:
     rows: Any = connection.execute(of_build(_DOCUMENTS, build)).fetchall()
     # This is what a sync that finds nothing new consists of: one plain loop, no call per value.
     return [
-        StoredDocument(source, path, digest, (size, mtime, ctime, inode), recipe, resume)
+        StoredDocument(source, path, digest, (size, mtime, ctime, inode), fingerprint, resume)
         if plain
-        else _restored(source, path, digest, (size, mtime, ctime, inode), recipe, resume)
-        for plain, source, path, digest, size, mtime, ctime, inode, recipe, resume in rows
+        else _restored(source, path, digest, (size, mtime, ctime, inode), fingerprint, resume)
+        for plain, source, path, digest, size, mtime, ctime, inode, fingerprint, resume in rows
     ]
 
 
@@ -88,7 +88,7 @@ def _chunks(connection: apsw.Connection, build: int, ids: Sequence[int]) -> Iter
 
 
 def _restored(
-    source: Any, path: Any, digest: Any, stamp: Any, recipe: Any, resume: Any
+    source: Any, path: Any, digest: Any, stamp: Any, fingerprint: Any, resume: Any
 ) -> StoredDocument:
     size, mtime, ctime, inode = map(int_out, stamp)
     return StoredDocument(
@@ -96,7 +96,7 @@ def _restored(
         text_out(path),
         text_out(digest),
         (size, mtime, ctime, inode),
-        text_out(recipe),
+        text_out(fingerprint),
         text_out(resume),
     )
 

@@ -66,7 +66,7 @@ CREATE TABLE document_<n> (
     path NOT NULL,
     digest NOT NULL,
     size NOT NULL, mtime_ns NOT NULL, ctime_ns NOT NULL, inode NOT NULL,
-    recipe NOT NULL,
+    fingerprint NOT NULL,
     plain INTEGER NOT NULL,                     -- 1: all of the above are stored as they are
     day,
     trust TEXT NOT NULL,
@@ -218,7 +218,7 @@ def drop_build(connection: apsw.Connection, build: int) -> None:
 
 
 def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None = None) -> None:
-    """Bring older tables up to the newest version; the caller holds a transaction."""
+    """Run the steps from the file's version to the newest; the caller holds a transaction."""
     steps = MIGRATIONS if migrations is None else migrations
     for step in steps[connection.pragma("user_version") - 1 :]:
         step(connection)

@@ -35,7 +35,7 @@ UPDATE document_<n> SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, plain =
 WHERE source = ? AND path = ?
 """
 _ADD = """
-INSERT INTO document_<n> (id, source, path, recipe, trust, digest, size, mtime_ns, ctime_ns, inode,
+INSERT INTO document_<n> (id, source, path, fingerprint, trust, digest, size, mtime_ns, ctime_ns, inode,
     resume, plain, day, chunks)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """

@@ -20,7 +20,7 @@ pytestmark = [
 ]
 
 
-def test_a_workspace_is_indexed_searched_and_told_of(sandbox: Sandbox) -> None:
+def test_a_workspace_is_indexed_searched_and_reported(sandbox: Sandbox) -> None:
     config = sandbox.root / "config.json5"
     config.write_text(json.dumps({"memory": {"backend": "lancedb"}}))
     sandbox.env["COMMONPLACE_CONFIG"] = str(config)
@@ -46,7 +46,7 @@ def test_a_workspace_is_indexed_searched_and_told_of(sandbox: Sandbox) -> None:
     assert list((sandbox.state / "memory").glob("*.lance"))
 
 
-def test_who_lacks_the_library_is_told_what_to_install(sandbox: Sandbox) -> None:
+def test_without_the_library_the_error_names_what_to_install(sandbox: Sandbox) -> None:
     config = sandbox.root / "config.json5"
     config.write_text(json.dumps({"memory": {"backend": ["lancedb"]}}))
     sandbox.env["COMMONPLACE_CONFIG"] = str(config)

@@ -21,7 +21,7 @@ _FAILURES: dict[Fault, type[apsw.Error]] = {
 
 
 class FaultyVFS(apsw.VFS):
-    """Counts what changes files, and fails at the operation it is told to.
+    """Counts what changes files, and fails at the operation it is given.
 
     Hand ``name`` to whatever opens a database. ``log`` holds what was done, one word for each.
     """

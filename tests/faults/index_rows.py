@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LIVE = "SELECT id, tokenizer, chunks FROM build WHERE state = 'live'"
-_DOCUMENTS = "SELECT source, path, digest, recipe, day, trust, chunks FROM document_{n}"
+_DOCUMENTS = "SELECT source, path, digest, fingerprint, day, trust, chunks FROM document_{n}"
 _ORDER = "SELECT id, ordinal, digest FROM chunk_{n}"
 _WORDS = "SELECT doc, col, offset, term FROM temp.words"
 _VECTORS = """
@@ -55,7 +55,7 @@ def _listed(what: str, rows: Iterable[object]) -> list[str]:
 
 
 def index_rows(index: Path) -> IndexRows:
-    """What the file ``index`` holds; nobody may be writing it."""
+    """What the file ``index`` holds; no process may write it meanwhile."""
     connection = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READWRITE)
     store = SqliteStore(str(index))
     try:

@@ -1,4 +1,4 @@
-"""Damaged tables: never an empty answer; in a folder, set aside and made anew."""
+"""Damaged tables: never an empty answer; in a folder, set aside and rebuilt."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_a_server_that_is_not_there(
     open_store: Callable[..., LanceStore], secrets: Callable[..., Any]
 ) -> None:
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # nobody listens there
+        taken.bind(("127.0.0.1", 0))  # no process listens there
         options = {
             "aws_access_key_id": "AKIAEXAMPLE",
             "aws_secret_access_key": SECRET,
@@ -159,7 +159,7 @@ def test_closing_waits_for_no_connection_attempt(
 
 
 class Refusing(BaseHTTPRequestHandler):
-    """A service that knows nobody; ``asked`` are the keys it was shown."""
+    """A service without users; ``asked`` are the keys it was shown."""
 
     asked: ClassVar[list[str | None]] = []
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Upkeep is due at every opportunity."""
+    """Maintenance is due at every opportunity."""
     for name, value in {"_LOOSE_ROWS": 0, "_MOST_FRAGMENTS": 0, "_SCALAR_FROM": 1}.items():
         monkeypatch.setattr(maintenance, name, value)
 
@@ -169,7 +169,7 @@ def test_a_frequent_token_is_counted_in_a_sample(
     write(store, make_put("later.md", "cat"))
     sampled = scored(search(store, words("ant", "bee0"), limit=2_000))
     assert sampled.keys() == exact.keys()
-    # A third of the build is looked at; what half of it or a twelfth has is told well enough.
+    # A third of the build is sampled; the counts of half of it and of a twelfth are close enough.
     assert max(sampled.values()) == pytest.approx(max(exact.values()), rel=0.25)
 
 

@@ -96,15 +96,15 @@ def test_what_cannot_be_used_is_set_aside(
     (kept,) = set_aside_before(path)
     with open(kept, "rb") as file:
         assert file.read() == before
-    (mended,) = store.health().notices
-    assert mended.endswith(f"set aside as {kept}")
+    (repair,) = store.health().notices
+    assert repair.endswith(f"set aside as {kept}")
     store.close()
-    # The next process mends nothing, but tells of the file: once.
+    # The next process repairs nothing, but reports the file: once.
     again = open_store()
     assert again.health().notices == (f"a damaged index is kept at {kept}",)
     deep = again.health(deep=True)
-    (told,) = (finding for finding in deep.findings if finding.name == "set aside")
-    assert kept in told.text
+    (kept_finding,) = (finding for finding in deep.findings if finding.name == "set aside")
+    assert kept in kept_finding.text
     assert deep.notices == ()
 
 
@@ -173,7 +173,7 @@ def test_damage_found_in_use_is_reported_and_then_repaired(
     with pytest.raises(IndexCorruptError, match="damaged") as caught:
         use_everything(store)
     assert "commonplace index" in caught.value.hint
-    # Whoever comes next finds an index again, though an empty one.
+    # The next process finds an index again, though an empty one.
     assert store.builds() == ()
     publish(store, make_put("a.md", "ant"))
     assert len(search(store, words("ant"))) == 1

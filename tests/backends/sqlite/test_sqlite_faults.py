@@ -53,7 +53,7 @@ def rebuild(store: SqliteStore) -> None:
 def failing_everywhere(attempt: Callable[[int], bool]) -> None:
     """Let ``attempt`` fail at its first operation, then at the second, until none fails.
 
-    It is told at which, and tells whether it came that far.
+    It is given the number of the operation, and returns whether it got that far.
     """
     assert sum(1 for _ in takewhile(attempt, count(1))) > 5, "nothing much was written"
 
@@ -90,7 +90,7 @@ def test_a_failing_disk_changes_all_or_nothing(
             assert seen(faulty_store) == before
         else:
             failed = faulty_vfs.heal()
-            if failed:  # in what is only looked after: the change itself is there
+            if failed:  # in maintenance alone: the change itself is there
                 publish(faulty_store, *OLD)
         return failed
 

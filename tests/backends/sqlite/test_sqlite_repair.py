@@ -1,4 +1,4 @@
-"""What a deep check tells of an index file and what is beside it, and what mends that."""
+"""What a deep check reports on an index file and the files beside it, and their fixes."""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs rights of the POSIX kind")
 
-NOBODY = 65_534
+OTHER_USER = 65_534
 
-# Rights do not bind the superuser, so that the process that is looked at becomes somebody else;
-# once it has imported everything, for Python itself may lie where nobody can read it.
+# Permissions do not bind the superuser, so the tested process changes its user, after it has
+# imported everything, for Python itself may lie where other users cannot read it.
 SCRIPT = """
 import importlib, os, pkgutil, sys
 import filelock
@@ -52,9 +52,9 @@ store.close()
 """
 
 
-def as_somebody_else(path: str) -> list[str]:
+def as_another_user(path: str) -> list[str]:
     ran = subprocess.run(
-        [sys.executable, "-c", SCRIPT, path, str(NOBODY)],
+        [sys.executable, "-c", SCRIPT, path, str(OTHER_USER)],
         capture_output=True,
         text=True,
         check=True,
@@ -99,7 +99,7 @@ def index(folder: Path, open_store: Callable[..., SqliteStore]) -> str:
 
 def test_a_read_only_index_is_searched(index: str, folder: Path) -> None:
     protect(folder)
-    documents, written, health, notice = as_somebody_else(index)
+    documents, written, health, notice = as_another_user(index)
     assert documents == "['a.md']"
     assert written == "read-only: True"
     assert health == "False () 1"
@@ -112,7 +112,7 @@ def test_it_is_searched_while_its_owner_has_it_open(
     owner = open_store(index)
     publish(owner, make_put("b.md", "bee"), identity="second")
     protect(folder)
-    documents, written, _, _ = as_somebody_else(index)
+    documents, written, _, _ = as_another_user(index)
     assert documents == "['b.md']"
     assert written == "read-only: True"
     assert {document.path for document in owner.documents()} == {"b.md"}
@@ -120,7 +120,7 @@ def test_it_is_searched_while_its_owner_has_it_open(
 
 def test_an_unreadable_index_is_replaced_in_memory(index: str, folder: Path) -> None:
     protect(folder, 0o000)
-    documents, written, health, notice = as_somebody_else(index)
+    documents, written, health, notice = as_another_user(index)
     assert (documents, written, health) == ("[]", "made", "True () 1")
     assert notice.startswith("the index is lost when this process ends")
 
@@ -129,14 +129,14 @@ def test_a_log_that_cannot_be_read_back_is_no_index(index: str, folder: Path) ->
     """What is in the log is part of the index: without it the file may be of two minds."""
     (folder / "index.sqlite-wal").write_bytes(b"x" * 5_000)
     protect(folder)
-    documents, written, _, _ = as_somebody_else(index)
+    documents, written, _, _ = as_another_user(index)
     assert (documents, written) == ("[]", "made")
 
 
 def test_without_an_index_or_a_writable_folder_memory_is_used(folder: Path) -> None:
     folder.chmod(0o555)
     for path in (folder / "index.sqlite", folder / "deeper" / "index.sqlite"):
-        documents, written, health, notice = as_somebody_else(str(path))
+        documents, written, health, notice = as_another_user(str(path))
         assert (documents, written, health) == ("[]", "made", "True () 1")
         assert "Permission denied" in notice
     assert list(folder.iterdir()) == []
@@ -146,7 +146,7 @@ def test_a_damaged_index_that_cannot_be_moved_is_left(index: str, folder: Path) 
     with open(index, "wb") as file:
         file.write(b"# no database\n" * 100)
     protect(folder)
-    documents, written, health, _ = as_somebody_else(index)
+    documents, written, health, _ = as_another_user(index)
     assert (documents, written, health) == ("[]", "made", "True () 1")
     with open(index, "rb") as file:
         assert file.read() == b"# no database\n" * 100
@@ -183,7 +183,7 @@ store.close()
 def test_what_was_read_only_is_written_again_by_the_same_process(index: str, folder: Path) -> None:
     protect(folder)
     process = subprocess.Popen(
-        [sys.executable, "-c", RECOVERING, index, str(NOBODY)],
+        [sys.executable, "-c", RECOVERING, index, str(OTHER_USER)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -191,17 +191,17 @@ def test_what_was_read_only_is_written_again_by_the_same_process(index: str, fol
     )
     assert process.stdin is not None
     assert process.stdout is not None
-    told = [process.stdout.readline().split()]
+    lines = [process.stdout.readline().split()]
     folder.chmod(0o777)
     for file in folder.iterdir():
         file.chmod(0o666)
     for _ in range(2):
         process.stdin.write("\n")
         process.stdin.flush()
-        told.append(process.stdout.readline().split())
+        lines.append(process.stdout.readline().split())
     process.communicate("\n")
     assert process.returncode == 0
-    assert told == [
+    assert lines == [
         ["read-only", "False", "1", "a.md"],
         ["written", "True", "0", "a.md,two.md"],
         ["written", "True", "0", "a.md,three.md,two.md"],

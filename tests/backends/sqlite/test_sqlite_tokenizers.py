@@ -148,7 +148,7 @@ def test_text_without_an_encoding_is_found_too(open_store: Callable[..., SqliteS
 
 
 def test_a_build_is_searched_by_its_own_tokenizer(open_store: Callable[..., SqliteStore]) -> None:
-    """What another configuration has made is still there until it is made anew."""
+    """The index of another configuration is kept until it is rebuilt."""
     filled(open_store, "trigram").close()
     assert found(open_store(), words("ain")) == {"plain.md"}
 

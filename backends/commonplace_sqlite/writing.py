@@ -35,8 +35,8 @@ UPDATE document_<n> SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, plain =
 WHERE source = ? AND path = ?
 """
 _ADD = """
-INSERT INTO document_<n> (id, source, path, fingerprint, trust, digest, size, mtime_ns, ctime_ns, inode,
-    resume, plain, day, chunks)
+INSERT INTO document_<n> (id, source, path, fingerprint, trust, digest, size, mtime_ns, ctime_ns,
+    inode, resume, plain, day, chunks)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _APPEND = """

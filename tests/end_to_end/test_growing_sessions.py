@@ -122,7 +122,7 @@ def rows(index: str) -> list[Any]:
         live = file.execute("SELECT id FROM build WHERE state = 'live'").get
         file.execute(f"CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, fts_{live}, instance)")
         documents = file.execute(
-            "SELECT source, path, hex(digest), size, mtime_ns, ctime_ns, inode, recipe, plain, day,"
+            "SELECT source, path, hex(digest), size, mtime_ns, ctime_ns, inode, fingerprint, plain, day,"
             f" trust, chunks FROM document_{live} ORDER BY source, path"
         ).fetchall()
         places = file.execute(

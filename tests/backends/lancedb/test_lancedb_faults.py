@@ -50,7 +50,10 @@ def saying(words_: str, **settings: Any) -> IndexUnavailableError:
         ('ConnectError("tcp connect error", Connection refused)', "cannot be reached"),
         ("error sending request for url: dns error", "cannot be reached"),
         ("Hit retry limit (request_failures=0/3, connect_failures=3/3)", "cannot be reached"),
-        ("Failed to resolve region for bucket 'memory', /x.rs:1", "in which region the bucket is"),
+        (
+            "Failed to resolve region for bucket 'memory', /x.rs:1",
+            "the region of the bucket is unknown",
+        ),
         ("No space left on device (os error 28)", "the disk is full"),
         ("something else", "cannot be used: something else"),
     ],

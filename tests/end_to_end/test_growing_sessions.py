@@ -122,8 +122,8 @@ def rows(index: str) -> list[Any]:
         live = file.execute("SELECT id FROM build WHERE state = 'live'").get
         file.execute(f"CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, fts_{live}, instance)")
         documents = file.execute(
-            "SELECT source, path, hex(digest), size, mtime_ns, ctime_ns, inode, fingerprint, plain, day,"
-            f" trust, chunks FROM document_{live} ORDER BY source, path"
+            "SELECT source, path, hex(digest), size, mtime_ns, ctime_ns, inode, fingerprint, plain,"
+            f" day, trust, chunks FROM document_{live} ORDER BY source, path"
         ).fetchall()
         places = file.execute(
             f"SELECT c.id, d.path, c.ordinal, hex(c.digest) FROM chunk_{live} AS c"

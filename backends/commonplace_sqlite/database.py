@@ -129,7 +129,7 @@ class Database:
         if self.in_memory:
             notices.append(f"the index is lost when this process ends: {self._unwritable}")
         elif not self.writable:
-            reason = self._unwritable or f"{self.path} is read-only"
+            reason = self._unwritable or f"{self.path} cannot be written: it is read-only"
             notices.append(f"the index cannot be updated: {reason}")
         elif not os.path.exists(self.path) and (barred := _barred_folder(self.path)):
             notices.append(f"the index cannot be created: {barred} cannot be written")

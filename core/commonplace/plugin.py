@@ -21,7 +21,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "config.settings": "Settings",
         "config.values": "Reading WrongValueError convert kind_of",
         "dirs": "expand_user make_private_folder",
-        "embedding.batch.files": "FileBatches downloaded is_same_origin lines_of",
+        "embedding.batch.files": "FileBatches UploadedBatches downloaded is_same_origin lines_of",
         "embedding.http.client": "Answer RemoteClient",
         "embedding.http.endpoint": "Endpoint",
         "embedding.http.errors": "ErrorInfo kind_of_status message_of redacted",

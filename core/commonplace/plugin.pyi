@@ -13,6 +13,7 @@ from commonplace.config.values import kind_of as kind_of
 from commonplace.dirs import expand_user as expand_user
 from commonplace.dirs import make_private_folder as make_private_folder
 from commonplace.embedding.batch.files import FileBatches as FileBatches
+from commonplace.embedding.batch.files import UploadedBatches as UploadedBatches
 from commonplace.embedding.batch.files import downloaded as downloaded
 from commonplace.embedding.batch.files import is_same_origin as is_same_origin
 from commonplace.embedding.batch.files import lines_of as lines_of

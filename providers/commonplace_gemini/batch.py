@@ -1,4 +1,4 @@
-"""Batch jobs of Gemini's: half the price, done within a day as a rule."""
+"""Batch jobs of Gemini: half the price, usually done within a day."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from commonplace.plugin import (
     BatchLine,
     BatchState,
     ProviderError,
+    UploadedBatches,
     downloaded,
     is_same_origin,
     lines_of,
@@ -42,12 +43,12 @@ _STATES: dict[str, Literal["running", "done", "failed", "expired", "cancelled"]]
 }
 
 
-class GeminiBatches:
-    """:class:`~commonplace.protocols.providers.BatchJobs` by ``asyncBatchEmbedContent``.
+class GeminiBatches(UploadedBatches):
+    """Jobs by ``asyncBatchEmbedContent``.
 
-    A job is known by its own name and that of its input, with a space between: Google does not
-    promise to tell the latter again. ``request`` is what is asked for a text; with ``is_google``
-    addresses for uploads are taken as they come, else they are asked at the host of the base URL.
+    A job's id is its own name and that of its input, with a space between: Google does not promise
+    to return the latter again. ``make_request`` is the request for a text; with ``is_google``
+    addresses for uploads are taken as they come, else their host is that of the base URL.
     """
 
     limits = BatchLimits(kept_seconds=_KEPT)
@@ -57,59 +58,43 @@ class GeminiBatches:
         client: Callable[[], RemoteClient],
         *,
         model: str,
-        request: Callable[[str], dict[str, Any]],
+        make_request: Callable[[str], dict[str, Any]],
         dims: int | None,
         is_google: bool,
     ) -> None:
-        self._client = client
+        super().__init__(client, dims=dims)
         self._model = model
-        self._request = request
-        self._dims = dims
+        self._make_request = make_request
         self._is_google = is_google
-        self._uploaded: dict[str, str] = {}
 
-    def submit(self, name: str, lines: Mapping[str, str], *, deadline: Deadline) -> str:
-        """Upload the lines, unless they are there, and begin."""
-        file = self._uploaded.get(name) or self._upload(name, lines, deadline)
-        self._uploaded[name] = file
+    def begin(self, name: str, file: str, deadline: Deadline) -> str:
+        """With the name as display name."""
         batch = {"displayName": name, "inputConfig": {"fileName": file}}
-        try:
-            answer = self._asked(
-                "POST",
-                f"models/{self._model}:asyncBatchEmbedContent",
-                deadline,
-                json_body={"batch": batch},
-            )
-        except ProviderError as error:
-            if error.kind not in ("rate_limit", "unavailable", "timeout"):
-                del self._uploaded[name]
-                self._quietly("DELETE", file, deadline)
-            raise
-        del self._uploaded[name]
-        return f"{self._named(answer.body, 'batches')} {file}"
+        path = f"models/{self._model}:asyncBatchEmbedContent"
+        answer = self.request("POST", path, deadline, json_body={"batch": batch})
+        return f"{self._named(answer, 'batches')} {file}"
 
     def find(self, name: str, *, deadline: Deadline) -> str | None:
         """Look through the latest jobs."""
         token: dict[str, str] = {}
         for _ in range(_PAGES):
-            answer = self._asked("GET", "batches", deadline, query={"pageSize": _PAGE, **token})
-            for job in _list(answer.body.get("operations")):
+            page = self.request("GET", "batches", deadline, query={"pageSize": _PAGE, **token})
+            for job in _list(page.get("operations")):
                 if _dict(_dict(job).get("metadata")).get("displayName") == name:
-                    file = self._uploaded.pop(name, "")
-                    return f"{self._named(job, 'batches')} {file}".strip()
-            if not answer.body.get("nextPageToken"):
+                    return f"{self._named(job, 'batches')} {self.taken_up(name)}".strip()
+            if not page.get("nextPageToken"):
                 break
-            token = {"pageToken": answer.body["nextPageToken"]}
+            token = {"pageToken": page["nextPageToken"]}
         return None
 
     def poll(self, job: str, *, deadline: Deadline) -> BatchState:
-        """How it stands, which is said one level down."""
+        """Its state, which is one level down."""
         held = self._held(job, deadline)
         metadata = _dict(held.get("metadata"))
         bare = str(metadata.get("state") or "").removeprefix("BATCH_STATE_")
         state = _STATES.get(bare.removeprefix("JOB_STATE_"), "running")
         if held.get("error"):
-            reason = self._told(message_of(held))
+            reason = self.message(message_of(held))
             return BatchState("failed" if state in ("running", "done") else state, reason)
         if held.get("done") is True and state == "running":
             state = "done"
@@ -122,7 +107,7 @@ class GeminiBatches:
         file = _output(self._held(job, deadline))
         if not file:
             return
-        client = self._client()
+        client = self.client()
         for line in self._downloaded(client, file, deadline):
             if isinstance(line.get("key"), str):
                 yield self._read(line)
@@ -130,7 +115,7 @@ class GeminiBatches:
     def cancel(self, job: str, *, deadline: Deadline) -> None:
         """Stop it."""
         name = job.partition(" ")[0]
-        self._asked("POST", f"{name}:cancel", deadline, json_body={})
+        self.request("POST", f"{name}:cancel", deadline, json_body={})
 
     def clean(self, job: str, *, deadline: Deadline) -> None:
         """Delete its output, its input and itself."""
@@ -141,11 +126,14 @@ class GeminiBatches:
         finally:
             for gone in (output, file, name):
                 if gone:
-                    self._quietly("DELETE", gone, deadline)
+                    self.delete(gone, deadline)
 
-    def _upload(self, name: str, lines: Mapping[str, str], deadline: Deadline) -> str:
-        client = self._client()
-        content = lines_of({"key": id_, "request": self._line(text)} for id_, text in lines.items())
+    def upload(self, name: str, lines: Mapping[str, str], deadline: Deadline) -> str:
+        """In two steps: an address is requested first."""
+        client = self.client()
+        content = lines_of(
+            {"key": id_, "request": self._one_request(text)} for id_, text in lines.items()
+        )
         base = client.url("")
         before, _, version = base.path.rstrip("/").rpartition("/")
         status, headers, _ = client.fetch(
@@ -160,9 +148,9 @@ class GeminiBatches:
                 "X-Goog-Upload-Header-Content-Type": _TYPE,
             },
         )
-        place = headers.get("x-goog-upload-url", "")
+        address = headers.get("x-goog-upload-url", "")
         try:
-            url = httpx.URL(place)
+            url = httpx.URL(address)
         except httpx.InvalidURL:
             url = httpx.URL("")
         if not url.host:
@@ -188,8 +176,8 @@ class GeminiBatches:
                 asked.close()
         return self._named(_dict(answer.body).get("file"), "files")
 
-    def _line(self, text: str) -> dict[str, Any]:
-        request = self._request(text)
+    def _one_request(self, text: str) -> dict[str, Any]:
+        request = self._make_request(text)
         del request["model"]  # the job's own
         return request
 
@@ -210,50 +198,26 @@ class GeminiBatches:
             yield from downloaded(client, url, deadline=deadline)
 
     def _read(self, line: Mapping[str, Any]) -> BatchLine:
-        key: str = line["key"]
-        response = line.get("response")
-        if line.get("error") or not isinstance(response, dict):
-            words = message_of(line.get("error")) or "a text was not answered"
-            return BatchLine(key, error=self._told(words))
-        try:
-            vector = numbers_of(_dict(response.get("embedding")).get("values"))
-        except ValueError as error:
-            return BatchLine(key, error=self._told(str(error)))
-        if self._dims is not None and len(vector) != self._dims:
-            words = f"{self._dims} dimensions were asked for, and {len(vector)} came back"
-            return BatchLine(key, error=self._told(words))
-        return BatchLine(key, vector)
-
-    def _told(self, words: str) -> str:
-        """``words`` on one line and without secrets."""
-        return str(self._client().error("bad_request", words))
+        response = _dict(line.get("response"))
+        error = ""
+        if line.get("error") or not isinstance(line.get("response"), dict):
+            error = message_of(line.get("error")) or "a text was not answered"
+        values = _dict(response.get("embedding")).get("values")
+        return self.line(line["key"], error, lambda: numbers_of(values))
 
     def _held(self, job: str, deadline: Deadline) -> dict[str, Any]:
-        client = self._client()
-        url = client.url(job.partition(" ")[0])
-        answer = client.request("GET", url, deadline=deadline)
+        client = self.client()
+        answer = client.request("GET", client.url(job.partition(" ")[0]), deadline=deadline)
         body = _dict(answer.body)
         # A failed job holds an error, and so does a proxy's answer; only the former has a name.
         if body.get("name"):
             return body
         raise self._strange(client, answer)
 
-    def _asked(
-        self,
-        method: str,
-        path: str,
-        deadline: Deadline,
-        *,
-        query: Mapping[str, Any] | None = None,
-        **options: Any,
-    ) -> Answer:
-        client = self._client()
-        url = client.url(path)
-        if query:
-            url = url.copy_merge_params(query)
-        answer = client.request(method, url, deadline=deadline, **options)
+    def check(self, client: RemoteClient, answer: Answer) -> dict[str, Any]:
+        """Any JSON object without an error."""
         if isinstance(answer.body, dict) and status_in(answer.body) is None:
-            return answer
+            return answer.body
         raise self._strange(client, answer)
 
     def _strange(self, client: RemoteClient, answer: Answer) -> ProviderError:
@@ -262,12 +226,6 @@ class GeminiBatches:
             return client.error_from(status, answer.headers, answer.body)
         return client.error("protocol", "the answer is none about a batch", headers=answer.headers)
 
-    def _quietly(self, method: str, path: str, deadline: Deadline) -> None:
-        try:
-            self._asked(method, path, deadline)
-        except ProviderError:
-            return  # it expires by itself
-
     def _named(self, body: Any, kind: str) -> str:
         name = _dict(body).get("name")
         # It becomes part of an address.
@@ -275,7 +233,7 @@ class GeminiBatches:
             head, _, rest = name.partition("/")
             if head == kind and rest.isascii() and rest.translate(_SIGNS).isalnum():
                 return name
-        raise self._client().error("protocol", f"the answer names none of its {kind}")
+        raise self.client().error("protocol", f"the answer names none of its {kind}")
 
 
 _SIGNS = {ord(sign): "a" for sign in "-_"}
@@ -283,8 +241,8 @@ _SIGNS = {ord(sign): "a" for sign in "-_"}
 
 def _output(held: Mapping[str, Any]) -> str:
     metadata = _dict(held.get("metadata"))
-    for place in (held.get("response"), metadata.get("output")):
-        name = _dict(place).get("responsesFile")
+    for part in (held.get("response"), metadata.get("output")):
+        name = _dict(part).get("responsesFile")
         if isinstance(name, str) and name.startswith("files/"):
             return name
     return ""

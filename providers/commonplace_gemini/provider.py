@@ -155,7 +155,7 @@ class GeminiProvider(HttpProvider):
         return GeminiBatches(
             self.client,
             model=self.model,
-            request=lambda text: self.one_request(text, "document"),
+            make_request=lambda text: self.one_request(text, "document"),
             dims=self.dims,
             is_google=self.endpoint.host == HOST,
         )

@@ -236,7 +236,7 @@ def test_an_upload_elsewhere_takes_no_key_there(
     jobs = GeminiBatches(
         provider.client,
         model="gemini-embedding-001",
-        request=lambda text: {"model": "m", "content": {"parts": [{"text": text}]}},
+        make_request=lambda text: {"model": "m", "content": {"parts": [{"text": text}]}},
         dims=None,
         is_google=True,
     )

@@ -1,9 +1,10 @@
-"""Batch jobs in the form that OpenAI made common: a file goes up, a file of results comes down."""
+"""Batch jobs by files of JSON lines, uploaded with texts and downloaded with vectors."""
 
 from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -15,14 +16,15 @@ from commonplace.errors import ProviderError
 from commonplace.protocols.providers import BatchLimits, BatchLine, BatchState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Literal
 
-    from commonplace.embedding.http.client import RemoteClient
+    from commonplace.embedding.http.client import Answer, RemoteClient
     from commonplace.resilience.deadline import Deadline
 
 __all__ = [
     "FileBatches",
+    "UploadedBatches",
     "downloaded",
     "is_same_origin",
     "line_size",
@@ -41,15 +43,96 @@ _PAGE = 100
 _METADATA = "commonplace"
 
 
-class FileBatches:
-    """:class:`~commonplace.protocols.providers.BatchJobs` by ``/files`` and ``/batches``.
+class UploadedBatches:
+    """Batch jobs whose lines are uploaded as a file, and whose results are downloaded as one.
 
-    ``client`` gives the connection; ``line`` writes the line of a custom id and its text;
-    ``wanted`` is what a job's beginning says besides file and name; ``dims`` is how long vectors
-    must be, if a length is asked for.
+    A vendor's class adds ``find``, ``poll``, ``collect``, ``cancel`` and ``clean`` to the methods
+    that raise ``NotImplementedError`` here. ``client`` gives the connection; ``dims`` is the length
+    that vectors must have, if one is asked for.
     """
 
     limits = BatchLimits()
+
+    def __init__(self, client: Callable[[], RemoteClient], *, dims: int | None) -> None:
+        self.client = client
+        self._dims = dims
+        self._uploaded: dict[str, str] = {}
+
+    def submit(self, name: str, lines: Mapping[str, str], *, deadline: Deadline) -> str:
+        """Upload the lines, unless they were, and begin."""
+        file = self._uploaded.get(name) or self.upload(name, lines, deadline)
+        self._uploaded[name] = file
+        try:
+            job = self.begin(name, file, deadline)
+        except ProviderError as error:
+            if error.kind not in ("rate_limit", "unavailable", "timeout"):
+                del self._uploaded[name]
+                self.delete(file, deadline)
+            raise
+        del self._uploaded[name]
+        return job
+
+    def upload(self, name: str, lines: Mapping[str, str], deadline: Deadline) -> str:
+        """Upload ``lines`` (custom id -> text); the file's id."""
+        raise NotImplementedError
+
+    def begin(self, name: str, file: str, deadline: Deadline) -> str:
+        """Begin a job; its id."""
+        raise NotImplementedError
+
+    def check(self, client: RemoteClient, answer: Answer) -> dict[str, Any]:
+        """The body of an answer about batch jobs; raises for any other."""
+        raise NotImplementedError
+
+    def delete(self, path: str, deadline: Deadline) -> None:
+        """Delete a file or job; errors are ignored, since it expires by itself."""
+        with suppress(ProviderError):
+            self.request("DELETE", path, deadline)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        deadline: Deadline,
+        *,
+        query: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """One checked request; ``options`` as those of :meth:`RemoteClient.request`."""
+        client = self.client()
+        url = client.url(path)
+        if query:
+            url = url.copy_merge_params(query)
+        return self.check(client, client.request(method, url, deadline=deadline, **options))
+
+    def taken_up(self, name: str) -> str:
+        """Forget the upload of a job that :meth:`find` has found; its file's id, or ``""``."""
+        return self._uploaded.pop(name, "")
+
+    def line(self, id_: str, error: str, read: Callable[[], Sequence[float]]) -> BatchLine:
+        """The result of one text: ``error``, else what ``read`` returns, or its ``ValueError``."""
+        if not error:
+            try:
+                vector = read()
+            except ValueError as wrong:
+                error = str(wrong)
+            else:
+                if self._dims is None or len(vector) == self._dims:
+                    return BatchLine(id_, vector)
+                error = f"{self._dims} dimensions were asked for, and {len(vector)} came back"
+        return BatchLine(id_, error=self.message(error))
+
+    def message(self, words: str) -> str:
+        """``words`` on one line and without secrets."""
+        return str(self.client().error("bad_request", words)) if words else ""
+
+
+class FileBatches(UploadedBatches):
+    """Jobs by ``/files`` and ``/batches``, a form that OpenAI made common.
+
+    ``line`` makes the line of a custom id and its text; ``wanted`` are the fields of a job besides
+    file and name.
+    """
 
     def __init__(
         self,
@@ -59,88 +142,18 @@ class FileBatches:
         wanted: Mapping[str, Any],
         dims: int | None,
     ) -> None:
-        self._client = client
+        super().__init__(client, dims=dims)
         self._line = line
         self._wanted = wanted
-        self._dims = dims
-        self._uploaded: dict[str, str] = {}
 
-    def submit(self, name: str, lines: Mapping[str, str], *, deadline: Deadline) -> str:
-        """Upload the lines, unless they are there, and begin."""
-        file = self._uploaded.get(name) or self._upload(name, lines, deadline)
-        self._uploaded[name] = file
-        body = {"input_file_id": file, "metadata": {_METADATA: name}, **self._wanted}
-        try:
-            job = self._asked("POST", "batches", deadline, json_body=body)
-        except ProviderError as error:
-            if error.kind not in ("rate_limit", "unavailable", "timeout"):
-                del self._uploaded[name]
-                self._delete(file, deadline)
-            raise
-        del self._uploaded[name]
-        return self._id_of(job)
-
-    def find(self, name: str, *, deadline: Deadline) -> str | None:
-        """Look through the latest jobs; ``None`` too where they cannot be listed."""
-        after: dict[str, Any] = {}
-        for _ in range(_PAGES):
-            query = {"limit": _PAGE, **after}
-            try:
-                page = self._asked("GET", "batches", deadline, query=query)
-            except ProviderError as error:
-                if error.kind == "not_found":
-                    return None
-                raise
-            jobs = [job for job in page.get("data") or () if isinstance(job, dict)]
-            for job in jobs:
-                if (job.get("metadata") or {}).get(_METADATA) == name:
-                    self._uploaded.pop(name, None)
-                    return self._id_of(job)
-            if not jobs or not page.get("has_more"):
-                break
-            after = {"after": jobs[-1].get("id")}
-        return None
-
-    def poll(self, job: str, *, deadline: Deadline) -> BatchState:
-        """How it stands."""
-        held = self._asked("GET", f"batches/{job}", deadline)
-        state = _STATES.get(str(held.get("status")), "running")
-        counts = held.get("request_counts") or {}
-        done = _count(counts.get("completed")) + _count(counts.get("failed"))
-        reason = _reason(held)
-        told = self._told(reason) if reason else ""
-        return BatchState(state, told, done, _count(counts.get("total")))
-
-    def collect(self, job: str, *, deadline: Deadline) -> Iterator[BatchLine]:
-        """The lines of its output, then those of its errors."""
-        held = self._asked("GET", f"batches/{job}", deadline)
-        client = self._client()
-        for name in ("output_file_id", "error_file_id"):
-            file = held.get(name)
-            if not file:
-                continue
-            for line in downloaded(client, client.url(f"files/{file}/content"), deadline=deadline):
-                if isinstance(line.get("custom_id"), str):
-                    yield self._read(line)
-
-    def cancel(self, job: str, *, deadline: Deadline) -> None:
-        """Stop it; what was finished by then stays."""
-        self._asked("POST", f"batches/{job}/cancel", deadline, content=b"")
-
-    def clean(self, job: str, *, deadline: Deadline) -> None:
-        """Delete its input, its output and its errors."""
-        held = self._asked("GET", f"batches/{job}", deadline)
-        for name in ("input_file_id", "output_file_id", "error_file_id"):
-            if held.get(name):
-                self._delete(held[name], deadline)
-
-    def _upload(self, name: str, lines: Mapping[str, str], deadline: Deadline) -> str:
+    def upload(self, name: str, lines: Mapping[str, str], deadline: Deadline) -> str:
+        """As a form with one file."""
         from secrets import token_hex
 
         content = lines_of(self._line(id_, text) for id_, text in lines.items())
-        # Said here, for headers of the user's may hold a content type that would win.
+        # Stated here, since a content type among the user's headers would replace httpx's own.
         boundary = token_hex(16)
-        answer = self._asked(
+        answer = self.request(
             "POST",
             "files",
             deadline,
@@ -150,26 +163,71 @@ class FileBatches:
         )
         return self._id_of(answer)
 
-    def _delete(self, file: str, deadline: Deadline) -> None:
-        try:
-            self._asked("DELETE", f"files/{file}", deadline)
-        except ProviderError:
-            return  # it expires by itself
+    def begin(self, name: str, file: str, deadline: Deadline) -> str:
+        """Its name is metadata."""
+        body = {"input_file_id": file, "metadata": {_METADATA: name}, **self._wanted}
+        return self._id_of(self.request("POST", "batches", deadline, json_body=body))
 
-    def _asked(
-        self,
-        method: str,
-        path: str,
-        deadline: Deadline,
-        *,
-        query: Mapping[str, Any] | None = None,
-        **options: Any,
-    ) -> dict[str, Any]:
-        client = self._client()
-        url = client.url(path)
-        if query:
-            url = url.copy_merge_params(query)
-        answer = client.request(method, url, deadline=deadline, **options)
+    def find(self, name: str, *, deadline: Deadline) -> str | None:
+        """Look through the latest jobs; ``None`` too if the server cannot list them."""
+        after: dict[str, Any] = {}
+        for _ in range(_PAGES):
+            query = {"limit": _PAGE, **after}
+            try:
+                page = self.request("GET", "batches", deadline, query=query)
+            except ProviderError as error:
+                if error.kind == "not_found":
+                    return None
+                raise
+            jobs = [job for job in page.get("data") or () if isinstance(job, dict)]
+            for job in jobs:
+                if (job.get("metadata") or {}).get(_METADATA) == name:
+                    self.taken_up(name)
+                    return self._id_of(job)
+            if not jobs or not page.get("has_more"):
+                break
+            after = {"after": jobs[-1].get("id")}
+        return None
+
+    def poll(self, job: str, *, deadline: Deadline) -> BatchState:
+        """Its state."""
+        held = self.request("GET", f"batches/{job}", deadline)
+        counts = held.get("request_counts") or {}
+        return BatchState(
+            _STATES.get(str(held.get("status")), "running"),
+            self.message(_reason(held)),
+            _count(counts.get("completed")) + _count(counts.get("failed")),
+            _count(counts.get("total")),
+        )
+
+    def collect(self, job: str, *, deadline: Deadline) -> Iterator[BatchLine]:
+        """The lines of its output, then those of its errors."""
+        held = self.request("GET", f"batches/{job}", deadline)
+        client = self.client()
+        for name in ("output_file_id", "error_file_id"):
+            if not (file := held.get(name)):
+                continue
+            for line in downloaded(client, client.url(f"files/{file}/content"), deadline=deadline):
+                if isinstance(line.get("custom_id"), str):
+                    yield self._read(line)
+
+    def cancel(self, job: str, *, deadline: Deadline) -> None:
+        """Stop it; what was finished by then stays."""
+        self.request("POST", f"batches/{job}/cancel", deadline, content=b"")
+
+    def clean(self, job: str, *, deadline: Deadline) -> None:
+        """Delete its input, its output and its errors."""
+        held = self.request("GET", f"batches/{job}", deadline)
+        for name in ("input_file_id", "output_file_id", "error_file_id"):
+            if held.get(name):
+                self.delete(held[name], deadline)
+
+    def delete(self, path: str, deadline: Deadline) -> None:
+        """Delete a file."""
+        super().delete(f"files/{path}", deadline)
+
+    def check(self, client: RemoteClient, answer: Answer) -> dict[str, Any]:
+        """A job or a list of them; anything else is an error, perhaps one with status 200."""
         body = answer.body
         if isinstance(body, dict) and (body.get("id") or body.get("data") is not None):
             return body
@@ -178,32 +236,20 @@ class FileBatches:
         raise client.error("protocol", "the answer is none about a batch", headers=answer.headers)
 
     def _read(self, line: Mapping[str, Any]) -> BatchLine:
-        custom_id: str = line["custom_id"]
         response = line.get("response")
         response = response if isinstance(response, dict) else {}
         body = response.get("body")
+        error = ""
         if line.get("error") or response.get("status_code") != 200:
-            words = message_of(line.get("error") or body) or "a text was not answered"
-            return BatchLine(custom_id, error=self._told(words))
-        try:
-            vector = vectors_of(body, 1)[0]
-        except ValueError as error:
-            return BatchLine(custom_id, error=self._told(str(error)))
-        if self._dims is not None and len(vector) != self._dims:
-            words = f"{self._dims} dimensions were asked for, and {len(vector)} came back"
-            return BatchLine(custom_id, error=self._told(words))
-        return BatchLine(custom_id, vector)
-
-    def _told(self, words: str) -> str:
-        """``words`` on one line and without secrets."""
-        return str(self._client().error("bad_request", words))
+            error = message_of(line.get("error") or body) or "a text was not answered"
+        return self.line(line["custom_id"], error, lambda: vectors_of(body, 1)[0])
 
     def _id_of(self, body: Mapping[str, Any]) -> str:
         id_ = body.get("id")
         # It becomes part of an address.
         if isinstance(id_, str) and id_.isascii() and id_.translate(_SIGNS).isalnum():
             return id_
-        raise self._client().error("protocol", "the answer has no id that can be one")
+        raise self.client().error("protocol", "the answer has no id that can be one")
 
 
 _SIGNS = {ord(sign): "a" for sign in "-_:"}

@@ -151,7 +151,7 @@ class _Reader:
         return raw
 
 
-_MEND = "set local.modelPath to a GGUF file, or to hf:owner/repo/file.gguf"
+_HINT = "set local.modelPath to a GGUF file, or to hf:owner/repo/file.gguf"
 _SAMPLES = 64
 _SAMPLE = 4096
 
@@ -164,12 +164,12 @@ def checked_names(path: str) -> tuple[str, ...]:
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
-            raise local_error("not_found", f"{path} is a folder, not a model", hint=_MEND)
+            raise local_error("not_found", f"{path} is a folder, not a model", hint=_HINT)
         if not stat.S_ISREG(mode):
-            raise local_error("not_found", f"{path} is no regular file", hint=_MEND)
+            raise local_error("not_found", f"{path} is no regular file", hint=_HINT)
         metadata = read_metadata(path, whole=False)
     except BrokenFileError as error:
-        hint = "download it again: " + _MEND if "cut short" in str(error) else _MEND
+        hint = "download it again: " + _HINT if "cut short" in str(error) else _HINT
         raise local_error("not_found", f"{path} cannot be loaded: {error}", hint=hint) from None
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from None
@@ -200,6 +200,6 @@ def identity(path: str) -> str:
 
 def _unreadable(path: str, error: OSError | ValueError) -> ProviderError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return local_error("not_found", f"there is no file {path}", hint=_MEND)
+        return local_error("not_found", f"there is no file {path}", hint=_HINT)
     words = getattr(error, "strerror", None) or str(error)
-    return local_error("not_found", f"{path} cannot be read: {words}", hint=_MEND)
+    return local_error("not_found", f"{path} cannot be read: {words}", hint=_HINT)

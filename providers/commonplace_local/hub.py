@@ -38,7 +38,7 @@ class RemoteFile:
 
 
 class Hub:
-    """One hub, by ``HF_ENDPOINT``; a token (``HF_TOKEN``) is shown to nobody else."""
+    """One hub, by ``HF_ENDPOINT``; a token (``HF_TOKEN``) is sent to no other host."""
 
     def __init__(
         self, env: Mapping[str, str], *, transport: httpx.BaseTransport | None = None
@@ -46,7 +46,7 @@ class Hub:
         self._token = env.get("HF_TOKEN", "").strip()
         if not (self._token.isascii() and self._token.isprintable()):
             raise local_error(
-                "auth", "HF_TOKEN holds a character that no token has", hint="copy it anew"
+                "auth", "HF_TOKEN holds a character that no token has", hint="copy it again"
             )
         self.endpoint = (env.get("HF_ENDPOINT") or _ENDPOINT).strip().rstrip("/")
         try:

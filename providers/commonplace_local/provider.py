@@ -148,7 +148,7 @@ class LocalProvider:
             )
         path, self._path = self._path, None
         assert path is not None
-        checked_names(path)  # it may have gone since the last start: then it is looked for anew
+        checked_names(path)  # it may have gone since the last start: then it is looked for again
         self._path = path
         return {
             "engine": name,

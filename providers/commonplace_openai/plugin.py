@@ -29,7 +29,7 @@ def commonplace_register_providers(register: ProviderRegistrar) -> None:
 
 
 def _ready(context: ProviderContext) -> Probe:
-    # Whoever names a server's address wants it to be asked, and many of them know no keys.
+    # A configured address is meant to be used, and many such servers need no key.
     if context.api_key or context.base_url:
         return Probe(available=True)
     return Probe(available=False, reason="no API key found")

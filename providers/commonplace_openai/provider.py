@@ -48,7 +48,7 @@ _TOO_LARGE = r"""(?ix)
     | batch \ size
     | split \ .{0,20} batches
     """
-# A server's own failure may speak of batches and limits too: these words are of the input alone.
+# A server's own failure may name batches and limits too: these words are of the input alone.
 _TOO_LARGE_500 = r"(?i)too (?:large|long|many)|batch size|context (?:length|size)"
 _TOO_MANY = r"""(?ix)
     array \ too \ long | too \ many \ (?: inputs | items | texts )

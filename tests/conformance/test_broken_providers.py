@@ -57,7 +57,7 @@ class Sound:
         if deadline.expired:
             raise self.error("timeout", "no time was left")
         if (self.context.base_url or "").endswith(":9"):
-            raise self.error("unavailable", "nobody listens")
+            raise self.error("unavailable", "no server listens")
         if len(texts) > 16 or any(len(text) > 10_000 for text in texts):
             raise self.error("too_large", "too much")
         return self.vectors([self.prefix(purpose) + text for text in texts], purpose)
@@ -248,6 +248,15 @@ class ClosesOnce(Sound):
         self.closed = True
 
 
+class DeclaresJobsItLacks(Sound):
+    capabilities = frozenset({"batches"})
+
+
+class HidesItsJobs(Sound):
+    def batches(self) -> None:
+        pass
+
+
 BROKEN: list[tuple[type[Sound], str]] = [
     (LosesAVector, "test_a_vector_for_each_text"),
     (GivesNoNumbers, "test_a_vector_for_each_text"),
@@ -271,6 +280,8 @@ BROKEN: list[tuple[type[Sound], str]] = [
     (ShowsItsKey, "test_a_key_is_no_part_of_it"),
     (HasAFingerprintOfItsKey, "test_a_key_is_no_part_of_it"),
     (LetsNothingThrough, "test_limits_can_be_kept"),
+    (DeclaresJobsItLacks, "test_declared_batch_jobs_are_there"),
+    (HidesItsJobs, "test_declared_batch_jobs_are_there"),
     (NeverIsLate, "test_without_time_nothing_is_asked"),
     (FailsInItsOwnWords, "test_what_fails_says_so"),
     (GivesZerosWhereItFails, "test_what_fails_says_so"),

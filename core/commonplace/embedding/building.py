@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, cast
 from attrs import evolve
 
 from commonplace.embedding.guarded import GuardedProvider
-from commonplace.embedding.keys import RotatingKeys, find_keys, missing_key
+from commonplace.embedding.keys import RotatingKeys, context_of, find_keys, missing_key
 from commonplace.embedding.spaces import context_as_recorded, fingerprint_of, recorded_settings
 from commonplace.errors import CommonplaceError, PluginUnavailableError, UnavailableError
-from commonplace.model.groups import Group
-from commonplace.protocols.providers import ProviderContext
 from commonplace.resilience.breaker import BreakerFile, CircuitBreaker
 
 if TYPE_CHECKING:
@@ -25,9 +23,9 @@ if TYPE_CHECKING:
     from commonplace.host.host import PluginHost
     from commonplace.model.plugins import Registration
     from commonplace.model.store import SpaceInfo
-    from commonplace.protocols.providers import BatchProvider, EmbeddingProvider
+    from commonplace.protocols.providers import BatchProvider, EmbeddingProvider, ProviderContext
 
-__all__ = ["ProviderBuilder", "context_of"]
+__all__ = ["ProviderBuilder"]
 
 
 class ProviderBuilder:
@@ -182,48 +180,3 @@ def _digest(provider: EmbeddingProvider, context: ProviderContext) -> str:
         fingerprint = ""
     parts = (fingerprint, context.base_url, context.api_key, sorted(context.headers.items()))
     return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:4]
-
-
-def context_of(
-    settings: Settings,
-    env: Mapping[str, str],
-    registration: Registration[EmbeddingProvider],
-    *,
-    primary: bool,
-) -> ProviderContext:
-    """The context of a factory for these settings, with the first of several keys.
-
-    Raises :class:`~commonplace.errors.UnavailableError` for a reference to a key that is not set.
-    """
-    search = settings.search
-    remote, config = search.remote, settings.plugin_config(registration.id)
-    credentials = registration.credentials
-    keys = find_keys(credentials, settings, env, own_remote=primary) if credentials else ()
-    options: dict[str, object] = {}
-    if isinstance(config, Group):
-        own = ((name, getattr(config, name)) for name in config.fields())
-        options = {name: value for name, value in own if value is not None}
-    context = ProviderContext(
-        api_key=keys[0] if keys else None,
-        options=options,
-        state_dir=settings.state_dir,
-        cache_dir=settings.cache_dir,
-        config=config,
-    )
-    if not primary:  # model, address and prefixes are settings of the primary alone
-        return context
-    options |= {
-        "input_type": search.input_type,
-        "query_input_type": search.query_input_type,
-        "document_input_type": search.document_input_type,
-    }
-    return evolve(
-        context,
-        # A model belongs to a named provider, or to the server at a given address.
-        model=search.model if search.provider != "auto" or remote.base_url else "",
-        dims=search.output_dimensionality,
-        base_url=remote.base_url,
-        headers={name: value.reveal(env) for name, value in remote.headers.items()},
-        query_prefix=search.query_prefix,
-        document_prefix=search.document_prefix,
-    )

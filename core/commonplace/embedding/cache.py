@@ -43,8 +43,8 @@ def text_digest(text: str) -> bytes:
 class EmbeddingCache:
     """Vectors keyed by (fingerprint, :func:`text_digest`); shared by backends, agents, processes.
 
-    Purely an accelerator: whatever goes wrong with its file, it then answers that it knows nothing
-    and keeps nothing, and says why in :attr:`trouble`. ``max_entries`` bounds it (``None``: no
+    Only an accelerator: if its file fails, no vector is known or kept, and :attr:`trouble` has the
+    reason. ``max_entries`` bounds it (``None``: no
     bound); the least recently used entries go first, reading counts as use.
     """
 
@@ -115,7 +115,7 @@ class EmbeddingCache:
         return self._guarded(check, ())
 
     def discard(self) -> None:
-        """Throw the file away; it is filled anew as texts are embedded."""
+        """Delete the file; it is filled again as texts are embedded."""
         with self._lock:
             self._discard()
 
@@ -154,7 +154,7 @@ class EmbeddingCache:
                 connection = self._connected()
                 result = otherwise if connection is None else work(connection)
             except (apsw.NotADBError, apsw.CorruptError) as error:
-                # Disposable by design: a damaged cache is thrown away, and filled anew.
+                # A damaged cache is deleted, and filled again.
                 self._say(error)
                 self._discard()
                 return otherwise
@@ -192,7 +192,7 @@ class EmbeddingCache:
 def _open(path: str) -> apsw.Connection:
     if path != ":memory:":
         make_private_folder(os.path.dirname(path))
-        with contextlib.suppress(OSError):  # made first, so that nobody else may ever read it
+        with contextlib.suppress(OSError):  # made first, so that no other user may ever read it
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
     try:
         connection = apsw.Connection(path)

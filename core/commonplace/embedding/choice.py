@@ -159,7 +159,7 @@ def _automatic(
                 if _has_key(registration, settings, env):
                     return [id_]
                 continue
-            from commonplace.embedding.building import context_of
+            from commonplace.embedding.keys import context_of
 
             ready = registration.ready(context_of(settings, env, registration, primary=True))
         except UnavailableError as error:

@@ -37,7 +37,7 @@ def fill_vectors(
     store: VectorStore,
     build: Build,
     *,
-    anew: bool = False,
+    rebuild: bool = False,
     deadline: Deadline,
     progress: ProgressCallback | None = None,
     wait: float = 30.0,
@@ -46,29 +46,29 @@ def fill_vectors(
     """Embed what has no vector yet with the primary provider.
 
     The fallback replaces it only if it fails while no other space covers anything, and then stays
-    until ``anew``: a failure or a recovery alone is no reason to embed everything in another space.
+    until ``rebuild``: no failure or recovery alone is a reason to embed all in another space.
     Until then, texts without a vector wait. Every finished request is kept at once, in cache and
     store. Never raises for a provider that fails; the report has the reason.
 
-    A text that is refused alone is left out from then on, unless ``anew``; ``locate`` finds the
+    A text that is refused alone is left out from then on, unless ``rebuild``; ``locate`` finds the
     path of a text's chunk. If the provider's vectors change their length, the notes are embedded in
     a new space beside the old one, which is dropped when the new one covers them.
     """
     reasons: list[str] = []
     report = Embedding()
-    for provider in service.providers if anew else ():
+    for provider in service.providers if rebuild else ():
         # The user may have fixed something: no cool-down is waited for.
         provider.retry_now("document")
         provider.retry_now("query")
     if service.absent is not None:
         reasons.append(service.absent.reason)
         report = Embedding(provider=service.absent.part, missing=store.health().chunks)
-    for provider in _chain(service, store, anew=anew):
+    for provider in _chain(service, store, rebuild=rebuild):
         try:
             if provider is service.standby and _covered_by_another(provider, store):
                 break
             filling = _Filling(service, provider, store, build, wait)
-            report = filling.run(deadline, progress, anew=anew, locate=locate)
+            report = filling.run(deadline, progress, rebuild=rebuild, locate=locate)
         except UnavailableError as error:
             report = Embedding(
                 provider=provider.id, missing=store.health().chunks, reason=describe(error)
@@ -81,11 +81,11 @@ def fill_vectors(
 
 
 def _chain(
-    service: EmbeddingService, store: VectorStore, *, anew: bool
+    service: EmbeddingService, store: VectorStore, *, rebuild: bool
 ) -> Sequence[GuardedProvider]:
     """The providers to try, in order."""
     primary, standby = service.primary, service.standby
-    if primary is None or standby is None or anew:
+    if primary is None or standby is None or rebuild:
         return service.providers
     try:
         own = space_of(primary.fingerprint(), store.spaces())
@@ -134,13 +134,13 @@ class _Filling:
         deadline: Deadline,
         progress: ProgressCallback | None,
         *,
-        anew: bool,
+        rebuild: bool,
         locate: Callable[[str], str],
     ) -> Embedding:
         self._progress = progress
         before = self._provider.requests
         reason = ""
-        known = {} if anew or self._memory is None else self._memory.of(self._fingerprint)
+        known = {} if rebuild or self._memory is None else self._memory.of(self._fingerprint)
         missing = self._missing()
         self._refused = {digest: known[digest] for digest, _ in missing if digest in known}
         try:

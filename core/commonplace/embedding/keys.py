@@ -1,21 +1,24 @@
-"""Finding a provider's API keys: configuration, environment, keyring."""
+"""The keys of a provider (from configuration, environment or keyring), and its context."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, cast
 
 from commonplace.errors import ProviderError, UnavailableError
+from commonplace.model.groups import Group
+from commonplace.protocols.providers import ProviderContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from commonplace.config import Settings
-    from commonplace.model.plugins import Credentials
+    from commonplace.model.plugins import Credentials, Registration
     from commonplace.protocols.providers import BatchJobs, BatchProvider, EmbeddingProvider, Limits
     from commonplace.resilience.deadline import Deadline
 
 __all__ = [
     "RotatingKeys",
+    "context_of",
     "find_keys",
     "missing_key",
 ]
@@ -27,16 +30,16 @@ _SERVICE = "commonplace"
 def find_keys(
     credentials: Credentials, settings: Settings, env: Mapping[str, str], *, own_remote: bool
 ) -> tuple[str, ...]:
-    """The keys of the first place that has any.
+    """The keys of the first source that has any.
 
-    The places: ``remote.apiKey``, ``models.providers``, environment, keyring. Only the environment
+    The sources: ``remote.apiKey``, ``models.providers``, environment, keyring. Only the environment
     may hold several: ``NAME_KEYS`` lists them, separated by commas or semicolons, ``NAME_KEY_1``
-    and so on hold one more each. A configured key that reads like the name of one of the provider's
-    variables stands for what that holds.
+    and so on hold one more each. A configured key that is the name of one of the provider's
+    variables stands for its value.
 
-    ``own_remote`` says whether the section ``remote`` speaks of this provider. If that names an
-    address, only keys of the configuration are taken: one that lies in the environment for the
-    vendor must not be sent to somebody else. Raises
+    ``own_remote`` says whether the section ``remote`` is for this provider. If that names an
+    address, only keys of the configuration are taken: the vendor's key in the environment must not
+    be sent to another server. Raises
     :class:`~commonplace.errors.UnavailableError` where a configured reference leads nowhere.
     """
     configured = settings.search.remote.api_key if own_remote else None
@@ -122,6 +125,53 @@ def _of_keyring(name: str) -> str | None:
 
 _OF_A_KEY = frozenset({"auth", "quota", "rate_limit"})
 """Kinds of error that another key may not meet."""
+
+
+def context_of(
+    settings: Settings,
+    env: Mapping[str, str],
+    registration: Registration[EmbeddingProvider],
+    *,
+    primary: bool,
+) -> ProviderContext:
+    """The context of a factory for these settings, with the first of several keys.
+
+    Raises :class:`~commonplace.errors.UnavailableError` for a reference to a key that is not set.
+    """
+    search = settings.search
+    remote, config = search.remote, settings.plugin_config(registration.id)
+    credentials = registration.credentials
+    keys = find_keys(credentials, settings, env, own_remote=primary) if credentials else ()
+    options: dict[str, object] = {}
+    if isinstance(config, Group):
+        own = ((name, getattr(config, name)) for name in config.fields())
+        options = {name: value for name, value in own if value is not None}
+    context = ProviderContext(
+        api_key=keys[0] if keys else None,
+        options=options,
+        state_dir=settings.state_dir,
+        cache_dir=settings.cache_dir,
+        config=config,
+    )
+    if not primary:  # model, address and prefixes are settings of the primary alone
+        return context
+    options |= {
+        "input_type": search.input_type,
+        "query_input_type": search.query_input_type,
+        "document_input_type": search.document_input_type,
+    }
+    from attrs import evolve
+
+    return evolve(
+        context,
+        # A model belongs to a named provider, or to the server at a given address.
+        model=search.model if search.provider != "auto" or remote.base_url else "",
+        dims=search.output_dimensionality,
+        base_url=remote.base_url,
+        headers={name: value.reveal(env) for name, value in remote.headers.items()},
+        query_prefix=search.query_prefix,
+        document_prefix=search.document_prefix,
+    )
 
 
 class RotatingKeys:

@@ -243,7 +243,7 @@ class RequestRunner:
             raise ProviderError(str(error), provider=self.name, kind="timeout") from error
         except ProviderError as error:
             if purpose == "document" and error.kind == "timeout" and deadline.expired:
-                # Whoever gave so little time has no cause to blame the provider.
+                # So short a time is no failure of the provider.
                 raise _no_time() from error
             raise
 

@@ -255,7 +255,7 @@ class IndexedMemoryManager:
             service,
             vectors,
             live,
-            anew=anew,
+            rebuild=anew,
             deadline=deadline,
             progress=progress,
             wait=wait,

@@ -63,7 +63,7 @@ class Limits:
     ``tokens`` counts a whole request, ``item_tokens`` one text; both are compared with an estimate
     (see :func:`commonplace.embedding.requests.estimate_tokens`). ``bytes`` is of UTF-8 text.
     ``query_seconds`` and ``request_seconds`` are how long a query, and one request for documents,
-    may take; somebody waits for a query, so all of its attempts together.
+    may take; a user waits for a query, so that limit is for all of its attempts together.
     """
 
     items: int | None = None
@@ -139,7 +139,7 @@ class BatchLimits(NamedTuple):
 
 
 class BatchState(NamedTuple):
-    """A batch job at one moment: ``done`` of ``total`` lines, 0 where that is not told.
+    """A batch job at one moment: ``done`` of ``total`` lines, 0 if that is not known.
 
     Jobs that are ``expired`` or ``cancelled`` may still hold what was finished by then; one that
     is ``failed`` holds nothing. ``reason`` says why, in the vendor's words and without secrets.
@@ -209,5 +209,5 @@ class BatchProvider(Protocol):
     """An :class:`EmbeddingProvider` that declares the capability ``batches``."""
 
     def batches(self) -> BatchJobs:
-        """Its jobs, always the same object; costs no network."""
+        """Its jobs; costs no network."""
         ...

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from itertools import combinations
 from math import fsum, sqrt
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, cast, get_args
 
 import pytest
 from attrs import evolve
@@ -22,7 +22,7 @@ from commonplace.testing.law import Laws, law, watched_network
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from commonplace.protocols.providers import EmbeddingProvider
+    from commonplace.protocols.providers import BatchProvider, EmbeddingProvider
 
 __all__ = ["KEY", "TEXTS", "EmbeddingProviderConformance", "alike", "embedded", "soon"]
 
@@ -101,12 +101,12 @@ def _same_vectors(one: EmbeddingProvider, other: EmbeddingProvider) -> bool:
 
 
 class EmbeddingProviderConformance(Laws):
-    """All that an embedding provider promises: subclass it, name the class ``Test...``.
+    """The laws of embedding providers: subclass it, and name the class ``Test...``.
 
-    ``make_provider(context)`` makes the provider; a registration's factory will do. Where it needs
-    a server or a model, ``context()`` tells of one on this machine: no law asks for the network.
+    ``make_provider(context)`` builds the provider, as a registration's factory does. If it needs a
+    server or a model, ``context()`` names one on this machine: no law uses the network.
     ``variants()`` and ``failures()`` may add settings that change vectors, and settings that cannot
-    work. ``settings`` are Hypothesis's, for providers that are slow or to be tested harder.
+    work. ``settings`` are Hypothesis's.
     """
 
     subject: ClassVar[str] = "provider"
@@ -134,7 +134,7 @@ class EmbeddingProviderConformance(Laws):
 
     def failures(self) -> Mapping[str, ProviderContext]:
         """Settings with which nothing can be embedded, by what is wrong with them."""
-        return {"nobody listens": evolve(self.context(), base_url="http://127.0.0.1:9")}
+        return {"no server listens": evolve(self.context(), base_url="http://127.0.0.1:9")}
 
     @contextmanager
     def opened(self) -> Iterator[EmbeddingProvider]:
@@ -210,10 +210,7 @@ class EmbeddingProviderConformance(Laws):
 
     @law()
     def test_an_odd_text_is_embedded_or_refused(self, provider: EmbeddingProvider) -> None:
-        """Control characters, lone marks, half a surrogate pair, what looks like syntax.
-
-        Each has a vector or a ``ProviderError``, and those beside it have theirs.
-        """
+        """It has a vector or a ``ProviderError``, and the texts beside it have their vectors."""
         usual = embedded(provider, TEXTS[:2])
         for odd in _ODD:
             beside = _unless_refused(provider, [TEXTS[0], odd, TEXTS[1]])
@@ -224,10 +221,7 @@ class EmbeddingProviderConformance(Laws):
 
     @law()
     def test_a_text_too_long_is_embedded_or_refused(self, provider: EmbeddingProvider) -> None:
-        """What the model cannot read is ``too_large``, or cut by the provider itself.
-
-        The next text is embedded.
-        """
+        """It is ``too_large``, or cut by the provider itself; the next text is embedded."""
         usual = embedded(provider, TEXTS[:1])
         _unless_refused(provider, ["the ant " * 30_000])
         assert alike(usual[0], embedded(provider, TEXTS[:1])[0])
@@ -269,7 +263,7 @@ class EmbeddingProviderConformance(Laws):
 
     @law()
     def test_other_vectors_have_another_fingerprint(self, provider: EmbeddingProvider) -> None:
-        """Whatever changes vectors changes the fingerprint: the variants are all told apart.
+        """Whatever changes vectors changes the fingerprint: all variants differ.
 
         Vectors of equal fingerprints are compared with each other; a search among vectors of
         another model gives nonsense, and nothing shows it.
@@ -278,14 +272,11 @@ class EmbeddingProviderConformance(Laws):
         with self.all_variants() as variants:
             for (name, one), (other_name, other) in combinations(variants.items(), 2):
                 if one.fingerprint() == other.fingerprint():
-                    assert _same_vectors(one, other), f"{name} and {other_name} are not told apart"
+                    assert _same_vectors(one, other), f"{name} and {other_name} have the same one"
 
     @law()
     def test_variants_are_variants(self, provider: EmbeddingProvider) -> None:
-        """What this class names as variants does make other vectors, as far as it embeds at all.
-
-        Otherwise the law about fingerprints would look at nothing.
-        """
+        """They make other vectors; else the law about fingerprints would check nothing."""
         with self.all_variants() as variants:
             del variants["usual"]
             assert variants
@@ -328,8 +319,19 @@ class EmbeddingProviderConformance(Laws):
         assert provider.concurrency >= 1
 
     @law()
+    def test_declared_batch_jobs_are_there(self, provider: EmbeddingProvider) -> None:
+        """``batches()`` is there if the capability is declared, and costs no network."""
+        assert isinstance(provider.capabilities, frozenset)
+        assert provider.capabilities <= {"batches"}
+        assert ("batches" in provider.capabilities) == hasattr(provider, "batches")
+        if provider.capabilities:
+            with watched_network() as tried:
+                assert min(cast("BatchProvider", provider).batches().limits) > 0
+            assert tried == []
+
+    @law()
     def test_without_time_nothing_is_asked(self, provider: EmbeddingProvider) -> None:
-        """A deadline that has passed is an error, and no request is made for nobody.
+        """A deadline that has passed is an error, and no request is made.
 
         A ``ProviderError`` of kind ``timeout``, or ``DeadlineExceededError``.
         """
@@ -364,14 +366,14 @@ class EmbeddingProviderConformance(Laws):
         if not key:
             pytest.skip("the provider has no key")
         for name, error in self._errors().items():
-            told: list[str] = []
+            texts: list[str] = []
             waiting: list[BaseException | None] = [error]
             while waiting:
                 one = waiting.pop()
                 if one is not None:
-                    told += [str(one), repr(one), repr(one.args), repr(vars(one))]
+                    texts += [str(one), repr(one), repr(one.args), repr(vars(one))]
                     waiting += [one.__cause__, one.__context__]
-            assert not any(key in text for text in told), name
+            assert not any(key in text for text in texts), name
 
     @law()
     def test_closing_twice_is_fine(self, provider: EmbeddingProvider) -> None:
@@ -384,9 +386,8 @@ class EmbeddingProviderConformance(Laws):
                 other.close()
 
     def _errors(self) -> dict[str, ProviderError]:
-        failures = self.failures()
-        assert failures, "there is always something that can fail"
-        return {name: self._error(name, context) for name, context in failures.items()}
+        assert self.failures(), "there is always something that can fail"
+        return {name: self._error(name, context) for name, context in self.failures().items()}
 
     def _error(self, name: str, context: ProviderContext) -> ProviderError:
         try:

@@ -292,16 +292,16 @@ class Filling(RuleBasedStateMachine):
     def time_passes(self, seconds: float) -> None:
         self.clock.now += seconds
 
-    @rule(anew=st.booleans())
-    def fill(self, anew: bool) -> None:
+    @rule(rebuild=st.booleans())
+    def fill(self, rebuild: bool) -> None:
         covered_first = coverage(self.store).get("maker 0", 0)
         covered_second = coverage(self.store).get("maker 1", 0)
         before = [len(one.sent) for one in self.providers]
-        report = filled(self.service, self.store, anew=anew)
+        report = filled(self.service, self.store, rebuild=rebuild)
         sent = [len(one.sent) - b for one, b in zip(self.providers, before, strict=True)]
         if covered_first and not covered_second:
             assert not sent[1], "the fallback embeds nothing that the first has embedded"
-        if covered_second and not covered_first and not anew:
+        if covered_second and not covered_first and not rebuild:
             assert not sent[0], "recovery embeds nothing again"
         if not report.missing:
             chunks = self.store.health().chunks

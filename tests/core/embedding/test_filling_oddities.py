@@ -209,7 +209,7 @@ def test_a_refused_text_is_sent_again_to_another_provider_and_when_asked_for(
     provider.bad = frozenset()
     service = another(service_of(provider), ledgers)
     assert filled(service, store).requests == 0
-    report = filled(service, store, anew=True)
+    report = filled(service, store, rebuild=True)
     assert (report.embedded, report.refused) == (1, ())
 
 

@@ -73,7 +73,7 @@ def kind_of_status(status: int) -> ProviderErrorKind:
 
 
 def hint_of(kind: ProviderErrorKind) -> str:
-    """What may help against errors of a kind where nobody knows better, or ``""``."""
+    """The general hint for errors of a kind, or ``""``."""
     return _HINTS.get(kind, "")
 
 

@@ -31,7 +31,7 @@ MODIFIED = 2
 # Each step wakes a thread for some 50 microseconds: twenty a second cost a thousandth of a core.
 _STEP_MS = 50
 _GROUP_MS = 100  # changes that keep coming are gathered for so long
-_WAKE_MS = 100  # the longest time without an item, be it empty
+_WAKE_MS = 250  # the longest time without an item, be it empty
 _WATCHES_TREES = sys.platform in ("darwin", "win32")
 
 _ATTEMPTS = 10
@@ -47,7 +47,7 @@ def native_events(
 ) -> Generator[Events, None, None]:
     """What changes in ``folders`` (absolute), each for its own entries, until ``stop`` is set.
 
-    Watching begins with the first item. There is an item at least every 100 ms, which is empty if
+    Watching begins with the first item. There is an item at least every 250 ms, which is empty if
     nothing changed. With ``trees``, changes further below are reported as well.
 
     Raises :class:`~commonplace.errors.UnavailableError` if the operating system does not do it or
@@ -126,7 +126,7 @@ class NativeWatch:
         self.folders: frozenset[str] = frozenset()
 
     def changes(self) -> Generator[frozenset[str], None, None]:
-        """The paths that changed, or none: there is an item at least every 100 ms.
+        """The paths that changed, or none: there is an item at least every 250 ms.
 
         After each restart something may have changed unnoticed: the first item names all watched
         paths, or the folders for which watching was restarted.

@@ -1,4 +1,4 @@
-"""A program that stays open answers from an old index, and makes it anew in the background."""
+"""A program that stays open answers from an old index, and rebuilds it in the background."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def tamper(index: Path, sql: str) -> None:
     connection.close()
 
 
-def test_searches_go_on_while_it_is_made_anew_behind_them(filled: Sandbox) -> None:
+def test_searches_go_on_while_it_is_rebuilt_behind_them(filled: Sandbox) -> None:
     tamper(filled.index, "UPDATE build SET identity = replace(identity, 'keyword-', 'keyword-0.')")
     done = threading.Event()
     with Memory.open(
@@ -67,7 +67,7 @@ def test_searches_go_on_while_it_is_made_anew_behind_them(filled: Sandbox) -> No
         assert memory.status(deep=True).problems == ()
 
 
-def test_mending_that_is_killed_is_gone_on_with(filled: Sandbox) -> None:
+def test_a_rebuild_that_is_killed_is_continued(filled: Sandbox) -> None:
     before = filled.notes()
     answer = filled.run("search", "walrus").went_well()
     tamper(filled.index, "DELETE FROM document_1 WHERE path LIKE '%n0001.md'")

@@ -168,7 +168,7 @@ def test_a_second_sync_finds_nothing_to_do(opener: Opener) -> None:
     assert (again.added, again.updated, again.removed, again.unchanged) == (0, 0, 0, 3)
 
 
-def test_force_makes_everything_anew_and_answers_the_same(opener: Opener) -> None:
+def test_force_rebuilds_everything_and_answers_the_same(opener: Opener) -> None:
     memory = opener()
     before = memory.search("staging port")
     report = memory.sync(force=True)
@@ -299,7 +299,7 @@ def test_notes_written_into_an_empty_workspace_are_all_found(
     assert memory.search("walrus").stale == 0
 
 
-def test_a_typo_in_the_configuration_is_told_with_its_hint(opener: Opener) -> None:
+def test_a_typo_in_the_configuration_is_reported_with_its_hint(opener: Opener) -> None:
     with pytest.raises(ConfigError) as caught:
         opener(config={"agents": {"defaults": {"memorySearch": {"chunkng": {}}}}})
     assert "chunking" in str(caught.value) + str(caught.value.faults)

@@ -48,7 +48,7 @@ def descriptors() -> Counter[str]:
 
 
 class Watched:
-    """A memory and what it told."""
+    """A memory and its events."""
 
     def __init__(
         self, workspace: Path, env: dict[str, str], sync: dict[str, Any], **more: Any
@@ -205,12 +205,12 @@ def test_without_watching_nothing_runs_until_something_asks(
     until(lambda: watched.finds("narwhal", "memory/new.md"))
     until(lambda: watched.events[-1].reasons == ("session-start",))
     until(lambda: not watched.state().running)
-    told = len(watched.events)
+    reported = len(watched.events)
     memory.session_started("agent:main:one")
     memory.search("walrus", session_key="agent:main:one")
     assert watched.state().due_in is None
     memory.search("walrus", session_key="agent:main:two")
-    until(lambda: len(watched.events) > told)
+    until(lambda: len(watched.events) > reported)
 
 
 def test_a_search_that_meets_many_changes_answers_at_once_and_has_them_indexed(
@@ -259,16 +259,16 @@ def test_after_a_compaction(opener: Opener, workspace: Path, mode: str) -> None:
         assert watched.finds("walrus", "memory/2026-10-03.md")
 
 
-def test_while_another_writes_nothing_is_lost_or_told(opener: Opener, workspace: Path) -> None:
+def test_while_another_writes_nothing_is_lost_or_reported(opener: Opener, workspace: Path) -> None:
     watched, other = opener(), opener(watch=False)
     until(watched.settled)
-    told = len(watched.events)
+    reported = len(watched.events)
     backend: Any = other.memory._backends()
     manager = backend.manager()
     with manager._store.writer(wait=10):
         (workspace / "memory" / "new.md").write_text("A narwhal.\n")
         until(lambda: watched.state().due_in)
-        assert len(watched.events) == told
+        assert len(watched.events) == reported
     until(lambda: watched.finds("narwhal", "memory/new.md"))
 
 

@@ -81,8 +81,8 @@ def _open_stepwise(base: str, parts: Sequence[str]) -> int:
 def _open_compared(base: str, parts: Sequence[str]) -> int:
     """Where there is no walking by descriptors (Windows): compare names before and after.
 
-    A link that is there, or is put there once, is refused. Somebody who keeps swapping a folder
-    and a link at the right moments could still win; where descriptors work, nobody can.
+    A link that is there, or is put there once, is refused. A process that keeps swapping a
+    folder and a link at the right moments could still win; with descriptors, none can.
     """
     location = os.path.join(base, *parts)
     _require_no_link(base, parts)

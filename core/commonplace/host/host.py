@@ -68,6 +68,7 @@ class PluginHost:
         self._found: tuple[Catalogue, Registry] | None = None
         self._bus: EventBus | None = None
         self._called: dict[str, Listeners] = {}
+        self._listened: dict[str, bool] = {}
 
     # --- one typed method for each kind ---------------------------------------------------------
 
@@ -168,6 +169,7 @@ class PluginHost:
         """
         with self._lock:
             self._parts()[1].adopt(plugin, name)
+            self._listened.clear()
 
     # --- hooks that are called ------------------------------------------------------------------
 
@@ -243,10 +245,13 @@ class PluginHost:
         return found.registration
 
     def _has_listeners(self, kind: str) -> bool:
-        catalogue, registry = self._parts()
-        return bool(catalogue.of_kind(kind)) or any(
-            not set(registry.hooks(name)).isdisjoint(CALLED[kind]) for name in registry.in_process
-        )
+        if kind not in self._listened:
+            catalogue, registry = self._parts()
+            self._listened[kind] = bool(catalogue.of_kind(kind)) or any(
+                not set(registry.hooks(name)).isdisjoint(CALLED[kind])
+                for name in registry.in_process
+            )
+        return self._listened[kind]
 
     def _call(self, kind: str, hook: str, arguments: Mapping[str, object]) -> Any:
         """Call ``hook`` of all plugins of ``kind``, which are loaded if they are not yet."""

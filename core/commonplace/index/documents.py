@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -16,7 +17,6 @@ from commonplace.model.chunks import (
 )
 from commonplace.model.documents import Segment
 from commonplace.model.tuples import NamedTuple
-from commonplace.text.analyse import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,6 +38,7 @@ __all__ = [
     "Resume",
     "analyse_chunks",
     "resume_of",
+    "title_of",
 ]
 
 _AT_ONCE = 1 << 20
@@ -309,3 +310,18 @@ def analyse_chunks(
         )
         for chunk in chunker.chunk(document)
     )
+
+
+def title_of(path: str) -> str:
+    """The words of a document's stored path that say what it is about; may be ``""``.
+
+    Left out are the ``memory`` that all notes lie under, the extension, and dates: of
+    ``memory/2026-01-31-deploy.md`` there is left ``deploy``.
+    """
+    folders, _, name = path.rpartition("/")
+    stem, _, extension = name.rpartition(".")
+    parts = [*filter(None, folders.split("/")), stem if stem and extension else name]
+    if parts[0].lower() == "memory":
+        del parts[0]
+    words = (re.sub(r"^\d{4}-\d\d(?:-\d\d)?+(?![0-9A-Za-z])[-_ .]*", "", part) for part in parts)
+    return " ".join(word for word in words if word)

@@ -184,7 +184,7 @@ class IndexedMemoryManager:
             # Not under the first lock: embedding may take long, and searches must not wait for it.
             with _held(self._embed_lock, deadline):
                 report = self._embed(
-                    report, anew=force, deadline=deadline, progress=progress, wait=wait
+                    report, rebuild=force, deadline=deadline, progress=progress, wait=wait
                 )
         return with_scans(report, scans).replace(seconds=time.monotonic() - started)
 
@@ -239,7 +239,7 @@ class IndexedMemoryManager:
         self,
         report: SyncReport,
         *,
-        anew: bool,
+        rebuild: bool,
         deadline: Deadline,
         progress: ProgressCallback | None,
         wait: float,
@@ -255,7 +255,7 @@ class IndexedMemoryManager:
             service,
             vectors,
             live,
-            rebuild=anew,
+            rebuild=rebuild,
             deadline=deadline,
             progress=progress,
             wait=wait,

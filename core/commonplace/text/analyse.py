@@ -21,7 +21,6 @@ __all__ = [
     "Analyser",
     "RawAnalyser",
     "make_analyser",
-    "title_of",
 ]
 
 
@@ -73,21 +72,6 @@ def make_analyser(name: str = "standard") -> Analyser:
         f"there is no analyser called {name!r}",
         hint="choose standard, unicode61 or trigram",
     )
-
-
-def title_of(path: str) -> str:
-    """The words of a document's stored path that say what it is about; may be ``""``.
-
-    Left out are the ``memory`` that all notes lie under, the extension, and dates: of
-    ``memory/2026-01-31-deploy.md`` there is left ``deploy``.
-    """
-    folders, _, name = path.rpartition("/")
-    stem, _, extension = name.rpartition(".")
-    parts = [*filter(None, folders.split("/")), stem if stem and extension else name]
-    if parts[0].lower() == "memory":
-        del parts[0]
-    words = (re.sub(r"^\d{4}-\d\d(?:-\d\d)?+(?![0-9A-Za-z])[-_ .]*", "", part) for part in parts)
-    return " ".join(word for word in words if word)
 
 
 _MAX_TERMS = 256

@@ -84,7 +84,7 @@ class _Reader:
             before=min(self._before, default=None),
         )
         if not (self._words or self._phrases) and where == Where():
-            # Nothing but "-word": that is somebody looking for a flag.
+            # Nothing but "-word": the user is looking for a flag.
             return ParsedQuery(self._text, words=tuple(self._excluded))
         return ParsedQuery(
             self._text, tuple(self._words), tuple(self._phrases), tuple(self._excluded), where

@@ -28,7 +28,7 @@ __all__ = [
 Piece = tuple[int, int, str, str, tuple[str, ...]]
 
 MAX_TOKEN = 128
-"""Characters of a token; what is longer is cut, for nobody types it."""
+"""Characters of a token; what is longer is cut, as no user types it."""
 
 # As much of a word, and of a unit, as is looked at: sorting marks takes time in the square of them.
 _MAX_RAW = 4 * MAX_TOKEN

@@ -273,7 +273,7 @@ def test_a_configured_path_no_file_can_have_is_a_failure(workspace: Path) -> Non
     json.dumps([failure.root for failure in report.failed_roots]).encode()
 
 
-_AS_SOMEBODY_ELSE = """
+_AS_ANOTHER_USER = """
 import json, os, sys
 from commonplace.files.lines import read_lines
 from commonplace.files.roots import Roots
@@ -310,7 +310,7 @@ def test_real_permissions() -> None:
         os.chmod(os.path.join(folder, "memory/passed/d.md"), 0o444)
         asked = ["memory/a.md", "memory/locked/b.md", "memory/listed/c.md", "memory/passed/d.md"]
         done = subprocess.run(
-            [sys.executable, "-c", _AS_SOMEBODY_ELSE, folder, *asked],
+            [sys.executable, "-c", _AS_ANOTHER_USER, folder, *asked],
             capture_output=True,
             check=True,
             text=True,

@@ -1,4 +1,4 @@
-"""What a close look at an index tells, and that its remedies fix just that."""
+"""What a check of an index finds, and that its fixes fix just that."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def store(tmp_path: Path) -> SqliteStore:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "inmemory"])
-def test_a_sound_index_is_told_as_one_whatever_the_store(store: SqliteStore, kind: str) -> None:
+def test_a_sound_index_is_found_sound_whatever_the_store(store: SqliteStore, kind: str) -> None:
     serving = manager(store if kind == "sqlite" else InMemoryStore())
     assert look(serving)["identity"].text == "there is no index yet"
     serving.maintain(deadline=NEVER)
@@ -99,7 +99,7 @@ def test_what_differs_from_today_is_named_and_rebuilt(store: SqliteStore) -> Non
     other.close()
 
 
-def test_what_nobody_will_go_on_with_is_dropped(store: SqliteStore) -> None:
+def test_an_abandoned_build_is_dropped(store: SqliteStore) -> None:
     serving = manager(store)
     serving.maintain(deadline=NEVER)
     serving.maintain(force=True, deadline=Deadline(0, lambda: 1))

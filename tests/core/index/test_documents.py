@@ -140,13 +140,13 @@ def test_what_was_made_otherwise_is_made_from_its_beginning(old: StoredDocument)
     assert made.log.opened == [""]
 
 
-def test_what_is_as_it_was_is_touched() -> None:
+def test_what_is_unchanged_is_touched() -> None:
     made = Made()
     assert made.make(stored("one two three", "2 2")) == "unchanged"
     assert made.change == TouchDocument("log", "a.log", STAMP)
 
 
-def test_what_cannot_be_read_to_its_end_is_told() -> None:
+def test_what_cannot_be_read_to_its_end_is_unreadable() -> None:
     made = Made()
     made.log.breaks = True
     outcome = made.processor.process(REF, None, "r", made.changes.append, deadline=NEVER)

@@ -1,4 +1,4 @@
-"""Syncs that no caller requested: managers that declare ``eager`` are told so."""
+"""Syncs that no caller requested: managers that declare ``eager`` get the argument."""
 
 from __future__ import annotations
 

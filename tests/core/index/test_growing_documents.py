@@ -31,7 +31,7 @@ def test_a_place_comes_back_as_it_was(keep: int, place: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " ", "7", "7 ", "x here", "-1 here", "² here", " here"])
-def test_what_nobody_wrote_so_is_the_beginning(text: str) -> None:
+def test_invalid_text_is_the_beginning(text: str) -> None:
     assert resume_of(text) == Resume()
     assert Resume().text == ""
 
@@ -59,7 +59,7 @@ def test_what_was_resumed_keeps_what_was_before() -> None:
     assert (change.keep, change.resume, len(change.chunks)) == (7, "7 here", 2)
 
 
-def test_a_store_that_cannot_go_on_is_not_told_where() -> None:
+def test_a_store_that_cannot_go_on_gets_no_position() -> None:
     growing = GrowingDocument(REF, "fingerprint", Resume(), analyse)
     change = growing.change([segment("a", "here"), segment("b")], STAMP, resumable=False)
     assert isinstance(change, PutDocument)

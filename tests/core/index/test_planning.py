@@ -32,7 +32,7 @@ def scan(
     return SourceScan("memory", ScanReport(refs, complete, failures), "r")
 
 
-def test_equal_stamp_and_recipe_is_unchanged() -> None:
+def test_equal_stamp_and_fingerprint_is_unchanged() -> None:
     plan = plan_changes([stored("a.md")], [scan(ref("a.md"))])
     assert (plan.size, plan.unchanged) == (0, 1)
 
@@ -46,7 +46,7 @@ def test_any_part_of_the_stamp_makes_it_read() -> None:
         assert [found.path for found, _ in plan.read] == ["a.md"]
 
 
-def test_another_recipe_makes_it_read() -> None:
+def test_another_fingerprint_makes_it_read() -> None:
     plan = plan_changes([stored("a.md", fingerprint="old")], [scan(ref("a.md"))])
     assert [found.path for found, _ in plan.read] == ["a.md"]
 
@@ -66,7 +66,7 @@ def test_a_prefix_is_a_folder_and_not_a_run_of_letters() -> None:
     assert [document.path for document in plan.gone] == ["memory/xy/a.md"]
 
 
-def test_gone_where_nobody_looked_is_hidden() -> None:
+def test_gone_where_no_scan_looked_is_hidden() -> None:
     plan = plan_changes([stored("../notes/a.md")], [scan(complete=("memory/", "MEMORY.md"))])
     assert (plan.gone, plan.hidden) == ((), 1)
 
@@ -122,7 +122,7 @@ def test_what_has_not_grown_enough_is_deferred_and_is_no_work() -> None:
     assert asked == [("a", STAMP), ("b", STAMP)]
 
 
-def test_another_recipe_is_never_deferred() -> None:
+def test_another_fingerprint_is_never_deferred() -> None:
     refs = [ref("a", (11, 2, 2, 7))]
     plan = plan_changes([stored("a", fingerprint="old")], [lazily(*refs, due=lambda *_: False)])
     assert (len(plan.read), plan.deferred) == (1, ())

@@ -49,9 +49,9 @@ def test_an_absent_root_is_a_failure_only_if_it_was_known() -> None:
         ((stored("a", "talks/1"),), True),
     ):
         (scan,) = scans(Listed("a", ABSENT), known=known)
-        told = (RootFailure("talks", "is missing", "a"),)
-        assert scan.report.failed_roots == (told if failed else ())
-        assert scan.report.absent_roots == (() if failed else told)
+        seen = (RootFailure("talks", "is missing", "a"),)
+        assert scan.report.failed_roots == (seen if failed else ())
+        assert scan.report.absent_roots == (() if failed else seen)
         plan = plan_changes(known, [scan])
         assert plan.gone == ()
 

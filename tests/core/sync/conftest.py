@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 PATIENCE = 30.0  # seconds; only what is broken waits that long
 
 
-class Told:
-    """A watcher at work and all that it told."""
+class Recorder:
+    """A watcher at work and all that it reported."""
 
     def __init__(
         self,
@@ -48,21 +48,21 @@ class Told:
             self._news.notify_all()
 
     def wait_for(self, wanted: Callable[[], bool]) -> None:
-        """Wait until something that was told makes ``wanted`` true."""
+        """Wait until something reported makes ``wanted`` true."""
         with self._news:
             assert self._news.wait_for(wanted, PATIENCE), (self.calls, self.state())
 
     def hears(self, act: Callable[[], object], *paths: str) -> None:
-        """Whatever was told before, ``act`` makes the watcher tell ``paths``."""
+        """Whatever was reported before, ``act`` makes the watcher report ``paths``."""
         with self._news:
             self.paths.clear()
         act()
         self.wait_for(lambda: set(paths) <= self.paths)
 
     def hears_in_the_end(self, act: Callable[[], object], path: str) -> None:
-        """Done again and again, ``act`` makes the watcher tell ``path`` by its name.
+        """Done again and again, ``act`` makes the watcher report ``path`` by its name.
 
-        For folders that have just come: until they are watched, something around them is told.
+        For folders that have just come: until they are watched, something around them is reported.
         """
         with self._news:
             self.paths.clear()
@@ -85,18 +85,18 @@ class Told:
 
 
 @pytest.fixture
-def watch() -> Iterator[Callable[..., Told]]:
+def watch() -> Iterator[Callable[..., Recorder]]:
     """Makes a watcher that has begun; it is stopped at the end of the test."""
-    made: list[Told] = []
+    made: list[Recorder] = []
 
-    def make(*places: WatchedPath, begin: bool = True, **others: object) -> Told:
-        told = Told(lambda: places, **others)  # type: ignore[arg-type]  # passed on as they are
-        made.append(told)
+    def make(*places: WatchedPath, begin: bool = True, **others: object) -> Recorder:
+        recorder = Recorder(lambda: places, **others)  # type: ignore[arg-type]  # passed on as they are
+        made.append(recorder)
         if begin:
-            told.begin()
-        return told
+            recorder.begin()
+        return recorder
 
     yield make
-    for told in made:
-        told.watcher.stop()
-        assert told.state().mode == "off"
+    for recorder in made:
+        recorder.watcher.stop()
+        assert recorder.state().mode == "off"

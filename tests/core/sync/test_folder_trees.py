@@ -48,19 +48,21 @@ def test_a_workspace_that_is_a_link_is_watched_as_a_tree(
     workspace = tmp_path / "workspace"
     workspace.symlink_to(tmp_path / "real")
     memory = workspace / "memory"
-    told = watch(
+    recorder = watch(
         WatchedPath(str(workspace / "MEMORY.md"), recursive=False, suffix=".md"),
         WatchedPath(str(memory), suffix=".md"),
         deps=WatchDeps(events=partial(native_events, trees=True)),
     )
-    assert told.state().mode == "native"
-    told.hears(lambda: (workspace / "MEMORY.md").write_text("x"), str(workspace / "MEMORY.md"))
-    told.hears(lambda: (memory / "a.md").write_text("the ant"), str(memory / "a.md"))
+    assert recorder.state().mode == "native"
+    recorder.hears(lambda: (workspace / "MEMORY.md").write_text("x"), str(workspace / "MEMORY.md"))
+    recorder.hears(lambda: (memory / "a.md").write_text("the ant"), str(memory / "a.md"))
     (memory / ".git").mkdir()
     (memory / ".git" / "a.md").write_text("the ant")
     (workspace / "node_modules").mkdir()
     (workspace / "node_modules" / "a.md").write_text("the ant")
     deep = memory / "new" / "deep"
-    told.hears(lambda: deep.mkdir(parents=True), str(deep.parent))
-    told.hears_in_the_end(lambda: (deep / "a.md").write_text("the ant"), str(deep / "a.md"))
-    assert not any("node_modules" in path or ".git" in path for path in set().union(*told.calls))
+    recorder.hears(lambda: deep.mkdir(parents=True), str(deep.parent))
+    recorder.hears_in_the_end(lambda: (deep / "a.md").write_text("the ant"), str(deep / "a.md"))
+    assert not any(
+        "node_modules" in path or ".git" in path for path in set().union(*recorder.calls)
+    )

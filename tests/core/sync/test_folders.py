@@ -63,7 +63,7 @@ def test_nothing_that_counts_can_change_unwatched_and_nothing_else_is_watched(
     for place in watched:
         if not os.path.isdir(place.location):
             assert state_of(place.location).anchor in found
-    # And nobody watches a folder that is neither a place, nor around a missing one, nor below one.
+    # And no folder is watched that is neither a place, nor around a missing one, nor below one.
     for folder in found:
         assert relevance.leads(folder) or relevance.is_folder(folder), folder
 

@@ -119,10 +119,10 @@ def test_all_is_closed_in_the_end(tmp_path: Path, watch: Callable[..., Any]) -> 
         finally:
             closed.append(folders)
 
-    told = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(events=counted))
-    told.hears((tmp_path / "new").mkdir, str(tmp_path / "new"))
-    told.wait_for(lambda: told.state().folders == 2)
-    told.watcher.stop()
+    recorder = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(events=counted))
+    recorder.hears((tmp_path / "new").mkdir, str(tmp_path / "new"))
+    recorder.wait_for(lambda: recorder.state().folders == 2)
+    recorder.watcher.stop()
     assert len(opened) > 1
     assert closed == opened
 

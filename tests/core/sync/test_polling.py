@@ -40,7 +40,7 @@ def test_files_that_come_change_and_go_are_found_once(tmp_path: Path) -> None:
     assert poller.changes() == {str(tmp_path / "b.md")}
 
 
-def test_a_file_of_the_same_size_and_time_is_told_from_the_one_before(tmp_path: Path) -> None:
+def test_a_file_of_the_same_size_and_time_differs_from_the_one_before(tmp_path: Path) -> None:
     file, other = tmp_path / "a.md", tmp_path / "new"
     file.write_text("the ant")
     poller = poller_of(WatchedPath(str(file)))
@@ -102,7 +102,7 @@ def test_looking_takes_a_hundredth_of_a_core_and_a_fifth_of_the_time_at_most(
 
 @pytest.fixture
 def steps() -> tuple[WatchDeps, Callable[[], None], list[float]]:
-    """WatchDeps whose waiting ends when it is told to; how; and what was waited for."""
+    """WatchDeps whose waiting ends when the test says so; how; and what was waited for."""
     waited: list[float] = []
     go = threading.Semaphore(0)
 
@@ -120,18 +120,18 @@ def test_a_watcher_that_is_to_poll_polls_and_says_so(
     steps: tuple[WatchDeps, Callable[[], None], list[float]],
 ) -> None:
     deps, step, waited = steps
-    told = watch(
+    recorder = watch(
         WatchedPath(str(tmp_path), suffix=".md"), deps=deps, force_polling=True, poll_seconds=7.0
     )
-    assert told.calls == [{str(tmp_path)}]
+    assert recorder.calls == [{str(tmp_path)}]
     file = tmp_path / "deep" / "a.md"
     file.parent.mkdir()
     file.write_text("the ant")
-    told.hears(step, str(file))
+    recorder.hears(step, str(file))
     file.unlink()
-    told.hears(step, str(file))
+    recorder.hears(step, str(file))
     assert waited[0] == 7.0
-    state = told.state()
+    state = recorder.state()
     assert (state.mode, state.folders) == ("polling", 2)
     assert state.reason == "polling was asked for; files are compared every 7 s"
-    assert told.calls == [{str(tmp_path)}, {str(file)}, {str(file)}]
+    assert recorder.calls == [{str(tmp_path)}, {str(file)}, {str(file)}]

@@ -148,7 +148,7 @@ class ScheduleMachine(RuleBasedStateMachine):
         self.want(SyncRequest(("watch",), paths=frozenset({name})))
 
     @rule(request=st.sampled_from([SEARCH, FORCED, SyncRequest(("session-start",))]))
-    def somebody_asks(self, request: SyncRequest) -> None:
+    def a_caller_asks(self, request: SyncRequest) -> None:
         self.schedule.ask(request, self.now)
         self.want(request)
 

@@ -35,7 +35,7 @@ def until(holds: Callable[[], object]) -> None:
 
 
 class Eyes:
-    """A watcher that sees what it is told to see."""
+    """A watcher that sees what the test says."""
 
     def __init__(self, changed: Callable[[frozenset[str]], None]) -> None:
         self.changed = changed
@@ -48,11 +48,11 @@ class Eyes:
         self.ended += 1
 
     def state(self) -> WatchState:
-        return WatchState("polling", "there is nobody else", 7.0, 3)
+        return WatchState("polling", "there is no other way", 7.0, 3)
 
 
 class House:
-    """A service whose syncs do as they are told."""
+    """A service whose syncs do as the test says."""
 
     def __init__(self, settings: SyncSettings = QUICK, *, embeds: bool = False) -> None:
         self.requests: list[SyncRequest] = []
@@ -106,11 +106,11 @@ def test_watching_begins_with_a_sync_and_follows_what_is_seen(making: Making) ->
     until(lambda: len(house.events) > 1)
     assert house.reasons() == [("start",), ("watch",)]
     assert house.events[1].paths == ("/a", "/b")
-    assert not any(request.eager for request in house.requests), "nobody asked"
+    assert not any(request.eager for request in house.requests), "no caller asked"
     state = house.service.state()
     assert (state.watching, state.reason, state.since, state.folders) == (
         "polling",
-        "there is nobody else",
+        "there is no other way",
         7.0,
         3,
     )
@@ -156,7 +156,7 @@ def test_a_session_starts_once(making: Making) -> None:
     assert not deaf.requests
 
 
-def test_a_search_has_nothing_embedded_unless_somebody_watches(making: Making) -> None:
+def test_a_search_has_nothing_embedded_unless_watching(making: Making) -> None:
     house = making(embeds=True)
     house.service.searched("one", 0)
     until(lambda: house.events and house.at_rest())
@@ -252,10 +252,10 @@ def test_an_index_that_is_busy_is_tried_again_and_is_news_only_if_it_lasts(makin
     assert (history.last.error, history.last.failing_since) == ("another process writes", 1000.0)
     assert history.ended(request, SyncReport()) is not None
     assert history.last.failing_since is None
-    assert history.ended(request, error) is None, "it has to last anew"
+    assert history.ended(request, error) is None, "it has to last again"
 
 
-def test_other_failures_are_told_at_once_also_mistakes(making: Making) -> None:
+def test_other_failures_are_reported_at_once_also_mistakes(making: Making) -> None:
     house = making()
 
     def fail(request: SyncRequest, _deadline: Deadline) -> SyncReport:
@@ -273,17 +273,17 @@ def test_other_failures_are_told_at_once_also_mistakes(making: Making) -> None:
     assert last.failing_since is not None
 
 
-def test_whoever_listens_and_fails_is_left_to_it(making: Making) -> None:
+def test_a_listener_that_fails_does_no_harm(making: Making) -> None:
     house = making()
-    told: list[SyncEvent] = []
+    recorder: list[SyncEvent] = []
 
     def listen(event: SyncEvent) -> None:
-        told.append(event)
+        recorder.append(event)
         raise ValueError
 
     house.service._listener = listen
     assert house.service.sync(SyncRequest(("demand",))) == SyncReport(added=1)
-    assert len(told) == 1
+    assert len(recorder) == 1
 
 
 def test_closing_ends_a_sync_at_its_next_batch_and_tells_what_is_left(making: Making) -> None:
@@ -319,7 +319,7 @@ def test_closing_ends_a_sync_at_its_next_batch_and_tells_what_is_left(making: Ma
     house.service.searched("three", 5)  # its answer is there all the same
 
 
-def test_closing_ends_a_sync_that_somebody_else_waits_for(making: Making) -> None:
+def test_closing_ends_a_sync_that_another_thread_waits_for(making: Making) -> None:
     house = making()
     begun = threading.Event()
     reports: list[SyncReport] = []

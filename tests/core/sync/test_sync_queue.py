@@ -1,4 +1,4 @@
-"""One sync at a time, and none that was asked for is lost, whoever fails, waits or leaves."""
+"""One sync at a time, and no request is lost, whichever caller fails, waits or leaves."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def until(holds: Callable[[], object]) -> None:
 
 
 class Round:
-    """A sync under way, which ends when it is told how."""
+    """A sync under way, which ends as the test says."""
 
     def __init__(self, number: int, request: SyncRequest) -> None:
         self.number = number
@@ -169,7 +169,7 @@ class QueueMachine(RuleBasedStateMachine):
             assert isinstance(caller.error, KeyboardInterrupt)
 
     @invariant()
-    def what_runs_is_told(self) -> None:
+    def what_runs_is_reported(self) -> None:
         running = self.queue.running
         assert (running is None) == (self.under_way is None)
         if self.under_way is not None:
@@ -236,7 +236,7 @@ def test_threads_that_ask_at_will_are_all_served() -> None:
     assert queue.running is None
 
 
-def test_whoever_asks_within_a_round_is_told_instead_of_waiting_for_ever() -> None:
+def test_a_caller_within_a_round_gets_an_error_instead_of_waiting_for_ever() -> None:
     def sync(request: SyncRequest) -> SyncReport:
         return queue.run(request)
 
@@ -271,7 +271,7 @@ def test_a_closed_queue_refuses_and_lets_the_round_under_way_end() -> None:
     assert first.report == SyncReport(added=1)
 
 
-def test_all_who_want_to_know_are_told_how_far_it_is() -> None:
+def test_all_who_want_to_know_get_the_progress() -> None:
     heard: list[tuple[str, int]] = []
 
     def teller(name: str) -> Callable[[Progress], None]:

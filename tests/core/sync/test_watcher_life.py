@@ -31,7 +31,7 @@ def names_of(folder: str) -> set[str]:
 def settled(folder: str, most: int) -> int:
     """How many things are in a folder of ``/proc``, once they are ``most`` or time has passed.
 
-    The library's own thread goes a moment after it was told to.
+    The library's own thread goes a moment later.
     """
     tick = threading.Event()
     until = time.monotonic() + 30
@@ -73,28 +73,30 @@ def test_what_was_not_begun_is_off_and_may_be_ended(tmp_path: Path) -> None:
     assert watcher.state() == WatchState("off", "", None, 0)
 
 
-def test_it_begins_once_however_often_it_is_told(tmp_path: Path, watch: Callable[..., Any]) -> None:
-    told = watch(WatchedPath(str(tmp_path)))
+def test_it_begins_once_however_often_it_is_started(
+    tmp_path: Path, watch: Callable[..., Any]
+) -> None:
+    recorder = watch(WatchedPath(str(tmp_path)))
     before = threading.active_count()
-    told.watcher.start()
+    recorder.watcher.start()
     assert threading.active_count() == before
-    told.watcher.stop()
-    assert told.state() == WatchState("off", "", None, 0)
-    calls = len(told.calls)
+    recorder.watcher.stop()
+    assert recorder.state() == WatchState("off", "", None, 0)
+    calls = len(recorder.calls)
     (tmp_path / "a.md").write_text("the ant")
-    told.watcher.start()
-    told.wait_for(lambda: len(told.calls) > calls)
-    assert told.calls[calls] == {str(tmp_path)}
-    told.hears(lambda: (tmp_path / "a.md").write_text("the bee"), str(tmp_path / "a.md"))
+    recorder.watcher.start()
+    recorder.wait_for(lambda: len(recorder.calls) > calls)
+    assert recorder.calls[calls] == {str(tmp_path)}
+    recorder.hears(lambda: (tmp_path / "a.md").write_text("the bee"), str(tmp_path / "a.md"))
 
 
-def test_nothing_is_told_after_the_end(tmp_path: Path, watch: Callable[..., Any]) -> None:
-    told = watch(WatchedPath(str(tmp_path)))
+def test_nothing_is_reported_after_the_end(tmp_path: Path, watch: Callable[..., Any]) -> None:
+    recorder = watch(WatchedPath(str(tmp_path)))
     (tmp_path / "a.md").write_text("the ant")
-    told.watcher.stop()
-    calls = list(told.calls)
+    recorder.watcher.stop()
+    calls = list(recorder.calls)
     (tmp_path / "b.md").write_text("the ant")
-    assert told.calls == calls
+    assert recorder.calls == calls
 
 
 def test_it_may_be_ended_by_whom_it_tells(tmp_path: Path) -> None:
@@ -112,27 +114,27 @@ def test_it_may_be_ended_by_whom_it_tells(tmp_path: Path) -> None:
 
 
 def test_many_may_end_it_at_once(tmp_path: Path, watch: Callable[..., Any]) -> None:
-    told = watch(WatchedPath(str(tmp_path)))
-    threads = [threading.Thread(target=told.watcher.stop) for _ in range(8)]
+    recorder = watch(WatchedPath(str(tmp_path)))
+    threads = [threading.Thread(target=recorder.watcher.stop) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(30)
     assert not any(thread.is_alive() for thread in threads)
-    assert told.state().mode == "off"
+    assert recorder.state().mode == "off"
 
 
 def test_a_thread_that_died_is_not_said_to_watch(tmp_path: Path, watch: Callable[..., Any]) -> None:
-    told = watch(WatchedPath(str(tmp_path)), begin=False)
+    recorder = watch(WatchedPath(str(tmp_path)), begin=False)
 
     loop = type("Loop", (), {"state": WatchState("polling", "for a reason", 1.0, 3)})
-    told.watcher._running = loop, threading.Thread()  # as another process sees it after a fork
-    assert told.state() == WatchState("off", "the watcher's thread has ended", 1.0, 0)
-    told.watcher._running = None
+    recorder.watcher._running = loop, threading.Thread()  # as another process sees it after a fork
+    assert recorder.state() == WatchState("off", "the watcher's thread has ended", 1.0, 0)
+    recorder.watcher._running = None
 
 
 @pytest.mark.parametrize("more", ["", ", force_polling=True, poll_seconds=3600"])
-def test_a_program_ends_though_nobody_ended_its_watcher(tmp_path: Path, more: str) -> None:
+def test_a_program_ends_though_its_watcher_was_not_ended(tmp_path: Path, more: str) -> None:
     program = f"""
 import threading
 from commonplace.model.documents import WatchedPath

@@ -25,7 +25,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def told(workspace: Path, watch: Callable[..., Any]) -> Any:
+def recorder(workspace: Path, watch: Callable[..., Any]) -> Any:
     return watch(
         WatchedPath(str(workspace / "MEMORY.md"), recursive=False, suffix=".md"),
         WatchedPath(str(workspace / "memory"), suffix=".md"),
@@ -33,101 +33,103 @@ def told(workspace: Path, watch: Callable[..., Any]) -> Any:
 
 
 def test_the_beginning_tells_every_place_and_the_state_says_who_watches(
-    told: Any, workspace: Path
+    recorder: Any, workspace: Path
 ) -> None:
-    assert told.calls[0] == {str(workspace / "MEMORY.md"), str(workspace / "memory")}
-    state = told.state()
+    assert recorder.calls[0] == {str(workspace / "MEMORY.md"), str(workspace / "memory")}
+    state = recorder.state()
     assert (state.mode, state.reason, state.folders) == ("native", "", 2)
     assert state.since > 0
 
 
-def test_a_file_is_told_when_it_is_made_written_and_deleted(told: Any, workspace: Path) -> None:
+def test_a_file_is_reported_when_it_is_made_written_and_deleted(
+    recorder: Any, workspace: Path
+) -> None:
     for file in (workspace / "MEMORY.md", workspace / "memory" / "a.md"):
-        told.hears(lambda file=file: file.write_text("the ant"), str(file))
-        told.hears(lambda file=file: file.write_text("the bee"), str(file))
-        told.hears(file.unlink, str(file))
+        recorder.hears(lambda file=file: file.write_text("the ant"), str(file))
+        recorder.hears(lambda file=file: file.write_text("the bee"), str(file))
+        recorder.hears(file.unlink, str(file))
 
 
-def test_saving_by_rename_is_told(told: Any, workspace: Path) -> None:
+def test_saving_by_rename_is_reported(recorder: Any, workspace: Path) -> None:
     for file in (workspace / "MEMORY.md", workspace / "memory" / "a.md"):
         for text in ("the ant", "the bee"):
             beside = file.with_name(f".{file.name}.swp")
             beside.write_text(text)
-            told.hears(lambda beside=beside, file=file: beside.replace(file), str(file))
+            recorder.hears(lambda beside=beside, file=file: beside.replace(file), str(file))
 
 
-def test_a_file_in_a_new_folder_is_told(told: Any, workspace: Path) -> None:
+def test_a_file_in_a_new_folder_is_reported(recorder: Any, workspace: Path) -> None:
     folder = workspace / "memory" / "new" / "inner"
-    told.hears(lambda: folder.mkdir(parents=True), str(folder.parent))
-    told.wait_for(lambda: told.state().folders == 4)
-    told.hears(lambda: (folder / "a.md").write_text("the ant"), str(folder / "a.md"))
+    recorder.hears(lambda: folder.mkdir(parents=True), str(folder.parent))
+    recorder.wait_for(lambda: recorder.state().folders == 4)
+    recorder.hears(lambda: (folder / "a.md").write_text("the ant"), str(folder / "a.md"))
 
 
-def test_folders_moved_in_out_and_within_are_told_and_followed(
-    told: Any, workspace: Path, tmp_path: Path
+def test_folders_moved_in_out_and_within_are_reported_and_followed(
+    recorder: Any, workspace: Path, tmp_path: Path
 ) -> None:
     outside, inside, renamed = tmp_path / "out", workspace / "memory/in", workspace / "memory/other"
     (outside / "deep").mkdir(parents=True)
     (outside / "deep" / "a.md").write_text("the ant")
-    told.hears(lambda: outside.rename(inside), str(inside))
-    told.wait_for(lambda: told.state().folders == 4)
+    recorder.hears(lambda: outside.rename(inside), str(inside))
+    recorder.wait_for(lambda: recorder.state().folders == 4)
     file = inside / "deep" / "a.md"
-    told.hears(lambda: file.write_text("the bee"), str(file))
-    told.hears(lambda: inside.rename(renamed), str(inside), str(renamed))
+    recorder.hears(lambda: file.write_text("the bee"), str(file))
+    recorder.hears(lambda: inside.rename(renamed), str(inside), str(renamed))
     file = renamed / "deep" / "a.md"
-    told.hears_in_the_end(lambda: file.write_text("the cat"), str(file))
-    told.hears(lambda: renamed.rename(outside), str(renamed))
-    told.wait_for(lambda: told.state().folders == 2)
+    recorder.hears_in_the_end(lambda: file.write_text("the cat"), str(file))
+    recorder.hears(lambda: renamed.rename(outside), str(renamed))
+    recorder.wait_for(lambda: recorder.state().folders == 2)
 
 
-def test_what_is_none_of_the_documents_is_not_told(told: Any, workspace: Path) -> None:
+def test_what_is_none_of_the_documents_is_not_reported(recorder: Any, workspace: Path) -> None:
     for folder in (".git", "node_modules", "venv"):
         (workspace / "memory" / folder / "deep").mkdir(parents=True)
         (workspace / "memory" / folder / "deep" / "a.md").write_text("the ant")
     (workspace / "memory" / "a.txt").write_text("the ant")
     (workspace / "b.md").write_text("the ant")
     last = workspace / "memory" / "last.md"
-    told.hears(lambda: last.write_text("the end"), str(last))
-    assert set().union(*told.calls[1:]) == {str(last)}
-    assert told.state().folders == 2
+    recorder.hears(lambda: last.write_text("the end"), str(last))
+    assert set().union(*recorder.calls[1:]) == {str(last)}
+    assert recorder.state().folders == 2
 
 
-def test_roots_that_go_and_come_again_are_followed(told: Any, workspace: Path) -> None:
+def test_roots_that_go_and_come_again_are_followed(recorder: Any, workspace: Path) -> None:
     memory, file = workspace / "memory", workspace / "memory" / "a.md"
     for _ in range(3):
-        told.hears(lambda: shutil.rmtree(memory), str(memory))
-        told.hears(memory.mkdir, str(memory))
-        told.hears_in_the_end(lambda: file.write_text("the ant"), str(file))
+        recorder.hears(lambda: shutil.rmtree(memory), str(memory))
+        recorder.hears(memory.mkdir, str(memory))
+        recorder.hears_in_the_end(lambda: file.write_text("the ant"), str(file))
 
     def again() -> None:
         shutil.rmtree(memory)
         memory.mkdir()
 
-    told.hears(again, str(memory))
-    told.hears_in_the_end(lambda: file.write_text("the ant"), str(file))
-    told.hears(lambda: shutil.rmtree(workspace), str(memory), str(workspace / "MEMORY.md"))
-    told.hears(lambda: os.makedirs(memory), str(memory))
-    told.hears_in_the_end(lambda: file.write_text("the ant"), str(file))
+    recorder.hears(again, str(memory))
+    recorder.hears_in_the_end(lambda: file.write_text("the ant"), str(file))
+    recorder.hears(lambda: shutil.rmtree(workspace), str(memory), str(workspace / "MEMORY.md"))
+    recorder.hears(lambda: os.makedirs(memory), str(memory))
+    recorder.hears_in_the_end(lambda: file.write_text("the ant"), str(file))
 
 
 def test_an_extra_path_may_come_later_be_one_file_and_go_again(
     tmp_path: Path, watch: Callable[..., Any]
 ) -> None:
     file, folder = tmp_path / "later" / "one.md", tmp_path / "later" / "too" / "folder"
-    told = watch(
+    recorder = watch(
         WatchedPath(str(file), recursive=False, suffix=".md"),
         WatchedPath(str(folder), suffix=".md"),
     )
-    assert told.state().folders == 1
+    assert recorder.state().folders == 1
     for _ in range(2):
-        told.hears(file.parent.mkdir, str(file), str(folder))
-        told.hears_in_the_end(lambda: file.write_text("the ant"), str(file))
+        recorder.hears(file.parent.mkdir, str(file), str(folder))
+        recorder.hears_in_the_end(lambda: file.write_text("the ant"), str(file))
         (tmp_path / "later" / "other.md").write_text("the ant")
-        told.hears(lambda: os.makedirs(folder / "deep"), str(folder))
+        recorder.hears(lambda: os.makedirs(folder / "deep"), str(folder))
         note = folder / "deep" / "a.md"
-        told.hears_in_the_end(lambda note=note: note.write_text("the ant"), str(note))
-        told.hears(lambda: shutil.rmtree(file.parent), str(file), str(folder))
-    assert not any(str(tmp_path / "later" / "other.md") in call for call in told.calls)
+        recorder.hears_in_the_end(lambda note=note: note.write_text("the ant"), str(note))
+        recorder.hears(lambda: shutil.rmtree(file.parent), str(file), str(folder))
+    assert not any(str(tmp_path / "later" / "other.md") in call for call in recorder.calls)
 
 
 def test_a_workspace_that_is_a_link_is_watched_and_so_is_what_it_leads_to_next(
@@ -138,30 +140,30 @@ def test_a_workspace_that_is_a_link_is_watched_and_so_is_what_it_leads_to_next(
     workspace = tmp_path / "workspace"
     workspace.symlink_to(tmp_path / "one")
     memory = workspace / "memory"
-    told = watch(WatchedPath(str(workspace), suffix=".md"))
-    told.hears(lambda: (memory / "a.md").write_text("the ant"), str(memory / "a.md"))
+    recorder = watch(WatchedPath(str(workspace), suffix=".md"))
+    recorder.hears(lambda: (memory / "a.md").write_text("the ant"), str(memory / "a.md"))
 
     def lead_elsewhere() -> None:
         (tmp_path / "new").symlink_to(tmp_path / "two")
         (tmp_path / "new").replace(workspace)
 
-    told.hears(lead_elsewhere, str(workspace))
-    told.hears_in_the_end(lambda: (memory / "b.md").write_text("the bee"), str(memory / "b.md"))
+    recorder.hears(lead_elsewhere, str(workspace))
+    recorder.hears_in_the_end(lambda: (memory / "b.md").write_text("the bee"), str(memory / "b.md"))
     assert (tmp_path / "two" / "memory" / "b.md").exists()
 
 
-def test_many_changes_at_once_are_told_together(told: Any, workspace: Path) -> None:
+def test_many_changes_at_once_are_reported_together(recorder: Any, workspace: Path) -> None:
     files = [workspace / "memory" / f"{number}.md" for number in range(300)]
 
     def write() -> None:
         for file in files:
             file.write_text("the ant")
 
-    told.hears(write, *map(str, files))
-    assert len(told.calls) < 100
+    recorder.hears(write, *map(str, files))
+    assert len(recorder.calls) < 100
 
 
-def test_a_tree_unpacked_in_one_go_is_watched_to_its_bottom(told: Any, workspace: Path) -> None:
+def test_a_tree_unpacked_in_one_go_is_watched_to_its_bottom(recorder: Any, workspace: Path) -> None:
     top = workspace / "memory" / "tree"
     deepest = top.joinpath(*"abcdefgh")
 
@@ -170,19 +172,19 @@ def test_a_tree_unpacked_in_one_go_is_watched_to_its_bottom(told: Any, workspace
         for folder in (deepest, *deepest.parents[:8]):
             (folder / "a.md").write_text("the ant")
 
-    told.hears(unpack, str(top))
-    told.wait_for(lambda: told.state().folders == 11)
-    told.hears(lambda: (deepest / "b.md").write_text("the bee"), str(deepest / "b.md"))
+    recorder.hears(unpack, str(top))
+    recorder.wait_for(lambda: recorder.state().folders == 11)
+    recorder.hears(lambda: (deepest / "b.md").write_text("the bee"), str(deepest / "b.md"))
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may do anything")
-def test_a_closed_folder_is_left_out_until_it_is_opened(told: Any, workspace: Path) -> None:
+def test_a_closed_folder_is_left_out_until_it_is_opened(recorder: Any, workspace: Path) -> None:
     closed = workspace / "memory" / "closed"
-    told.hears(lambda: closed.mkdir(mode=0), str(closed))
-    assert (told.state().mode, told.state().folders) == ("native", 2)
-    told.hears(lambda: closed.chmod(0o700), str(closed))
-    told.wait_for(lambda: told.state().folders == 3)
-    told.hears(lambda: (closed / "a.md").write_text("the ant"), str(closed / "a.md"))
+    recorder.hears(lambda: closed.mkdir(mode=0), str(closed))
+    assert (recorder.state().mode, recorder.state().folders) == ("native", 2)
+    recorder.hears(lambda: closed.chmod(0o700), str(closed))
+    recorder.wait_for(lambda: recorder.state().folders == 3)
+    recorder.hears(lambda: (closed / "a.md").write_text("the ant"), str(closed / "a.md"))
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may do anything")
@@ -191,6 +193,6 @@ def test_a_place_that_is_closed_is_watched_once_it_is_opened(
 ) -> None:
     place = tmp_path / "place"
     place.mkdir(mode=0)
-    told = watch(WatchedPath(str(place)))
-    told.hears(lambda: place.chmod(0o700), str(place))
-    told.hears_in_the_end(lambda: (place / "a.md").write_text("the ant"), str(place / "a.md"))
+    recorder = watch(WatchedPath(str(place)))
+    recorder.hears(lambda: place.chmod(0o700), str(place))
+    recorder.hears_in_the_end(lambda: (place / "a.md").write_text("the ant"), str(place / "a.md"))

@@ -1,4 +1,4 @@
-"""Whatever happens to a tree, who looks at it whenever something is told knows its last state."""
+"""Whatever happens to a tree, a reader that looks at each report knows its last state."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATIENCE = 60.0
 
 
 class Reader:
-    """Looks at all documents whenever something is told, as an index does."""
+    """Looks at all documents at each report, as an index does."""
 
     def __init__(self, *places: WatchedPath, poll: bool) -> None:
         self._places = places

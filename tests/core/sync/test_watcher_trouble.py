@@ -86,18 +86,18 @@ def test_without_the_system_it_polls_says_why_and_tries_again(
 
     with monkeypatch.context() as patched:
         patched.setattr(watchfiles, "watch", refuse)
-        told = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(clock=later, wait=later.wait))
-        state = told.state()
+        recorder = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(clock=later, wait=later.wait))
+        state = recorder.state()
         assert state.mode == "polling"
         assert state.reason.startswith(f"{reason}; files are compared every ")
         file = tmp_path / "a.md"
         file.write_text("the ant")
-        told.hears(lambda: later.forward(60), str(file))
-    told.hears(lambda: later.forward(1000), str(tmp_path))
-    told.wait_for(lambda: told.state().mode == "native")
-    assert told.state().reason == ""
-    assert told.state().since >= state.since
-    told.hears(lambda: file.write_text("the bee"), str(file))
+        recorder.hears(lambda: later.forward(60), str(file))
+    recorder.hears(lambda: later.forward(1000), str(tmp_path))
+    recorder.wait_for(lambda: recorder.state().mode == "native")
+    assert recorder.state().reason == ""
+    assert recorder.state().since >= state.since
+    recorder.hears(lambda: file.write_text("the bee"), str(file))
 
 
 def test_without_the_library_it_polls_and_says_what_to_install(
@@ -113,7 +113,7 @@ def test_without_the_library_it_polls_and_says_what_to_install(
 def test_a_name_that_the_library_cannot_tell_does_not_end_watching(
     tmp_path: Path, watch: Callable[..., Any], later: Later
 ) -> None:
-    told = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(clock=later, wait=later.wait))
+    recorder = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(clock=later, wait=later.wait))
     odd = os.fsencode(tmp_path) + b"/\xe9.md"
 
     def write() -> None:
@@ -123,17 +123,17 @@ def test_a_name_that_the_library_cannot_tell_does_not_end_watching(
         except OSError:
             pytest.skip("the file system does not take such a name")
 
-    told.hears(write, str(tmp_path))
-    told.wait_for(lambda: told.state().mode == "polling")
-    assert "Unable to decode path" in told.state().reason
-    told.hears(lambda: later.forward(1000), str(tmp_path))
-    told.wait_for(lambda: told.state().mode == "native")
+    recorder.hears(write, str(tmp_path))
+    recorder.wait_for(lambda: recorder.state().mode == "polling")
+    assert "Unable to decode path" in recorder.state().reason
+    recorder.hears(lambda: later.forward(1000), str(tmp_path))
+    recorder.wait_for(lambda: recorder.state().mode == "native")
     # What has worked for long is begun again at once.
     later.forward(100)
-    told.hears(write, str(tmp_path))
+    recorder.hears(write, str(tmp_path))
     file = tmp_path / "a.md"
-    told.hears(lambda: file.write_text("the bee"), str(file))
-    assert told.state().mode == "native"
+    recorder.hears(lambda: file.write_text("the bee"), str(file))
+    assert recorder.state().mode == "native"
 
 
 def test_folders_that_go_while_they_are_handed_over_are_no_trouble(
@@ -146,8 +146,8 @@ def test_folders_that_go_while_they_are_handed_over_are_no_trouble(
             raise faults.pop()
         yield from native_events(folders, stop)
 
-    told = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(events=events))
-    assert (told.state().mode, faults) == ("native", [])
+    recorder = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(events=events))
+    assert (recorder.state().mode, faults) == ("native", [])
 
 
 def test_folders_that_come_while_they_are_handed_over_are_watched(
@@ -160,9 +160,9 @@ def test_folders_that_come_while_they_are_handed_over_are_watched(
             (tmp_path / wanted.pop()).mkdir()
         yield from native_events(folders, stop)
 
-    told = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(events=events))
+    recorder = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(events=events))
     file = tmp_path / "a" / "b" / "c" / "a.md"
-    told.hears(lambda: file.write_text("the ant"), str(file))
+    recorder.hears(lambda: file.write_text("the ant"), str(file))
 
 
 def test_folders_that_never_rest_are_polled(tmp_path: Path, watch: Callable[..., Any]) -> None:
@@ -171,14 +171,14 @@ def test_folders_that_never_rest_are_polled(tmp_path: Path, watch: Callable[...,
             (tmp_path / str(len(folders))).mkdir(exist_ok=True)
             yield group
 
-    told = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(events=events))
-    assert told.state().mode == "polling"
-    assert "folders come and go faster" in told.state().reason
+    recorder = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(events=events))
+    assert recorder.state().mode == "polling"
+    assert "folders come and go faster" in recorder.state().reason
 
 
 def test_silent_file_systems_are_polled_at_once(tmp_path: Path, watch: Callable[..., Any]) -> None:
-    told = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(remote=lambda _: "nfs"))
-    state = told.state()
+    recorder = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(remote=lambda _: "nfs"))
+    state = recorder.state()
     assert state.mode == "polling"
     assert state.reason.startswith(f"{tmp_path} is on nfs, which reports no changes; files are")
 
@@ -189,26 +189,26 @@ def test_a_silent_place_is_polled_beside_the_others(
     far, near = tmp_path / "far", tmp_path / "near"
     far.mkdir()
     near.mkdir()
-    told = watch(
+    recorder = watch(
         WatchedPath(str(far)),
         WatchedPath(str(near)),
         deps=WatchDeps(
             remote=lambda path: "nfs" if path == str(far) else "", clock=later, wait=later.wait
         ),
     )
-    state = told.state()
+    state = recorder.state()
     assert state.mode == "native"
     assert state.reason == f"{far} is on nfs, which reports no changes"
     assert state.folders == 2
-    told.hears(lambda: (near / "a.md").write_text("the ant"), str(near / "a.md"))
+    recorder.hears(lambda: (near / "a.md").write_text("the ant"), str(near / "a.md"))
     (far / "a.md").write_text("the ant")
-    told.hears(lambda: later.forward(100), str(far / "a.md"))
+    recorder.hears(lambda: later.forward(100), str(far / "a.md"))
 
 
 def test_what_goes_wrong_is_said_and_tried_again(
     tmp_path: Path, watch: Callable[..., Any], later: Later
 ) -> None:
-    told = watch(begin=False, deps=WatchDeps(clock=later, wait=later.wait))
+    recorder = watch(begin=False, deps=WatchDeps(clock=later, wait=later.wait))
     answers: list[object] = [ValueError("no such source"), [WatchedPath(str(tmp_path))]]
 
     def watched() -> Any:
@@ -217,31 +217,31 @@ def test_what_goes_wrong_is_said_and_tried_again(
             raise answer
         return answer
 
-    told.watcher._watched = watched
-    told.watcher.start()
+    recorder.watcher._watched = watched
+    recorder.watcher.start()
     failed = "watching failed: ValueError: no such source"
-    soon(lambda: told.state().reason == failed)
-    assert told.state().mode == "off"
+    soon(lambda: recorder.state().reason == failed)
+    assert recorder.state().mode == "off"
     del answers[0]
-    told.hears(lambda: later.forward(1000), str(tmp_path))
-    assert told.state().mode == "native"
+    recorder.hears(lambda: later.forward(1000), str(tmp_path))
+    assert recorder.state().mode == "native"
 
 
 def test_a_listener_that_fails_is_said_and_asked_again(
     tmp_path: Path, watch: Callable[..., Any], later: Later
 ) -> None:
-    told = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(clock=later, wait=later.wait))
-    hear = told.watcher._changed
+    recorder = watch(WatchedPath(str(tmp_path)), deps=WatchDeps(clock=later, wait=later.wait))
+    hear = recorder.watcher._changed
 
     def fail(paths: frozenset[str]) -> None:
-        told.watcher._running[0]._changed = hear
+        recorder.watcher._running[0]._changed = hear
         raise KeyError(len(paths))
 
-    told.watcher._running[0]._changed = fail
+    recorder.watcher._running[0]._changed = fail
     (tmp_path / "a.md").write_text("the ant")
-    soon(lambda: told.state().reason == "watching failed: KeyError: 1")
-    told.hears(lambda: later.forward(1000), str(tmp_path))
-    assert told.state().mode == "native"
+    soon(lambda: recorder.state().reason == "watching failed: KeyError: 1")
+    recorder.hears(lambda: later.forward(1000), str(tmp_path))
+    assert recorder.state().mode == "native"
 
 
 def test_other_places_are_watched_once_they_are_named(
@@ -250,25 +250,27 @@ def test_other_places_are_watched_once_they_are_named(
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
     places = [WatchedPath(str(tmp_path / "one"))]
-    told = watch(begin=False, deps=WatchDeps(clock=later, wait=later.wait))
-    told.watcher._watched = lambda: tuple(places)
-    told.begin()
+    recorder = watch(begin=False, deps=WatchDeps(clock=later, wait=later.wait))
+    recorder.watcher._watched = lambda: tuple(places)
+    recorder.begin()
     places[:] = [WatchedPath(str(tmp_path / "two"))]
-    told.hears(lambda: later.forward(10), str(tmp_path / "two"))
-    told.hears(lambda: (tmp_path / "two" / "a.md").write_text("x"), str(tmp_path / "two" / "a.md"))
+    recorder.hears(lambda: later.forward(10), str(tmp_path / "two"))
+    recorder.hears(
+        lambda: (tmp_path / "two" / "a.md").write_text("x"), str(tmp_path / "two" / "a.md")
+    )
 
 
 def test_a_folder_around_everything_that_is_replaced_is_noticed(
     tmp_path: Path, watch: Callable[..., Any], later: Later
 ) -> None:
-    """Nobody tells that a folder far above was moved, or another disk mounted over it."""
+    """No event says that a folder far above was moved, or another disk mounted over it."""
     memory = tmp_path / "home" / "ws" / "memory"
     memory.mkdir(parents=True)
-    told = watch(WatchedPath(str(memory)), deps=WatchDeps(clock=later, wait=later.wait))
+    recorder = watch(WatchedPath(str(memory)), deps=WatchDeps(clock=later, wait=later.wait))
     (tmp_path / "home").rename(tmp_path / "old")
     memory.mkdir(parents=True)
-    told.hears(lambda: later.forward(10), str(memory))
-    told.hears(lambda: (memory / "a.md").write_text("the ant"), str(memory / "a.md"))
+    recorder.hears(lambda: later.forward(10), str(memory))
+    recorder.hears(lambda: (memory / "a.md").write_text("the ant"), str(memory / "a.md"))
 
 
 def test_folders_that_came_while_the_system_was_overrun_are_found(
@@ -280,20 +282,20 @@ def test_folders_that_came_while_the_system_was_overrun_are_found(
         for group in native_events(folders, stop):
             yield {event for event in group if "lost" not in event[1]}
 
-    told = watch(
+    recorder = watch(
         WatchedPath(str(tmp_path)),
         deps=WatchDeps(events=forgetful, clock=later, wait=later.wait),
     )
     lost, file = tmp_path / "lost", tmp_path / "a.md"
     lost.mkdir()
-    told.hears(lambda: file.write_text("the ant"), str(file))
-    assert told.state().folders == 1
-    told.hears(lambda: later.forward(10), str(lost), str(tmp_path))
-    assert told.state().folders == 2
+    recorder.hears(lambda: file.write_text("the ant"), str(file))
+    assert recorder.state().folders == 1
+    recorder.hears(lambda: later.forward(10), str(lost), str(tmp_path))
+    assert recorder.state().folders == 2
 
 
 def soon(wanted: Callable[[], bool]) -> None:
-    """Wait until ``wanted``, of which nobody tells."""
+    """Wait until ``wanted``, which is not reported."""
     tick = threading.Event()
     until = time.monotonic() + 30
     while not wanted():

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from commonplace.errors import ConfigError
-from commonplace.text.analyse import make_analyser, title_of
+from commonplace.index.documents import title_of
+from commonplace.text.analyse import make_analyser
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ def test_titles(path: str, title: str) -> None:
     assert title_of(path) == title
 
 
-def test_analysers_are_told_apart_by_their_ids() -> None:
+def test_analysers_differ_by_their_ids() -> None:
     made = [make_analyser(name) for name in ("standard", "unicode61", "trigram")]
     assert [analyser.tokenizer for analyser in made] == [None, "unicode61", "trigram"]
     assert len({analyser.id for analyser in made}) == 3

@@ -60,7 +60,7 @@ def test_what_is_no_operator_is_plain(text: str) -> None:
         ("deploy -not-here -猫", ("deploy",), (), ("not-here", "猫")),
         ('deploy -"to staging"', ("deploy",), (), ("to staging",)),
         ("it's -wrong", ("it's",), (), ("wrong",)),
-        # A query of exclusions alone is somebody looking for a flag.
+        # A query of exclusions alone means looking for a flag.
         ("-verbose", ("verbose",), (), ()),
     ],
 )

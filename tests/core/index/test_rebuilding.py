@@ -1,4 +1,4 @@
-"""A whole index made anew beside the one that answers: begun, gone on with, activated."""
+"""A whole index rebuilt beside the one that is searched: begun, continued, activated."""
 
 from __future__ import annotations
 
@@ -134,15 +134,15 @@ def house() -> House:
 def test_a_first_index_that_was_killed_is_gone_on_with() -> None:
     house = House(300)
     house.killed(120)
-    told: list[Progress] = []
-    report = house.manager().maintain(deadline=NEVER, progress=told.append)
+    seen: list[Progress] = []
+    report = house.manager().maintain(deadline=NEVER, progress=seen.append)
     assert (report.added, report.unchanged) == (180, 120)
-    shares = [(one.completed, one.total) for one in told if one.label == "Indexing notes"]
+    shares = [(one.completed, one.total) for one in seen if one.label == "Indexing notes"]
     assert (shares[0], shares[-1]) == ((120, 300), (300, 300))
-    told.clear()
+    seen.clear()
     house.notes.texts["n00.md"] = "A walrus and another."
-    house.manager().maintain(deadline=NEVER, progress=told.append)
-    assert told[-1] == Progress(label="Indexing notes", completed=1, total=1)
+    house.manager().maintain(deadline=NEVER, progress=seen.append)
+    assert seen[-1] == Progress(label="Indexing notes", completed=1, total=1)
 
 
 def test_a_mark_leaves_an_identity_what_it_was() -> None:
@@ -162,11 +162,11 @@ def test_a_forced_rebuild_that_was_killed_is_gone_on_with(house: House) -> None:
     house.manager().maintain(deadline=NEVER)
     house.killed(20, force=True)
     assert house.states() == ["live", "filling"]
-    told: list[Progress] = []
-    report = house.manager().maintain(force=True, deadline=NEVER, progress=told.append)
+    seen: list[Progress] = []
+    report = house.manager().maintain(force=True, deadline=NEVER, progress=seen.append)
     assert (report.rebuilt, len(house.notes.seen)) == (True, SIZE - 20)
     assert house.states() == ["live"]
-    shares = [(one.completed, one.total) for one in told if one.label == "Indexing notes"]
+    shares = [(one.completed, one.total) for one in seen if one.label == "Indexing notes"]
     assert (shares[0], shares[-1]) == ((20, SIZE), (SIZE, SIZE))
     house.notes.seen.clear()
     assert house.manager().maintain(force=True, deadline=NEVER).rebuilt
@@ -208,7 +208,7 @@ def test_a_plain_sync_keeps_what_a_killed_one_began_for_a_day(house: House) -> N
     assert house.states() == ["live"]
 
 
-def test_an_index_of_an_older_make_answers_while_searches_make_it_anew(house: House) -> None:
+def test_an_index_of_an_older_make_answers_while_searches_rebuild_it(house: House) -> None:
     house.made_before()
     assert house.manager().pending().rebuilding == (0, SIZE)
     for done in (20, 40):
@@ -230,14 +230,14 @@ def test_an_index_of_an_older_make_answers_while_searches_make_it_anew(house: Ho
 def test_a_sync_finishes_what_searches_began(house: House) -> None:
     house.made_before()
     freshen(house.manager())
-    told: list[Progress] = []
-    report = house.manager().maintain(deadline=NEVER, progress=told.append)
+    seen: list[Progress] = []
+    report = house.manager().maintain(deadline=NEVER, progress=seen.append)
     assert (report.rebuilt, len(house.notes.seen)) == (True, SIZE)
-    first = next(one for one in told if one.label == "Indexing notes")
+    first = next(one for one in seen if one.label == "Indexing notes")
     assert (first.completed, first.total) == (20, SIZE)
 
 
-def test_what_is_forced_meanwhile_is_read_anew_from_the_beginning(house: House) -> None:
+def test_what_is_forced_meanwhile_is_read_again_from_the_beginning(house: House) -> None:
     house.made_before()
     freshen(house.manager())
     house.notes.seen.clear()
@@ -245,7 +245,7 @@ def test_what_is_forced_meanwhile_is_read_anew_from_the_beginning(house: House) 
     assert len(house.notes.seen) == SIZE
 
 
-def test_a_change_that_is_made_anew_already_is_not_in_the_answer_yet(house: House) -> None:
+def test_a_change_that_is_rebuilt_already_is_not_in_the_answer_yet(house: House) -> None:
     house.made_before()
     freshen(house.manager())
     for number in range(SIZE):
@@ -255,7 +255,7 @@ def test_a_change_that_is_made_anew_already_is_not_in_the_answer_yet(house: Hous
     assert freshen(house.manager()).stale == SIZE
 
 
-def test_while_another_makes_it_anew_an_older_one_answers(house: House) -> None:
+def test_while_another_rebuilds_it_an_older_one_answers(house: House) -> None:
     house.made_before()
     freshen(house.manager())
     manager = house.manager()
@@ -286,7 +286,9 @@ def test_one_of_another_tokenizer_never_answers(house: House, size: int) -> None
     assert other.pending().unchanged == size
 
 
-def test_a_note_nobody_may_read_does_not_keep_the_index_of_another_tokenizer(house: House) -> None:
+def test_a_note_that_no_one_may_read_does_not_keep_the_index_of_another_tokenizer(
+    house: House,
+) -> None:
     house.manager().maintain(deadline=NEVER)
     house.notes.unreadable.add("n03.md")
     report = house.manager(analyser="trigram").maintain(deadline=NEVER)
@@ -294,7 +296,7 @@ def test_a_note_nobody_may_read_does_not_keep_the_index_of_another_tokenizer(hou
     assert [path for path, _ in report.unreadable] == ["n03.md"]
 
 
-def test_a_note_nobody_may_read_keeps_its_place_in_an_older_one(house: House) -> None:
+def test_a_note_that_no_one_may_read_keeps_its_place_in_an_older_one(house: House) -> None:
     house.made_before()
     house.notes.unreadable.add("n03.md")
     report = house.manager().maintain(deadline=NEVER)
@@ -304,7 +306,9 @@ def test_a_note_nobody_may_read_keeps_its_place_in_an_older_one(house: House) ->
     assert house.manager().maintain(deadline=NEVER).rebuilt
 
 
-def test_another_recipe_is_counted_and_what_has_changed_is_not_held_up_by_it(house: House) -> None:
+def test_another_fingerprint_is_counted_and_what_has_changed_is_not_held_up_by_it(
+    house: House,
+) -> None:
     house.manager().maintain(deadline=NEVER)
     house.notes.seen.clear()
     house.notes.texts["n09.md"] = "A walrus and another."
@@ -314,9 +318,9 @@ def test_another_recipe_is_counted_and_what_has_changed_is_not_held_up_by_it(hou
     assert fresh.stale == SIZE - 1
     assert f"rebuilding the index (1 of {SIZE} notes)" in fresh.notes[0]
     assert house.found(other) == SIZE
-    told: list[Progress] = []
-    report = other.maintain(deadline=NEVER, progress=told.append)
+    seen: list[Progress] = []
+    report = other.maintain(deadline=NEVER, progress=seen.append)
     assert (report.updated, report.rebuilt) == (SIZE - 1, False)
-    first = next(one for one in told if one.label == "Indexing notes")
+    first = next(one for one in seen if one.label == "Indexing notes")
     assert (first.completed, first.total) == (1, SIZE)
     assert freshen(other) == (0, (), ())

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.model.settings import Fault
+    from commonplace.model.settings import ConfigProblem
 
 __all__ = [
     "CallerError",
@@ -172,12 +172,14 @@ class CallerError(CommonplaceError):
 class ConfigError(CallerError):
     """A configuration is wrong.
 
-    ``faults`` holds all of them, not the first: each with file, line, key path and message.
+    ``problems`` holds all of them, not the first: each with file, line, key path and message.
     """
 
-    def __init__(self, message: str, *, faults: Sequence[Fault] = (), hint: str = "") -> None:
+    def __init__(
+        self, message: str, *, problems: Sequence[ConfigProblem] = (), hint: str = ""
+    ) -> None:
         super().__init__(message, hint=hint)
-        self.faults = tuple(faults)
+        self.problems = tuple(problems)
 
 
 class PathNotAllowedError(CallerError):

@@ -302,7 +302,7 @@ def test_notes_written_into_an_empty_workspace_are_all_found(
 def test_a_typo_in_the_configuration_is_reported_with_its_hint(opener: Opener) -> None:
     with pytest.raises(ConfigError) as caught:
         opener(config={"agents": {"defaults": {"memorySearch": {"chunkng": {}}}}})
-    assert "chunking" in str(caught.value) + str(caught.value.faults)
+    assert "chunking" in str(caught.value) + str(caught.value.problems)
 
 
 def test_switched_off_is_an_error_of_its_own(opener: Opener) -> None:

@@ -116,7 +116,7 @@ def _configuration(context: Context) -> Generator[Finding, None, Settings | None
         "sections": context.section_classes(),
     }
     report = check(**asked, absence=plugin_host(context.env).absence)
-    for fault in report.faults:
+    for fault in report.problems:
         yield Finding("problem", "configuration", str(fault), Fix(report.hint or _CHECK))
     for warning in report.warnings:
         yield Finding("warning", "configuration", warning)
@@ -125,7 +125,7 @@ def _configuration(context: Context) -> Generator[Finding, None, Settings | None
     except ConfigError:
         return None
     # A part that no installed plugin offers is an error here, yet the memory opens without it.
-    if not report.faults:
+    if not report.problems:
         files = ", ".join(report.files) or "no file, defaults only"
         yield Finding("ok", "configuration", files)
     if not settings.search.enabled or settings.slot == "none":

@@ -30,7 +30,7 @@ def report(error: Exception, argv: Sequence[str]) -> int:
         lines = [f"{PROGRAM}: {message}"]
         lines += [f"  {note}" for note in getattr(error, "__notes__", ())]
         if isinstance(error, ConfigError):
-            lines += [f"  {fault}" for fault in error.faults if str(fault) not in message]
+            lines += [f"  {problem}" for problem in error.problems if str(problem) not in message]
         if hint:
             lines.append(f"  fix: {hint}")
         with suppress(OSError):  # the exit code still reports it
@@ -54,7 +54,7 @@ def _printed_as_json(error: BaseException, kind: str, message: str, hint: str) -
 
     facts: dict[str, object] = {"type": kind, "message": message, "hint": hint}
     if isinstance(error, ConfigError):
-        facts["problems"] = error.faults
+        facts["problems"] = error.problems
     if notes := getattr(error, "__notes__", ()):
         facts["notes"] = notes
     try:

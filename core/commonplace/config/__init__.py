@@ -7,10 +7,9 @@ from commonplace.lazy import lazy_exports
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "config.checking": "CheckReport check",
-        "config.explaining": "Explained explain",
         "config.load": "load_settings",
         "config.paths": "ConfigPath cache_dir config_paths state_dir",
+        "config.reports": "CheckReport Explained check explain",
         "config.schema": "json_schema",
         "config.search": "ExtraPath SearchSettings SyncSettings",
         "config.secret": "Secret",

@@ -1,4 +1,4 @@
-"""Finding memory's sections in one document, in the spelling of either generation."""
+"""Reads one document of the configuration: core's sections in either spelling, and plugins'."""
 
 from __future__ import annotations
 
@@ -15,11 +15,119 @@ from commonplace.config.values import kind_of
 from commonplace.model.groups import Group, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from commonplace.config.reading import Keys, Reader
+    from commonplace.model.settings import ConfigProblem
 
-__all__ = ["AgentFindings", "Findings", "Shapes", "read_document"]
+__all__ = [
+    "AgentFindings",
+    "Findings",
+    "Shapes",
+    "merged_sections",
+    "owned",
+    "read_document",
+    "read_sections",
+]
+
+
+Names = tuple[str, ...]
+
+
+def merged_sections(
+    findings: list[Findings], search: Mapping[str, Found]
+) -> dict[str, Mapping[str, object]]:
+    """Every section by name, as written; where several documents have it, key by key."""
+    merged: dict[str, Mapping[str, object]] = {}
+    for document in reversed(findings):
+        for name, (raw, _) in document.sections.items():
+            merged[name] = _laid_over(merged.get(name, {}), raw)
+    for position, found in search.items():
+        for section, key in owned(position):
+            nested: object = found.value
+            for part in reversed(key.split(".") if key else ()):
+                nested = {part: nested}
+            if isinstance(nested, Mapping):
+                merged[section] = _laid_over(merged.get(section, {}), nested)
+    return {name: Opaque(raw) for name, raw in merged.items()}
+
+
+def read_sections(
+    findings: list[Findings],
+    search: Mapping[str, Found],
+    names: Iterable[str],
+    classes: Callable[[str], type | None],
+) -> tuple[dict[str, Any], dict[str, dict[str, Found]], list[ConfigProblem]]:
+    """The sections among ``names`` whose class is known, read into it; what each was read from.
+
+    Faults go to the documents' readers; those that belong to no document are given back.
+    """
+    values: dict[str, Any] = {}
+    origins: dict[str, dict[str, Found]] = {}
+    problems: list[ConfigProblem] = []
+    for name in names:
+        if (cls := classes(name)) is None:
+            continue
+        shape = Shape(cls)
+        holders = [document for document in findings if name in document.sections]
+        found: dict[str, Found] = {}
+        for document in reversed(holders):
+            data, keys = document.sections[name]
+            found = joined(shape, found, document.reader.section(shape, data, keys))
+        origins[name] = found
+        given = {shape.leaves[key].names: value.value for key, value in found.items()}
+        for position, value in search.items():
+            key = next((key for section, key in owned(position) if section == name), "")
+            if key in shape.leaves:
+                given[shape.leaves[key].names] = value.value
+        if any(document.reader.has_problems for document in holders or findings):
+            continue
+        file = holders[0].reader.layer.file if holders else "configuration"
+        if missing := _missing(name, shape, given, file):
+            problems += missing
+            continue
+        try:
+            values[name] = shape.build(given)
+        except (TypeError, ValueError) as error:
+            # Its words may quote the value, and that may be a secret.
+            problems.append(
+                _problem(file, name, f"is refused by its plugin ({type(error).__name__})")
+            )
+    return values, origins, problems
+
+
+def _missing(name: str, shape: Shape, given: Mapping[Names, Any], file: str) -> list[ConfigProblem]:
+    return [
+        _problem(file, f"{name}.{leaf.key}", "is missing")
+        for leaf in shape.leaves.values()
+        if leaf.required and leaf.names not in given
+    ]
+
+
+def _problem(file: str, key: str, message: str) -> ConfigProblem:
+    from commonplace.model.settings import ConfigProblem
+
+    return ConfigProblem(file=file, line=0, key=key, message=message)
+
+
+def owned(position: str) -> Iterator[tuple[str, str]]:
+    """The sections that a key of ``memorySearch`` belongs to, each with the key there."""
+    for start, owner in SEARCH_KEYS.items():
+        if position == start or position.startswith(f"{start}."):
+            key = f"{owner.key}{position[len(start) :]}".lstrip(".")
+            yield from ((section, key) for section in owner.sections)
+
+
+def _laid_over(base: Mapping[str, object], over: Mapping[str, object]) -> dict[str, object]:
+    result = dict(base)
+    for key, value in over.items():
+        below = result.get(key)
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            result[key] = _laid_over(below, value)
+        else:
+            result[key] = value
+    return result
+
 
 _FOREIGN = {
     "dreaming": "there is no dreaming",
@@ -81,18 +189,18 @@ def agent_id(text: str) -> str:
 
 
 def read_document(reader: Reader, shapes: Shapes) -> Findings:
-    """Everything of ours in the document of ``reader``, which collects the faults."""
+    """Everything of ours in the document of ``reader``, which collects the problems."""
     findings = Findings(reader)
     root = reader.layer.data
     if not isinstance(root, Mapping):
-        reader.fault((), f"must be an object, not {kind_of(root)}")
+        reader.problem((), f"must be an object, not {kind_of(root)}")
         return findings
     reader.check_include(root, ())
     _agents(findings, shapes, reader.mapping(root, "agents", ()))
     _memory(findings, shapes, reader.mapping(root, "memory", ()))
     if reader.tunable_only:
         for key in root.keys() - {"agents", "memory", "$schema"}:
-            reader.fault((key,), f"a workspace's own file {_WORKSPACE_MAY}")
+            reader.problem((key,), f"a workspace's own file {_WORKSPACE_MAY}")
     else:
         _plugins(findings, root.get("plugins"))
         _others(findings, root)
@@ -124,7 +232,7 @@ def _listed(findings: Findings, shapes: Shapes, entries: Any) -> None:
     reader = findings.reader
     at: Keys = ("agents", "list")
     if not isinstance(entries, list | tuple):
-        reader.fault(at, f"must be a list of agents, not {kind_of(entries)}")
+        reader.problem(at, f"must be a list of agents, not {kind_of(entries)}")
         return
     for place in range(len(entries)):
         entry = reader.mapping(entries, place, at)
@@ -132,7 +240,7 @@ def _listed(findings: Findings, shapes: Shapes, entries: Any) -> None:
         if isinstance(name, str) and agent_id(name):
             _agent(findings, shapes, name, entry, (*at, place))
         elif entry:
-            reader.fault((*at, place, "id"), "must be the agent's id, a string")
+            reader.problem((*at, place, "id"), "must be the agent's id, a string")
 
 
 def _agent(
@@ -176,14 +284,14 @@ def _memory(findings: Findings, shapes: Shapes, memory: Mapping[str, Any]) -> No
         elif key in ("search", "$include"):
             continue
         elif reader.tunable_only:
-            reader.fault(("memory", str(key)), f"a workspace's own file {_WORKSPACE_MAY}")
+            reader.problem(("memory", str(key)), f"a workspace's own file {_WORKSPACE_MAY}")
         elif _may_be_section(key, raw, shapes.memory):
             findings.sections[f"memory.{key}"] = (raw, ("memory", key))
         elif key in ORIGINAL_BACKENDS:
-            reader.mapping(memory, key, ("memory",))  # for its fault
+            reader.mapping(memory, key, ("memory",))  # for its problem
         else:
             known = (*keys, "search", *ORIGINAL_BACKENDS)
-            reader.fault(("memory", str(key)), "is not a key here" + hint(str(key), known))
+            reader.problem(("memory", str(key)), "is not a key here" + hint(str(key), known))
     findings.memory = reader.section(shapes.memory, own, ("memory",))
 
 
@@ -210,7 +318,7 @@ def _plugins(findings: Findings, plugins: object) -> None:
         if isinstance(raw, str) and raw.strip():
             findings.slot = Found(raw.strip(), reader.layer, keys)
         else:
-            reader.fault(keys, f'must be the id of a plugin or "none", not {kind_of(raw)}')
+            reader.problem(keys, f'must be the id of a plugin or "none", not {kind_of(raw)}')
     entries = plugins.get("entries")
     for name, entry in entries.items() if isinstance(entries, Mapping) else ():
         config = entry.get("config") if isinstance(entry, Mapping) else None
@@ -240,7 +348,7 @@ def _workspace(reader: Reader, shapes: Shapes, data: Mapping[str, Any], at: Keys
 
 def _only(reader: Reader, data: Mapping[str, Any], at: Keys, allowed: set[str]) -> None:
     for key in data.keys() - allowed:
-        reader.fault((*at, str(key)), f"a workspace's own file {_WORKSPACE_MAY}")
+        reader.problem((*at, str(key)), f"a workspace's own file {_WORKSPACE_MAY}")
 
 
 def _slips(reader: Reader, data: Mapping[str, Any], at: Keys, ours: tuple[str, ...]) -> None:

@@ -30,7 +30,7 @@ def load_settings(
     ``None`` where it shall stay unread; it is asked for the chosen backends and for every section
     that is there.
 
-    Raises :class:`~commonplace.errors.ConfigError` with every fault of every file.
+    Raises :class:`~commonplace.errors.ConfigError` with every problem of every file.
     """
     env = os.environ if env is None else env
     plain = config is None and not paths.given(env, "COMMONPLACE_CONFIG")

@@ -15,9 +15,11 @@ from commonplace.model.groups import Setting
 from commonplace.model.plugins import is_id
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from commonplace.config.values import Reading
 
-__all__ = ["backend_chain", "byte_size", "extra_paths", "plugin_id"]
+__all__ = ["READERS", "backend_chain", "byte_size", "extra_paths", "plugin_id"]
 
 _SIZE = r"(?ai)\s*(\d+(?:\.\d+)?)\s*(b|[kmgt]i?b?)?\s*"
 _POWER = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -63,8 +65,8 @@ def backend_chain(raw: object, reading: Reading) -> tuple[str, ...]:
     for place, item in enumerate(raw):
         try:
             id_ = plugin_id(item, reading)
-        except WrongValueError as fault:
-            wrong[place] = fault
+        except WrongValueError as problem:
+            wrong[place] = problem
             continue
         if id_ in chain:
             wrong[place] = WrongValueError("stands in the chain already")
@@ -83,8 +85,8 @@ def extra_paths(raw: object, reading: Reading) -> tuple[ExtraPath, ...]:
     for place, item in enumerate(raw):
         try:
             extra = _extra_path(item, reading)
-        except WrongValueError as fault:
-            wrong[place] = fault
+        except WrongValueError as problem:
+            wrong[place] = problem
         else:
             if extra is not None and extra not in found:
                 found.append(extra)
@@ -118,3 +120,11 @@ def _inside(path: str, workspace: str) -> bool:
     root = os.path.realpath(workspace)
     target = os.path.realpath(os.path.join(root, path))
     return target == root or target.startswith(root.rstrip(os.sep) + os.sep)
+
+
+READERS: Mapping[str, Callable[[object, Reading], object]] = {
+    "backend_chain": backend_chain,
+    "byte_size": byte_size,
+    "extra_paths": extra_paths,
+}
+"""The readers of core's own settings, by the name they are referred to."""

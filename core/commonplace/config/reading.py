@@ -1,10 +1,11 @@
-"""Walking one document by the shapes of its sections, collecting values and every fault."""
+"""Walking one document by the shapes of its sections, collecting values and every problem."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from commonplace.config.readers import READERS
 from commonplace.config.shape import Graft, Leaf
 from commonplace.config.values import Reading, WrongValueError, convert, kind_of
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from commonplace.config.shape import Branch, Shape
-    from commonplace.model.settings import Fault
+    from commonplace.model.settings import ConfigProblem
 
 __all__ = ["Found", "Keys", "Layer", "Reader", "hint", "joined", "key_path"]
 
@@ -73,7 +74,7 @@ def joined(shape: Shape, base: dict[str, Found], over: dict[str, Found]) -> dict
 
 
 class Reader:
-    """Reads sections of one layer; ``faults`` and ``warnings`` grow while it does."""
+    """Reads sections of one layer; ``problems`` and ``warnings`` grow while it does."""
 
     def __init__(self, layer: Layer, env: Mapping[str, str], confined: str = "") -> None:
         self.layer = layer
@@ -83,38 +84,39 @@ class Reader:
             base=layer.base,
             programmatic=layer.role == "argument",
             confined=confined,
+            named=READERS,
         )
         self.warnings: list[str] = []
-        self._faults: list[tuple[Keys, str]] = []
+        self._problems: list[tuple[Keys, str]] = []
 
-    def fault(self, keys: Keys, message: str) -> None:
+    def problem(self, keys: Keys, message: str) -> None:
         """Note that something is wrong at ``keys``."""
-        self._faults.append((keys, message))
+        self._problems.append((keys, message))
 
     def warn(self, keys: Keys, message: str) -> None:
         """Note that something has no effect, or is probably a slip."""
         self.warnings.append(f"{self.layer.file}: {key_path(keys)}: {message}")
 
     @property
-    def faulty(self) -> bool:
+    def has_problems(self) -> bool:
         """Whether anything is wrong so far."""
-        return bool(self._faults)
+        return bool(self._problems)
 
-    def faults(self) -> list[Fault]:
+    def problems(self) -> list[ConfigProblem]:
         """All that was wrong, in the order of the file."""
-        if not self._faults:
+        if not self._problems:
             return []
-        from commonplace.model.settings import Fault
+        from commonplace.model.settings import ConfigProblem
 
-        lines = self._lines([keys for keys, _ in self._faults])
+        lines = self._lines([keys for keys, _ in self._problems])
         found = [
-            Fault(file=self.layer.file, line=line, key=key_path(keys), message=message)
-            for line, (keys, message) in zip(lines, self._faults, strict=True)
+            ConfigProblem(file=self.layer.file, line=line, key=key_path(keys), message=message)
+            for line, (keys, message) in zip(lines, self._problems, strict=True)
         ]
-        return sorted(found, key=lambda fault: fault.line)
+        return sorted(found, key=lambda problem: problem.line)
 
     def mapping(self, parent: Any, key: str | int, keys: Keys) -> Mapping[str, Any]:
-        """The object that ``parent`` has at ``key``; empty, and a fault, if it is something else.
+        """The object that ``parent`` has at ``key``; empty, and a problem, if it is something else.
 
         ``keys`` lead to ``parent``.
         """
@@ -122,7 +124,7 @@ class Reader:
         if isinstance(raw, Mapping):
             self.check_include(raw, (*keys, key))
             return raw
-        self.fault((*keys, key), f"must be an object, not {kind_of(raw)}")
+        self.problem((*keys, key), f"must be an object, not {kind_of(raw)}")
         return {}
 
     def check_include(self, data: Mapping[str, Any], keys: Keys) -> None:
@@ -131,15 +133,15 @@ class Reader:
             self.warn((*keys, "$include"), "is not followed: what it includes has no effect")
 
     def value(self, leaf: Leaf, raw: object, keys: Keys) -> Found | None:
-        """One setting; ``None``, and faults, if it is wrong."""
+        """One setting; ``None``, and problems, if it is wrong."""
         if self.tunable_only and not leaf.setting.tunable:
-            self.fault(keys, _NOT_TUNABLE)
+            self.problem(keys, _NOT_TUNABLE)
             return None
         try:
             value = convert(leaf.type, raw, leaf.setting, self.values)
         except WrongValueError as wrong:
-            for message, below in wrong.faults:
-                self.fault((*keys, *below), message)
+            for message, below in wrong.problems:
+                self.problem((*keys, *below), message)
             return None
         finally:
             for doubt in self.values.doubts:
@@ -181,26 +183,26 @@ class Reader:
             elif reason := shape.unsupported.get(branch.prefix + key):
                 self.warn(at, f"has no effect: {reason}")
             elif key != "$include":
-                self.fault(at, "is not a key here" + _hint(key, branch, shape))
+                self.problem(at, "is not a key here" + _hint(key, branch, shape))
         return found
 
     def _unread(self, graft: Graft, raw: Any, keys: Keys) -> dict[str, Found]:
         """What a plugin would read that is not there: kept, and not checked."""
         if self.tunable_only:
-            self.fault(keys, _NOT_TUNABLE)
+            self.problem(keys, _NOT_TUNABLE)
             return {}
         return {graft.position: Found(raw, self.layer, keys)}
 
     def _lines(self, places: list[Keys]) -> list[int]:
         if not self.layer.text:
             return [0] * len(places)
-        from commonplace.config.places import MisplacedError, locate
+        from commonplace.config.json5 import MalformedError, locate
 
         try:
             root = locate(self.layer.text)
-        except MisplacedError:
-            # The parser of values took the text, this one did not: a fault without its line is
-            # better than no fault.
+        except MalformedError:
+            # The parser of values took the text, this one did not: a problem without its line is
+            # better than no problem.
             return [0] * len(places)
         return [root.line_of(keys) for keys in places]
 

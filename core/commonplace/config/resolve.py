@@ -1,4 +1,4 @@
-"""Laying the documents of a configuration over one another."""
+"""Merges the documents of a configuration into the settings of one agent."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from commonplace.config import paths
-from commonplace.config.document import Shapes, read_document
+from commonplace.config.defaults import CHUNK_SIZES, SOURCES, TRANSCRIPTS
+from commonplace.config.document import Shapes, merged_sections, read_document, read_sections
 from commonplace.config.json5 import UnreadableError, parse, read_text
+from commonplace.config.paths import Agents, find_agent, find_workspace
 from commonplace.config.reading import Layer, Reader, joined
-from commonplace.config.sections import merged_sections, read_sections
 from commonplace.config.settings import MemorySettings, Settings
-from commonplace.config.tuning import search_settings
-from commonplace.config.workspace import Agents, find_agent, find_workspace
 from commonplace.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -21,10 +20,83 @@ if TYPE_CHECKING:
 
     from commonplace.config.document import Findings
     from commonplace.config.reading import Found
+    from commonplace.config.search import SearchSettings
     from commonplace.config.shape import Shape
-    from commonplace.model.settings import Fault
+    from commonplace.model.settings import ConfigProblem
 
-__all__ = ["Resolution", "resolve"]
+__all__ = [
+    "Resolution",
+    "resolve",
+    "search_settings",
+]
+
+
+def search_settings(
+    shape: Shape, found: Mapping[tuple[str, ...], Any]
+) -> tuple[SearchSettings, list[str]]:
+    """The settings from values by Python names, and words on what has no effect.
+
+    ``shape`` is that of :class:`~commonplace.config.search.SearchSettings`.
+    """
+    values = dict(found)
+    notes = _sources(values)
+    _weights(values)
+    _chunking(values)
+    settings: SearchSettings = shape.build(values)
+    notes += [
+        f"memorySearch.{key}: bedrock is not supported; it embeds nothing"
+        for key, provider in (("provider", settings.provider), ("fallback", settings.fallback))
+        if provider == "bedrock"
+    ]
+    return settings, notes
+
+
+def _sources(values: dict[tuple[str, ...], Any]) -> list[str]:
+    """Bring both halves of the consent to transcripts together; words where one is missing."""
+    notes: list[str] = []
+    remembers = values.get(("remember_across_conversations",)) is True
+    if remembers:
+        values["session_memory",] = True
+    sources = values.get(("sources",), SOURCES)
+    if not values.get(("session_memory",), False):
+        if TRANSCRIPTS in sources:
+            notes.append(
+                f"memorySearch.sources: {TRANSCRIPTS} are not searched: "
+                "set experimental.sessionMemory to true as well"
+            )
+        sources = tuple(source for source in sources if source != TRANSCRIPTS)
+    elif TRANSCRIPTS not in sources:
+        if remembers:
+            sources = (*sources, TRANSCRIPTS)
+        else:
+            notes.append(
+                f"memorySearch.experimental.sessionMemory: {TRANSCRIPTS} are not searched: "
+                f'put "{TRANSCRIPTS}" into sources as well'
+            )
+    values["sources",] = sources or SOURCES
+    return notes
+
+
+def _weights(values: dict[tuple[str, ...], Any]) -> None:
+    vector, text = ("query", "hybrid", "vector_weight"), ("query", "hybrid", "text_weight")
+    if vector not in values and text not in values:
+        return
+    weights = values.get(vector, 0.7), values.get(text, 0.3)
+    whole = sum(weights)
+    values[vector], values[text] = (
+        (weights[0] / whole, weights[1] / whole) if whole > 0 else (0.7, 0.3)
+    )
+
+
+def _chunking(values: dict[tuple[str, ...], Any]) -> None:
+    tokens, overlap = ("chunking", "tokens"), ("chunking", "overlap")
+    strategy = values.get(("chunking", "strategy"), "")
+    for name, default in CHUNK_SIZES.get(strategy, {}).items():
+        values.setdefault(("chunking", name), default)
+    if tokens in values or overlap in values:
+        size = values.get(tokens, 200)
+        values[overlap] = min(values.get(overlap, 25), size - 1)
+
 
 Config = str | os.PathLike[str] | Mapping[str, object] | None
 
@@ -32,8 +104,8 @@ Config = str | os.PathLike[str] | Mapping[str, object] | None
 class Resolution:
     """Settings, where each was found, and all that is wrong or has no effect.
 
-    ``settings`` is ``None`` where there are faults, or an ``error`` that is no fault of a file: an
-    agent or a workspace that cannot be. ``found`` is keyed by section (``search``, ``flush``,
+    ``settings`` is ``None`` where there are problems in files, or an ``error``: an agent or a
+    workspace that cannot be. ``found`` is keyed by section (``search``, ``flush``,
     ``memory``, and a plugin's by its own name, such as ``memory.<id>``) and dotted key.
     ``written`` are the sections of plugins that stand in a file, or belong to a chosen backend.
     """
@@ -45,21 +117,23 @@ class Resolution:
         self.workspace_origin = ""
         self.agent_origin = ""
         self.files: list[str] = []
-        self.faults: list[Fault] = []
+        self.problems: list[ConfigProblem] = []
         self.warnings: list[str] = []
         self.layers: list[Layer] = []
         self.written: set[str] = set()
 
     def settings_or_raise(self) -> Settings:
-        """The settings; raises :class:`~commonplace.errors.ConfigError` with all faults."""
+        """The settings; raises :class:`~commonplace.errors.ConfigError` with all problems."""
         if self.settings is not None:
             return self.settings
-        if self.error is not None and not self.faults:
+        if self.error is not None and not self.problems:
             raise self.error
-        first, *others = self.faults
+        first, *others = self.problems
         more = f" (and {len(others)} more)" if others else ""
         raise ConfigError(
-            f"{first}{more}", faults=self.faults, hint="commonplace config check tells all of them"
+            f"{first}{more}",
+            problems=self.problems,
+            hint="commonplace config check tells all of them",
         )
 
 
@@ -106,9 +180,9 @@ def resolve(
         resolution.written = {*chosen, *(name for f in findings for name in f.sections)}
         values, origins, missing = read_sections(findings, found["search"], names, sections)
         found.update(origins)
-        resolution.faults += missing
+        resolution.problems += missing
     _collect(resolution, readers)
-    if resolution.faults:
+    if resolution.problems:
         return resolution
     state = paths.state_dir(env)
     search, notes = search_settings(shapes.search, _named(shapes.search, found["search"]))
@@ -168,14 +242,16 @@ def _workspace_layer(place: str, resolution: Resolution) -> Layer | None:
 
 
 def _file(role: str, path: str, resolution: Resolution) -> Layer | None:
-    """The document at ``path``; ``None`` and a fault if it cannot be read."""
+    """The document at ``path``; ``None`` and a problem if it cannot be read."""
     try:
         text = read_text(path, strange=role == "workspace")
         layer = Layer(role, path, parse(text), text=text, base=os.path.dirname(path))
-    except UnreadableError as fault:
-        from commonplace.model.settings import Fault
+    except UnreadableError as problem:
+        from commonplace.model.settings import ConfigProblem
 
-        resolution.faults.append(Fault(file=path, line=fault.line, key="", message=str(fault)))
+        resolution.problems.append(
+            ConfigProblem(file=path, line=problem.line, key="", message=str(problem))
+        )
         return None
     resolution.files.append(path)
     resolution.layers.append(layer)
@@ -184,7 +260,7 @@ def _file(role: str, path: str, resolution: Resolution) -> Layer | None:
 
 def _collect(resolution: Resolution, readers: list[Reader]) -> None:
     for reader in readers:
-        resolution.faults += reader.faults()
+        resolution.problems += reader.problems()
         resolution.warnings += reader.warnings
 
 

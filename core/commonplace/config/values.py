@@ -23,19 +23,19 @@ __all__ = ["Reading", "WrongValueError", "convert", "kind_of"]
 class WrongValueError(Exception):
     """What is wrong with a value, in words that never quote it.
 
-    ``faults`` are pairs of words and the keys that lead from the value to the place.
+    ``problems`` are pairs of words and the keys that lead from the value to the place.
     """
 
     def __init__(self, message: str, *below: str | int) -> None:
         super().__init__(message)
-        self.faults: tuple[tuple[str, tuple[str | int, ...]], ...] = ((message, below),)
+        self.problems: tuple[tuple[str, tuple[str | int, ...]], ...] = ((message, below),)
 
     @classmethod
     def together(cls, parts: Mapping[str | int, WrongValueError]) -> WrongValueError:
         """Everything that is wrong with the parts of one value, by key or index."""
-        wrong = cls("several faults")
-        wrong.faults = tuple(
-            (words, (key, *below)) for key, part in parts.items() for words, below in part.faults
+        wrong = cls("several problems")
+        wrong.problems = tuple(
+            (words, (key, *below)) for key, part in parts.items() for words, below in part.problems
         )
         return wrong
 
@@ -43,10 +43,11 @@ class WrongValueError(Exception):
 class Reading:
     """What a reader of values may know of the file they stand in.
 
-    ``programmatic`` values are brought within bounds where those of a file are at fault.
+    ``programmatic`` values are brought within bounds where those of a file are wrong.
     ``base`` is the folder that relative paths start from. ``confined`` is the workspace that
     paths must stay in, or ``""``: there, references to the environment are not looked up.
-    ``doubts`` collects words about values that are taken, but look like a slip.
+    ``named`` are the readers that settings refer to by name. ``doubts`` collects messages about
+    values that are taken, but look like a slip.
     """
 
     def __init__(
@@ -56,11 +57,13 @@ class Reading:
         base: str,
         programmatic: bool = False,
         confined: str = "",
+        named: Mapping[str, Callable[..., Any]] | None = None,
     ) -> None:
         self.env = env
         self.base = base
         self.programmatic = programmatic
         self.confined = confined
+        self.named = named or {}
         self.doubts: list[str] = []
 
     def text(self, raw: object) -> str:
@@ -117,7 +120,8 @@ def convert(type_: Any, raw: object, setting: Setting, reading: Reading) -> Any:
     Raises :class:`WrongValueError`.
     """
     if setting.read is not None:
-        return _reader(setting.read)(raw, reading)
+        read = setting.read
+        return (read if callable(read) else reading.named[read])(raw, reading)
     origin = get_origin(type_)
     if origin in (Union, UnionType):
         (type_,) = (part for part in get_args(type_) if part is not NoneType)
@@ -247,8 +251,8 @@ def _items(type_: Any, raw: object, setting: Setting, reading: Reading) -> tuple
     for place, item in enumerate(raw):
         try:
             value = convert(type_, item, setting, reading)
-        except WrongValueError as fault:
-            wrong[place] = fault
+        except WrongValueError as problem:
+            wrong[place] = problem
         else:
             if value not in found or not setting.unique:
                 found.append(value)
@@ -265,8 +269,8 @@ def _mapping(type_: Any, raw: object, setting: Setting, reading: Reading) -> Map
     for key, item in raw.items():
         try:
             found[str(key)] = convert(type_, item, setting, reading)
-        except WrongValueError as fault:
-            wrong[str(key)] = fault
+        except WrongValueError as problem:
+            wrong[str(key)] = problem
     if wrong:
         raise WrongValueError.together(wrong)
     return found
@@ -304,15 +308,6 @@ def _parts(
             else:
                 keys = ", ".join(branch.below)
                 wrong[key] = WrongValueError(f"is not a key here; the keys are {keys}")
-        except WrongValueError as fault:
-            wrong[key] = fault
+        except WrongValueError as problem:
+            wrong[key] = problem
     return wrong
-
-
-def _reader(read: Callable[..., Any] | str) -> Callable[..., Any]:
-    if not isinstance(read, str):
-        return read
-    from commonplace.config import readers
-
-    named: Callable[..., Any] = getattr(readers, read)
-    return named

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from attrs import frozen
 
-__all__ = ["Fault"]
+__all__ = ["ConfigProblem"]
 
 
 @frozen
-class Fault:
+class ConfigProblem:
     """One thing wrong in a configuration. ``line`` is 1-based, 0 where it is not known."""
 
     file: str

@@ -69,7 +69,7 @@ def test_valid_settings_are_read_and_invalid_ones_reported(tmp_path: Path, key: 
             env={"HOME": str(tmp_path)},
             sections=lambda section: LanceSettings if section == "memory.lancedb" else None,
         )
-        assert any(f"memory.lancedb.{key}" in fault.key for fault in report.faults), given
+        assert any(f"memory.lancedb.{key}" in fault.key for fault in report.problems), given
 
 
 def test_secrets_are_references_and_never_shown(tmp_path: Path) -> None:

@@ -146,9 +146,9 @@ def test_what_a_file_may_have(key: str, given: Any, taken: Any, tmp_path: Path) 
 @pytest.mark.parametrize(("key", "bad"), REFUSED)
 def test_what_a_file_may_not_have(key: str, bad: Any, tmp_path: Path) -> None:
     report = check(**write(tmp_path, nested(key, bad)))
-    assert report.faults, f"{bad!r} was taken"
-    assert all(fault.key.startswith(f"memory.qmd.{key}") for fault in report.faults)
-    assert all(fault.line >= 4 for fault in report.faults)
+    assert report.problems, f"{bad!r} was taken"
+    assert all(fault.key.startswith(f"memory.qmd.{key}") for fault in report.problems)
+    assert all(fault.line >= 4 for fault in report.problems)
 
 
 @pytest.mark.parametrize("text", ["soon", "5 minutes", "-5m", "m", ""])
@@ -181,7 +181,7 @@ def test_what_a_program_may_pass(key: str, given: Any, taken: Any, tmp_path: Pat
 
 def test_unknown_keys_are_faults_with_a_suggestion(tmp_path: Path) -> None:
     report = check(**write(tmp_path, {"comand": "x", "update": {"intervall": "5m"}}))
-    assert [fault.message for fault in report.faults] == [
+    assert [fault.message for fault in report.problems] == [
         "is not a key here; did you mean 'command'?",
         "is not a key here; did you mean 'update.interval'?",
     ]

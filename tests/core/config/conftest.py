@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from commonplace.config import Settings
-    from commonplace.model.settings import Fault
+    from commonplace.model.settings import ConfigProblem
 
 
 @pytest.fixture
@@ -78,14 +78,14 @@ def load(
 
 
 @pytest.fixture
-def faults(load: Callable[..., Settings]) -> Callable[..., list[Fault]]:
-    """The faults that loading tells of; none if it does not fail."""
+def problems(load: Callable[..., Settings]) -> Callable[..., list[ConfigProblem]]:
+    """The problems that loading tells of; none if it does not fail."""
 
-    def faults(**arguments: Any) -> list[Fault]:
+    def problems(**arguments: Any) -> list[ConfigProblem]:
         try:
             load(**arguments)
         except ConfigError as error:
-            return list(error.faults)
+            return list(error.problems)
         return []
 
-    return faults
+    return problems

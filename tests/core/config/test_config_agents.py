@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from commonplace.config import Settings
-    from commonplace.model.settings import Fault
+    from commonplace.model.settings import ConfigProblem
 
 
 def listed(*agents: Any, **defaults: Any) -> dict[str, Any]:
@@ -134,14 +134,14 @@ def test_an_agent_overrides_field_by_field(load: Callable[..., Settings]) -> Non
     assert load(config=config, agent="b").plugin_config("mmr").lambda_ == 0.4
 
 
-def test_faults_of_every_agent_are_told(faults: Callable[..., list[Fault]]) -> None:
+def test_faults_of_every_agent_are_told(problems: Callable[..., list[ConfigProblem]]) -> None:
     config = listed(
         {"id": "a"},
         {"id": "b", "memorySearch": {"enabled": 1}, "workspace": 5},
         {"name": "no id"},
         "c",
     )
-    assert [fault.key for fault in faults(config=config, agent="a")] == [
+    assert [problem.key for problem in problems(config=config, agent="a")] == [
         "agents.list[1].workspace",
         "agents.list[1].memorySearch.enabled",
         "agents.list[2].id",

@@ -1,4 +1,4 @@
-"""All faults at once, each in words that help, at its line."""
+"""All problems at once, each in words that help, at its line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.config import Settings
-    from commonplace.model.settings import Fault
+    from commonplace.model.settings import ConfigProblem
 
 WRONG = """\
 // Everything here is wrong.
@@ -48,13 +48,13 @@ WRONG = """\
 
 
 def test_all_faults_of_a_file_are_told_at_once_with_their_lines(
-    write: Callable[[str, Any], str], faults: Callable[..., list[Fault]]
+    write: Callable[[str, Any], str], problems: Callable[..., list[ConfigProblem]]
 ) -> None:
     path = write("user", WRONG)
-    found = faults()
-    assert {fault.file for fault in found} == {path}
+    found = problems()
+    assert {problem.file for problem in found} == {path}
     search = "agents.defaults.memorySearch"
-    assert [(fault.line, fault.key) for fault in found] == [
+    assert [(problem.line, problem.key) for problem in found] == [
         (6, f"{search}.provder"),
         (7, f"{search}.query.maxResults"),
         (8, f"{search}.query.minScore"),
@@ -73,12 +73,12 @@ def test_all_faults_of_a_file_are_told_at_once_with_their_lines(
 
 
 def test_faults_of_several_files_are_told_together(
-    write: Callable[[str, Any], str], faults: Callable[..., list[Fault]]
+    write: Callable[[str, Any], str], problems: Callable[..., list[ConfigProblem]]
 ) -> None:
     bad = {"memory": {"search": {"enabled": 1}}}
     paths = {write("original", "{"), write("user", bad), write("workspace", bad)}
-    assert {fault.file for fault in faults()} == paths
-    assert len(faults(config=bad)) == 4
+    assert {problem.file for problem in problems()} == paths
+    assert len(problems(config=bad)) == 4
 
 
 def test_the_error_is_one_line_and_says_how_many(
@@ -108,11 +108,11 @@ def test_the_error_is_one_line_and_says_how_many(
     ],
 )
 def test_unknown_keys_come_with_a_suggestion(
-    search: Any, hint: str, faults: Callable[..., list[Fault]]
+    search: Any, hint: str, problems: Callable[..., list[ConfigProblem]]
 ) -> None:
-    (fault,) = faults(config={"memory": {"search": search}})
-    assert fault.message.startswith("is not a key here; ")
-    assert hint in fault.message
+    (problem,) = problems(config={"memory": {"search": search}})
+    assert problem.message.startswith("is not a key here; ")
+    assert hint in problem.message
 
 
 @pytest.mark.parametrize(
@@ -125,10 +125,10 @@ def test_unknown_keys_come_with_a_suggestion(
     ],
 )
 def test_unknown_keys_of_memory_itself(
-    memory: Any, hint: str, faults: Callable[..., list[Fault]]
+    memory: Any, hint: str, problems: Callable[..., list[ConfigProblem]]
 ) -> None:
-    (fault,) = faults(config={"memory": memory})
-    assert hint in fault.message
+    (problem,) = problems(config={"memory": memory})
+    assert hint in problem.message
 
 
 def test_a_backend_may_have_a_section(load: Callable[..., Settings]) -> None:
@@ -153,8 +153,8 @@ def test_the_chain_of_backends(
 
 
 @pytest.mark.parametrize("backend", [[], "", 1, None, ["a", 1], "Upper", {"a": 1}])
-def test_what_is_no_chain(backend: Any, faults: Callable[..., list[Fault]]) -> None:
-    assert faults(config={"memory": {"backend": backend}})
+def test_what_is_no_chain(backend: Any, problems: Callable[..., list[ConfigProblem]]) -> None:
+    assert problems(config={"memory": {"backend": backend}})
 
 
 @pytest.mark.parametrize(
@@ -168,19 +168,19 @@ def test_what_is_no_chain(backend: Any, faults: Callable[..., list[Fault]]) -> N
     ],
 )
 def test_faults_say_what_was_found_and_never_quote_it(
-    value: Any, words: str, faults: Callable[..., list[Fault]]
+    value: Any, words: str, problems: Callable[..., list[ConfigProblem]]
 ) -> None:
-    (fault,) = faults(config={"memory": {"search": {"query": {"maxResults": value}}}})
-    assert fault.message == f"must be a whole number of at least 1, {words}"
+    (problem,) = problems(config={"memory": {"search": {"query": {"maxResults": value}}}})
+    assert problem.message == f"must be a whole number of at least 1, {words}"
 
 
 @pytest.mark.parametrize("section", ["agents", "memory"])
 @pytest.mark.parametrize("value", [1, "x", [], None])
 def test_sections_must_be_objects(
-    section: str, value: Any, faults: Callable[..., list[Fault]]
+    section: str, value: Any, problems: Callable[..., list[ConfigProblem]]
 ) -> None:
-    (fault,) = faults(config={section: value})
-    assert (fault.key, fault.message[:17]) == (section, "must be an object")
+    (problem,) = problems(config={section: value})
+    assert (problem.key, problem.message[:17]) == (section, "must be an object")
 
 
 @pytest.mark.parametrize(
@@ -194,9 +194,9 @@ def test_sizes(text: Any, size: int, load: Callable[..., Settings]) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "mb", "-1", "2 pb", -1, 1.5, None, True, "1 2"])
-def test_what_is_no_size(text: Any, faults: Callable[..., list[Fault]]) -> None:
+def test_what_is_no_size(text: Any, problems: Callable[..., list[ConfigProblem]]) -> None:
     flush = {"memoryFlush": {"forceFlushTranscriptBytes": text}}
-    assert faults(config={"agents": {"defaults": {"compaction": flush}}})
+    assert problems(config={"agents": {"defaults": {"compaction": flush}}})
 
 
 def test_the_defaults_of_the_flush(load: Callable[..., Settings]) -> None:
@@ -207,7 +207,7 @@ def test_the_defaults_of_the_flush(load: Callable[..., Settings]) -> None:
     assert (flush.prompt, flush.system_prompt, flush.model) == (None, None, None)
 
 
-def test_slots(load: Callable[..., Settings], faults: Callable[..., list[Fault]]) -> None:
+def test_slots(load: Callable[..., Settings], problems: Callable[..., list[ConfigProblem]]) -> None:
     def slot(value: Any) -> Any:
         return {"plugins": {"slots": {"memory": value}}}
 
@@ -217,7 +217,7 @@ def test_slots(load: Callable[..., Settings], faults: Callable[..., list[Fault]]
     other = load(config=slot("memory-lancedb"))
     assert other.slot == "memory-lancedb"
     assert "'memory-lancedb' is not installed" in other.warnings[0]
-    assert [fault.key for fault in faults(config=slot(False))] == ["plugins.slots.memory"]
+    assert [problem.key for problem in problems(config=slot(False))] == ["plugins.slots.memory"]
 
 
 @pytest.mark.parametrize(
@@ -243,14 +243,14 @@ def test_a_check_tells_and_does_not_raise(
     path = write("user", WRONG)
     report = check(workspace=workspace, env=env, sections=sections)
     assert report.files == (path,)
-    assert len(report.faults) == 14
+    assert len(report.problems) == 14
     again = check(workspace=workspace, env=env, config={}, sections=sections)
-    assert again.faults == report.faults
+    assert again.problems == report.problems
 
 
 def test_a_check_of_nothing_wrong(env: dict[str, str], workspace: str) -> None:
     report = check(workspace=workspace, env=env)
-    assert (report.files, report.faults, report.warnings) == ((), (), ())
+    assert (report.files, report.problems, report.warnings) == ((), (), ())
 
 
 def test_a_check_tells_of_a_workspace_that_is_not_there_and_of_faults_beside_it(
@@ -258,8 +258,8 @@ def test_a_check_tells_of_a_workspace_that_is_not_there_and_of_faults_beside_it(
 ) -> None:
     write("user", "{memory: {citations: 1}}")
     report = check(env=env)
-    assert [fault.key for fault in report.faults] == ["memory.citations", ""]
-    assert "no workspace" in report.faults[1].message
+    assert [problem.key for problem in report.problems] == ["memory.citations", ""]
+    assert "no workspace" in report.problems[1].message
     assert report.hint
 
 

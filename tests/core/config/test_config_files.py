@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from commonplace.config import Settings
-    from commonplace.model.settings import Fault
+    from commonplace.model.settings import ConfigProblem
 
 
 def test_json5_is_understood() -> None:
@@ -43,20 +43,20 @@ def test_what_only_the_parser_refuses_is_a_fault_all_the_same(text: str) -> None
 
 @pytest.mark.parametrize("role", ["user", "original", "workspace", "named"])
 def test_a_syntax_error_is_told_with_line_column_and_hint(
-    role: str, write: Callable[[str, Any], str], faults: Callable[..., list[Fault]]
+    role: str, write: Callable[[str, Any], str], problems: Callable[..., list[ConfigProblem]]
 ) -> None:
     path = write(role, "{\n  memory: {\n    citations: 'on'\n    backend: 'builtin' } }")
-    (fault,) = faults(config=path if role == "named" else None)
-    assert (fault.file, fault.line, fault.key) == (path, 3, "")
-    assert fault.message == "column 20: a comma is missing; add one here"
+    (problem,) = problems(config=path if role == "named" else None)
+    assert (problem.file, problem.line, problem.key) == (path, 3, "")
+    assert problem.message == "column 20: a comma is missing; add one here"
 
 
 def test_a_file_that_is_no_object_is_a_fault(
-    write: Callable[[str, Any], str], faults: Callable[..., list[Fault]]
+    write: Callable[[str, Any], str], problems: Callable[..., list[ConfigProblem]]
 ) -> None:
     write("user", "[1]")
-    (fault,) = faults()
-    assert fault.message == "must be an object, not a list"
+    (problem,) = problems()
+    assert problem.message == "must be an object, not a list"
 
 
 def test_a_file_that_is_not_utf8_is_a_fault(tmp_path: Path) -> None:
@@ -74,19 +74,19 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
 
 
 def test_a_named_file_that_is_missing_is_a_fault(
-    faults: Callable[..., list[Fault]], env: dict[str, str]
+    problems: Callable[..., list[ConfigProblem]], env: dict[str, str]
 ) -> None:
-    (by_argument,) = faults(config="nowhere.json5")
+    (by_argument,) = problems(config="nowhere.json5")
     assert by_argument.message.startswith("cannot be read")
     env["COMMONPLACE_CONFIG"] = "nowhere.json5"
-    (by_variable,) = faults()
+    (by_variable,) = problems()
     assert by_variable == by_argument
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links and pipes are POSIX's")
 @pytest.mark.parametrize("kind", ["link", "dangling link", "pipe", "folder"])
 def test_a_workspace_file_must_be_a_plain_file(
-    kind: str, workspace: str, tmp_path: Path, faults: Callable[..., list[Fault]]
+    kind: str, workspace: str, tmp_path: Path, problems: Callable[..., list[ConfigProblem]]
 ) -> None:
     path = f"{workspace}/commonplace.json5"
     target = tmp_path / "target.json5"
@@ -98,9 +98,9 @@ def test_a_workspace_file_must_be_a_plain_file(
         os.mkfifo(path)
     else:
         os.mkdir(path)
-    (fault,) = faults()
-    assert fault.file == path
-    assert fault.message
+    (problem,) = problems()
+    assert problem.file == path
+    assert problem.message
 
 
 def test_config_files_names_the_files_that_were_read(

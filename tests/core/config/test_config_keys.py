@@ -18,7 +18,7 @@ from commonplace_qmd.settings import QmdPath
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.model.settings import Fault
+    from commonplace.model.settings import ConfigProblem
 
 INF, NAN = math.inf, math.nan
 
@@ -314,15 +314,15 @@ def test_what_a_file_may_not_have(
     key: str,
     bad: Any,
     write: Callable[[str, Any], str],
-    faults: Callable[..., list[Fault]],
+    problems: Callable[..., list[ConfigProblem]],
 ) -> None:
     path = write("user", {"memory": {"search": nested(key, bad)}})
-    found = faults()
+    found = problems()
     assert found, f"{bad!r} was taken"
-    for fault in found:
-        assert fault.file == path
-        assert fault.key.startswith(f"memory.search.{key}")
-        assert fault.line >= 3
+    for problem in found:
+        assert problem.file == path
+        assert problem.key.startswith(f"memory.search.{key}")
+        assert problem.line >= 3
 
 
 @pytest.mark.parametrize(("key", "given", "taken"), CLAMPED)
@@ -345,10 +345,14 @@ def test_what_a_program_may_pass(
     ],
 )
 def test_what_a_program_may_not_pass(
-    key: str, bad: Any, faults: Callable[..., list[Fault]]
+    key: str, bad: Any, problems: Callable[..., list[ConfigProblem]]
 ) -> None:
-    (fault,) = faults(config={"memory": {"search": nested(key, bad)}})
-    assert (fault.file, fault.line, fault.key) == ("config argument", 0, f"memory.search.{key}")
+    (problem,) = problems(config={"memory": {"search": nested(key, bad)}})
+    assert (problem.file, problem.line, problem.key) == (
+        "config argument",
+        0,
+        f"memory.search.{key}",
+    )
 
 
 @pytest.mark.parametrize(

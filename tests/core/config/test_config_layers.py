@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from commonplace.config import Settings
-    from commonplace.model.settings import Fault
+    from commonplace.model.settings import ConfigProblem
 
 
 def results(number: int) -> dict[str, Any]:
@@ -166,16 +166,16 @@ def test_a_workspace_may_name_nothing_that_reaches_out(
     search: dict[str, Any],
     spelling: str,
     write: Callable[[str, Any], str],
-    faults: Callable[..., list[Fault]],
+    problems: Callable[..., list[ConfigProblem]],
 ) -> None:
     newer = {"memory": {"search": search}}
     path = write(
         "workspace",
         newer if spelling == "newer" else {"agents": {"defaults": {"memorySearch": search}}},
     )
-    (fault,) = faults()
-    assert fault.file == path
-    assert "a workspace's own file may" in fault.message
+    (problem,) = problems()
+    assert problem.file == path
+    assert "a workspace's own file may" in problem.message
 
 
 @pytest.mark.parametrize(
@@ -198,24 +198,24 @@ def test_a_workspace_has_no_other_sections(
     content: dict[str, Any],
     key: str,
     write: Callable[[str, Any], str],
-    faults: Callable[..., list[Fault]],
+    problems: Callable[..., list[ConfigProblem]],
 ) -> None:
     write("workspace", content)
-    (fault,) = faults()
-    assert fault.key == key
-    assert "a workspace's own file may" in fault.message
+    (problem,) = problems()
+    assert problem.key == key
+    assert "a workspace's own file may" in problem.message
 
 
 def test_a_workspace_cannot_reach_out_by_a_link(
     workspace: str,
     tmp_path: Path,
     write: Callable[[str, Any], str],
-    faults: Callable[..., list[Fault]],
+    problems: Callable[..., list[ConfigProblem]],
 ) -> None:
     os.symlink(tmp_path / "home", f"{workspace}/docs")
     write("workspace", {"memory": {"search": {"extraPaths": ["docs"]}}})
-    (fault,) = faults()
-    assert "outside" in fault.message
+    (problem,) = problems()
+    assert "outside" in problem.message
 
 
 def test_a_workspace_cannot_read_the_environment(

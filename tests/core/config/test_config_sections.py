@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.config import Settings
-    from commonplace.model.settings import Fault
+    from commonplace.model.settings import ConfigProblem
 
 
 @frozen
@@ -79,7 +79,7 @@ def test_a_section_is_read_by_its_types(load: Callable[..., Settings]) -> None:
     assert read.anything == {"goes": [1]}
 
 
-def test_all_faults_of_a_section_are_told(faults: Callable[..., list[Fault]]) -> None:
+def test_all_faults_of_a_section_are_told(problems: Callable[..., list[ConfigProblem]]) -> None:
     section = {
         "uri": 1,
         "mode": "slow",
@@ -88,8 +88,8 @@ def test_all_faults_of_a_section_are_told(faults: Callable[..., list[Fault]]) ->
         "labels": {"a": "b"},
         "even": -2,
     }
-    found = faults(config=config(section), sections=classes)
-    assert [fault.key for fault in found] == [
+    found = problems(config=config(section), sections=classes)
+    assert [problem.key for problem in found] == [
         "memory.mine.uri",
         "memory.mine.mode",
         "memory.mine.pool.sise",
@@ -103,18 +103,20 @@ def test_all_faults_of_a_section_are_told(faults: Callable[..., list[Fault]]) ->
 
 @pytest.mark.parametrize("content", [config({}), {"memory": {"backend": "mine"}}])
 def test_what_has_no_default_must_be_there(
-    content: Any, faults: Callable[..., list[Fault]]
+    content: Any, problems: Callable[..., list[ConfigProblem]]
 ) -> None:
-    (fault,) = faults(config=content, sections=classes)
-    assert (fault.key, fault.message) == ("memory.mine.uri", "is missing")
+    (problem,) = problems(config=content, sections=classes)
+    assert (problem.key, problem.message) == ("memory.mine.uri", "is missing")
 
 
-def test_a_plugins_own_check_refuses_without_quoting(faults: Callable[..., list[Fault]]) -> None:
-    (fault,) = faults(config=config({"uri": "x", "even": 30_303}), sections=classes)
-    assert fault.key == "memory.mine"
-    assert "30303" not in fault.message
+def test_a_plugins_own_check_refuses_without_quoting(
+    problems: Callable[..., list[ConfigProblem]],
+) -> None:
+    (problem,) = problems(config=config({"uri": "x", "even": 30_303}), sections=classes)
+    assert problem.key == "memory.mine"
+    assert "30303" not in problem.message
     entry = {"plugins": {"entries": {"x": {"config": {"name": "far too long"}}}}}
-    (other,) = faults(config=entry, sections=classes)
+    (other,) = problems(config=entry, sections=classes)
     assert other.message == "is refused by its plugin (ValueError)"
 
 

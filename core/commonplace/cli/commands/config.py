@@ -109,27 +109,27 @@ def _check(context: Context) -> int:
     if context.json:
         context.emit(
             {
-                "ok": not report.faults,
+                "ok": not report.problems,
                 "files": report.files,
-                "problems": report.faults,
+                "problems": report.problems,
                 "warnings": report.warnings,
                 "hint": report.hint,
             }
         )
-        return 1 if report.faults else 0
+        return 1 if report.problems else 0
     style = context.style
-    for fault in report.faults:
-        context.line(f"{style.bad('problem')}  {fault}")
+    for problem in report.problems:
+        context.line(f"{style.bad('problem')}  {problem}")
     for warning in report.warnings:
         context.line(f"{style.warning('warning')}  {warning}")
     if report.hint:
         context.line(f"         fix: {report.hint}")
-    if not report.faults:
+    if not report.problems:
         read = ", ".join(report.files) or "no file, defaults only"
         context.line(f"{style.good('ok')}       {read}")
     else:
-        context.note(f"{count(len(report.faults), 'problem')} found")
-    return 1 if report.faults else 0
+        context.note(f"{count(len(report.problems), 'problem')} found")
+    return 1 if report.problems else 0
 
 
 def _path(context: Context) -> int:

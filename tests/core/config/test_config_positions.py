@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from commonplace.config.places import MisplacedError, Place, is_blank, locate
+from commonplace.config.json5 import MalformedError, Position, is_blank, locate
 
 NAMES = st.one_of(
     st.sampled_from(["a", "agents", "$include", "_x", "true", "null", "b1"]),
@@ -82,8 +82,8 @@ def keys_of(value: object) -> Any:
     return {}
 
 
-def keys_found(place: Place) -> Any:
-    return {key: keys_found(inner) for key, inner in place.below.items()}
+def keys_found(position: Position) -> Any:
+    return {key: keys_found(inner) for key, inner in position.below.items()}
 
 
 @settings(max_examples=100, deadline=None)
@@ -110,7 +110,7 @@ def test_it_takes_and_refuses_what_the_parser_does(text: str, data: st.DataObjec
     if taken:
         locate(broken)
     else:
-        with pytest.raises(MisplacedError):
+        with pytest.raises(MalformedError):
             locate(broken)
 
 
@@ -120,8 +120,8 @@ def test_no_text_makes_it_fail_otherwise(text: str) -> None:
     try:
         locate(text)
         line, column = 1, 1
-    except MisplacedError as misplaced:
-        line, column = misplaced.line, misplaced.column
+    except MalformedError as malformed:
+        line, column = malformed.line, malformed.column
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     assert 1 <= line <= len(lines)
     assert column >= 1
@@ -178,7 +178,7 @@ def test_a_key_that_stands_twice_is_known_by_its_last_place() -> None:
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(text: str, line: int, column: int, hint: str) -> None:
-    with pytest.raises(MisplacedError, match=hint) as caught:
+    with pytest.raises(MalformedError, match=hint) as caught:
         locate(text)
     assert (caught.value.line, caught.value.column) == (line, column)
 

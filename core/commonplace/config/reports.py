@@ -1,4 +1,4 @@
-"""Every resolved setting with its value and where it came from, fit to be shown."""
+"""Reports on a configuration: everything that is wrong with it, and where each value came from."""
 
 from __future__ import annotations
 
@@ -10,23 +10,154 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from commonplace.config.defaults import SEARCH_KEYS
+from commonplace.config.document import owned
+from commonplace.config.json5 import MalformedError, locate
+from commonplace.config.reading import key_path
 from commonplace.config.resolve import resolve
-from commonplace.config.search import SearchSettings
+from commonplace.config.search import PROVIDERS, SearchSettings
 from commonplace.config.secret import Opaque, Secret
-from commonplace.config.sections import owned
 from commonplace.config.settings import FlushSettings, MemorySettings
 from commonplace.config.shape import Shape
 from commonplace.model.groups import Group, setting
+from commonplace.model.settings import ConfigProblem
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Collection, Iterator
 
-    from commonplace.config.reading import Found
+    from commonplace.config.json5 import Position
+    from commonplace.config.reading import Found, Keys, Layer
     from commonplace.config.resolve import Resolution
     from commonplace.config.settings import Settings
 
-__all__ = ["Explained", "explain"]
+__all__ = [
+    "CheckReport",
+    "Explained",
+    "check",
+    "explain",
+]
+
+
+_CHOICES = (
+    ("memory", "backend", "backend"),
+    ("search", "sources", "source"),
+    ("search", "chunking.strategy", "chunker"),
+    ("search", "ranking.chain", "ranker"),
+    ("search", "provider", "provider"),
+    ("search", "fallback", "provider"),
+)
+"""Section and key of what names plugins, and of which kind."""
+
+_OURS = ("agents", "memory", "models", "plugins", "session")
+
+
+class CheckReport(Group):
+    """What a check found; nothing is wrong where ``problems`` is empty."""
+
+    files: tuple[str, ...] = setting("The files that were read.", default=())
+    problems: tuple[ConfigProblem, ...] = setting("All that is wrong.", default=())
+    warnings: tuple[str, ...] = setting("What has no effect, or is probably a slip.", default=())
+    hint: str = setting("One line of advice, or nothing.", default="")
+
+
+def check(
+    *,
+    workspace: str | None = None,
+    agent: str | None = None,
+    config: str | os.PathLike[str] | Mapping[str, object] | None = None,
+    env: Mapping[str, str] | None = None,
+    sections: Callable[[str], type | None] | None = None,
+    absence: Callable[[str, str], str] | None = None,
+) -> CheckReport:
+    """Everything wrong with the configuration that the same arguments would load.
+
+    ``absence`` says of a kind of plugin and an id why nobody offers it, or ``""``. An embedding
+    provider that nobody offers is a warning, for memory then answers by keyword; else it is a
+    problem. Raises nothing: even a workspace that is missing is told as a problem.
+    """
+    resolution = resolve(
+        workspace=workspace, agent=agent, config=config, env=env, sections=sections
+    )
+    problems, hint = list(resolution.problems), ""
+    if resolution.error is not None:
+        problems.append(
+            ConfigProblem(file="configuration", line=0, key="", message=str(resolution.error))
+        )
+        hint = resolution.error.hint
+    doubled = [words for layer in resolution.layers for words in _doubled(layer)]
+    warnings = resolution.warnings
+    unheard: list[str] = []
+    for kind, problem in _unknown(resolution, absence) if absence is not None else ():
+        # The doubts of whoever read the key without knowing the plugins.
+        doubts = f"{problem.file}: {problem.key}: "
+        warnings = [words for words in warnings if not words.startswith(doubts)]
+        if kind == "provider":
+            unheard.append(str(problem))
+        else:
+            problems.append(problem)
+    return CheckReport(
+        files=tuple(resolution.files),
+        problems=tuple(problems),
+        warnings=tuple(dict.fromkeys((*warnings, *unheard, *doubled))),
+        hint=hint,
+    )
+
+
+def _unknown(
+    resolution: Resolution, absence: Callable[[str, str], str]
+) -> Iterator[tuple[str, ConfigProblem]]:
+    """What the configuration names and nobody offers: the kind, and the problem."""
+    for section, key, kind in _CHOICES:
+        found = resolution.found.get(section, {}).get(key)
+        if found is None or not found.value:
+            continue
+        ids = (found.value,) if isinstance(found.value, str) else found.value
+        for id_ in filter(None, ids):
+            if kind == "provider" and id_ in PROVIDERS:
+                continue
+            if words := absence(kind, id_):
+                layer = found.layer
+                yield (
+                    kind,
+                    ConfigProblem(
+                        file=layer.file,
+                        line=_line_of(layer, found.keys),
+                        key=key_path(found.keys),
+                        message=words,
+                    ),
+                )
+
+
+def _line_of(layer: Layer, keys: Keys) -> int:
+    try:
+        return locate(layer.text).line_of(keys) if layer.text else 0
+    except MalformedError:
+        return 0
+
+
+def _doubled(layer: Layer) -> Iterator[str]:
+    """Keys that stand twice in one object: the parsers of JSON take the last in silence."""
+    try:
+        root = locate(layer.text)
+    except MalformedError:
+        return
+    for keys, position in _positions(root, ()):
+        if position.doubled and keys[0] in _OURS:
+            lines = ", ".join(map(str, position.doubled))
+            yield (
+                f"{layer.file}:{position.line}: {key_path(keys)}: stands in line {lines} as well; "
+                "the last one counts"
+            )
+
+
+def _positions(position: Position, keys: Keys) -> Iterator[tuple[Keys, Position]]:
+    open_ = [(keys, position)]
+    while open_:
+        keys, position = open_.pop()
+        if keys:
+            yield keys, position
+        open_.extend(((*keys, key), below) for key, below in reversed(position.below.items()))
+
 
 _TELLTALE = re.compile(r"key$|token$|secret|passw|auth|credential", re.IGNORECASE)
 
@@ -54,7 +185,7 @@ def explain(
 ) -> tuple[Explained, ...]:
     """All settings that the same arguments would load.
 
-    Raises :class:`~commonplace.errors.ConfigError` with every fault of every file.
+    Raises :class:`~commonplace.errors.ConfigError` with every problem of every file.
     """
     resolution = resolve(
         workspace=workspace, agent=agent, config=config, env=env, sections=sections
@@ -166,12 +297,12 @@ class _Lines:
         layer = found.layer
         if not layer.text:
             return layer.file
-        from commonplace.config.places import MisplacedError, locate
+        from commonplace.config.json5 import MalformedError, locate
 
         if layer.file not in self._roots:
             try:
                 self._roots[layer.file] = locate(layer.text)
-            except MisplacedError:
+            except MalformedError:
                 self._roots[layer.file] = None
         root = self._roots[layer.file]
         return f"{layer.file}:{root.line_of(found.keys)}" if root else layer.file

@@ -112,7 +112,7 @@ def scan_collection(
 ) -> CollectionScan:
     """Scan one collection, of which files are ``known`` to QMD or not.
 
-    A missing folder is a failure if it is known, and otherwise absent.
+    A missing folder of which no file is known is absent, any other one failed.
     """
     root, source = collection.root, collection.source
     if not is_storable(root.location):
@@ -143,7 +143,7 @@ def scan_collection(
     if failed or absent:
         links = report.skipped_symlinks
         report = ScanReport((), (), (*failed, *absent), links)
-        if not known:
+        if not (known or os.path.lexists(root.location)):
             report = ScanReport((), (), failed, links, absent)
     # QMD takes a backslash for a separator.
     refused = tuple(ref.path for ref in report.documents if "\\" in ref.path)

@@ -1,35 +1,45 @@
-"""The folder that transcripts lie in: scanned by directory entries alone, never through a link."""
+"""Which files are transcripts: by their names, in a folder that is scanned without opening any."""
 
 from __future__ import annotations
 
 import os
-import stat
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.plugin import (
-    DocumentRef,
-    Findings,
-    RootFailure,
-    ScanReport,
-    is_ignored,
-    is_link,
-    is_storable,
-    stamp_of,
-    words_of,
-)
+from commonplace.plugin import Root, is_ignored, is_storable, scan_root
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from datetime import date
 
-__all__ = ["Folder", "scan_folder"]
+    from commonplace.plugin import RootFailure, ScanReport
 
-_KEPT = "nothing is forgotten, as its disk may not be mounted"
+__all__ = [
+    "Folder",
+    "day_of",
+    "is_archived",
+    "is_claude_code",
+    "is_codex",
+    "is_openclaw",
+    "scan_folder",
+]
+
+_SUFFIX = ".jsonl"
+_ARCHIVED = re.compile(
+    r".+\.(?:reset|deleted)\.(\d{4}-\d{2}-\d{2})T\d{2}-\d{2}-\d{2}(?:\.\d+)?Z", re.ASCII | re.DOTALL
+)
+_BACKUP = ".bak."
+# Copies of a transcript at its compaction, and files of other records.
+_OTHERS = re.compile(r"\.checkpoint\.[0-9a-f-]{36}\.jsonl\Z|\.trajectory\.jsonl\Z", re.IGNORECASE)
+_FIRST_DAY = 719_163  # of the epoch, in the calendar of ``date``
+_MILLISECONDS_PER_DAY = 86_400_000
+_DAY = re.compile(r"(?:rollout-)?(\d{4}-\d{2}-\d{2})(?!\d)", re.ASCII)
 
 
 class Folder(NamedTuple):
-    """Where to look. Links are followed in ``base``, and refused in ``parts`` and below.
+    """A folder of transcripts. Links are followed in ``base``, and refused in ``parts`` and below.
 
-    ``named`` says that somebody configured it, and ``deep`` that its subfolders are looked into.
+    ``named`` means that it is configured, and ``deep`` that its subfolders are scanned.
     """
 
     base: str
@@ -46,96 +56,90 @@ class Folder(NamedTuple):
 def scan_folder(folder: Folder, source: str, wanted: Callable[[str], bool]) -> ScanReport:
     """Every regular file whose path below ``folder`` (forward slashes) is ``wanted``.
 
-    Stored paths begin with the id of ``source``. A file that is no longer found is forgotten only
-    while the folder is there and holds anything at all: a folder that is gone, or empty as the
-    mount point of a disk that is not there, was deleted by nobody as far as can be told. Where it
-    was never configured it is merely absent, and a failure only if something of it was known.
+    Stored paths begin with the id of ``source``. A missing file is forgotten only while the folder
+    exists and is not empty, since its disk may not be mounted. A folder that is not configured is
+    then absent, which is a failure only if a file of it is known.
     """
-    findings = Findings(source, overlapping=False)
-    absent: tuple[RootFailure, ...] = ()
-    try:
-        trouble = _trouble_on_the_way(folder, findings)
-        if trouble:
-            findings.fail(source, trouble)
-        elif _is_blank(folder.location):
-            absent = (RootFailure(source, f"{folder.location} holds nothing: {_KEPT}"),)
-        else:
-            _walk(folder, findings, wanted)
-    except FileNotFoundError:
-        absent = (RootFailure(source, f"{folder.location} is missing: {_KEPT}"),)
-    except (OSError, ValueError) as error:
-        findings.fail(source, f"{folder.location}: {words_of(error)}")
+
+    def enters(below: str) -> bool:
+        name = below.rpartition("/")[2]
+        return folder.deep and not is_ignored(name) and is_storable(name)
+
+    report = scan_root(
+        Root(
+            location=folder.location,
+            stored=source,
+            base=folder.base,
+            parts=folder.parts,
+            own=False,
+            kind="folder",
+            wanted=wanted,
+            suffix="",
+            enters=enters,
+        ),
+        source=source,
+    )
+
+    def named(failure: RootFailure) -> RootFailure:
+        subject, _, rest = failure.reason.partition("it ")
+        reason = f"{folder.location}: {failure.reason}" if subject else f"{folder.location} {rest}"
+        return failure._replace(reason=reason) if failure.root == source else failure
+
+    failed = tuple(map(named, report.failed_roots))
+    absent = tuple(map(named, report.absent_roots))
     if folder.named:
-        findings.failures += absent
-        absent = ()
-    findings.documents.sort(key=lambda ref: ref.path)
-    return ScanReport(
-        documents=tuple(findings.documents),
-        complete_roots=() if absent else (source,),
-        failed_roots=tuple(findings.failures),
-        skipped_symlinks=findings.links,
-        absent_roots=absent,
+        failed, absent = (*failed, *absent), ()
+    return report._replace(failed_roots=failed, absent_roots=absent)
+
+
+def is_openclaw(below: str) -> bool:
+    """Whether the path ``below`` a folder of sessions is a transcript, in use or archived."""
+    if "/" in below or _BACKUP in below or _OTHERS.search(below):
+        return False
+    return below.endswith(_SUFFIX) or is_archived(below)
+
+
+def is_archived(name: str) -> bool:
+    """Whether ``name`` is the transcript of a session that was reset or deleted."""
+    return _ARCHIVED.fullmatch(name) is not None
+
+
+def is_claude_code(below: str) -> bool:
+    """Whether the path ``below`` is a session of a project, and not of an agent that it started."""
+    project, _, name = below.partition("/")
+    return (
+        bool(project)
+        and name.endswith(_SUFFIX)
+        and "/" not in name
+        and not name.startswith("agent-")
     )
 
 
-def _trouble_on_the_way(folder: Folder, findings: Findings) -> str:
-    for depth in range(len(folder.parts)):
-        part = os.path.join(folder.base, *folder.parts[: depth + 1])
-        if is_link(os.lstat(part)):
-            findings.links += 1
-            return f"{part} is a symbolic link, which memory does not follow"
-    if not stat.S_ISDIR(os.stat(folder.location).st_mode):
-        return f"{folder.location} is not a folder"
-    return ""
+def is_codex(below: str) -> bool:
+    """Whether ``below`` is a session: ``2026/01/31/rollout-<time>-<id>.jsonl``, in any folder."""
+    name = below.rpartition("/")[2]
+    return name.startswith("rollout-") and name.endswith(_SUFFIX)
 
 
-def _is_blank(location: str) -> bool:
-    with os.scandir(location) as entries:
-        return next(entries, None) is None
+def day_of(name: str, began: float) -> date | None:
+    """The day of a session: from its name, else its first message, else its archiving.
+
+    ``began`` is in epoch milliseconds (its day in UTC), 0 if unknown.
+    """
+    from datetime import date
+
+    if (found := _DAY.match(name)) and (day := _date(found[1])):
+        return day
+    if began:
+        return date.fromordinal(_FIRST_DAY + int(began // _MILLISECONDS_PER_DAY))
+    found = _ARCHIVED.fullmatch(name)
+    return _date(found[1]) if found else None
 
 
-def _walk(folder: Folder, findings: Findings, wanted: Callable[[str], bool]) -> None:
-    waiting = [""]
-    while waiting:
-        below = waiting.pop()
-        location = os.path.join(folder.location, below)
-        prefix = f"{findings.source}/{below}"
-        unstorable: list[str] = []
-        try:
-            with os.scandir(location) as entries:
-                for name, path in _looked_at(entries, below, findings, wanted, unstorable):
-                    if folder.deep and not is_ignored(name):
-                        waiting.append(f"{path}/")
-        except OSError as error:
-            findings.fail(prefix.rstrip("/"), words_of(error))
-        if unstorable:
-            findings.fail_names(prefix, sorted(unstorable))
+def _date(text: str) -> date | None:
+    from datetime import date
 
-
-def _looked_at(
-    entries: Iterator[os.DirEntry[str]],
-    below: str,
-    findings: Findings,
-    wanted: Callable[[str], bool],
-    unstorable: list[str],
-) -> Iterator[tuple[str, str]]:
-    """Add the transcripts among ``entries``; the folders among them, as name and path below."""
-    for entry in entries:
-        path = below + entry.name
-        try:
-            found = entry.stat(follow_symlinks=False)
-        except FileNotFoundError:
-            continue  # deleted since it was listed
-        if is_link(found):
-            findings.links += 1
-        elif stat.S_ISDIR(found.st_mode) and is_storable(entry.name):
-            yield entry.name, path
-        elif stat.S_ISREG(found.st_mode) and wanted(path):
-            if is_storable(entry.name):
-                findings.documents.append(
-                    DocumentRef(
-                        findings.source, f"{findings.source}/{path}", entry.path, stamp_of(found)
-                    )
-                )
-            else:
-                unstorable.append(entry.name)
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import hookimpl
-from commonplace_sessions.settings import TranscriptSettings
+from commonplace.plugin import Group, hookimpl, setting
 
 if TYPE_CHECKING:
     from commonplace.plugin import Source, SourceContext, SourceRegistrar
     from commonplace_sessions.folder import Folder
-    from commonplace_sessions.growth import Growth
-    from commonplace_sessions.messages import Reader
+    from commonplace_sessions.readers import Reader
+    from commonplace_sessions.source import Growth
+
+__all__ = [
+    "TranscriptSettings",
+]
 
 
 @hookimpl
@@ -36,7 +39,7 @@ def commonplace_register_sources(register: SourceRegistrar) -> None:
 
 
 def _sessions(context: SourceContext) -> Source:
-    from commonplace_sessions.names import is_openclaw
+    from commonplace_sessions.folder import is_openclaw
     from commonplace_sessions.source import TranscriptSource
 
     return TranscriptSource(
@@ -45,7 +48,7 @@ def _sessions(context: SourceContext) -> Source:
 
 
 def _claude_code(context: SourceContext) -> Source:
-    from commonplace_sessions.names import is_claude_code
+    from commonplace_sessions.folder import is_claude_code
     from commonplace_sessions.source import TranscriptSource
 
     folder = _configured(context, deep=True) or _in_home(".claude", "projects")
@@ -55,7 +58,7 @@ def _claude_code(context: SourceContext) -> Source:
 
 
 def _codex(context: SourceContext) -> Source:
-    from commonplace_sessions.names import is_codex
+    from commonplace_sessions.folder import is_codex
     from commonplace_sessions.source import TranscriptSource
 
     folder = _configured(context, deep=True) or _in_home(".codex", "sessions")
@@ -63,35 +66,35 @@ def _codex(context: SourceContext) -> Source:
 
 
 def _openclaw_reader() -> Reader:
-    from commonplace_sessions.openclaw import read_openclaw
+    from commonplace_sessions.readers import read_openclaw
 
     return read_openclaw
 
 
 def _claude_code_reader() -> Reader:
-    from commonplace_sessions.claude_code import read_claude_code
+    from commonplace_sessions.readers import read_claude_code
 
     return read_claude_code
 
 
 def _codex_reader() -> Reader:
-    from commonplace_sessions.codex import read_codex
+    from commonplace_sessions.readers import read_codex
 
     return read_codex
 
 
 def _growth(context: SourceContext) -> Growth:
-    from commonplace_sessions.growth import Growth
+    from commonplace_sessions.source import Growth
 
     settings = context.config or TranscriptSettings()
     return Growth(settings.delta_bytes, settings.delta_messages)
 
 
 def _agents_own(context: SourceContext) -> Folder:
-    """The folder of this agent's sessions: as configured, the original's, else the workspace's.
+    """The folder of this agent's sessions: the configured one, the original's, or the workspace's.
 
-    Raises :class:`~commonplace.errors.PluginUnavailableError` for an agent whose id could lead
-    into another's folder, or out of all.
+    Raises :class:`~commonplace.plugin.PluginUnavailableError` for an agent whose id could lead to
+    another folder.
     """
     from commonplace.plugin import PluginUnavailableError
     from commonplace_sessions.folder import Folder
@@ -104,7 +107,7 @@ def _agents_own(context: SourceContext) -> Folder:
     agent = context.agent
     if agent in ("", ".", "..") or any(mark in agent for mark in "/\\:\0"):
         raise PluginUnavailableError(
-            f"the agent's id {agent!r} is no name of a folder",
+            f"the agent's id {agent!r} cannot be the name of a folder",
             hint="name the folder by plugins.entries.sessions.config.root",
         )
     return Folder(context.state_dirs[0], ("agents", agent, "sessions"))
@@ -123,3 +126,27 @@ def _in_home(*parts: str) -> Folder:
     from commonplace_sessions.folder import Folder
 
     return Folder(os.path.join(os.path.expanduser("~"), *parts), deep=True)
+
+
+class TranscriptSettings(Group):
+    """``plugins.entries.<id>.config`` and ``sync.sessions``, the same for each of these sources."""
+
+    root: str | None = setting(
+        "Folder of the transcripts.", default=None, path=True, shown="where the agent keeps them"
+    )
+    delta_bytes: int = setting(
+        "Growth of a transcript after which it is indexed again.",
+        default=100_000,
+        unit="bytes",
+        minimum=0,
+        clamp=(0, None),
+        tunable=True,
+    )
+    delta_messages: int = setting(
+        "New messages in a transcript after which it is indexed again.",
+        default=50,
+        unit="messages",
+        minimum=0,
+        clamp=(0, None),
+        tunable=True,
+    )

@@ -1,9 +1,9 @@
-"""Making secrets in a text unreadable.
+"""Masks secrets in a text.
 
-What counts as one: values of names that end in KEY, TOKEN, SECRET, PASSWORD or PASSWD (assignments,
+Secrets are values of names that end in KEY, TOKEN, SECRET, PASSWORD or PASSWD (assignments,
 JSON fields, options of commands), credentials of HTTP headers and of addresses, private keys in
-PEM form, and tokens that their vendors' prefixes give away. Every pattern is searched in time
-linear in the text: none has two repetitions that could share what they match.
+PEM form, and tokens with their vendors' prefixes. Every pattern is searched in time
+linear in the text: no two repetitions can match the same text.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ _TELEGRAM = re.compile(r"(?<![A-Za-z0-9_])(?:bot)?(?P<plain>[0-9]{6,}:[A-Za-z0-9
 
 
 class _Rule(NamedTuple):
-    """``starts`` are what every match of ``pattern`` begins with, in lower case.
+    """``starts`` are the beginnings of every match of ``pattern``, in lower case.
 
-    Looking for plain words first takes a fraction of the time.
+    Finding plain words first takes a fraction of the time.
     """
 
     starts: tuple[str, ...]
@@ -105,16 +105,16 @@ _PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----")
 _PEM_BODY = re.compile(r"[A-Za-z0-9+/=]{20,}")
 _PEM_HIDDEN = " …redacted… "
 
-_OPENING = ("{", "[", "(", "|", ">")  # the value has several parts, or stands on other lines
+_OPENING = ("{", "[", "(", "|", ">")  # the value has several parts, or is on other lines
 _PROSE_KEY = re.compile(r"[A-Za-z]?[a-z]*key\Z")
 _LONGEST_NAME = 40
 
 
 def redact(text: str) -> str:
-    """``text`` with every secret in it masked; a text without any comes back as it is.
+    """``text`` with every secret in it masked.
 
-    A secret of 18 characters or more leaves its first six and last four, a shorter one ``***``; of
-    a private key the first and the last line are left. Redacting twice is redacting once.
+    A secret of 18 characters or more keeps its first six and last four, a shorter one becomes
+    ``***``; a private key keeps its first and last line. Redacting twice changes no more.
     """
     if "PRIVATE KEY-----" in text:
         text = _without_private_keys(text)
@@ -125,7 +125,7 @@ def redact(text: str) -> str:
     for starts, pattern in _RULES:
         pieces: list[str] = []
         done = 0
-        for start in _places(lowered, starts):
+        for start in _positions(lowered, starts):
             match = pattern.match(text, start) if start >= done else None
             if match is not None:
                 pieces += (text[done:start], _masked(match))
@@ -136,7 +136,7 @@ def redact(text: str) -> str:
     return text
 
 
-def _places(text: str, words: tuple[str, ...]) -> list[int]:
+def _positions(text: str, words: tuple[str, ...]) -> list[int]:
     found: list[int] = []
     for word in words:
         at = text.find(word)
@@ -147,7 +147,7 @@ def _places(text: str, words: tuple[str, ...]) -> list[int]:
 
 
 def _lower(text: str) -> str:
-    """``text`` in lower case, with every character in its place."""
+    """``text`` in lower case, with every character at its position."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else text.translate(_LOWER)
 
@@ -176,7 +176,7 @@ def _is_prose(match: re.Match[str], value: str) -> bool:
         return False
     before = match.string[max(0, match.start() - _LONGEST_NAME) : match.end("word")]
     name = re.search(r"[\w-]*\Z", before)
-    assert name is not None, "the pattern matches nothing, too"
+    assert name is not None, "the pattern matches the empty string"
     if _PROSE_KEY.match(name[0]) is None or name[0].lower().startswith("api"):
         return False
     random = any(map(str.isdigit, value)) or (len(value) >= _LONG and value.isalnum())
@@ -191,7 +191,7 @@ def _without_private_keys(text: str) -> str:
         at = begin.end()
         end = _PEM_END.search(text, at)
         if end is None:
-            # Cut off: what follows may hold anything, so only what looks like the key goes.
+            # Truncated: only what looks like the key is masked.
             pieces.append(_PEM_BODY.sub(_HIDDEN, text[at:]))
             at = len(text)
         else:

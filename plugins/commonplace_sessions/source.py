@@ -1,4 +1,4 @@
-"""A source whose documents are transcripts of one format in one folder."""
+"""A source of documents: the transcripts of one format in one folder, read as they grow."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from commonplace.plugin import (
     Document,
     DocumentRef,
+    NamedTuple,
     PathNotAllowedError,
     Segment,
     WatchedPath,
@@ -16,18 +17,35 @@ from commonplace.plugin import (
     stamp_of,
 )
 from commonplace_sessions.folder import scan_folder
-from commonplace_sessions.growth import Growth, grew_by_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
     from commonplace.plugin import ScanReport, Stamp
     from commonplace_sessions.folder import Folder
-    from commonplace_sessions.jsonl import Lines
-    from commonplace_sessions.messages import Reader
-    from commonplace_sessions.transcript import Transcript
+    from commonplace_sessions.readers import Reader
+    from commonplace_sessions.transcript import Lines, Transcript
 
-__all__ = ["TranscriptSource"]
+__all__ = [
+    "Growth",
+    "TranscriptSource",
+    "grew_by_messages",
+]
+
+
+_COUNTED = 1 << 16
+
+
+class Growth(NamedTuple):
+    """The bytes or messages after which a transcript is read again unless requested; 0 is any."""
+
+    size: int = 0
+    messages: int = 0
+
+    def is_reached_by(self, grown: int) -> bool:
+        """Whether ``grown`` bytes are enough without counting messages."""
+        return grown >= self.size or self.messages <= 0
+
 
 _ANY = Growth()
 
@@ -57,13 +75,13 @@ class TranscriptSource:
         self._growth = growth
 
     def scan(self) -> ScanReport:
-        """All transcripts there are; see :func:`~commonplace_sessions.folder.scan_folder`."""
+        """All transcripts; see :func:`~commonplace_sessions.folder.scan_folder`."""
         return scan_folder(self._folder, self.id, self._wanted)
 
     def due(self, ref: DocumentRef, indexed: Stamp) -> bool:
-        """Whether it is no longer the file it was, or has grown by enough.
+        """Whether it is another file than the indexed one, or has grown by enough.
 
-        A file that has grown by less than the bytes asked for is opened, to count its new lines.
+        A file that has grown by fewer than the configured bytes is opened to count its new lines.
         """
         size, _, _, inode = indexed
         grown = ref.stamp[0] - size
@@ -72,7 +90,7 @@ class TranscriptSource:
         try:
             opened = self._open(ref)
         except OSError:
-            return True  # to be read, and told of there
+            return True  # reading it reports the error
         if opened is None:
             return True
         try:
@@ -87,13 +105,12 @@ class TranscriptSource:
         return (WatchedPath(self._folder.location, recursive=self._folder.deep),)
 
     def read(self, ref: DocumentRef) -> Document | None:
-        """The conversation, or ``None`` where it is gone, or has become a link or no regular file.
+        """The conversation, or ``None`` if the file is missing, a link, or not a regular one.
 
-        A file that is being written is read as far as it goes, and carries the stamp from before,
-        so that it is read again. Raises ``OSError`` if it is there and cannot be read.
+        A file that is being written is read to its current end, with the stamp from before, so
+        that it is read again. Raises ``OSError`` if it exists and cannot be read.
         """
-        from commonplace_sessions.jsonl import pieces_of
-        from commonplace_sessions.transcript import read_transcript
+        from commonplace_sessions.transcript import pieces_of, read_transcript
 
         opened = self._open(ref)
         if opened is None:
@@ -111,12 +128,10 @@ class TranscriptSource:
     ) -> Generator[Iterator[Segment] | None, None, None]:
         """The conversation in pieces of about 16,000 characters, each of whole messages.
 
-        To go on ``after`` a place, all that is before it is read and compared by its checksum: that
-        is the cheapest way to be sure, and costs little beside making something of it. ``None``
-        and ``OSError`` are as in :meth:`read`.
+        To continue ``after`` a position, all bytes before it are read and compared by checksum,
+        which costs little beside parsing them. ``None`` and ``OSError`` are as in :meth:`read`.
         """
-        from commonplace_sessions.jsonl import Lines, pieces_of
-        from commonplace_sessions.transcript import Cut
+        from commonplace_sessions.transcript import Cut, Lines, pieces_of
 
         cut = Cut.of(after) if after else Cut()
         opened = self._open(ref) if cut is not None else None
@@ -145,7 +160,7 @@ class TranscriptSource:
                 yield Segment(self._document(ref, piece, so_far), piece.cut.text)
 
     def _document(self, ref: DocumentRef, found: Transcript, stamp: Stamp) -> Document:
-        from commonplace_sessions.names import day_of
+        from commonplace_sessions.folder import day_of
 
         return Document(
             ref=DocumentRef(self.id, ref.path, ref.location, stamp),
@@ -157,7 +172,7 @@ class TranscriptSource:
         )
 
     def _open(self, ref: DocumentRef) -> int | None:
-        """Its open file, or ``None`` where there is none that may be read; raises ``OSError``."""
+        """The open file, or ``None`` if none may be read; raises ``OSError``."""
         below = ref.path.removeprefix(f"{self.id}/")
         parts = below.split("/")
         if below == ref.path or not self._wanted(below) or {"", ".", ".."}.intersection(parts):
@@ -166,3 +181,12 @@ class TranscriptSource:
             return open_below(self._folder.base, [*self._folder.parts, *parts])
         except (FileNotFoundError, PathNotAllowedError):
             return None
+
+
+def grew_by_messages(opened: int, since: int, wanted: int) -> bool:
+    """Whether the open file has ``wanted`` line ends after its first ``since`` bytes."""
+    os.lseek(opened, since, os.SEEK_SET)
+    found = 0
+    while found < wanted and (piece := os.read(opened, _COUNTED)):
+        found += piece.count(b"\n")
+    return found >= wanted

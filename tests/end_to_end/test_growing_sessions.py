@@ -20,12 +20,10 @@ from commonplace.index.manager import IndexedMemoryManager
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.text.analyse import make_analyser
 from commonplace_chunkers.plugin import MarkdownChunker
-from commonplace_sessions import jsonl, transcript
-from commonplace_sessions.folder import Folder
-from commonplace_sessions.growth import Growth
-from commonplace_sessions.names import is_openclaw
-from commonplace_sessions.openclaw import read_openclaw
-from commonplace_sessions.source import TranscriptSource
+from commonplace_sessions import transcript
+from commonplace_sessions.folder import Folder, is_openclaw
+from commonplace_sessions.readers import read_openclaw
+from commonplace_sessions.source import Growth, TranscriptSource
 from commonplace_sessions.transcript import PIECE
 from commonplace_sqlite.rows import found
 from commonplace_sqlite.store import SqliteStore
@@ -325,8 +323,8 @@ def test_one_more_message_costs_no_more_than_a_piece(
         parsed.append(line)
         return parse(line)
 
-    parse = jsonl._parsed
-    monkeypatch.setattr(jsonl, "_parsed", counted)
+    parse = transcript._parsed
+    monkeypatch.setattr(transcript, "_parsed", counted)
     most = PIECE + 2 * size
     for number in range(3):
         setup.chunker.characters = 0

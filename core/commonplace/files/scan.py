@@ -271,6 +271,8 @@ class _Listing:
 
 
 _KEPT = "nothing is forgotten, as its disk may not be mounted"
+_MISSING = f"it is missing: {_KEPT}"
+_EMPTY = f"it holds nothing: {_KEPT}"
 
 
 def scan(roots: Roots, *, source: str = "memory", scandir: Scandir = os.scandir) -> ScanReport:
@@ -303,21 +305,23 @@ def scan_root(
     """All files below one root by the rules of :func:`scan`.
 
     With ``workspace``, the root fails if that folder is missing, empty, or cannot be listed. A
-    missing folder that is not the workspace's own is reported as absent. Never raises for what it
-    meets in the file system.
+    missing or empty folder that is not the workspace's own is reported as absent. Never raises for
+    what it meets in the file system.
     """
     findings = Findings(source, overlapping=False)
-    absent = not (root.own or os.path.lexists(root.location))
     reason = _workspace_failure(workspace, scandir) if workspace else ""
     reason = reason or _look_at(root, Roots(root.base, own=False), findings, scandir)
+    absent: list[RootFailure] = []
     if reason:
         findings.fail(root.stored, reason)
+    if reason in (_MISSING, _EMPTY):
+        absent, findings.failures = findings.failures, []
     return ScanReport(
         documents=tuple(sorted(findings.documents, key=attrgetter("path"))),
-        complete_roots=() if findings.failures else (root.stored,),
-        failed_roots=() if absent else tuple(findings.failures),
+        complete_roots=() if reason else (root.stored,),
+        failed_roots=tuple(findings.failures),
         skipped_symlinks=findings.links,
-        absent_roots=tuple(findings.failures) if absent else (),
+        absent_roots=tuple(absent),
     )
 
 
@@ -343,10 +347,10 @@ def _look_at(root: Root, roots: Roots, findings: Findings, scandir: Scandir) -> 
             return "its name is not valid UTF-8"
         if stat.S_ISDIR(found.st_mode) and root.kind != "file":
             blank = walk(root, roots, findings, scandir)
-            return f"it holds nothing: {_KEPT}" if blank and not root.own else ""
+            return _EMPTY if blank and not root.own else ""
         return _take_file(root, found, findings)
     except FileNotFoundError:
-        return "" if root.own else f"it is missing: {_KEPT}"
+        return "" if root.own else _MISSING
     except (OSError, ValueError) as error:
         return words_of(error)
 

@@ -18,7 +18,7 @@ from commonplace_lancedb.settings import LanceSettings
 from commonplace_local.plugin import LocalSettings
 from commonplace_qmd.settings import QmdSettings
 from commonplace_ranking.plugin import MmrSettings, TemporalDecaySettings
-from commonplace_sessions.settings import TranscriptSettings
+from commonplace_sessions.plugin import TranscriptSettings
 from commonplace_sqlite.plugin import SqliteSettings
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ RENEW = (
     "memory.qmd=commonplace_qmd.settings:QmdSettings "
     "memory.lancedb=commonplace_lancedb.settings:LanceSettings "
     "memory.builtin=commonplace_sqlite.plugin:SqliteSettings "
-    "plugins.entries.sessions.config=commonplace_sessions.settings:TranscriptSettings "
+    "plugins.entries.sessions.config=commonplace_sessions.plugin:TranscriptSettings "
     "plugins.entries.local.config=commonplace_local.plugin:LocalSettings "
     "plugins.entries.mmr.config=commonplace_ranking.plugin:MmrSettings "
     "plugins.entries.temporal_decay.config=commonplace_ranking.plugin:TemporalDecaySettings"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace_sessions.jsonl import Lines, records
+from commonplace_sessions.transcript import Lines, records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from commonplace_sessions.messages import Reader
+    from commonplace_sessions.readers import Reader
 
 Said = tuple[str, str]
 

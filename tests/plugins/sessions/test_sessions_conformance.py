@@ -4,8 +4,7 @@ import json
 from typing import TYPE_CHECKING
 
 from commonplace.testing import SourceConformance
-from commonplace_sessions.plugin import _sessions
-from commonplace_sessions.settings import TranscriptSettings
+from commonplace_sessions.plugin import TranscriptSettings, _sessions
 
 if TYPE_CHECKING:
     from commonplace.plugin import Source, SourceContext

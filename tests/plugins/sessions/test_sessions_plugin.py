@@ -9,7 +9,7 @@ import pytest
 from commonplace.errors import PluginUnavailableError
 from commonplace.plugin import PluginHost, Source, SourceContext
 from commonplace_sessions import plugin
-from commonplace_sessions.settings import TranscriptSettings
+from commonplace_sessions.plugin import TranscriptSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +65,7 @@ def test_an_agent_sees_its_own_sessions_only(
 @pytest.mark.parametrize("agent", ["", ".", "..", "../main", "a/b", "a\\b", "c:", "a\0"])
 def test_no_agent_can_leave_its_folder(agent: str, offered: dict[str, Registration[Any]]) -> None:
     context = SourceContext("/ws", agent, state_dirs=("/state",))
-    with pytest.raises(PluginUnavailableError, match="no name of a folder") as caught:
+    with pytest.raises(PluginUnavailableError, match="cannot be the name of a folder") as caught:
         offered["sessions"].factory(context)
     assert "plugins.entries.sessions.config.root" in caught.value.hint
 
@@ -109,4 +109,4 @@ def test_importing_the_plugin_imports_no_source() -> None:
     )
     loaded = set(done.stdout.split())
     assert "commonplace_sessions.plugin" in loaded
-    assert not {"commonplace_sessions.source", "commonplace_sessions.openclaw"} & loaded
+    assert not {"commonplace_sessions.source", "commonplace_sessions.readers"} & loaded

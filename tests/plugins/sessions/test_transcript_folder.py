@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from commonplace.files.scan import scan_root
 from commonplace_sessions.folder import Folder, scan_folder
 
 if TYPE_CHECKING:
@@ -119,7 +120,8 @@ def test_a_folder_that_cannot_be_listed_fails_alone(
             raise PermissionError(13, "Permission denied")
         return real(path)
 
-    monkeypatch.setattr(os, "scandir", scandir)
+    defaults = cast("dict[str, object]", scan_root.__kwdefaults__)
+    monkeypatch.setitem(defaults, "scandir", scandir)
     report = scan(Folder(str(tmp_path), deep=True))
     assert found(report) == ["sessions/y/b.jsonl"]
     assert [(failure.root, failure.reason) for failure in report.failed_roots] == [

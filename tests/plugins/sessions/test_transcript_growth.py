@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace_sessions import source as source_module
-from commonplace_sessions.folder import Folder
-from commonplace_sessions.growth import Growth
-from commonplace_sessions.names import is_openclaw
-from commonplace_sessions.openclaw import read_openclaw
-from commonplace_sessions.source import TranscriptSource
+from commonplace_sessions.folder import Folder, is_openclaw
+from commonplace_sessions.readers import read_openclaw
+from commonplace_sessions.source import Growth, TranscriptSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable

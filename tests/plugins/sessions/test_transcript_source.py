@@ -12,9 +12,8 @@ import pytest
 
 from commonplace.files.roots import stamp_of
 from commonplace_sessions import source as source_module
-from commonplace_sessions.folder import Folder
-from commonplace_sessions.names import is_openclaw
-from commonplace_sessions.openclaw import read_openclaw
+from commonplace_sessions.folder import Folder, is_openclaw
+from commonplace_sessions.readers import read_openclaw
 from commonplace_sessions.source import TranscriptSource
 from commonplace_sessions.transcript import read_transcript
 

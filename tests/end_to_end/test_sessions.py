@@ -160,7 +160,7 @@ def test_switched_off_nothing_is_searched_though_it_was_indexed(
     assert [row[0] for row in off.status().source_counts] == ["memory"]
 
 
-def test_an_index_made_anew_forgets_what_was_switched_off(opener: Opener) -> None:
+def test_a_rebuilt_index_forgets_what_was_switched_off(opener: Opener) -> None:
     opener().sync()
     off = opener({})
     assert off.sync(force=True).rebuilt
@@ -190,7 +190,7 @@ def test_a_folder_that_vanishes_hides_and_comes_back(opener: Opener, original: P
     assert places(memory, "walruses") == []
 
 
-def test_an_agent_that_never_spoke_is_told_in_the_status_alone(opener: Opener) -> None:
+def test_an_agent_without_sessions_is_reported_in_the_status_only(opener: Opener) -> None:
     memory = opener(agent="idle")
     result = memory.search("zoo")
     assert [hit.path for hit in result.hits] == ["MEMORY.md"]
@@ -270,7 +270,7 @@ def test_a_search_lets_a_conversation_grow_and_a_sync_takes_it(
         assert (result.hits, result.stale, result.notes) == ((), 0, ())
         status = memory.status()
         assert (status.stale, status.deferred) == (0, 1)
-    # Whoever opens the memory next goes on counting from the same state.
+    # The next memory that is opened continues counting from the same state.
     other = opener({**ON, "sync": {"sessions": {"deltaMessages": 3}}})
     with path.open("ab") as file:
         file.write(narwhals)
@@ -382,8 +382,8 @@ def test_the_status_counts_what_waits_to_grow_apart(
     assert "Grown since" not in sandbox.run("status", *with_config).went_well()
     with (original / "agents/main/sessions/one.jsonl").open("ab") as file:
         file.write(narwhals)
-    told = json.loads(sandbox.run("status", "--json", *with_config).went_well())
-    assert (told["stale"], told["dirty"], told["deferred"]) == (0, False, 1)
+    status = json.loads(sandbox.run("status", "--json", *with_config).went_well())
+    assert (status["stale"], status["dirty"], status["deferred"]) == (0, False, 1)
     shown = sandbox.run("status", *with_config).went_well()
     (line,) = [line for line in shown.splitlines() if "Grown since" in line]
     assert line.split(maxsplit=2)[2] == "1 conversation, too little to be indexed yet"

@@ -57,7 +57,7 @@ def test_an_agent_sees_its_own_sessions_only(
 
     assert found("main", tmp_path, tmp_path / "other") == ["sessions/a.jsonl"]
     assert found("work", tmp_path) == ["sessions/b.jsonl"]
-    assert found("nobody", tmp_path) == []
+    assert found("other", tmp_path) == []
     assert found("main") == ["sessions/e.jsonl"]
     assert found("main", tmp_path, root=str(tmp_path)) == ["sessions/c.jsonl"]
 

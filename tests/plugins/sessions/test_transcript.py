@@ -182,14 +182,14 @@ def test_what_follows_the_end_of_a_dream_is_hashed_and_no_more(
 def test_lines_know_where_they_end(parts: list[bytes], longest: int) -> None:
     data = b"".join(parts)
     lines = Lines(parts, longest)
-    told = [(line, lines.number, lines.end) for line in lines]
+    seen = [(line, lines.number, lines.end) for line in lines]
     expected = data.split(b"\n")
     if expected[-1] == b"":
         expected.pop()
-    assert [line for line, _, _ in told] == [e if len(e) <= longest else b"" for e in expected]
-    assert [number for _, number, _ in told] == list(range(1, len(expected) + 1))
+    assert [line for line, _, _ in seen] == [e if len(e) <= longest else b"" for e in expected]
+    assert [number for _, number, _ in seen] == list(range(1, len(expected) + 1))
     ends = list(accumulate(len(line) + 1 for line in expected))
-    assert [end for _, _, end in told][:-1] == ends[:-1]
+    assert [end for _, _, end in seen][:-1] == ends[:-1]
     assert lines.end == len(data)
     assert lines.digest == hashlib.sha256(data).hexdigest()
     assert lines.is_whole == (not data or data.endswith(b"\n"))

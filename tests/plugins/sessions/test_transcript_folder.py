@@ -61,8 +61,8 @@ def test_a_folder_that_is_not_there_is_no_evidence(
     if not named:
         folder = Folder(str(tmp_path), ("sessions",))
     report = scan(folder)
-    told = report.failed_roots if named else report.absent_roots
-    (failure,) = told
+    failures = report.failed_roots if named else report.absent_roots
+    (failure,) = failures
     assert failure.root == "sessions"
     assert str(tmp_path / "sessions") in failure.reason
     assert "nothing is forgotten" in failure.reason
@@ -131,7 +131,7 @@ def test_a_folder_that_cannot_be_listed_fails_alone(
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names there are always valid")
-def test_a_name_that_is_no_text_is_told(tmp_path: Path) -> None:
+def test_a_name_that_is_no_text_is_reported(tmp_path: Path) -> None:
     plant(tmp_path, "a.jsonl")
     with open(os.fsencode(tmp_path) + b"/\xff.jsonl", "wb"):
         pass

@@ -1,4 +1,4 @@
-"""When a transcript that grows is read again though nobody asked."""
+"""When a growing transcript is read again by an automatic sync."""
 
 from __future__ import annotations
 

@@ -277,7 +277,7 @@ def test_a_message_is_one_line_with_its_speaker() -> None:
     assert rendered(" \n ") == []
 
 
-def test_halves_of_characters_are_mended() -> None:
+def test_lone_surrogates_are_replaced() -> None:
     assert rendered("a\ud83d b") == ["User: a\ufffd b"]
     assert rendered("\ud83d\ude00") == ["User: 😀"]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.plugin import PluginUnavailableError, Probe, hookimpl
 from commonplace_lancedb.settings import LanceSettings
+from commonplace_lancedb.store import LanceStore
 
 if TYPE_CHECKING:
     from commonplace.plugin import BackendRegistrar, Store, StoreContext
@@ -27,7 +28,6 @@ def make_store(context: StoreContext) -> Store:
             hint="leave the tokenizer unset, or use the builtin backend",
         )
     from commonplace_lancedb.settings import location_of
-    from commonplace_lancedb.store import LanceStore
 
     settings = context.config or LanceSettings()
     return LanceStore(
@@ -45,7 +45,7 @@ def commonplace_register_backends(register: BackendRegistrar) -> None:
         make_store,
         summary="chunks, keyword index and vectors in a LanceDB table, here or in a bucket",
         config=LanceSettings,
-        capabilities=frozenset({"keyword", "phrases", "vectors", "persistent"}),
+        capabilities=LanceStore.capabilities,
         probe=_probe,
     )
 

@@ -35,7 +35,6 @@ __all__ = [
     "vector_fields",
 ]
 
-
 _KEY = "lance-schema:unenforced-primary-key"
 
 ID_BITS = 61

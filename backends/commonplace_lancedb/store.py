@@ -46,6 +46,8 @@ class LanceStore:
     LanceDB where there is a table; else it is imported when one is made.
     """
 
+    capabilities = frozenset({"keyword", "phrases", "vectors", "persistent"})
+
     def __init__(
         self,
         location: Location,
@@ -62,11 +64,6 @@ class LanceStore:
         self._index_vectors_from = index_vectors_from
         self._written = False
         self._notices: tuple[str, ...] = ()
-
-    @property
-    def capabilities(self) -> frozenset[str]:
-        """Keyword queries with phrases, and vectors, of an index that outlives the process."""
-        return frozenset({"keyword", "phrases", "vectors", "persistent"})
 
     @contextmanager
     def writer(self, *, wait: float) -> Iterator[None]:

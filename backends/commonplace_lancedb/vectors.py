@@ -28,15 +28,7 @@ if TYPE_CHECKING:
     from commonplace_lancedb.database import Database, Snapshot
     from commonplace_lancedb.head import BuildState, Head
 
-__all__ = [
-    "attached",
-    "carried",
-    "check",
-    "nearest",
-    "space_for",
-    "with_columns",
-    "with_vectors",
-]
+__all__ = ["attached", "carried", "check", "nearest", "space_for", "with_columns", "with_vectors"]
 
 
 def check(vector: bytes, dims: int) -> None:

@@ -31,13 +31,7 @@ if TYPE_CHECKING:
     from commonplace_lancedb.database import Database, Snapshot
     from commonplace_lancedb.head import BuildState
 
-__all__ = [
-    "Committer",
-    "Written",
-    "prepared",
-    "written",
-]
-
+__all__ = ["Committer", "Written", "prepared", "written"]
 
 Key = tuple[str, str]
 

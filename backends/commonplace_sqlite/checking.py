@@ -33,7 +33,6 @@ __all__ = [
     "set_aside_before",
 ]
 
-
 _MOST_PROBLEMS = 20
 
 Kind = Literal["file", "keywords", "orphans", "counts", "vectors"]

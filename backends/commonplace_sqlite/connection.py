@@ -15,7 +15,6 @@ from commonplace_sqlite.errors import DAMAGE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 __all__ = [
     "Access",
     "Condition",

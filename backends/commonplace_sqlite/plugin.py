@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import Group, hookimpl, setting
+from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from commonplace.plugin import BackendRegistrar, Store, StoreContext
@@ -42,8 +43,6 @@ def make_store(context: StoreContext) -> Store:
             f"the builtin backend has no tokenizer {context.tokenizer!r}",
             hint="use unicode61 or trigram, or leave the tokenizer unset",
         )
-    from commonplace_sqlite.store import SqliteStore
-
     vector = (context.config or SqliteSettings()).vector
     return SqliteStore(
         context.path,
@@ -61,5 +60,5 @@ def commonplace_register_backends(register: BackendRegistrar) -> None:
         make_store,
         summary="chunks, keyword index and vectors in one SQLite file",
         config=SqliteSettings,
-        capabilities=frozenset({"keyword", "phrases", "vectors", "append", "persistent"}),
+        capabilities=SqliteStore.capabilities,
     )

@@ -22,11 +22,7 @@ if TYPE_CHECKING:
     from commonplace_sqlite.keyword import Clause
     from commonplace_sqlite.schema import LiveBuild
 
-__all__ = [
-    "common_terms",
-    "essential_tokens",
-]
-
+__all__ = ["common_terms", "essential_tokens"]
 
 _MOST_PER_WEIGHT = 2.2
 """FTS5's BM25 of a term stays below k1 + 1 times its weight, however often a row contains it."""

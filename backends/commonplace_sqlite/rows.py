@@ -30,7 +30,6 @@ __all__ = [
     "unpacked",
 ]
 
-
 _DOCUMENTS = """
 SELECT plain, source, path, digest, size, mtime_ns, ctime_ns, inode, fingerprint, resume
 FROM document_<n>

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     Migration = Callable[[apsw.Connection], None]
 
-
 __all__ = [
     "APPLICATION_ID",
     "BUILD_TABLES",
@@ -35,7 +34,6 @@ __all__ = [
     "open_build",
     "text_id",
 ]
-
 
 APPLICATION_ID = 0x436D6E70
 """Stands in the file's header ("Cmnp"): what is not marked so was not written by us."""

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     Kernel = Callable[[Any, bytes, int], Any]
 
-
 __all__ = [
     "HEAD",
     "NORM_SLACK",
@@ -41,7 +40,6 @@ __all__ = [
     "row_bytes",
     "rows_in_part",
 ]
-
 
 _Number = TypeVar("_Number", int, float)
 

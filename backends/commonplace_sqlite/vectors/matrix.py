@@ -11,8 +11,6 @@ from commonplace_sqlite.vectors.codes import HEAD, row_bytes
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    import apsw
-
     from commonplace_sqlite.vectors.spaces import Space
 
 __all__ = ["Matrix", "Run"]
@@ -46,10 +44,8 @@ class Matrix:
     have moved.
     """
 
-    def __init__(self, connection: apsw.Connection, build: int, space: Space, np: Any) -> None:
-        self._connection = connection
-        self._build = build
-        self._space = space
+    def __init__(self, space: Space, np: Any) -> None:
+        self.space = space
         self._np = np
         self._counter = -1
         self._slabs: dict[int, tuple[int, int, int]] = {}
@@ -58,23 +54,14 @@ class Matrix:
         self.used = self.dead = self.moves = 0
         self._allocate(0)
 
-    @property
-    def dims(self) -> int:
-        """Numbers in a vector."""
-        return self._space.dims
-
-    def is_of(self, connection: apsw.Connection, build: int, space: Space) -> bool:
-        """Whether this belongs to the build and space, even if they have changed since."""
-        return self._connection is connection and self._build == build and self._space == space
-
     def refresh(self) -> None:
         """Update from the file: drop deleted slabs, read new ones."""
-        counter: int = self._connection.execute(_COUNTER).get
+        counter: int = self.space.connection.execute(_COUNTER).get
         if counter == self._counter:
             return
         self._runs_of = None
-        sql = of_build(_VERSIONS, self._build)
-        rows: Any = self._connection.execute(sql, (self._space.id,))
+        sql = of_build(_VERSIONS, self.space.build)
+        rows: Any = self.space.connection.execute(sql, (self.space.id,))
         now: dict[int, int] = dict(rows)
         for version in self._slabs.keys() - now.keys():
             _, begin, count = self._slabs.pop(version)
@@ -101,16 +88,16 @@ class Matrix:
 
     def _read(self) -> None:
         # All of them in the order of their documents, as they lie in the file.
-        sql, values = _SLABS, [self._space.id]
+        sql, values = _SLABS, [self.space.id]
         if self._slabs:
-            sql, values = _NEW_SLABS, [self._space.id, self._counter]
-        rows: Any = self._connection.execute(of_build(sql, self._build), values)
+            sql, values = _NEW_SLABS, [self.space.id, self._counter]
+        rows: Any = self.space.connection.execute(of_build(sql, self.space.build), values)
         while batch := list(islice(rows, _BATCH)):
             self._append(batch)
         self.widest = float(self.residuals[: self.used].max(initial=0))
 
     def _append(self, slabs: Sequence[tuple[int, int, int, bytes, bytes, bytes]]) -> None:
-        np, dims = self._np, self._space.dims
+        np, dims = self._np, self.space.dims
         begin = end = self.used
         for version, document, count, _, _, _ in slabs:
             self._slabs[version] = document, end, count
@@ -131,7 +118,7 @@ class Matrix:
         size = int(rows * _SPARE)
         self.scales = np.zeros(size, "<f4")
         self.residuals = np.zeros(size, "<f4")
-        self.codes = np.zeros((size, self._space.dims), np.int8)
+        self.codes = np.zeros((size, self.space.dims), np.int8)
         self.chunks = np.zeros(size, "<i8")
         self.vectors = np.zeros(size, "<i8")
 

@@ -13,8 +13,6 @@ from commonplace_sqlite.vectors.streaming import ROUNDING, CodedQuery, floor_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    import apsw
-
     from commonplace_sqlite.vectors.codes import Kernels
     from commonplace_sqlite.vectors.matrix import Run
     from commonplace_sqlite.vectors.spaces import Space
@@ -52,27 +50,25 @@ class Resident:
 
     def __init__(
         self,
-        connection: apsw.Connection,
-        build: int,
         space: Space,
         kernels: Kernels,
         worth_bounds: int,
     ) -> None:
         self._kernels = kernels
         self._np = kernels.numpy
-        self._matrix = Matrix(connection, build, space, kernels.numpy)
+        self._matrix = Matrix(space, kernels.numpy)
         self._worth_bounds = worth_bounds
         self._pca_bounds: PcaBounds | None = None
         self._searches = 0
         self._hope = _HOPE
         self._moves = 0
 
-    def is_of(self, connection: apsw.Connection, build: int, space: Space) -> bool:
+    def is_of(self, space: Space) -> bool:
         """Whether this belongs to the build and space, even if they have changed since."""
-        return self._matrix.is_of(connection, build, space)
+        return self._matrix.space == space
 
     def refresh(self) -> None:
-        """Follow the file."""
+        """Update from the file."""
         self._matrix.refresh()
 
     def pairs(
@@ -100,7 +96,7 @@ class Resident:
         within = slice(runs[0][0], runs[-1][1])
         wanted = sum(end - begin for begin, end in runs)
         bounds = self._ready_bounds()
-        if bounds is None or wanted * self._matrix.dims < self._worth_bounds:
+        if bounds is None or wanted * self._matrix.space.dims < self._worth_bounds:
             return None
         about, most = bounds.estimate(query, within)
         self._leave_out(about, within, runs)
@@ -122,7 +118,7 @@ class Resident:
         """The PCA bounds once they cover all rows; each search extends them by a step."""
         self._searches += 1
         matrix = self._matrix
-        dims, used = matrix.dims, matrix.used
+        dims, used = matrix.space.dims, matrix.used
         if self._moves != matrix.moves:
             self._pca_bounds, self._hope, self._moves = None, _HOPE, matrix.moves
         if not self._hope or dims < _FEWEST_DIMS or used * dims < self._worth_bounds:
@@ -157,12 +153,12 @@ class Resident:
 
     def _estimates_of(self, coded: CodedQuery, rows: Any) -> Any:
         np, matrix = self._np, self._matrix
-        levels = coded.code[HEAD : HEAD + matrix.dims]
+        levels = coded.code[HEAD : HEAD + matrix.space.dims]
         if isinstance(rows, slice):
             estimates = self._kernels.dots_of(levels, matrix.codes[rows])
         else:
             estimates = np.empty(len(rows), np.float32)
-            copied = np.empty((min(len(rows), _BLOCK_ROWS), matrix.dims), np.int8)
+            copied = np.empty((min(len(rows), _BLOCK_ROWS), matrix.space.dims), np.int8)
             for begin in range(0, len(rows), _BLOCK_ROWS):
                 some = rows[begin : begin + _BLOCK_ROWS]
                 block = copied[: len(some)]

@@ -44,12 +44,7 @@ if TYPE_CHECKING:
     from commonplace_sqlite.vectors.spaces import Space
     from commonplace_sqlite.vectors.streaming import Pair
 
-__all__ = [
-    "Extension",
-    "Limits",
-    "VectorSearch",
-    "installed",
-]
+__all__ = ["Extension", "Limits", "VectorSearch", "installed"]
 
 
 class Limits(NamedTuple):
@@ -99,22 +94,20 @@ class VectorSearch:
 
         Raises ``ValueError`` where ``vector`` is not one of the space's.
         """
-        space = find_space(connection, name)
+        space = find_space(connection, live.id, name)
         query = numbers(normalised(vector, space.dims if space else len(vector) // 4))
         if space is None or limit < 1:
             return Nearest((), exact=True)
         documents = documents_passing(connection, live.id, where)
         self._searches += 1
         plan = "int8 in memory"
-        resident = self._follow(connection, live.id, space)
+        resident = self._follow(space)
         if resident is not None:
             deadline.check("the vector search")
             pairs = resident.pairs(query, documents, limit)
         else:
-            plan, pairs = self._from_file(
-                connection, live.id, space, documents, query, limit, deadline
-            )
-        best = best_chunks(connection, live.id, pairs, query, limit, self._kernels, deadline)
+            plan, pairs = self._from_file(space, documents, query, limit, deadline)
+        best = best_chunks(space, pairs, query, limit, self._kernels, deadline)
         return Nearest(found(connection, live.id, best), exact=True, plan=plan)
 
     def notices(self, *, used: bool) -> list[str]:
@@ -133,32 +126,30 @@ class VectorSearch:
             )
         return lines
 
-    def _follow(self, connection: apsw.Connection, build: int, space: Space) -> Resident | None:
+    def _follow(self, space: Space) -> Resident | None:
         """The matrix in memory, up to date; ``None`` where there is none, and not worth one."""
         resident = self._resident
-        if resident is None or not resident.is_of(connection, build, space):
+        if resident is None or not resident.is_of(space):
             self._resident = None
-            if not self._is_worth_keeping(connection, build, space):
+            if not self._is_worth_keeping(space):
                 return None
             from commonplace_sqlite.vectors.resident import Resident
 
-            resident = Resident(connection, build, space, self._kernels, self._limits.pca_bounds)
+            resident = Resident(space, self._kernels, self._limits.pca_bounds)
         resident.refresh()
         self._resident = resident
         return resident
 
-    def _is_worth_keeping(self, connection: apsw.Connection, build: int, space: Space) -> bool:
+    def _is_worth_keeping(self, space: Space) -> bool:
         if self._searches < 2:
             return False
         kernels, keep = self._kernels, self._limits.keep
-        if not kernels.numpy_is_loaded and covered(connection, build, space) < keep:
+        if not kernels.numpy_is_loaded and covered(space) < keep:
             return False
         return kernels.numpy is not None
 
     def _from_file(
         self,
-        connection: apsw.Connection,
-        build: int,
         space: Space,
         documents: Collection[int] | None,
         query: Sequence[float],
@@ -167,14 +158,14 @@ class VectorSearch:
     ) -> tuple[str, list[Pair]]:
         kernels = self._kernels
         if kernels.simsimd is None:
-            size = count_vectors(connection, build, space, documents)
+            size = count_vectors(space, documents)
             few = size <= self._limits.extension or kernels.numpy is None
-            if few and self._extension.load(connection):
-                pairs = all_pairs(connection, build, space, documents)
-                return "sqlite-vec", by_extension(connection, pairs, query, limit)
+            if few and self._extension.load(space.connection):
+                pairs = all_pairs(space, documents)
+                return "sqlite-vec", by_extension(space.connection, pairs, query, limit)
             if size <= self._limits.python or kernels.numpy is None:
-                return "float32", all_pairs(connection, build, space, documents)
-        pairs = by_codes(connection, build, space, documents, query, limit, kernels, deadline)
+                return "float32", all_pairs(space, documents)
+        pairs = by_codes(space, documents, query, limit, kernels, deadline)
         return "int8 from file", pairs
 
 

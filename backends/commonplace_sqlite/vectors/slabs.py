@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     Digest = str | bytes
 
-
 __all__ = [
     "Going",
     "Part",
@@ -40,7 +39,6 @@ __all__ = [
     "put_vectors",
     "write_slabs",
 ]
-
 
 Part = tuple[int, int]
 """A document, and which run of its chunks."""
@@ -75,22 +73,18 @@ _NEXT = "SELECT next FROM counter WHERE name = 'slab'"
 _MOVE_ON = "UPDATE counter SET next = next + ? WHERE name = 'slab'"
 
 
-def parts_of_digests(
-    connection: apsw.Connection, build: int, space: Space, digests: Iterable[Any]
-) -> list[Part]:
+def parts_of_digests(space: Space, digests: Iterable[Any]) -> list[Part]:
     """The parts of a build that contain chunks of these digests."""
     rows = rows_in_part(space.dims)
-    sql = of_build(_WITH_DIGEST, build)
-    found: Any = (row for digest in digests for row in connection.execute(sql, (digest,)))
+    sql = of_build(_WITH_DIGEST, space.build)
+    found: Any = (row for digest in digests for row in space.connection.execute(sql, (digest,)))
     return sorted({(document, ordinal // rows) for document, ordinal in found})
 
 
-def parts_of_documents(
-    connection: apsw.Connection, build: int, space: Space, documents: Mapping[int, int]
-) -> list[Part]:
+def parts_of_documents(space: Space, documents: Mapping[int, int]) -> list[Part]:
     """The parts of these documents, of each from the part of the given chunk on."""
     rows = rows_in_part(space.dims)
-    counts = part_counts(connection, build, space, documents)
+    counts = part_counts(space, documents)
     return [
         (document, part)
         for document, first in documents.items()
@@ -98,48 +92,40 @@ def parts_of_documents(
     ]
 
 
-def part_counts(
-    connection: apsw.Connection, build: int, space: Space, documents: Iterable[int]
-) -> dict[int, int]:
+def part_counts(space: Space, documents: Iterable[int]) -> dict[int, int]:
     """How many parts each of these documents has."""
     rows = rows_in_part(space.dims)
-    sql = of_build(_SIZE, build)
-    return {doc: -(-connection.execute(sql, (doc,)).get // rows) for doc in documents}
+    sql = of_build(_SIZE, space.build)
+    return {doc: -(-space.connection.execute(sql, (doc,)).get // rows) for doc in documents}
 
 
-def write_slabs(
-    connection: apsw.Connection, build: int, space: Space, parts: Iterable[Part]
-) -> None:
+def write_slabs(space: Space, parts: Iterable[Part]) -> None:
     """Derive these parts' slabs again; a part without vectors has none."""
     rest = iter(parts)
     while batch := list(islice(rest, _BATCH)):
-        _write(connection, build, space, batch)
+        _write(space, batch)
 
 
-def forget_slabs(
-    connection: apsw.Connection, build: int, space: Space, documents: Mapping[int, int]
-) -> None:
+def forget_slabs(space: Space, documents: Mapping[int, int]) -> None:
     """Delete the slabs of documents, of each from the given chunk on, but for their codes."""
     rows = rows_in_part(space.dims)
     keys = [(space.id, document, first // rows) for document, first in documents.items()]
-    connection.executemany(of_build(_FORGET, build), keys)
-    connection.execute(_MOVE_ON, (1,))
+    space.connection.executemany(of_build(_FORGET, space.build), keys)
+    space.connection.execute(_MOVE_ON, (1,))
 
 
-def forget_codes(
-    connection: apsw.Connection, build: int, space: Space, parts: Iterable[Part]
-) -> None:
+def forget_codes(space: Space, parts: Iterable[Part]) -> None:
     """Delete the codes of documents from the given part of each on."""
     keys = [(space.id, *part) for part in parts]
-    connection.executemany(of_build(_FORGET_CODES, build), keys)
+    space.connection.executemany(of_build(_FORGET_CODES, space.build), keys)
 
 
-def _write(connection: apsw.Connection, build: int, space: Space, parts: list[Part]) -> None:
+def _write(space: Space, parts: list[Part]) -> None:
     keys = [(space.id, *part) for part in parts]
-    connection.executemany(of_build(_FORGET_PART, build), keys)
-    held = [(key, _rows(connection, build, space, key[1:])) for key in keys]
+    space.connection.executemany(of_build(_FORGET_PART, space.build), keys)
+    held = [(key, _rows(space, key[1:])) for key in keys]
     codes = encode([row[2] for _, rows in held for row in rows], space.dims)
-    version: int = connection.execute(_NEXT).get
+    version: int = space.connection.execute(_NEXT).get
     slabs: list[tuple[Any, ...]] = []
     packs: list[tuple[Any, ...]] = []
     begin = 0
@@ -147,7 +133,9 @@ def _write(connection: apsw.Connection, build: int, space: Space, parts: list[Pa
     for key, rows in held:
         if not rows:
             # Vectors will follow; allocating the room again would split pages.
-            length: int | None = connection.execute(of_build(_CODE_LENGTH, build), key).get
+            length: int | None = space.connection.execute(
+                of_build(_CODE_LENGTH, space.build), key
+            ).get
             if length is not None:
                 packs.append((*key, room(length // width, space.dims)))
             continue
@@ -158,20 +146,18 @@ def _write(connection: apsw.Connection, build: int, space: Space, parts: list[Pa
         slabs.append((*key, version, len(rows), chunks, vectors))
         packs.append((*key, codes[begin * width : end * width]))
         begin = end
-    connection.executemany(of_build(_ADD_SLAB, build), slabs)
-    connection.executemany(of_build(_ADD_CODE, build), packs)
+    space.connection.executemany(of_build(_ADD_SLAB, space.build), slabs)
+    space.connection.executemany(of_build(_ADD_CODE, space.build), packs)
     # By one more than the slabs written, so that deletions change the counter, too.
-    connection.execute(_MOVE_ON, (len(slabs) + 1,))
+    space.connection.execute(_MOVE_ON, (len(slabs) + 1,))
 
 
-def _rows(
-    connection: apsw.Connection, build: int, space: Space, part: Part
-) -> list[tuple[int, int, bytes]]:
+def _rows(space: Space, part: Part) -> list[tuple[int, int, bytes]]:
     document, number = part
     size = rows_in_part(space.dims)
     begin = number * size
-    rows: Any = connection.execute(
-        of_build(_HELD, build), (space.id, document, begin, begin + size)
+    rows: Any = space.connection.execute(
+        of_build(_HELD, space.build), (space.id, document, begin, begin + size)
     )
     return list(rows)
 
@@ -196,7 +182,7 @@ def put_vectors(
     numbers, or where the space has other dimensions.
     """
     given = {digest_in(digest): checked(vector, dims) for digest, vector in vectors.items()}
-    space = find_space(connection, name)
+    space = find_space(connection, build, name)
     if space is not None and space.dims != dims:
         raise ValueError(f"the space {name!r} has {space.dims} dimensions, not {dims}")
     known = of_build(_KNOWN, build)
@@ -206,15 +192,16 @@ def put_vectors(
     if space is None:
         sql = "INSERT INTO space (name, dims) VALUES (?, ?)"
         connection.execute(sql, (text_in(name), dims))
-        space = Space(connection.last_insert_rowid(), dims)
-    store_rows(connection, space, put)
+        space = Space(connection, build, connection.last_insert_rowid(), dims)
+    store_rows(space, put)
     for one in _builds(connection):
-        write_slabs(connection, one, space, parts_of_digests(connection, one, space, put))
+        there = space._replace(build=one)
+        write_slabs(there, parts_of_digests(there, put))
 
 
 def drop_space(connection: apsw.Connection, name: str) -> None:
     """Delete all vectors of a space, if it exists."""
-    space = find_space(connection, name)
+    space = find_space(connection, 0, name)
     if space is None:
         return
     for build in _builds(connection):
@@ -238,8 +225,8 @@ def documents_going(connection: apsw.Connection, build: int, documents: Mapping[
     ``documents`` maps each to its first chunk that goes. Call this before the chunks are deleted,
     and pass the result to :func:`documents_added`.
     """
-    for space in all_spaces(connection):
-        forget_slabs(connection, build, space, documents)
+    for space in all_spaces(connection, build):
+        forget_slabs(space, documents)
     sql = of_build(_DIGESTS, build)
     rows: Any = (row for document in documents.items() for row in connection.execute(sql, document))
     return Going(documents, list({digest for (digest,) in rows}))
@@ -255,13 +242,13 @@ def documents_added(
     """
     used = _used(connection)
     left = set(gone.documents).difference(documents)
-    for space in all_spaces(connection):
-        forget_rows(connection, space, gone.digests, used)
-        parts = parts_of_documents(connection, build, space, documents)
-        write_slabs(connection, build, space, parts)
+    for space in all_spaces(connection, build):
+        forget_rows(space, gone.digests, used)
+        parts = parts_of_documents(space, documents)
+        write_slabs(space, parts)
         ends = dict.fromkeys(left, 0)
-        ends.update(part_counts(connection, build, space, documents))
-        forget_codes(connection, build, space, ends.items())
+        ends.update(part_counts(space, documents))
+        forget_codes(space, ends.items())
     if gone.digests:
         connection.execute(_FORGET_SPACES)
 

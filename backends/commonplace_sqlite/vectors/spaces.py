@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     Digest = str | bytes
 
-
 __all__ = [
     "Space",
     "all_spaces",
@@ -30,7 +29,6 @@ __all__ = [
     "store_rows",
     "vectors_of",
 ]
-
 
 _COVERED = "SELECT coalesce(sum(count), 0) FROM slab_<n> WHERE space = ?"
 _MISSING = """
@@ -47,37 +45,39 @@ WHERE c.id IN (SELECT value FROM json_each(?))
 
 
 class Space(NamedTuple):
-    """A row of the table ``space``."""
+    """A row of the table ``space``, seen from one build and through one connection."""
 
+    connection: apsw.Connection
+    build: int
     id: int
     dims: int
 
 
-def find_space(connection: apsw.Connection, name: str) -> Space | None:
+def find_space(connection: apsw.Connection, build: int, name: str) -> Space | None:
     """The space of that name, if it holds anything in any build."""
-    row: Any = connection.execute(
-        "SELECT id, dims FROM space WHERE name = ?", (text_in(name),)
-    ).fetchone()
-    return row and Space(*row)
+    sql = "SELECT id, dims FROM space WHERE name = ?"
+    row: Any = connection.execute(sql, (text_in(name),)).fetchone()
+    return row and Space(connection, build, *row)
 
 
-def all_spaces(connection: apsw.Connection) -> list[Space]:
+def all_spaces(connection: apsw.Connection, build: int) -> list[Space]:
     """All spaces of the file."""
-    return [Space(*row) for row in connection.execute("SELECT id, dims FROM space ORDER BY id")]
+    rows: Any = connection.execute("SELECT id, dims FROM space ORDER BY id")
+    return [Space(connection, build, *row) for row in rows]
 
 
 def space_infos(connection: apsw.Connection, live: LiveBuild) -> tuple[SpaceInfo, ...]:
     """All spaces, and how many of the live build's chunks each covers."""
     rows: Any = connection.execute("SELECT id, name, dims FROM space ORDER BY id").fetchall()
     return tuple(
-        SpaceInfo(text_out(name), dims, covered(connection, live.id, Space(id_, dims)), live.chunks)
+        SpaceInfo(text_out(name), dims, covered(Space(connection, live.id, id_, dims)), live.chunks)
         for id_, name, dims in rows
     )
 
 
-def covered(connection: apsw.Connection, build: int, space: Space) -> int:
+def covered(space: Space) -> int:
     """How many chunks of a build have a vector in ``space``."""
-    number: int = connection.execute(of_build(_COVERED, build), (space.id,)).get
+    number: int = space.connection.execute(of_build(_COVERED, space.build), (space.id,)).get
     return number
 
 
@@ -85,7 +85,7 @@ def missing(connection: apsw.Connection, build: int, name: str) -> list[tuple[st
     """(digest, text to embed) of what has no vector, in the order in which it was put."""
     from commonplace.plugin import Chunk, embedding_text
 
-    space = find_space(connection, name)
+    space = find_space(connection, build, name)
     rows: Any = connection.execute(of_build(_MISSING, build), (space.id if space else None,))
     return [
         (digest_out(digest), embedding_text(Chunk(1, 1, text_out(text), heading_out(heading))))
@@ -97,7 +97,7 @@ def vectors_of(
     connection: apsw.Connection, build: int, name: str, ids: Collection[ChunkId]
 ) -> dict[ChunkId, bytes]:
     """The vectors of these chunks, of those that have one."""
-    space = find_space(connection, name)
+    space = find_space(connection, build, name)
     if space is None:
         return {}
     known = ids_in(id_ for id_ in ids if isinstance(id_, int))
@@ -122,27 +122,25 @@ DELETE FROM vector WHERE id IN (
 """
 
 
-def store_rows(connection: apsw.Connection, space: Space, vectors: Mapping[Digest, bytes]) -> None:
+def store_rows(space: Space, vectors: Mapping[Digest, bytes]) -> None:
     """Write vectors of ``space`` by their digests, over those that are there."""
     held: dict[Digest, int] = {}
     for digest in vectors:
-        id_: int | None = connection.execute(_FIND, (space.id, digest)).get
+        id_: int | None = space.connection.execute(_FIND, (space.id, digest)).get
         if id_ is not None:
             held[digest] = id_
     new = iter([digest for digest in vectors if digest not in held])
-    rows: Any = connection.execute(_FREE, (-space.id, len(vectors) - len(held))).fetchall()
+    rows: Any = space.connection.execute(_FREE, (-space.id, len(vectors) - len(held))).fetchall()
     held.update((digest, id_) for (id_,), digest in zip(rows, new, strict=False))
     replaced = [(space.id, digest, vectors[digest], id_) for digest, id_ in held.items()]
     added = [(space.id, digest, e) for digest, e in vectors.items() if digest not in held]
-    connection.executemany(_REPLACE, replaced)
-    connection.executemany(_ADD, added)
+    space.connection.executemany(_REPLACE, replaced)
+    space.connection.executemany(_ADD, added)
 
 
-def forget_rows(
-    connection: apsw.Connection, space: Space, digests: Collection[Digest], used: str
-) -> None:
+def forget_rows(space: Space, digests: Collection[Digest], used: str) -> None:
     """Let others take the rows of ``digests``, but for those of which ``used`` is true, as SQL."""
     keys = [(space.id, digest) for digest in digests]
     for sql in (_FREE_ROW, _DELETE):
-        connection.executemany(sql.replace("<used>", used), keys)
-    connection.execute(_TOO_MANY, (-space.id,))
+        space.connection.executemany(sql.replace("<used>", used), keys)
+    space.connection.execute(_TOO_MANY, (-space.id,))

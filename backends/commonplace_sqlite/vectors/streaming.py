@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     Near = tuple[list[int], list[float], list[float]]
 
-
 __all__ = [
     "ROUNDING",
     "CodedQuery",
@@ -55,7 +54,6 @@ __all__ = [
     "near_by_simsimd",
     "select_slabs",
 ]
-
 
 _GROUP = 1_024
 """Vectors whose codes are compared at once."""
@@ -76,8 +74,6 @@ _EXTENSION_ROUNDING = 2.0**-21
 
 
 def by_codes(
-    connection: apsw.Connection,
-    build: int,
     space: Space,
     documents: Collection[int] | None,
     query: Sequence[float],
@@ -91,7 +87,7 @@ def by_codes(
     width = row_bytes(space.dims)
     ends = [0]
     parts: list[tuple[int, int]] = []
-    slabs = select_slabs(connection, _CODES, build, space, documents)
+    slabs = select_slabs(space, _CODES, documents)
     while group := list(islice(slabs, max(1, _GROUP // rows_in_part(space.dims)))):
         deadline.check("the vector search")
         begin = ends[-1]
@@ -106,32 +102,28 @@ def by_codes(
     for row in contest.winners():
         slab = bisect_right(ends, row) - 1
         chosen.setdefault(slab, []).append(row - ends[slab])
-    one_slab = of_build(_ONE_SLAB, build)
+    one_slab = of_build(_ONE_SLAB, space.build)
     pairs: list[Pair] = []
     for slab, positions in chosen.items():
-        ((chunks, vectors),) = connection.execute(one_slab, (space.id, *parts[slab]))
+        ((chunks, vectors),) = space.connection.execute(one_slab, (space.id, *parts[slab]))
         held = list(zip(integers(chunks), integers(vectors), strict=True))
         pairs += [held[position] for position in positions]
     return pairs
 
 
-def count_vectors(
-    connection: apsw.Connection, build: int, space: Space, documents: Collection[int] | None
-) -> int:
+def count_vectors(space: Space, documents: Collection[int] | None) -> int:
     """How many chunks of these documents have a vector."""
     if documents is None:
-        return covered(connection, build, space)
-    ((number,),) = select_slabs(connection, _COUNT, build, space, documents)
+        return covered(space)
+    ((number,),) = select_slabs(space, _COUNT, documents)
     return int(number)
 
 
-def all_pairs(
-    connection: apsw.Connection, build: int, space: Space, documents: Collection[int] | None
-) -> list[Pair]:
+def all_pairs(space: Space, documents: Collection[int] | None) -> list[Pair]:
     """All chunks with vectors, of these documents."""
     return [
         pair
-        for chunks, vectors in select_slabs(connection, _PAIRS, build, space, documents)
+        for chunks, vectors in select_slabs(space, _PAIRS, documents)
         for pair in zip(integers(chunks), integers(vectors), strict=True)
     ]
 
@@ -149,17 +141,13 @@ def by_extension(
     return [pair for pair in pairs if pair[1] in winners]
 
 
-def select_slabs(
-    connection: apsw.Connection,
-    sql: str,
-    build: int,
-    space: Space,
-    documents: Collection[int] | None,
-) -> Iterator[Any]:
+def select_slabs(space: Space, sql: str, documents: Collection[int] | None) -> Iterator[Any]:
     """The rows of ``sql``, in which ``<documents>`` becomes the condition on documents."""
     among = "" if documents is None else _AMONG
     values = (space.id,) if documents is None else (space.id, ids_in(documents))
-    return iter(connection.execute(of_build(sql, build).replace("<documents>", among), values))
+    return iter(
+        space.connection.execute(of_build(sql, space.build).replace("<documents>", among), values)
+    )
 
 
 def near_by_simsimd(kernels: Kernels, coded: CodedQuery, rows: bytes, floor: float) -> Near:
@@ -274,8 +262,7 @@ _LARGEST_PRODUCT = 2.0
 
 
 def best_chunks(
-    connection: apsw.Connection,
-    build: int,
+    space: Space,
     pairs: Sequence[Pair],
     query: Sequence[float],
     limit: int,
@@ -289,13 +276,13 @@ def best_chunks(
     for begin in range(0, len(ids), _BATCH):
         deadline.check("the vector search")
         some = ids_in(ids[begin : begin + _BATCH])
-        rows: Any = connection.execute(_VECTORS, (some,)).fetchall()
+        rows: Any = space.connection.execute(_VECTORS, (some,)).fetchall()
         if kernels.numpy_is_loaded:
             scores.update(_scores(rows, query, limit, kernels.numpy))
         else:
             scores.update(_scores_plainly(rows, values, limit))
     ranked = [(chunk, scores[vector]) for chunk, vector in pairs if vector in scores]
-    return in_order(connection, build, ranked, limit)[:limit]
+    return in_order(space.connection, space.build, ranked, limit)[:limit]
 
 
 def _scores_plainly(

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from commonplace.plugin import SpaceInfo, check_units
-from commonplace_inmemory.index import filtered
+from commonplace.plugin import SpaceInfo, check_units, passing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from commonplace.plugin import Deadline, Where
-    from commonplace_inmemory.index import Index, Row
+    from commonplace.plugin import Contents, Deadline, StoredRow, Where
 
 __all__ = ["NOTHING", "Vectors"]
 
@@ -29,7 +27,7 @@ class Vectors:
     spaces: Mapping[str, Mapping[str, bytes]]
 
     def with_vectors(
-        self, index: Index, space: str, dims: int, vectors: Mapping[str, bytes]
+        self, index: Contents, space: str, dims: int, vectors: Mapping[str, bytes]
     ) -> Vectors:
         """These, and those of ``vectors`` whose digests are in ``index``.
 
@@ -60,7 +58,7 @@ class Vectors:
         """The dimensions of a space that holds something."""
         return len(next(iter(self.spaces[space].values()))) // 4
 
-    def infos(self, index: Index) -> tuple[SpaceInfo, ...]:
+    def infos(self, index: Contents) -> tuple[SpaceInfo, ...]:
         """What each space covers of ``index``."""
         digests = [row.analysed.digest for row in index.rows()]
         return tuple(
@@ -70,14 +68,14 @@ class Vectors:
 
     def nearest(
         self,
-        index: Index,
+        index: Contents,
         space: str,
         vector: bytes,
         *,
         where: Where,
         limit: int,
         deadline: Deadline,
-    ) -> list[tuple[Row, float]]:
+    ) -> list[tuple[StoredRow, float]]:
         """The best ``limit`` chunks and their cosines, best first, by looking at every one.
 
         Raises ``ValueError`` where ``vector`` is not one of the space's, and
@@ -85,16 +83,13 @@ class Vectors:
         """
         held = self.spaces.get(space, {})
         check(vector, self.dims(space) if held else len(vector) // 4)
-        passes = filtered(where)
+        passes = passing(where)
         found = []
         for row in index.rows():
             deadline.check("the vector search")
             other = held.get(row.analysed.digest)
-            if other is not None and passes(row.document):
-                score = cosine(vector, other)
-                found.append(
-                    (-score, row.document.source, row.document.path, row.place, row.id, row)
-                )
+            if other is not None and passes(*row.order[:2], row.document.day):
+                found.append((-cosine(vector, other), *row.order, row))
         return [(row, -negative) for negative, *_, row in sorted(found)[: max(0, limit)]]
 
 

@@ -44,7 +44,9 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "BackendRegistrar ChunkerRegistrar CommandRegistrar ProviderRegistrar "
             "RankerRegistrar SourceRegistrar"
         ),
+        "index.bm25": "TermCounts bm25 matches_terms passing term_counts",
         "index.planning": "Plan SourceScan plan_changes settled_stamp",
+        "index.simple_store": "Contents Held SimpleStore StoredRow",
         "model.chunks": (
             "AnalysedChunk AppendDocument Change Chunk DeleteDocument PutDocument "
             "TouchDocument embedding_text"

@@ -29,7 +29,7 @@ class Appending(InMemoryStore):
         raise NotImplementedError
 
     def old(self, change: AppendDocument, build: Build) -> PutDocument | None:
-        entry = self._held(build).index.documents.get((change.source, change.path))
+        entry = self._held(build).contents.documents.get((change.source, change.path))
         return entry.document if entry else None
 
 
@@ -70,7 +70,7 @@ class ForgetsItWithATouch(InMemoryStore):
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
         super().put_documents(build, changes)
         for change in changes:
-            entry = self._held(build).index.documents.get((change.source, change.path))
+            entry = self._held(build).contents.documents.get((change.source, change.path))
             if isinstance(change, TouchDocument) and entry:
                 touched = evolve(entry.document, stamp=change.stamp, resume="")
                 super().put_documents(build, [touched])

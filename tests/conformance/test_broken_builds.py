@@ -3,12 +3,11 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from attrs import evolve
 from tests.conformance.mutants import caught, complete
 
+from commonplace.index.simple_store import Contents
 from commonplace.model.search import KeywordMatches
 from commonplace.testing.store.builds import BuildLaws
-from commonplace_inmemory.index import EMPTY, Index
 from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
@@ -24,24 +23,24 @@ class BeginsWithTheLiveDocuments(InMemoryStore):
     def open_build(self, identity: str) -> Build:
         build = super().open_build(identity)
         builds = self._snapshot()
-        builds[build.id] = evolve(builds[build.id], index=self._live())
+        builds[build.id] = builds[build.id]._replace(contents=self._live())
         self._swap(builds)
         return build
 
 
 class SearchesTheFillingBuild(InMemoryStore):
-    def _live(self) -> Index:
+    def _live(self) -> Contents:
         for held in self._snapshot().values():
             if held.build.state == "filling":
-                return held.index
+                return held.contents
         return super()._live()
 
 
 class SearchesWhateverThereIs(InMemoryStore):
-    def _live(self) -> Index:
+    def _live(self) -> Contents:
         for held in self._snapshot().values():
-            return held.index
-        return EMPTY
+            return held.contents
+        return Contents()
 
 
 class ScoresOverAllBuilds(InMemoryStore):
@@ -81,8 +80,8 @@ class ActivatesHalf(InMemoryStore):
     def activate(self, build: Build) -> None:
         super().activate(build)
         held = self._held(build)
-        half = list(held.index.documents.items())[: len(held.index.documents) // 2]
-        self._swap({build.id: evolve(held, index=Index(dict(half)))})
+        half = list(held.contents.documents.items())[: len(held.contents.documents) // 2]
+        self._swap({build.id: held._replace(contents=Contents(dict(half)))})
 
 
 class KeepsTheOldDocuments(InMemoryStore):
@@ -90,7 +89,7 @@ class KeepsTheOldDocuments(InMemoryStore):
         old = self._live().documents
         super().activate(build)
         held = self._held(build)
-        self._swap({build.id: evolve(held, index=Index({**old, **held.index.documents}))})
+        self._swap({build.id: held._replace(contents=Contents({**old, **held.contents.documents}))})
 
 
 class KeepsTheOldBuild(InMemoryStore):
@@ -104,8 +103,8 @@ class RenamesTheLiveBuild(InMemoryStore):
     def activate(self, build: Build) -> None:
         super().activate(build)
         held = self._held(build)
-        renamed = held.build._replace(id=next(self._build_ids))
-        self._swap({renamed.id: evolve(held, build=renamed)})
+        renamed = held.build._replace(id=next(self._ids))
+        self._swap({renamed.id: held._replace(build=renamed)})
 
 
 class DropsEverything(InMemoryStore):
@@ -115,7 +114,7 @@ class DropsEverything(InMemoryStore):
 
 class DropsOnlyDocuments(InMemoryStore):
     def drop(self, build: Build) -> None:
-        self._swap(self._snapshot() | {build.id: evolve(self._held(build), index=EMPTY)})
+        self._swap(self._snapshot() | {build.id: self._held(build)._replace(contents=Contents())})
 
 
 class LetsReadersIn(InMemoryStore):

@@ -30,7 +30,7 @@ class Rewriting(InMemoryStore):
         raise NotImplementedError
 
     def old(self, change: Change, build: Build) -> PutDocument | None:
-        entry = self._held(build).index.documents.get((change.source, change.path))
+        entry = self._held(build).contents.documents.get((change.source, change.path))
         return entry.document if entry else None
 
 
@@ -78,7 +78,7 @@ class KnowsNoCase(Rewriting):
 
 class KnowsNoSources(Rewriting):
     def rewrite(self, change: Change, build: Build) -> list[Change]:
-        others = {source for source, _ in self._held(build).index.documents} - {change.source}
+        others = {source for source, _ in self._held(build).contents.documents} - {change.source}
         return [*(DeleteDocument(source, change.path) for source in others), change]
 
 

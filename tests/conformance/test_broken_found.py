@@ -82,9 +82,9 @@ class MissesTheGone(Answering):
     gone = False
 
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
-        before = sum(1 for _ in self._held(build).index.rows())
+        before = sum(1 for _ in self._held(build).contents.rows())
         super().put_documents(build, changes)
-        self.gone = before > sum(1 for _ in self._held(build).index.rows())
+        self.gone = before > sum(1 for _ in self._held(build).contents.rows())
 
     def others(self, found: tuple[Found, ...]) -> tuple[Found, ...]:
         if self.gone:
@@ -126,7 +126,7 @@ class FindsOtherChunksByVectors(InMemoryStore):
 
 class NumbersAnew(InMemoryStore):
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
-        old = self._held(build).index.documents.values()
+        old = self._held(build).contents.documents.values()
         super().put_documents(build, [*(entry.document for entry in old), *changes])
 
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
 
+    from commonplace.index.simple_store import Held
     from commonplace.model.search import KeywordQuery, Where
     from commonplace.model.store import Build, StoredDocument, StoreHealth
-    from commonplace_inmemory.store import _Held
 
 
 class LeasesOnce(InMemoryStore):
@@ -68,15 +68,11 @@ class LeasesToReaders(InMemoryStore):
 
 
 class DeclaresWonders(InMemoryStore):
-    @property
-    def capabilities(self) -> frozenset[str]:
-        return super().capabilities | {"telepathy"}
+    capabilities = InMemoryStore.capabilities | {"telepathy"}
 
 
 class FindsNothingUndeclared(InMemoryStore):
-    @property
-    def capabilities(self) -> frozenset[str]:
-        return frozenset({"vectors"})
+    capabilities = frozenset({"vectors"})
 
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
@@ -120,7 +116,7 @@ class AnswersWhatItHas(InMemoryStore):
 
 
 class IsEmptyOnceClosed(InMemoryStore):
-    def _snapshot(self) -> dict[int, _Held]:
+    def _snapshot(self) -> dict[int, Held]:
         return {} if self._closed else super()._snapshot()
 
 

@@ -79,17 +79,13 @@ class TakesPhrasesApart(Asking):
 
 
 class AnswersWithoutPhrases(TakesPhrasesApart):
-    @property
-    def capabilities(self) -> frozenset[str]:
-        return frozenset({"keyword"})
+    capabilities = frozenset({"keyword"})
 
 
 class DeclinesPhrases(InMemoryStore):
     """Not broken: it says what it cannot do."""
 
-    @property
-    def capabilities(self) -> frozenset[str]:
-        return frozenset({"keyword"})
+    capabilities = frozenset({"keyword"})
 
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline

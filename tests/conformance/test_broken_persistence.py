@@ -19,10 +19,10 @@ from commonplace_sqlite.store import SqliteStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from commonplace.index.simple_store import Held
     from commonplace.model.chunks import Change
     from commonplace.model.store import Build
     from commonplace.protocols.stores import Store
-    from commonplace_inmemory.store import _Held
     from commonplace_inmemory.vectors import Vectors
 
 
@@ -33,19 +33,16 @@ class Handle(InMemoryStore):
         super().__init__()
         self._disk = disk
         self._lease = disk._lease
-        self._build_ids = disk._build_ids
-        self._chunk_ids = disk._chunk_ids
+        self._ids = disk._ids
         self._vectors = disk._vectors
 
-    @property
-    def capabilities(self) -> frozenset[str]:
-        return super().capabilities | {"persistent"}
+    capabilities = InMemoryStore.capabilities | {"persistent"}
 
-    def _snapshot(self) -> dict[int, _Held]:
+    def _snapshot(self) -> dict[int, Held]:
         super()._snapshot()
         return self._disk._snapshot()
 
-    def _swap(self, builds: dict[int, _Held]) -> None:
+    def _swap(self, builds: dict[int, Held]) -> None:
         super()._swap(builds)
         self._disk._swap(builds)
 
@@ -71,11 +68,11 @@ class ReadsOnOpening(Handle):
         super().__init__(disk)
         self._read = disk._snapshot()
 
-    def _snapshot(self) -> dict[int, _Held]:
+    def _snapshot(self) -> dict[int, Held]:
         super()._snapshot()
         return dict(self._read)
 
-    def _swap(self, builds: dict[int, _Held]) -> None:
+    def _swap(self, builds: dict[int, Held]) -> None:
         super()._swap(builds)
         self._read = builds
 

@@ -13,11 +13,11 @@ from commonplace_inmemory.store import InMemoryStore
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from commonplace.index.simple_store import StoredRow
     from commonplace.model.chunks import Change
     from commonplace.model.search import KeywordQuery, Where
     from commonplace.model.store import Build
     from commonplace.resilience.deadline import Deadline
-    from commonplace_inmemory.index import Row
 
 Hits = list[Found]
 
@@ -39,7 +39,7 @@ class Ranking(InMemoryStore):
         ]
         return sorted(scored, key=lambda hit: -hit.score)
 
-    def score(self, score: float, row: Row, query: KeywordQuery) -> float:
+    def score(self, score: float, row: StoredRow, query: KeywordQuery) -> float:
         return score
 
 
@@ -54,7 +54,7 @@ class ForgetsToSort(Ranking):
 
 
 class CutsAtZero(Ranking):
-    def score(self, score: float, row: Row, query: KeywordQuery) -> float:
+    def score(self, score: float, row: StoredRow, query: KeywordQuery) -> float:
         return score if score > 1e-3 else 0.0
 
 
@@ -81,17 +81,17 @@ class CutsBeforeSorting(InMemoryStore):
 
 
 class ScoresAlike(Ranking):
-    def score(self, score: float, row: Row, query: KeywordQuery) -> float:
+    def score(self, score: float, row: StoredRow, query: KeywordQuery) -> float:
         return 1.0
 
 
 class PrefersTheLong(Ranking):
-    def score(self, score: float, row: Row, query: KeywordQuery) -> float:
+    def score(self, score: float, row: StoredRow, query: KeywordQuery) -> float:
         return score * row.length
 
 
 class CountsOccurrences(Ranking):
-    def score(self, score: float, row: Row, query: KeywordQuery) -> float:
+    def score(self, score: float, row: StoredRow, query: KeywordQuery) -> float:
         return sum(row.counts.get(token, 0.0) for token in query.should)
 
 

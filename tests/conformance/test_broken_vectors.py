@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 from tests.conformance.mutants import caught, complete
 
 from commonplace.embedding.vectors import floats, unit
+from commonplace.index.simple_store import Contents
 from commonplace.model.search import Where
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing.driving import ids
 from commonplace.testing.store.vectors import NearestLaws, VectorLaws
-from commonplace_inmemory.index import EMPTY, Index
 from commonplace_inmemory.store import InMemoryStore
 from commonplace_inmemory.vectors import NOTHING, Vectors
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class NamesEveryChunk(InMemoryStore):
     def missing_vectors(self, build: Build, space: str) -> Iterable[tuple[str, str]]:
         missing = dict(super().missing_vectors(build, space))
-        rows = self._held(build).index.rows()
+        rows = self._held(build).contents.rows()
         digests = [row.analysed.digest for row in rows]
         return [(digest, missing[digest]) for digest in digests if digest in missing]
 
@@ -41,7 +41,9 @@ class NamesWhatOtherSpacesLack(InMemoryStore):
 class EmbedsWithoutHeadings(InMemoryStore):
     def missing_vectors(self, build: Build, space: str) -> Iterable[tuple[str, str]]:
         missing = dict(super().missing_vectors(build, space))
-        texts = {r.analysed.digest: r.analysed.chunk.text for r in self._held(build).index.rows()}
+        texts = {
+            r.analysed.digest: r.analysed.chunk.text for r in self._held(build).contents.rows()
+        }
         return [(digest, texts[digest]) for digest in missing]
 
 
@@ -136,7 +138,7 @@ class ForgetsNothing(InMemoryStore):
 
 class ForgetsWithTheDocument(InMemoryStore):
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
-        old = self._held(build).index.documents
+        old = self._held(build).contents.documents
         going = {
             row.analysed.digest
             for change in changes
@@ -230,9 +232,9 @@ class HasOneSpace(InMemoryStore):
 
 
 class SearchesTheFillingBuild(InMemoryStore):
-    def _live(self) -> Index:
+    def _live(self) -> Contents:
         held = list(self._snapshot().values())
-        return held[-1].index if held else EMPTY
+        return held[-1].contents if held else Contents()
 
 
 class GivesBackTheQuerysOwnIds(InMemoryStore):
@@ -250,9 +252,7 @@ class TakesItsTime(Asks):
 class ForgetsVectorsOnClosing(InMemoryStore):
     """Its contents outlive it, its vectors do not."""
 
-    @property
-    def capabilities(self) -> frozenset[str]:
-        return super().capabilities | {"persistent"}
+    capabilities = InMemoryStore.capabilities | {"persistent"}
 
     def close(self) -> None:
         self._vectors = NOTHING

@@ -56,6 +56,8 @@ class MilvusStore:
     one now, what was read may be of neither, and is read again.
     """
 
+    capabilities = frozenset({"keyword", "phrases", "vectors", "persistent"})
+
     def __init__(self, database: Database, lease: Lease, *, location: str) -> None:
         self._database = database
         self._lease = lease
@@ -65,11 +67,6 @@ class MilvusStore:
         self._unswept = True
         self._closed = False
         database.create(CHUNKS, CHUNK)
-
-    @property
-    def capabilities(self) -> frozenset[str]:
-        """All there are."""
-        return frozenset({"keyword", "phrases", "vectors", "persistent"})
 
     def writer(self, *, wait: float) -> AbstractContextManager[None]:
         """Hold the lease, which keeps apart who writes from this machine.

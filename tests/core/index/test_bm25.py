@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commonplace.index.bm25 import TermCounts, bm25, term_counts
+from commonplace.model.chunks import Terms
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_chunk, make_put, publish, search
 from commonplace.testing.driving import words
 from commonplace.testing.strategies import chunks, phrases
-from commonplace_inmemory.bm25 import idf, term_score, weighted_counts
 from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
@@ -21,23 +22,33 @@ if TYPE_CHECKING:
     from commonplace.model.search import Phrase
 
 
+def weight(total: int, holders: int) -> float:
+    """The weight of a token that ``holders`` of ``total`` chunks have, by the score of one."""
+    chunks = {number: TermCounts({"ant": 1.0}, 1) for number in range(holders)}
+    (score,) = set(bm25(("ant",), chunks, total=total, average=1.0).values())
+    return score * (1 + 1.2) / 2.2
+
+
 def test_a_token_in_one_chunk_of_three_weighs_the_log_of_five_thirds() -> None:
-    assert idf(3, 1) == pytest.approx(log(2.5 / 1.5))
+    assert weight(3, 1) == pytest.approx(log(2.5 / 1.5))
 
 
 @pytest.mark.parametrize(("rows", "hits"), [(2, 1), (1, 1), (10, 10), (3, 2)])
 def test_a_token_in_half_of_all_chunks_or_more_weighs_next_to_nothing(rows: int, hits: int) -> None:
-    assert idf(rows, hits) == 1e-6
+    assert weight(rows, hits) == pytest.approx(1e-6)
 
 
 def test_a_score_worked_by_hand() -> None:
-    # 2 occurrences in 10 tokens where the average is 5: 2*2.2 / (2 + 1.2*(0.25 + 0.75*2)) * 3.
-    assert term_score(2.0, 10, 5.0, 3.0) == pytest.approx(3 * 4.4 / 4.1)
+    # 2 occurrences in 10 tokens where the average is 5: 2*2.2 / (2 + 1.2*(0.25 + 0.75*2)) * weight.
+    chunks = {"a.md": TermCounts({"ant": 2.0}, 10)}
+    score = bm25(("ant",), chunks, total=3, average=5.0)["a.md"]
+    assert score == pytest.approx(log(2.5 / 1.5) * 4.4 / 4.1)
 
 
 def test_an_occurrence_in_extra_counts_two_fifths() -> None:
-    counts = weighted_counts((("ant", "bee", "ant"), ("ant",), ("bee",)))
-    assert counts == pytest.approx({"ant": 3.0, "bee": 1.4})
+    counted = term_counts(Terms("ant bee ant", "ant", "bee"))
+    assert counted.counts == pytest.approx({"ant": 3.0, "bee": 1.4})
+    assert counted.length == 5
 
 
 def test_a_search_worked_by_hand() -> None:

@@ -1,0 +1,109 @@
+"""Keyword search over chunks in memory: BM25, phrases, and the filters of a search."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from math import log
+from typing import TYPE_CHECKING, TypeVar
+
+from commonplace.files.globs import glob_regex
+from commonplace.model.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from commonplace.model.chunks import Terms
+    from commonplace.model.search import KeywordQuery, Phrase, Where
+
+__all__ = ["TermCounts", "bm25", "matches_terms", "passing", "term_counts"]
+
+K = TypeVar("K")
+
+_K1 = 1.2
+_B = 0.75
+_WEIGHTS = (1.0, 1.0, 0.4)
+"""What one occurrence counts in the columns body, head and extra."""
+
+
+class TermCounts(NamedTuple):
+    """What BM25 needs of a chunk: its tokens' weighted counts, and how many tokens it has."""
+
+    counts: Mapping[str, float]
+    length: int
+
+
+def term_counts(terms: Terms) -> TermCounts:
+    """The weighted counts and the length of analysed terms."""
+    counts: dict[str, float] = {}
+    length = 0
+    for column, weight in zip(terms, _WEIGHTS, strict=True):
+        for token in column.split(" "):
+            if token:
+                counts[token] = counts.get(token, 0.0) + weight
+                length += 1
+    return TermCounts(counts, length)
+
+
+def bm25(
+    tokens: Sequence[str], chunks: Mapping[K, TermCounts], *, total: int, average: float
+) -> dict[K, float]:
+    """The BM25 score of each of ``chunks`` that has one of ``tokens``, as SQLite's FTS5 counts it.
+
+    ``chunks`` must include all chunks of the build that have any of the tokens: a token's weight
+    depends on how many there are. ``total`` is the number of the build's chunks, ``average`` their
+    mean length in tokens. A token that stands twice in ``tokens`` counts twice.
+    """
+    asked = set(tokens)
+    holders = Counter(token for item in chunks.values() for token in asked & item.counts.keys())
+    # Without the bound a token that most chunks have would count against them.
+    weights = {
+        token: max(log((total - holders[token] + 0.5) / (holders[token] + 0.5)), 1e-6)
+        for token in asked
+    }
+
+    def score(counts: Mapping[str, float], length: float) -> float:
+        return sum(
+            weights[token]
+            * counts[token]
+            * (_K1 + 1)
+            / (counts[token] + _K1 * (1 - _B + _B * length))
+            for token in tokens
+            if token in counts
+        )
+
+    return {
+        key: score(item.counts, item.length / average)
+        for key, item in chunks.items()
+        if any(token in item.counts for token in tokens)
+    }
+
+
+def matches_terms(terms: Terms, query: KeywordQuery) -> bool:
+    """Whether a chunk of these terms matches ``query``, phrases included."""
+    columns = [f" {column} " for column in terms]
+
+    def has(phrase: Phrase) -> bool:
+        # Tokens contain no spaces: what stands between two of them is a token.
+        return any(f" {' '.join(phrase)} " in column for column in columns)
+
+    return (
+        any(has((token,)) for token in query.should)
+        and all(map(has, query.must))
+        and not any(map(has, query.must_not))
+    )
+
+
+def passing(where: Where) -> Callable[[str, str, str | None], bool]:
+    """Whether a document of this source, path and day passes ``where``."""
+    globs = [re.compile(glob_regex(pattern)).fullmatch for pattern in where.paths]
+
+    def passes(source: str, path: str, day: str | None) -> bool:
+        return (
+            (where.sources is None or source in where.sources)
+            and (not globs or any(glob(path) for glob in globs))
+            and (where.after is None or (day is not None and day >= where.after))
+            and (where.before is None or (day is not None and day <= where.before))
+        )
+
+    return passes

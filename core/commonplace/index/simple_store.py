@@ -1,0 +1,328 @@
+"""A base for small stores: builds, lease, filters, BM25 and health over a few primitives."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import Counter
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from attrs import evolve
+
+from commonplace.errors import IndexUnavailableError
+from commonplace.index.bm25 import TermCounts, bm25, matches_terms, passing, term_counts
+from commonplace.model.chunks import (
+    AppendDocument,
+    DeleteDocument,
+    PutDocument,
+    TouchDocument,
+)
+from commonplace.model.search import Found, KeywordMatches, StoredChunk
+from commonplace.model.store import Build, StoredDocument, StoreHealth
+from commonplace.model.tuples import NamedTuple
+from commonplace.resilience.lock import Lease
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from commonplace.model.chunks import AnalysedChunk, Change
+    from commonplace.model.documents import Stamp
+    from commonplace.model.search import KeywordQuery, Where
+    from commonplace.resilience.deadline import Deadline
+
+__all__ = [
+    "Contents",
+    "Held",
+    "SimpleStore",
+    "StoredEntry",
+    "StoredRow",
+]
+
+_CHECK_EVERY = 256
+"""Rows between two checks of the deadline: well under a millisecond of work."""
+
+
+class StoredRow(NamedTuple):
+    """A chunk in memory, ready to be searched; ``place`` is its position in its document."""
+
+    id: int
+    document: PutDocument
+    place: int
+    analysed: AnalysedChunk
+    counts: Mapping[str, float]
+    length: int
+
+    def found(self, score: float) -> Found:
+        """The chunk as an answer with that score."""
+        put, chunk = self.document, self.analysed.chunk
+        body = self.analysed.terms.body
+        return Found(
+            StoredChunk(self.id, put.source, put.path, *chunk, put.day, put.trust, body), score
+        )
+
+    @property
+    def order(self) -> tuple[str, str, int]:
+        """What chunks of equal scores are sorted by."""
+        return self.document.source, self.document.path, self.place
+
+
+class StoredEntry(NamedTuple):
+    """A document, the stamp it was last seen with, and its chunks."""
+
+    document: PutDocument
+    stamp: Stamp
+    rows: tuple[StoredRow, ...]
+
+    @property
+    def stored(self) -> StoredDocument:
+        """The document as ``Store.documents`` gives it."""
+        put = self.document
+        return StoredDocument(
+            put.source, put.path, put.digest, self.stamp, put.fingerprint, put.resume
+        )
+
+    @property
+    def size(self) -> int:
+        """How many chunks it has."""
+        return len(self.rows)
+
+
+class Contents(NamedTuple):
+    """Documents of a build by (source, path): a value that is replaced, never changed."""
+
+    documents: Mapping[tuple[str, str], Any] = {}
+
+    def rows(self) -> Iterator[StoredRow]:
+        """All chunks."""
+        for entry in self.documents.values():
+            yield from entry.rows
+
+    def after(self, changes: Sequence[Change], new_id: Callable[[], int]) -> Contents:
+        """The contents after ``changes``, applied in their order.
+
+        Deletes and touches of unknown documents are ignored. Raises ``TypeError`` for anything
+        that is not a change, and ``ValueError`` for an append to fewer chunks than it keeps.
+        """
+        documents = dict(self.documents)
+        for change in changes:
+            match change:
+                case PutDocument(source=source, path=path, stamp=stamp):
+                    rows = _rows(change, new_id)
+                    documents[source, path] = StoredEntry(change, stamp, rows)
+                case AppendDocument(source=source, path=path):
+                    old = documents.get((source, path))
+                    documents[source, path] = _appended(old, change, new_id)
+                case DeleteDocument(source=source, path=path):
+                    documents.pop((source, path), None)
+                case TouchDocument(source=source, path=path, stamp=stamp):
+                    if old := documents.get((source, path)):
+                        documents[source, path] = old._replace(stamp=stamp)
+                case other:
+                    raise TypeError(f"not a change: {other!r}")
+        return Contents(documents)
+
+
+class Held(NamedTuple):
+    """A build and its contents."""
+
+    build: Build
+    contents: Contents
+
+
+class SimpleStore:
+    """A :class:`~commonplace.plugin.Store` whose index fits in memory.
+
+    A backend implements :meth:`load` and :meth:`save`, and where it needs them :meth:`new_id` and
+    :meth:`release`. Everything else is built on these: builds, the writer lease, batches that apply
+    as a whole, filters, BM25 with phrases, health. A change makes the next value of the contents
+    and then saves it, so that a change that fails leaves no trace and a search goes on with the
+    value it began with. ``lease`` is by default one for the threads that share this object;
+    ``location`` is shown by :meth:`health`, with ``notices``.
+    """
+
+    capabilities: frozenset[str] = frozenset({"keyword", "phrases", "append"})
+    notices: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, *, lease: Lease | None = None, location: str = "") -> None:
+        self._lock = threading.RLock()
+        self._lease = lease or Lease()
+        self._location = location
+        self._closed = False
+
+    def load(self) -> Mapping[int, Held]:
+        """The builds by id, the older first, as they were saved last; ``{}`` at first.
+
+        Called for each read. Raises :class:`~commonplace.errors.UnavailableError` where they
+        cannot be read.
+        """
+        raise NotImplementedError
+
+    def save(self, builds: Mapping[int, Held]) -> None:
+        """Keep ``builds``: all of it from one moment on, or nothing and an error."""
+        raise NotImplementedError
+
+    def new_id(self) -> int:
+        """A number for a build or a chunk that is never given twice; by default a random one."""
+        return secrets.randbits(62)
+
+    def release(self) -> None:
+        """Free what the store holds; called once, by :meth:`close`."""
+
+    def writer(self, *, wait: float) -> AbstractContextManager[object]:
+        """Hold the lease."""
+        self._snapshot()
+        return self._lease.held(wait)
+
+    def builds(self) -> tuple[Build, ...]:
+        """All builds, the older first."""
+        return tuple(held.build for held in self._snapshot().values())
+
+    def open_build(self, identity: str) -> Build:
+        """The unfinished build of this identity, or a new empty one."""
+        builds = self._writable()
+        for held in list(builds.values()):
+            if held.build.state == "filling":
+                if held.build.identity == identity:
+                    return held.build
+                del builds[held.build.id]
+        build = Build(self.new_id(), identity, "filling")
+        self._swap(builds | {build.id: Held(build, Contents())})
+        return build
+
+    def activate(self, build: Build) -> None:
+        """Make ``build`` the live one and the only one."""
+        self._writable()
+        held = self._held(build)
+        self._swap({build.id: held._replace(build=held.build._replace(state="live"))})
+
+    def drop(self, build: Build) -> None:
+        """Delete a build; an unknown one is ignored."""
+        builds = self._writable()
+        builds.pop(build.id, None)
+        self._swap(builds)
+
+    def documents(self, build: Build | None = None) -> Iterable[StoredDocument]:
+        """What ``build`` or the live one holds."""
+        contents = self._live() if build is None else self._held(build).contents
+        return [entry.stored for entry in contents.documents.values()]
+
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        """Apply all of ``changes`` or none."""
+        builds = self._writable()
+        held = self._held(build)
+        contents = held.contents.after(changes, self.new_id)
+        self._swap(builds | {build.id: held._replace(contents=contents)})
+
+    def keyword(
+        self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
+    ) -> KeywordMatches:
+        """The best matches in the live build, by looking at every chunk.
+
+        What a token weighs is counted over the whole build, whatever the filters.
+        """
+        rows = list(_timed(self._live().rows(), deadline))
+        average = sum(row.length for row in rows) / len(rows) if rows else 0.0
+        counted = {row.id: TermCounts(row.counts, row.length) for row in rows}
+        scores = bm25(query.should, counted, total=len(rows), average=average)
+        passes = passing(where)
+        hits = [
+            row
+            for row in _timed(rows, deadline)
+            if row.id in scores
+            and passes(*row.order[:2], row.document.day)
+            and matches_terms(row.analysed.terms, query)
+        ]
+        hits.sort(key=lambda row: (-scores[row.id], *row.order))
+        return KeywordMatches(tuple(row.found(scores[row.id]) for row in hits[: max(0, limit)]))
+
+    def health(self, *, deep: bool = False) -> StoreHealth:
+        """Counts of the live build; a deep check also names who else writes."""
+        documents: Counter[str] = Counter()
+        chunks: Counter[str] = Counter()
+        for (source, _), entry in self._live().documents.items():
+            documents[source] += 1
+            chunks[source] += entry.size
+        return StoreHealth(
+            location=self._location,
+            documents=documents.total(),
+            chunks=chunks.total(),
+            documents_by_source=tuple(sorted(documents.items())),
+            chunks_by_source=tuple(sorted(chunks.items())),
+            notices=(*self.notices, *(self._lease.notices() if deep else ())),
+        )
+
+    def close(self) -> None:
+        """Refuse everything from now on, and free what is held."""
+        with self._lock:
+            closed, self._closed = self._closed, True
+        if not closed:
+            self.release()
+
+    def _snapshot(self) -> dict[int, Held]:
+        with self._lock:
+            self._check_open()
+            return dict(self.load())
+
+    def _swap(self, builds: dict[int, Held]) -> None:
+        with self._lock:
+            self._check_open()
+            self.save(builds)
+
+    def _writable(self) -> dict[int, Held]:
+        self._check_open()
+        self._lease.check()
+        return self._snapshot()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise IndexUnavailableError("the store is closed", hint="open it again")
+
+    def _live(self) -> Contents:
+        for held in self._snapshot().values():
+            if held.build.state == "live":
+                return held.contents
+        return Contents()
+
+    def _held(self, build: Build) -> Held:
+        held = self._snapshot().get(build.id)
+        if held is None:
+            raise IndexUnavailableError(
+                f"there is no build {build.id} ({build.identity})", hint="open a build again"
+            )
+        return held
+
+
+def _appended(
+    old: StoredEntry | None, change: AppendDocument, new_id: Callable[[], int]
+) -> StoredEntry:
+    keep = change.keep
+    if old is None or not 0 <= keep <= len(old.rows):
+        raise ValueError(f"{change.path} has no {keep} chunks to keep")
+    document = evolve(
+        old.document,
+        digest=change.digest,
+        stamp=change.stamp,
+        day=change.day,
+        chunks=(*old.document.chunks[:keep], *change.chunks),
+        resume=change.resume,
+    )
+    kept = tuple(row._replace(document=document) for row in old.rows[:keep])
+    return StoredEntry(document, change.stamp, kept + _rows(document, new_id, keep))
+
+
+def _rows(
+    document: PutDocument, new_id: Callable[[], int], first: int = 0
+) -> tuple[StoredRow, ...]:
+    return tuple(
+        StoredRow(new_id(), document, place, analysed, *term_counts(analysed.terms))
+        for place, analysed in enumerate(document.chunks[first:], first)
+    )
+
+
+def _timed(rows: Iterable[StoredRow], deadline: Deadline) -> Iterator[StoredRow]:
+    deadline.check("the keyword search")
+    for number, row in enumerate(rows):
+        if number % _CHECK_EVERY == 0:
+            deadline.check("the keyword search")
+        yield row

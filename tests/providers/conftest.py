@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import EmbeddingProvider
 
-__all__ = ["Fault", "Loopback", "Reply", "Runs"]
+__all__ = ["Failure", "Loopback", "Reply", "Runs"]
 
 HERE = Path(__file__).parent
 KEY = "sekrit-0123456789-abcdef"
@@ -47,7 +47,7 @@ if not TYPE_CHECKING:
 
 
 @frozen
-class Fault:
+class Failure:
     """Something that goes wrong with every request, and what must come of it.
 
     ``kind`` is the error's, ``attempts`` how many requests are made, ``pauses`` how long was waited
@@ -83,50 +83,50 @@ def _complaint(status: int, **headers: str) -> Reply:
 _PAGE = Reply(200, b"<!doctype html><p>It works!</p>", {"content-type": "text/html"})
 _VECTORS = b'{"data": [{"index": 0, "embedding": [1, 2, 3]}], "embeddings": [[1, 2, 3]]}'
 FAULTS = [
-    Fault("401", "auth", _complaint(401)),
-    Fault("403", "auth", _complaint(403)),
-    Fault("404", "not_found", _complaint(404)),
-    Fault("413", "too_large", _complaint(413)),
-    Fault("422", "bad_request", _complaint(422)),
-    Fault("429", "rate_limit", _complaint(429), 3, (0.5, 1.0)),
-    Fault("429 in 2 s", "rate_limit", _complaint(429, retry_after="2"), 3, (2.0, 2.0)),
-    Fault("429 in 1.5 s", "rate_limit", _complaint(429, retry_after_ms="1500"), 3, (1.5, 1.5)),
-    Fault("429 in 10 min", "rate_limit", _complaint(429, retry_after="600")),
-    Fault(
+    Failure("401", "auth", _complaint(401)),
+    Failure("403", "auth", _complaint(403)),
+    Failure("404", "not_found", _complaint(404)),
+    Failure("413", "too_large", _complaint(413)),
+    Failure("422", "bad_request", _complaint(422)),
+    Failure("429", "rate_limit", _complaint(429), 3, (0.5, 1.0)),
+    Failure("429 in 2 s", "rate_limit", _complaint(429, retry_after="2"), 3, (2.0, 2.0)),
+    Failure("429 in 1.5 s", "rate_limit", _complaint(429, retry_after_ms="1500"), 3, (1.5, 1.5)),
+    Failure("429 in 10 min", "rate_limit", _complaint(429, retry_after="600")),
+    Failure(
         "429 until a date past",
         "rate_limit",
         _complaint(429, retry_after="Wed, 21 Oct 2015 07:28:00 GMT"),
         3,
         (0.5, 1.0),
     ),
-    Fault(
+    Failure(
         "429 until a far date",
         "rate_limit",
         _complaint(429, retry_after="Fri, 21 Oct 2185 07:28:00 GMT"),
     ),
-    Fault("500", "unavailable", _complaint(500), 3, (0.5, 1.0)),
-    Fault("503 in a page", "unavailable", Reply(503, _PAGE.body), 3, (0.5, 1.0)),
-    Fault("hang", "timeout", Reply(manner="hang"), seconds=0.2),
-    Fault("drip", "timeout", Reply(200, _VECTORS, manner="drip"), seconds=0.2),
-    Fault("drip of the head", "timeout", Reply(200, _VECTORS, manner="drip-head"), seconds=0.2),
-    Fault("reset", "unavailable", Reply(200, _VECTORS, manner="reset"), 3, (0.5, 1.0)),
-    Fault("cut JSON", "protocol", Reply(200, _VECTORS[:40])),
-    Fault("deep JSON", "protocol", Reply(200, b"[" * 200_000)),
-    Fault("page", "protocol", _PAGE),
-    Fault("nothing", "protocol", Reply(200, b"")),
-    Fault("null", "protocol", Reply(200, None)),
-    Fault("other JSON", "protocol", Reply(200, {"status": "ok"})),
-    Fault("redirect", "protocol", Reply(307, b"", {"location": "http://elsewhere.test/v1"})),
-    Fault("bad redirect", "protocol", Reply(302, b"", {"location": "http://[elsewhere"})),
-    Fault("not TLS", "unavailable", None, 3, (0.5, 1.0)),
-    Fault("no proxy", "unavailable", None, 3, (0.5, 1.0)),
+    Failure("500", "unavailable", _complaint(500), 3, (0.5, 1.0)),
+    Failure("503 in a page", "unavailable", Reply(503, _PAGE.body), 3, (0.5, 1.0)),
+    Failure("hang", "timeout", Reply(manner="hang"), seconds=0.2),
+    Failure("drip", "timeout", Reply(200, _VECTORS, manner="drip"), seconds=0.2),
+    Failure("drip of the head", "timeout", Reply(200, _VECTORS, manner="drip-head"), seconds=0.2),
+    Failure("reset", "unavailable", Reply(200, _VECTORS, manner="reset"), 3, (0.5, 1.0)),
+    Failure("cut JSON", "protocol", Reply(200, _VECTORS[:40])),
+    Failure("deep JSON", "protocol", Reply(200, b"[" * 200_000)),
+    Failure("page", "protocol", _PAGE),
+    Failure("nothing", "protocol", Reply(200, b"")),
+    Failure("null", "protocol", Reply(200, None)),
+    Failure("other JSON", "protocol", Reply(200, {"status": "ok"})),
+    Failure("redirect", "protocol", Reply(307, b"", {"location": "http://elsewhere.test/v1"})),
+    Failure("bad redirect", "protocol", Reply(302, b"", {"location": "http://[elsewhere"})),
+    Failure("not TLS", "unavailable", None, 3, (0.5, 1.0)),
+    Failure("no proxy", "unavailable", None, 3, (0.5, 1.0)),
 ]
 
 
 @pytest.fixture(params=FAULTS, ids=lambda fault: fault.name)
-def fault(request: pytest.FixtureRequest) -> Fault:
+def fault(request: pytest.FixtureRequest) -> Failure:
     """Each of what can go wrong with any server."""
-    found: Fault = request.param
+    found: Failure = request.param
     return found
 
 
@@ -186,7 +186,7 @@ def runner() -> Runs:
 
 
 @pytest.fixture
-def told(caplog: pytest.LogCaptureFixture) -> Callable[..., str]:
+def reported(caplog: pytest.LogCaptureFixture) -> Callable[..., str]:
     """Everything that a person may see of errors and objects: texts, chains and logs."""
     caplog.set_level(logging.DEBUG)
 

@@ -154,5 +154,5 @@ def gguf() -> Writes:
 
 @pytest.fixture(scope="session")
 def tiny_gguf(gguf: Writes, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of 64 dimensions and 512 tokens; nobody may change the file."""
+    """A model of 64 dimensions and 512 tokens; no test may change the file."""
     return gguf(tmp_path_factory.mktemp("models") / "tiny.gguf")

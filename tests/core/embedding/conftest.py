@@ -128,7 +128,7 @@ class Bench:
     vendor: Vendor = field(factory=Vendor)
     time: Time = field(factory=Time)
     kept: dict[str, bytes] = field(factory=dict)
-    told: list[Any] = field(factory=list)
+    reported: list[Any] = field(factory=list)
     heard: list[ProviderError | None] = field(factory=list)
 
     def process(self, **settings: Any) -> Batching:
@@ -151,7 +151,7 @@ class Bench:
             "dims": None,
             "keep": self.kept.update,
             "deadline": Deadline.after(1e6, self.time),
-            "progress": self.told.append,
+            "progress": self.reported.append,
         }
         return Work(texts=wanted, **{**fixed, **given})
 

@@ -58,7 +58,7 @@ def test_the_least_recently_used_goes_first_and_reading_is_use(tmp_path: Path) -
     cache.close()
 
 
-def test_a_damaged_file_is_thrown_away_and_filled_anew(tmp_path: Path) -> None:
+def test_a_damaged_file_is_thrown_away_and_filled_again(tmp_path: Path) -> None:
     path = tmp_path / "e.sqlite"
     path.write_bytes(b"this is no database, and long enough to be read as one" * 100)
     cache = EmbeddingCache(str(path))

@@ -1,4 +1,4 @@
-"""Who embeds: asked for by name, chosen by key, stood in for, or nobody; always with a reason."""
+"""The choice of a provider: by name, by key, its fallback, or none; always with a reason."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _file_ready(context: ProviderContext) -> Probe:
     path = str(context.options.get("model_path") or "")
     if path.endswith("gone"):
         return Probe(available=False, reason="it is gone", hint="look for it")
-    return Probe(available=bool(path), reason="" if path else "nobody named one")
+    return Probe(available=bool(path), reason="" if path else "none is configured")
 
 
 @pytest.fixture
@@ -123,13 +123,13 @@ def context_of(choice: Choice, place: int = 0) -> ProviderContext:
     return provider.context
 
 
-def test_without_a_key_nobody_embeds_and_nothing_is_wrong(choosing: Choosing) -> None:
+def test_without_a_key_there_is_no_provider_and_no_notice(choosing: Choosing) -> None:
     choice = choosing({})
     assert (choice.service, choice.notices) == (None, ())
 
 
 @pytest.mark.parametrize(("env", "chosen"), [({}, []), ({"BETA_KEY": "b"}, ["beta"])])
-def test_auto_tells_of_what_somebody_named_and_cannot_have(
+def test_auto_reports_what_is_configured_and_missing(
     choosing: Choosing, env: dict[str, str], chosen: list[str]
 ) -> None:
     choice = choosing({"local": {"modelPath": "gone"}}, **env)
@@ -157,7 +157,7 @@ def test_auto_asks_a_provider_that_is_ready_without_a_key(choosing: Choosing) ->
     assert ids(choosing({"local": {"modelPath": "/m.gguf"}}, ALPHA_KEY="a")) == ["local"]
 
 
-def test_none_is_nobody_even_with_a_key(choosing: Choosing) -> None:
+def test_none_is_no_provider_even_with_a_key(choosing: Choosing) -> None:
     assert ids(choosing({"provider": "none"}, ALPHA_KEY="a")) == []
 
 
@@ -268,7 +268,7 @@ def test_a_fallback_serves_where_the_first_cannot_be_made(choosing: Choosing) ->
     assert "no lib. Fix: get it" in choice.notices[0]
 
 
-def test_an_unknown_provider_is_told_with_a_suggestion(choosing: Choosing) -> None:
+def test_an_unknown_provider_is_reported_with_a_suggestion(choosing: Choosing) -> None:
     choice = choosing({"provider": "alhpa"}, ALPHA_KEY="a")
     assert ids(choice) == []
     assert "alpha" in choice.notices[0]
@@ -280,7 +280,7 @@ def test_no_key_is_ever_shown(choosing: Choosing) -> None:
     assert "tops3cret" not in repr(choice) + repr(context_of(choice)) + str(choice.notices)
 
 
-def test_who_cannot_be_made_is_told_with_reason_and_time(choosing: Choosing) -> None:
+def test_who_cannot_be_made_is_reported_with_reason_and_time(choosing: Choosing) -> None:
     choice = choosing({"provider": "broken", "fallback": "beta"}, BETA_KEY="b")
     assert choice.service is not None
     absent = choice.service.absent
@@ -291,7 +291,7 @@ def test_who_cannot_be_made_is_told_with_reason_and_time(choosing: Choosing) -> 
     assert choice.service.standby is choice.service.providers[0]
 
 
-def test_a_provider_that_fails_while_it_is_made_is_told_without_its_words(
+def test_a_provider_that_fails_while_it_is_made_is_reported_without_its_words(
     host: PluginHost, choosing: Choosing
 ) -> None:
     def make(context: ProviderContext) -> Echo:

@@ -167,13 +167,13 @@ def test_an_index_that_is_busy_is_no_fault_of_the_provider(store: InMemoryStore)
         def put_vectors(
             self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
         ) -> None:
-            raise IndexBusyError("somebody writes")
+            raise IndexBusyError("another process writes")
 
     busy = Busy()
     publish(busy, make_put("a.md", "one"))
     service = service_of(Provider(0))
     report = filled(service, busy)
-    assert (report.embedded, report.missing, report.reason) == (0, 1, "somebody writes")
+    assert (report.embedded, report.missing, report.reason) == (0, 1, "another process writes")
     assert service.providers[0].state().state == "closed"
 
 
@@ -193,7 +193,7 @@ def test_the_lease_is_held_only_while_vectors_are_put(store: InMemoryStore) -> N
     assert free == [True]
 
 
-def test_who_waits_to_put_vectors_is_told_for_whom() -> None:
+def test_a_wait_to_put_vectors_names_the_writer() -> None:
     waits: list[float] = []
 
     class Busy(InMemoryStore):
@@ -203,23 +203,23 @@ def test_who_waits_to_put_vectors_is_told_for_whom() -> None:
             if self.busy:
                 waits.append(wait)
                 if len(waits) == 1:
-                    raise IndexBusyError("somebody writes", holder="process 12")
+                    raise IndexBusyError("another process writes", holder="process 12")
             return super().writer(wait=wait)
 
     store = Busy()
     publish(store, make_put("a.md", "one"))
     store.busy = True
-    told: list[Progress] = []
-    report = filled(service_of(Provider(0)), store, progress=told.append, wait=30.0)
+    reported: list[Progress] = []
+    report = filled(service_of(Provider(0)), store, progress=reported.append, wait=30.0)
     assert (report.embedded, report.reason) == (1, "")
     assert waits == [1.0, 29.0]
-    assert "waiting for process 12, which is writing the index" in [one.label for one in told]
+    assert "waiting for process 12, which is writing the index" in [one.label for one in reported]
 
 
-def test_progress_is_told(store: InMemoryStore) -> None:
-    told: list[Progress] = []
-    filled(service_of(Provider(0, Limits(items=1))), store, progress=told.append)
-    assert [(one.completed, one.total) for one in told] == [(0, 3), (1, 3), (2, 3), (3, 3)]
+def test_progress_is_reported(store: InMemoryStore) -> None:
+    reported: list[Progress] = []
+    filled(service_of(Provider(0, Limits(items=1))), store, progress=reported.append)
+    assert [(one.completed, one.total) for one in reported] == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
 
 def test_time_that_runs_out_is_no_fault_of_the_provider(store: InMemoryStore) -> None:
@@ -240,7 +240,7 @@ def test_time_that_runs_out_is_no_fault_of_the_provider(store: InMemoryStore) ->
     assert service.providers[0].state().state == "closed"
 
 
-def test_an_absent_primary_is_told_even_if_nobody_stands_in(store: InMemoryStore) -> None:
+def test_an_absent_primary_is_reported_even_without_a_fallback(store: InMemoryStore) -> None:
     service = service_of(absent=Fallback(part="p9", reason="no key", since=0.0))
     report = filled(service, store)
     assert (report.provider, report.reason, report.missing) == ("p9", "no key", 3)

@@ -114,7 +114,7 @@ def test_a_server_that_changes_its_length_is_followed_into_a_new_space(
     report = filled(service, store)
     assert (report.embedded, report.missing, report.reason) == (4, 0, "")
     assert report.note == ("p0 now gives 3 dimensions instead of 2: all notes are embedded again")
-    assert lengths(store) == {3: 4}  # nobody could ask the old one anything
+    assert lengths(store) == {3: 4}  # no query vector of the old length can be made
     again = filled(service, store)
     assert (again.embedded, again.requests, again.note) == (0, 0, "")
 
@@ -171,7 +171,7 @@ def test_a_server_that_comes_back_to_its_length_costs_one_request(
     assert filled(service, store).requests == 0
 
 
-def test_a_text_that_is_refused_is_told_with_its_place_and_not_sent_again(
+def test_a_text_that_is_refused_is_reported_with_its_path_and_not_sent_again(
     store: InMemoryStore, ledgers: Ledgers
 ) -> None:
     provider = Provider(0)
@@ -213,7 +213,7 @@ def test_a_refused_text_is_sent_again_to_another_provider_and_when_asked_for(
     assert (report.embedded, report.refused) == (1, ())
 
 
-def test_a_refused_text_that_stands_nowhere_is_told_by_its_beginning(
+def test_a_refused_text_that_has_no_path_is_reported_by_its_beginning(
     store: InMemoryStore, ledgers: Ledgers
 ) -> None:
     provider = Provider(0)

@@ -101,7 +101,9 @@ def test_without_the_library_or_with_none_that_answers_there_is_no_key(
     assert found(tmp_path) == ()
 
 
-def test_a_keyring_that_breaks_is_told_with_a_way_around(keyring: Keyring, tmp_path: Path) -> None:
+def test_a_keyring_that_breaks_is_reported_with_a_way_around(
+    keyring: Keyring, tmp_path: Path
+) -> None:
     keyring.failure = RuntimeError("the bus has gone")
     with pytest.raises(UnavailableError, match="keyring failed: the bus has gone") as caught:
         found(tmp_path)

@@ -92,7 +92,9 @@ limits = st.builds(
 
 
 @given(st.lists(st.text("ab ", min_size=1, max_size=40), max_size=20), limits)
-def test_every_text_gets_its_vector_once_and_cuts_are_told(texts: list[str], limit: Limits) -> None:
+def test_every_text_gets_its_vector_once_and_cuts_are_reported(
+    texts: list[str], limit: Limits
+) -> None:
     provider = Scripted(vectors_of, limit)
     running = runner(provider)
     seen: dict[int, bytes] = {}
@@ -374,7 +376,7 @@ def test_what_times_out_soon_is_tried_again() -> None:
     assert len(provider.sent) == 3
 
 
-def test_nothing_is_begun_after_the_deadline_and_nobody_is_blamed() -> None:
+def test_nothing_is_begun_after_the_deadline_and_no_provider_is_blamed() -> None:
     now = [0.0]
 
     def answer(texts: list[str]) -> Any:

@@ -104,7 +104,7 @@ def test_a_query_is_answered_in_the_space_of_who_made_its_vector(
         clock=lambda: NOW,
     )
     spaces = [space(place, number) for place, number in enumerate(covered)]
-    told = active_provider(service, spaces)
+    reported = active_provider(service, spaces)
     found = service.query("words", spaces, deadline=NEVER)
     after = active_provider(service, spaces)
 
@@ -134,7 +134,7 @@ def test_a_query_is_answered_in_the_space_of_who_made_its_vector(
     assert (after.provider, after.model, after.answers) == (found.provider, found.model, True)
     assert (after.fallback is None) == (found.fallback is None)
     if not any(ill):
-        assert told.provider == after.provider  # known without asking anybody
+        assert reported.provider == after.provider  # known without a request
 
 
 def test_a_query_is_asked_for_once() -> None:
@@ -147,7 +147,7 @@ def test_a_query_is_asked_for_once() -> None:
     service.close()
 
 
-def test_a_cached_query_needs_nobody() -> None:
+def test_a_cached_query_needs_no_provider() -> None:
     provider = Provider(0)
     service = service_of(provider, cache=EmbeddingCache(":memory:"))
     service.query("words", [space(0, 1)], deadline=NEVER)
@@ -182,7 +182,7 @@ def test_a_vector_of_another_length_is_used_where_the_index_has_begun_to_follow(
     assert isinstance(service.query("words", spaces[:1], deadline=NEVER), NoVector)
 
 
-def test_a_text_that_nobody_will_embed_keeps_a_space_from_nothing(tmp_path: Path) -> None:
+def test_a_text_that_is_always_refused_keeps_a_space_from_nothing(tmp_path: Path) -> None:
     refused = RefusedTexts(str(tmp_path / "refused.json"), "index")
     refused.keep("maker 1", {"digest": RefusedText("a.md#L1", "no")})
     links = [link_of(Provider(0, ill=True)), link_of(Provider(1))]
@@ -200,7 +200,7 @@ def test_one_space_of_several_lengths_is_the_one_that_covers_most() -> None:
     assert found.space == space(0, 9).space
 
 
-def test_a_primary_that_could_not_be_made_is_told_with_its_reason() -> None:
+def test_a_primary_that_could_not_be_made_is_reported_with_its_reason() -> None:
     absent = Fallback(part="p0", reason="no key", since=NOW)
     service = EmbeddingService([], None, absent=absent)
     found = service.query("words", [space(0, 10)], deadline=NEVER)
@@ -233,9 +233,9 @@ def test_states_tell_what_each_has_embedded_and_what_is_wrong() -> None:
 def test_before_anything_is_embedded_it_is_known_who_will(
     spaces: list[SpaceInfo], provider: str
 ) -> None:
-    told = active_provider(service_of(Provider(0), Provider(1)), spaces)
-    assert told.provider == provider
-    assert told.answers == bool(spaces and spaces[0].covered)
+    reported = active_provider(service_of(Provider(0), Provider(1)), spaces)
+    assert reported.provider == provider
+    assert reported.answers == bool(spaces and spaces[0].covered)
 
 
 def test_former_links_are_made_once_and_closed() -> None:

@@ -50,7 +50,7 @@ gguf, tiny_gguf = _SHARED.gguf, _SHARED.tiny_gguf  # fixtures
 
 @define
 class Clock:
-    """Time that passes when it is told to: epoch and monotonic seconds alike."""
+    """Time that passes as a test moves it: epoch and monotonic seconds alike."""
 
     now: float = 1_800_000_000.0
     pauses: list[float] = field(factory=list)
@@ -148,7 +148,7 @@ def start_vendor() -> Iterator[Callable[..., Loopback]]:
 def world(
     tmp_path: Path, start_vendor: Callable[..., Loopback], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[World]:
-    """Three notes that nobody has indexed, and a vendor in good health. Nothing ever sleeps."""
+    """Three notes that are not indexed, and a vendor in good health. Nothing ever sleeps."""
     clock = Clock()
     monkeypatch.setattr(
         "commonplace.embedding.building.CircuitBreaker",
@@ -215,7 +215,7 @@ def reply() -> type[Reply]:
 
 
 @pytest.fixture
-def told(caplog: pytest.LogCaptureFixture) -> Callable[..., str]:
+def reported(caplog: pytest.LogCaptureFixture) -> Callable[..., str]:
     """Everything that a person may see of things: texts and logs."""
     caplog.set_level(logging.DEBUG)
 

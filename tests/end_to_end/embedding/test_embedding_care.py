@@ -1,4 +1,4 @@
-"""Embeddings and what is kept beside them, looked at closely and looked after."""
+"""Embeddings and what is kept beside them, checked and repaired."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def look(memory: Memory) -> dict[str, Finding]:
     return {finding.name: finding for finding in memory.status(deep=True).findings}
 
 
-def test_the_cache_is_told_with_its_size(world: World) -> None:
+def test_the_cache_is_reported_with_its_size(world: World) -> None:
     memory = world.open()
     memory.sync()
     assert look(memory)["cache"].text.startswith("3 embeddings, 0.")

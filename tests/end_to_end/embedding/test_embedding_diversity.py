@@ -34,7 +34,7 @@ def test_by_vectors_while_the_provider_answers_and_by_words_when_it_does_not(
     assert notes_of(result) == {"by words"}
 
 
-def test_compat_is_by_words_whoever_answers(world: World) -> None:
+def test_compat_is_by_words_with_any_provider(world: World) -> None:
     memory = world.open(**DIVERSE, ranking={"profile": "compat"})
     memory.sync()
     result = memory.search("walrus")
@@ -43,7 +43,7 @@ def test_compat_is_by_words_whoever_answers(world: World) -> None:
     assert notes_of(result) == {"by words"}
 
 
-def test_nobody_reads_vectors_where_nothing_compares_them(
+def test_no_vectors_are_read_where_nothing_compares_them(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = world.open()

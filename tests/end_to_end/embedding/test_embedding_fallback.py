@@ -256,7 +256,7 @@ def test_a_former_address_is_never_asked(world: World, start_vendor: Any) -> Non
     assert len(former.requests) == asked
 
 
-def test_plugins_are_told_when_a_provider_degrades_and_recovers(
+def test_plugins_are_notified_when_a_provider_degrades_and_recovers(
     world: World, second: Loopback, reply: type[Reply]
 ) -> None:
     from commonplace.plugin import hookimpl

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tests.end_to_end.embedding.conftest import World
-    from tests.providers.conftest import Fault
+    from tests.providers.conftest import Failure
     from tests.providers.fakes.loopback import Reply
 
     from commonplace import Memory
@@ -30,7 +30,7 @@ FURTHER = {"bad_request": 1, "protocol": 1, "too_large": 4}
 
 
 @contextmanager
-def little_time(fault: Fault) -> Iterator[None]:
+def little_time(fault: Failure) -> Iterator[None]:
     """For what would use up all of it."""
     with pytest.MonkeyPatch.context() as patch:
         if fault.kind == "timeout":
@@ -45,7 +45,7 @@ def little_time(fault: Fault) -> Iterator[None]:
 
 
 def failing(status: Status) -> str:
-    """The reason, after seeing that everything else about a failure is told."""
+    """The reason, after checking that everything else about a failure is reported."""
     (provider,) = status.providers
     assert provider.state == "failing"
     assert provider.since is not None
@@ -63,7 +63,7 @@ def leaks_nothing(world: World, seen: str) -> None:
 
 
 def heals(world: World, memory: Memory, covered: int, *, spare: int = 0) -> None:
-    """Once the vendor is well nothing need be started anew, and nothing is embedded twice.
+    """Once the vendor is well nothing need be started again, and nothing is embedded twice.
 
     But for ``spare`` texts.
     """
@@ -75,7 +75,7 @@ def heals(world: World, memory: Memory, covered: int, *, spare: int = 0) -> None
     assert report.embedding is not None
     assert (report.embedding.missing, report.embedding.reason) == (0, "")
     assert covered <= len(world.texts()) - asked <= covered + spare
-    result = memory.search("walrus on the mend")
+    result = memory.search("walrus getting well")
     assert (result.provider, result.fallback, result.notes) == ("openai", None, ())
     assert result.hits[0].path == "memory/2026-10-03.md"
     status = memory.status()
@@ -87,8 +87,8 @@ def heals(world: World, memory: Memory, covered: int, *, spare: int = 0) -> None
 
 def test_a_fault_when_everything_is_embedded(
     world: World,
-    fault: Fault,
-    told: Callable[..., str],
+    fault: Failure,
+    reported: Callable[..., str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if fault.name in ELSEWHERE:
@@ -121,7 +121,7 @@ def test_a_fault_when_everything_is_embedded(
     assert report.embedding.reason
     assert memory.search("heron").hits[0].path == "memory/new.md"
     assert memory.status().spaces[0].covered == 3
-    seen = told(result, status, report, memory.status(), memory.settings, result.notes)
+    seen = reported(result, status, report, memory.status(), memory.settings, result.notes)
     leaks_nothing(world, seen)
     world.vendor.release()
     heals(world, memory, covered=1)
@@ -129,8 +129,8 @@ def test_a_fault_when_everything_is_embedded(
 
 def test_a_fault_from_the_beginning(
     world: World,
-    fault: Fault,
-    told: Callable[..., str],
+    fault: Failure,
+    reported: Callable[..., str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     url = fault.arrange(world.vendor, monkeypatch)
@@ -156,7 +156,7 @@ def test_a_fault_from_the_beginning(
     assert (status.provider, status.search_mode, status.spaces) == (None, "keyword", ())
     assert status.fallback is not None
     assert status.fallback.part == "openai"
-    leaks_nothing(world, told(result, status, report, memory.settings))
+    leaks_nothing(world, reported(result, status, report, memory.settings))
     if fault.name not in ELSEWHERE:
         world.vendor.release()
         heals(world, memory, covered=3)
@@ -179,7 +179,9 @@ TWISTS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", TWISTS)
-def test_an_answer_that_cannot_be_right(world: World, name: str, told: Callable[..., str]) -> None:
+def test_an_answer_that_cannot_be_right(
+    world: World, name: str, reported: Callable[..., str]
+) -> None:
     memory = world.open()
     memory.sync()
     world.vendor.twist = TWISTS[name]
@@ -203,7 +205,7 @@ def test_an_answer_that_cannot_be_right(world: World, name: str, told: Callable[
     status = memory.status()
     failing(status)
     assert [(space.dims, space.covered) for space in status.spaces] == [(64, 3)]
-    leaks_nothing(world, told(result, report, status, memory.settings))
+    leaks_nothing(world, reported(result, report, status, memory.settings))
     heals(world, memory, covered=1)
 
 
@@ -228,7 +230,7 @@ def test_an_answer_in_another_order_is_right(world: World) -> None:
 
 
 def test_no_money_is_not_asked_for_twice(
-    world: World, reply: type[Reply], told: Callable[..., str]
+    world: World, reply: type[Reply], reported: Callable[..., str]
 ) -> None:
     memory = world.open()
     memory.sync()
@@ -245,7 +247,7 @@ def test_no_money_is_not_asked_for_twice(
     assert report.embedding is not None
     assert (report.embedding.requests, report.embedding.missing) == (1, 1)
     assert memory.status().spaces[0].covered == 3
-    leaks_nothing(world, told(result, report, memory.status()))
+    leaks_nothing(world, reported(result, report, memory.status()))
     heals(world, memory, covered=1)
 
 
@@ -301,7 +303,7 @@ def test_a_hang_is_over_when_the_query_s_time_is(
 
 
 def test_dimensions_that_change_while_notes_are_embedded_leave_one_length(
-    world: World, told: Callable[..., str]
+    world: World, reported: Callable[..., str]
 ) -> None:
     for number in range(120):
         world.write(f"memory/n{number}.md", f"# Note {number}\n\nThe walrus met seal {number}.\n")
@@ -324,14 +326,14 @@ def test_dimensions_that_change_while_notes_are_embedded_leave_one_length(
     spaces = memory.status().spaces
     assert len(spaces) <= 1
     assert sum(space.covered for space in spaces) == report.embedding.embedded
-    leaks_nothing(world, told(result, report, memory.status()))
+    leaks_nothing(world, reported(result, report, memory.status()))
     if spaces and spaces[0].dims == 64:  # whichever answer comes first decides the length
         # A query has met the other length since: one text finds out that it is gone.
         heals(world, memory, covered=report.embedding.missing, spare=1)
 
 
 def test_a_provider_that_is_itself_broken_is_a_failure_like_any(
-    world: World, monkeypatch: pytest.MonkeyPatch, told: Callable[..., str]
+    world: World, monkeypatch: pytest.MonkeyPatch, reported: Callable[..., str]
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise KeyError(KEY)
@@ -344,5 +346,5 @@ def test_a_provider_that_is_itself_broken_is_a_failure_like_any(
         assert result.hits
         assert result.fallback is not None
         assert "KeyError" in result.fallback.reason
-        assert KEY not in told(result, memory.status())
+        assert KEY not in reported(result, memory.status())
     heals(world, memory, covered=0)

@@ -72,7 +72,7 @@ def test_notes_are_embedded_and_found_and_no_server_is_asked(world: World, model
 
 
 @pytest.mark.parametrize(
-    ("damage", "words", "mended_by"),
+    ("damage", "words", "fixed_by"),
     [
         (Path.unlink, "there is no file", "local.modelPath"),
         (lambda path: path.write_bytes(b""), "it is empty", "local.modelPath"),
@@ -80,7 +80,7 @@ def test_notes_are_embedded_and_found_and_no_server_is_asked(world: World, model
         (lambda path: os.truncate(path, path.stat().st_size // 2), "cut short", "download"),
         (
             lambda path: path.write_bytes(
-                path.read_bytes().replace(b"blk.0.attn_q", b"blk.0.nobody")
+                path.read_bytes().replace(b"blk.0.attn_q", b"blk.0.absent")
             ),
             "cannot be loaded",
             "local.modelPath",
@@ -88,8 +88,8 @@ def test_notes_are_embedded_and_found_and_no_server_is_asked(world: World, model
     ],
     ids=["missing", "empty", "no model", "truncated", "corrupt"],
 )
-def test_a_damaged_model_leaves_keywords_and_once_mended_nothing_is_embedded_again(
-    world: World, model: Path, damage: Callable[[Path], object], words: str, mended_by: str
+def test_a_damaged_model_leaves_keywords_and_once_fixed_nothing_is_embedded_again(
+    world: World, model: Path, damage: Callable[[Path], object], words: str, fixed_by: str
 ) -> None:
     whole = model.read_bytes()
     with opened(world, model) as memory:
@@ -101,7 +101,7 @@ def test_a_damaged_model_leaves_keywords_and_once_mended_nothing_is_embedded_aga
         assert report.embedding.embedded == 0
         assert words in report.embedding.reason
         assert "\n" not in report.embedding.reason
-        assert mended_by in report.embedding.reason.partition("Fix: ")[2]
+        assert fixed_by in report.embedding.reason.partition("Fix: ")[2]
         result = memory.search(WALRUS)
         assert result.hits[0].path == "memory/2026-10-03.md"
         assert (result.provider, by_vector(result)) == (None, False)

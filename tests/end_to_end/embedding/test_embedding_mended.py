@@ -60,7 +60,7 @@ def test_a_note_that_is_refused_is_named_and_all_others_are_found_by_meaning(
     assert memory.status().notices == ()
 
 
-def test_vectors_of_another_length_are_told_and_followed_by_the_next_sync(world: World) -> None:
+def test_vectors_of_another_length_are_reported_and_followed_by_the_next_sync(world: World) -> None:
     from commonplace.cli.commands.index import warnings_of
 
     memory = world.open()

@@ -25,7 +25,7 @@ KEY = "sekrit-0123456789-abcdef"
 
 @pytest.fixture(autouse=True)
 def no_cache_of_queries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is asked, somebody must embed it."""
+    """Every query must be embedded."""
     known = EmbeddingCache.get
 
     def get(self: EmbeddingCache, fingerprint: str, digests: Any) -> dict[bytes, bytes]:
@@ -123,7 +123,7 @@ def test_who_insists_need_not_wait_for_the_cool_down(world: World, broken: Searc
     asked = world.asked()
     with world.open() as memory:
         memory.sync(force=True)
-    assert world.asked() == asked  # all of it is in the cache: nobody has seen that it works
+    assert world.asked() == asked  # all of it is in the cache: no request has shown that it works
     assert search(world).provider == "openai"
 
 
@@ -133,7 +133,9 @@ def test_other_settings_are_tried_at_once(world: World, broken: SearchResult) ->
     assert search(world, remote=remote).provider == "openai"
 
 
-def test_a_clock_that_was_set_back_locks_nobody_out(world: World, broken: SearchResult) -> None:
+def test_a_clock_that_was_set_back_locks_no_provider_out(
+    world: World, broken: SearchResult
+) -> None:
     world.vendor.always(None)
     world.clock.pass_(-86400 * 365)
     assert search(world).provider == "openai"
@@ -148,14 +150,14 @@ def test_a_damaged_file_is_no_hindrance(world: World, broken: SearchResult, dama
     assert kept(world) == []
 
 
-def test_no_key_is_in_it_and_nobody_else_may_read_it(world: World, broken: SearchResult) -> None:
+def test_no_key_is_in_it_and_no_other_user_may_read_it(world: World, broken: SearchResult) -> None:
     (path,) = kept(world)
     assert KEY not in path.read_text()
     assert "401" in path.read_text()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_search_waits_as_long_as_it_is_told(
+def test_a_search_waits_as_long_as_configured(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sync(world)
@@ -169,4 +171,4 @@ def test_a_search_waits_as_long_as_it_is_told(
     remote = {"baseUrl": f"{world.vendor.url}/v1", "apiKey": KEY}
     assert search(world, remote=remote, query={"embeddingSeconds": 3}).provider is None
     assert 2 < waited[0] <= 3
-    assert Limits().query_seconds <= 10  # where nobody says anything
+    assert Limits().query_seconds <= 10  # by default

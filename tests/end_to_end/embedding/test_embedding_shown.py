@@ -84,7 +84,7 @@ def test_a_failure_is_said_once(run: Run, world: World, reply: type[Reply]) -> N
 
 
 @pytest.mark.parametrize("command", ["status", "doctor"])
-def test_a_provider_that_cannot_be_is_told_with_the_hint(run: Run, command: str) -> None:
+def test_a_provider_that_cannot_be_is_reported_with_the_hint(run: Run, command: str) -> None:
     out, _ = run(command, remote={})
     assert out.count("no API key found") == 1
     assert "OPENAI_API_KEY" in out

@@ -36,7 +36,7 @@ class Between(Protocol):
 
     def fail(self) -> None: ...
 
-    def mend(self) -> None: ...
+    def repair(self) -> None: ...
 
 
 class Certificates:
@@ -59,12 +59,12 @@ class Certificates:
         server: Any = world.vendor._server
         server.socket = context.wrap_socket(server.socket, server_side=True)
         self.url = world.vendor.url.replace("http:", "https:")
-        self.mend()
+        self.repair()
 
     def fail(self) -> None:
         self._patch.setenv("SSL_CERT_FILE", str(self._folder / "other.pem"))
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         self._patch.setenv("SSL_CERT_FILE", str(self._folder / "own.pem"))
 
 
@@ -96,7 +96,7 @@ class Proxy:
     def fail(self) -> None:
         self.through(1)
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         self.through(self._vendor.port)
 
 
@@ -114,7 +114,7 @@ class PickyProxy(Proxy):
     def fail(self) -> None:
         self._vendor.always(self._refusal)
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         self._vendor.always(None)
 
 
@@ -138,8 +138,8 @@ def on_disk(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
-def test_what_is_embedded_stays_and_words_answer_until_it_is_mended(
-    world: World, between: Between, told: Callable[..., str]
+def test_what_is_embedded_stays_and_words_answer_until_it_is_fixed(
+    world: World, between: Between, reported: Callable[..., str]
 ) -> None:
     def opened() -> Memory:
         # As another process would: proxies and authorities are read once.
@@ -177,12 +177,12 @@ def test_what_is_embedded_stays_and_words_answer_until_it_is_mended(
         assert world.asked() == asked + 2 * between.arrive
         assert memory.search("heron").hits[0].path == "memory/new.md"
         assert memory.status().spaces[0].covered == 3
-        seen = told(result, status, report, memory.status(), memory.settings)
+        seen = reported(result, status, report, memory.status(), memory.settings)
     for secret in (KEY, PASSWORD):
         assert secret not in seen
         assert secret.encode() not in on_disk(world.root)
 
-    between.mend()
+    between.repair()
     world.clock.pass_(4000)
     with opened() as memory:
         report = memory.sync()

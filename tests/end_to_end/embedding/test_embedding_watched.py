@@ -1,4 +1,4 @@
-"""A memory that keeps itself up to its files, and whose texts somebody embeds."""
+"""A memory that watches its files and embeds their texts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_provider_that_hangs_keeps_no_note_from_being_found_and_no_memory_from
     assert time.monotonic() - began < 15  # the vendor would hang for 30 s, and be asked again
 
 
-def test_a_search_sends_no_note_to_a_provider_unless_somebody_watches(world: World) -> None:
+def test_a_search_sends_no_note_to_a_provider_unless_it_is_watched(world: World) -> None:
     memory = world.open(sync=QUICK)
     memory.sync()
     asked = world.texts()

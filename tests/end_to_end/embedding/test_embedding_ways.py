@@ -144,7 +144,7 @@ def test_another_tokenizer_or_make_embeds_nothing_again(
 
 
 @pytest.mark.parametrize("cached", [True, False])
-def test_another_recipe_embeds_only_what_it_cuts_otherwise(world: World, cached: bool) -> None:
+def test_another_fingerprint_embeds_only_what_it_cuts_otherwise(world: World, cached: bool) -> None:
     world.open(cache={"enabled": cached}).sync()
     asked = world.asked()
     again = world.open(cache={"enabled": cached}, chunking={"tokens": 300})

@@ -1,4 +1,4 @@
-"""A loopback server in the place of a vendor: it records requests, and can be told what to say."""
+"""A loopback server in the place of a vendor: it records requests, and can be given its answers."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def vector_of(text: str, dims: int) -> list[float]:
 
 
 class Vendor:
-    """Answers with short vectors, so that tests are quick; everything else is as it should be."""
+    """Answers with short vectors, so that tests are quick; everything else is valid."""
 
     key = KEY
     most = 256

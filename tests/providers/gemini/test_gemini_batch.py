@@ -185,7 +185,7 @@ def test_a_job_is_found_by_its_name_among_many(google: Any, jobs: BatchJobs) -> 
         batch = {"displayName": f"other {number}", "inputConfig": {"fileName": file}}
         google.vendor.batches._create("gemini-embedding-001", {"batch": batch})
     assert jobs.find("ours", deadline=soon()) == name
-    assert jobs.find("nobody's", deadline=soon()) is None
+    assert jobs.find("unknown", deadline=soon()) is None
 
 
 def test_a_beginning_that_was_not_answered_is_known_with_its_upload(
@@ -269,7 +269,7 @@ def test_answers_that_are_none_begin_no_job(google: Any, jobs: BatchJobs, body: 
 
 
 def test_neither_key_nor_address_of_an_upload_is_in_any_message(
-    google: Any, jobs: BatchJobs, told: Callable[..., str], key: str
+    google: Any, jobs: BatchJobs, reported: Callable[..., str], key: str
 ) -> None:
     job = jobs.submit("ours", LINES, deadline=soon())
     original = google.vendor.batches._upload
@@ -283,7 +283,7 @@ def test_neither_key_nor_address_of_an_upload_is_in_any_message(
     google.vendor.batches._upload = broken
     with pytest.raises(ProviderError) as caught:
         jobs.submit("other", LINES, deadline=soon())
-    seen = told(caught.value, jobs, job)
+    seen = reported(caught.value, jobs, job)
     assert "upload_id=" in seen, "the test must see what it looks for"
     assert CREDENTIAL not in seen
     assert key not in seen

@@ -58,8 +58,8 @@ def make(google: Any, key: str) -> Iterator[Callable[..., GeminiProvider]]:
 
 
 @pytest.fixture
-def failing(make: Any, runner: Any, told: Any, key: str) -> Callable[..., ProviderError]:
-    """Asks for a query, gives the error, and makes sure that it tells nobody the key."""
+def failing(make: Any, runner: Any, reported: Any, key: str) -> Callable[..., ProviderError]:
+    """Asks for a query, gives the error, and makes sure that it shows no key."""
 
     def ask(seconds: float = 600, purpose: Purpose = "query", **context: Any) -> ProviderError:
         provider = make(**context)
@@ -67,7 +67,7 @@ def failing(make: Any, runner: Any, told: Any, key: str) -> Callable[..., Provid
             provider.client()  # its first use loads certificates, which is not to be timed
         with pytest.raises(ProviderError) as caught:
             runner(provider).one("where?", purpose=purpose, deadline=Deadline.after(seconds))
-        assert key not in told(caught.value, provider, caught.value.hint)
+        assert key not in reported(caught.value, provider, caught.value.hint)
         assert caught.value.provider in ("gemini", "under test")
         return caught.value
 
@@ -275,7 +275,7 @@ def test_a_server_that_repeats_the_key_does_not_get_it_into_words(
     assert "***" in str(failing())
 
 
-def test_a_wrong_key_is_told_as_such(google: Any, failing: Any) -> None:
+def test_a_wrong_key_is_reported_as_such(google: Any, failing: Any) -> None:
     google.vendor.key = "another"
     error = failing()
     assert (error.kind, error.status) == ("auth", 400)
@@ -283,7 +283,7 @@ def test_a_wrong_key_is_told_as_such(google: Any, failing: Any) -> None:
 
 
 @pytest.mark.parametrize("odd", ["sekrit-schlüssel", "sekrit\nkey", "sekrit“key”"])
-def test_a_key_that_no_header_may_hold_is_told_without_it(
+def test_a_key_that_no_header_may_hold_is_reported_without_it(
     google: Any, failing: Any, odd: str
 ) -> None:
     error = failing(api_key=odd)
@@ -292,16 +292,18 @@ def test_a_key_that_no_header_may_hold_is_told_without_it(
     assert google.requests == []
 
 
-def test_nobody_there_and_no_secure_connection_are_told(google: Any, failing: Any) -> None:
+def test_a_missing_server_and_an_insecure_connection_are_reported(
+    google: Any, failing: Any
+) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        nobody = f"http://127.0.0.1:{taken.getsockname()[1]}/v1beta"
-        assert failing(base_url=nobody).kind == "unavailable"
+        missing = f"http://127.0.0.1:{taken.getsockname()[1]}/v1beta"
+        assert failing(base_url=missing).kind == "unavailable"
     insecure = google.url.replace("http://", "https://")
     assert failing(base_url=f"{insecure}/v1beta").kind == "unavailable"
 
 
-def test_a_broken_proxy_is_told(failing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_proxy_is_reported(failing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         for name in ("HTTP_PROXY", "http_proxy"):
@@ -311,7 +313,7 @@ def test_a_broken_proxy_is_told(failing: Any, monkeypatch: pytest.MonkeyPatch) -
         assert failing(base_url="http://gemini.invalid/v1beta").kind == "unavailable"
 
 
-def test_a_text_too_large_for_the_server_is_cut_and_told(
+def test_a_text_too_large_for_the_server_is_cut_and_reported(
     google: Any, reply: Any, make: Any, runner: Any
 ) -> None:
     google.script(reply(413, b""))
@@ -323,7 +325,7 @@ def test_a_text_too_large_for_the_server_is_cut_and_told(
     assert sent == [[{"text": text}], [{"text": text[:50]}]]
 
 
-def test_what_a_closed_provider_is_asked_it_answers_anew(google: Any, make: Any) -> None:
+def test_what_a_closed_provider_is_asked_it_answers_again(google: Any, make: Any) -> None:
     provider = make(dims=128)
     for _ in range(2):
         provider.embed(["a"], purpose="query", deadline=Deadline.after(60))

@@ -166,7 +166,7 @@ def test_an_access_token_goes_where_oauth_wants_it(make: Any, google: Any) -> No
     assert "x-goog-api-key" not in request.headers
 
 
-def test_a_server_that_ignores_the_length_asked_for_is_told_on(
+def test_a_server_that_ignores_the_length_asked_for_is_reported(
     make: Any, google: Any, runner: Any
 ) -> None:
     google.twist = lambda body: {"embedding": {"values": body["embedding"]["values"] * 2}}

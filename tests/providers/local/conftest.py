@@ -24,7 +24,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @define(eq=False)
 class Clock:
-    """Monotonic seconds that pass when told to."""
+    """Monotonic seconds that a test moves."""
 
     now: float = 1000.0
 

@@ -46,7 +46,7 @@ def load_request(path: Path, **more: object) -> dict[str, Any]:
 
 
 def run(script: Script, jobs: list[Job] | None = None) -> tuple[bool, list[dict[str, Any]]]:
-    told: list[dict[str, Any]] = []
+    reported: list[dict[str, Any]] = []
 
     def load(job: Job) -> Fake:
         if jobs is not None:
@@ -54,18 +54,18 @@ def run(script: Script, jobs: list[Job] | None = None) -> tuple[bool, list[dict[
         return Fake()
 
     ended = serve(
-        cast("Any", script), lambda answer: told.append(json.loads(json.dumps(answer))), load
+        cast("Any", script), lambda answer: reported.append(json.loads(json.dumps(answer))), load
     )
-    return ended, told
+    return ended, reported
 
 
 def test_it_waits_for_work_and_ends_when_there_was_none(tiny_gguf: Path) -> None:
     script = Script(load_request(tiny_gguf), {"id": 2, "embed": ["ab"]})
-    ended, told = run(script)
+    ended, reported = run(script)
     assert ended
     # Without an end for the first request, at least a minute for work after loading, then idle.
     assert script.waits == [None, 300.0, 300.0]
-    assert told[1] == {"id": 2, "vectors": ["AgICAg=="]}
+    assert reported[1] == {"id": 2, "vectors": ["AgICAg=="]}
 
 
 def test_a_short_idle_time_leaves_time_for_the_first_work(tiny_gguf: Path) -> None:
@@ -76,9 +76,9 @@ def test_a_short_idle_time_leaves_time_for_the_first_work(tiny_gguf: Path) -> No
 
 def test_the_files_own_context_and_pooling_win(tiny_gguf: Path) -> None:
     jobs: list[Job] = []
-    _, told = run(Script(load_request(tiny_gguf, pooling="cls")), jobs)
+    _, reported = run(Script(load_request(tiny_gguf, pooling="cls")), jobs)
     assert (jobs[0].context, jobs[0].pooling) == (512, None)
-    assert told[0]["loaded"] == {"context": 512, "pooling": "mean"}
+    assert reported[0]["loaded"] == {"context": 512, "pooling": "mean"}
 
 
 def test_longer_contexts_than_needed_are_not_taken(gguf: Any, tmp_path: Path) -> None:
@@ -90,14 +90,14 @@ def test_longer_contexts_than_needed_are_not_taken(gguf: Any, tmp_path: Path) ->
 
 def test_refusals_and_faults_are_answered_and_work_goes_on(tiny_gguf: Path) -> None:
     requests = [{"id": n, "embed": [text]} for n, text in enumerate(("long", "odd", "fine"), 2)]
-    _, told = run(Script(load_request(tiny_gguf), *requests))
-    assert told[1]["error"] == {"kind": "too_large", "message": "too many tokens"}
-    assert told[2]["error"] == {"kind": "protocol", "message": "ZeroDivisionError: odd"}
-    assert "vectors" in told[3]
+    _, reported = run(Script(load_request(tiny_gguf), *requests))
+    assert reported[1]["error"] == {"kind": "too_large", "message": "too many tokens"}
+    assert reported[2]["error"] == {"kind": "protocol", "message": "ZeroDivisionError: odd"}
+    assert "vectors" in reported[3]
 
 
 def test_a_model_that_cannot_be_loaded_is_the_end(tmp_path: Path) -> None:
-    ended, told = run(Script(load_request(tmp_path / "none.gguf"), {"id": 2, "embed": ["ab"]}))
+    ended, reported = run(Script(load_request(tmp_path / "none.gguf"), {"id": 2, "embed": ["ab"]}))
     assert not ended
-    assert len(told) == 1
-    assert told[0]["error"]["kind"] == "not_found"
+    assert len(reported) == 1
+    assert reported[0]["error"]["kind"] == "not_found"

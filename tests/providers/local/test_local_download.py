@@ -31,11 +31,11 @@ class Fetching:
         self.root = cache_folder(None, env)
         self.folder = CacheFolder(self.root, self.model)
         self.hub = Hub(env)
-        self.told: list[tuple[int, int | None]] = []
+        self.reported: list[tuple[int, int | None]] = []
 
     def __call__(self, deadline: Deadline = NEVER) -> Path:
         loader = Downloader(
-            self.hub, self.folder, lambda here, size: self.told.append((here, size))
+            self.hub, self.folder, lambda here, size: self.reported.append((here, size))
         )
         return Path(loader.fetch(self.model, deadline=deadline))
 
@@ -74,8 +74,8 @@ def test_a_file_comes_whole_into_the_hubs_own_layout(
     assert not os.path.isabs(os.readlink(path))
     assert Path(fetch.folder.ref()).read_text() == COMMIT
     assert not list(blob.parent.glob("*.incomplete"))
-    assert fetch.told[0] == (0, len(DATA))
-    assert fetch.told[-1] == (len(DATA), len(DATA))
+    assert fetch.reported[0] == (0, len(DATA))
+    assert fetch.reported[-1] == (len(DATA), len(DATA))
     assert fetch.folder.find() == str(path)
 
 
@@ -151,7 +151,7 @@ def test_a_deadline_keeps_what_has_come(
 ) -> None:
     hub.files["model.gguf"] = DATA
     fetch = fetching()
-    fetch.told = late = _Late(clock)
+    fetch.reported = late = _Late(clock)
     error = refused(fetch, Deadline.after(5, clock))
     assert error.kind == "timeout"
     assert "is here" in str(error)
@@ -169,10 +169,10 @@ class _Late(list[tuple[int, int | None]]):
         self.clock = clock
         self.begin = clock.now
 
-    def append(self, told: tuple[int, int | None]) -> None:
-        if told[0] and len(self) == 1:
+    def append(self, reported: tuple[int, int | None]) -> None:
+        if reported[0] and len(self) == 1:
             self.clock.now += 10
-        super().append(told)
+        super().append(reported)
 
 
 def test_a_server_without_ranges_starts_over(hub: Any, fetching: Callable[..., Fetching]) -> None:
@@ -249,7 +249,7 @@ def test_the_token_goes_to_the_hub_and_never_to_its_storage(
 def test_refusals_have_kinds_and_a_hint(
     hub: Any,
     fetching: Callable[..., Fetching],
-    told: Callable[..., str],
+    reported: Callable[..., str],
     status: int,
     code: str,
     kind: str,
@@ -260,7 +260,7 @@ def test_refusals_have_kinds_and_a_hint(
     error = refused(fetching(HF_TOKEN="hf_sekrit0123"))
     assert (error.kind, error.status) == (kind, status)
     assert hint in error.hint
-    assert "sekrit" not in told(error)
+    assert "sekrit" not in reported(error)
 
 
 def test_a_hub_that_is_down_is_unavailable(hub: Any, fetching: Callable[..., Fetching]) -> None:
@@ -271,7 +271,7 @@ def test_a_hub_that_is_down_is_unavailable(hub: Any, fetching: Callable[..., Fet
     assert "local.modelPath" in error.hint
 
 
-def test_a_server_that_is_no_hub_is_told(hub: Any, fetching: Callable[..., Fetching]) -> None:
+def test_a_server_that_is_no_hub_is_reported(hub: Any, fetching: Callable[..., Fetching]) -> None:
     hub.files["model.gguf"], hub.large, hub.etag = DATA, False, "../../escape"
     error = refused(fetching())
     assert error.kind == "protocol"
@@ -279,28 +279,30 @@ def test_a_server_that_is_no_hub_is_told(hub: Any, fetching: Callable[..., Fetch
 
 
 @pytest.mark.parametrize("endpoint", ["ftp://x", "nonsense", "http://", "file:///etc"])
-def test_an_endpoint_that_is_no_address_is_told(endpoint: str) -> None:
+def test_an_endpoint_that_is_no_address_is_reported(endpoint: str) -> None:
     with pytest.raises(ProviderError, match="HF_ENDPOINT") as caught:
         Hub({"HF_ENDPOINT": endpoint})
     assert caught.value.hint
 
 
-def test_a_token_that_no_header_can_hold_is_told_without_it(told: Callable[..., str]) -> None:
+def test_a_token_that_no_header_can_hold_is_reported_without_it(
+    reported: Callable[..., str],
+) -> None:
     with pytest.raises(ProviderError) as caught:
         Hub({"HF_TOKEN": "sekrit\u2028sekrit"})
     assert caught.value.kind == "auth"
-    assert "sekrit" not in told(caught.value)
+    assert "sekrit" not in reported(caught.value)
 
 
-def test_a_proxy_that_cannot_be_used_is_told(
-    monkeypatch: pytest.MonkeyPatch, told: Callable[..., str]
+def test_a_proxy_that_cannot_be_used_is_reported(
+    monkeypatch: pytest.MonkeyPatch, reported: Callable[..., str]
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "nonsense://user:sekrit@host:port")
     with pytest.raises(ProviderError) as caught:
         Hub({})
     assert caught.value.kind == "unavailable"
     assert "HTTPS_PROXY" in caught.value.hint
-    assert "sekrit" not in told(caught.value)
+    assert "sekrit" not in reported(caught.value)
 
 
 def test_all_parts_of_a_split_model_are_fetched(
@@ -329,7 +331,7 @@ def test_a_quantisation_picks_the_file(hub: Any, fetching: Callable[..., Fetchin
 
 
 @pytest.mark.parametrize("listing", [None, [], {"siblings": [{}]}, {"siblings": 1}])
-def test_a_listing_that_is_none_is_told(
+def test_a_listing_that_is_none_is_reported(
     hub: Any, fetching: Callable[..., Fetching], listing: object
 ) -> None:
     hub.listing = listing
@@ -379,7 +381,7 @@ def test_where_links_cannot_be_made_the_file_itself_is_put_there(
     assert fetch.folder.find() == str(path)
 
 
-def test_a_folder_that_cannot_be_written_is_told(
+def test_a_folder_that_cannot_be_written_is_reported(
     hub: Any, hub_env: dict[str, str], tmp_path: Path
 ) -> None:
     hub.files["model.gguf"] = DATA

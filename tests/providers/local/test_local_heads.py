@@ -1,4 +1,4 @@
-"""Reading the head of a GGUF file, and what family it tells of."""
+"""Reading the head of a GGUF file, and its family."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 def test_scalars_and_strings_are_read_and_lists_left_out(tiny_gguf: Path) -> None:
-    told = read_metadata(str(tiny_gguf), whole=True)
-    assert told["general.architecture"] == "bert"
-    assert told["bert.context_length"] == 512
-    assert told["bert.attention.causal"] is False
-    assert told["bert.attention.layer_norm_epsilon"] == pytest.approx(1e-12)
-    assert told["tokenizer.ggml.mask_token_id"] == 4
-    assert "tokenizer.ggml.tokens" not in told
+    reported = read_metadata(str(tiny_gguf), whole=True)
+    assert reported["general.architecture"] == "bert"
+    assert reported["bert.context_length"] == 512
+    assert reported["bert.attention.causal"] is False
+    assert reported["bert.attention.layer_norm_epsilon"] == pytest.approx(1e-12)
+    assert reported["tokenizer.ggml.mask_token_id"] == 4
+    assert "tokenizer.ggml.tokens" not in reported
 
 
 def test_the_words_of_the_tokenizer_are_not_read_unless_asked_for(tiny_gguf: Path) -> None:
-    told = read_metadata(str(tiny_gguf), whole=False)
-    assert told["general.name"] == "tiny"
-    assert not any(key.startswith("tokenizer.") for key in told)
+    reported = read_metadata(str(tiny_gguf), whole=False)
+    assert reported["general.name"] == "tiny"
+    assert not any(key.startswith("tokenizer.") for key in reported)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def head(gguf: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, byt
 
 @settings(max_examples=60)
 @given(data=st.data())
-def test_a_head_cut_anywhere_is_told(head: tuple[Path, bytes], data: st.DataObject) -> None:
+def test_a_head_cut_anywhere_is_reported(head: tuple[Path, bytes], data: st.DataObject) -> None:
     path, good = head
     whole = len(good.rstrip(b"\0")) - 8
     path.write_bytes(good[: data.draw(st.integers(0, whole))])
@@ -53,7 +53,7 @@ def test_a_head_cut_anywhere_is_told(head: tuple[Path, bytes], data: st.DataObje
 
 @settings(max_examples=60)
 @given(data=st.data())
-def test_a_damaged_head_is_read_or_told_and_nothing_else(
+def test_a_damaged_head_is_read_or_reported_and_nothing_else(
     head: tuple[Path, bytes], data: st.DataObject
 ) -> None:
     path, good = head
@@ -79,7 +79,9 @@ def test_a_damaged_head_is_read_or_told_and_nothing_else(
         (struct.pack("<4sIQQQ1sI", b"GGUF", 3, 0, 1, 1, b"a", 77), "damaged"),
     ],
 )
-def test_what_is_no_model_is_told_in_a_few_words(tmp_path: Path, raw: bytes, words: str) -> None:
+def test_what_is_no_model_is_reported_in_a_few_words(
+    tmp_path: Path, raw: bytes, words: str
+) -> None:
     path = tmp_path / "m.gguf"
     path.write_bytes(raw)
     with pytest.raises(BrokenFileError, match=words):

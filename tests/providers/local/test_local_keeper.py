@@ -33,10 +33,10 @@ class Scripted:
         self.late.append(request["id"])
 
     def receive(self, timeout: float) -> dict[str, Any] | None:
-        told = self.script.popleft()
-        if isinstance(told, Exception):
-            raise told
-        return None if told is None else {"id": self.late.popleft(), **told}
+        reported = self.script.popleft()
+        if isinstance(reported, Exception):
+            raise reported
+        return None if reported is None else {"id": self.late.popleft(), **reported}
 
     def words(self) -> str:
         return "E llama_model_load: error loading model: tensor is not within the file bounds"
@@ -78,7 +78,7 @@ def test_after_one_crash_the_request_is_sent_to_a_new_child(keep: Callable[..., 
     assert second.got[1]["embed"] == ["x"]
 
 
-def test_a_second_crash_is_told_with_a_pause_to_wait(
+def test_a_second_crash_is_reported_with_a_pause_to_wait(
     keep: Callable[..., Keeper], clock: Any
 ) -> None:
     keeper = keep(Scripted(LOADED, crash()), Scripted(LOADED, crash()), Scripted(LOADED, VECTORS))
@@ -182,7 +182,7 @@ def test_a_child_that_is_stuck_is_stopped_and_counts_as_a_crash(
     assert second.value.retry_after == 1.0
 
 
-def test_a_model_that_cannot_be_loaded_is_told_in_the_engines_words(
+def test_a_model_that_cannot_be_loaded_is_reported_in_the_engines_words(
     keep: Callable[..., Keeper],
 ) -> None:
     broken = Scripted({"error": {"kind": "not_found", "message": "Failed to init server"}})
@@ -191,7 +191,7 @@ def test_a_model_that_cannot_be_loaded_is_told_in_the_engines_words(
         ask(keeper)
     assert caught.value.kind == "not_found"
     assert broken.stops
-    # It was an answer, not a crash: whoever mends the file is served at once.
+    # It was an answer, not a crash: a repaired file works at once.
     assert ask(keeper)["vectors"] == ["AAAA"]
 
 
@@ -257,7 +257,7 @@ def test_after_a_fork_the_parents_child_is_left_alone(keep: Callable[..., Keeper
     assert parents.stops == 0
 
 
-def test_a_process_that_cannot_be_started_is_told(clock: Callable[[], float]) -> None:
+def test_a_process_that_cannot_be_started_is_reported(clock: Callable[[], float]) -> None:
     def refuse() -> Scripted:
         raise OSError(12, "Cannot allocate memory")
 

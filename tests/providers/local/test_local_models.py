@@ -151,7 +151,7 @@ def test_a_model_that_ranks_is_refused(
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.99])
-def test_a_truncated_file_is_told_in_one_line(
+def test_a_truncated_file_is_reported_in_one_line(
     local: Callable[..., LocalProvider], tiny_gguf: Path, tmp_path: Path, share: float
 ) -> None:
     path = tmp_path / "cut.gguf"
@@ -166,7 +166,7 @@ def test_a_truncated_file_is_told_in_one_line(
     assert caught.value.hint
 
 
-def test_what_only_the_engine_finds_wrong_is_told_in_its_words(
+def test_what_only_the_engine_finds_wrong_is_reported_in_its_words(
     local: Callable[..., LocalProvider], gguf: Any, tmp_path: Path
 ) -> None:
     path = gguf(tmp_path / "m.gguf", bert__block_count=3)
@@ -176,7 +176,7 @@ def test_what_only_the_engine_finds_wrong_is_told_in_its_words(
     assert caught.value.hint
 
 
-def test_a_damaged_head_is_told_in_one_line(
+def test_a_damaged_head_is_reported_in_one_line(
     local: Callable[..., LocalProvider], tiny_gguf: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "damaged.gguf"

@@ -1,4 +1,4 @@
-"""An engine opens a port of its own accord: nobody on this machine may use the model by it."""
+"""An engine opens a port of its own accord: no other program may use the model through it."""
 
 from __future__ import annotations
 

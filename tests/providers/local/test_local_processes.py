@@ -142,19 +142,19 @@ def test_closing_in_mid_request_ends_the_request(
     embed(provider)
     child = worker_of(provider)
     os.kill(child.pid, signal.SIGSTOP)
-    told: list[BaseException] = []
+    reported: list[BaseException] = []
 
     def ask() -> None:
         try:
             embed(provider)
         except ProviderError as error:
-            told.append(error)
+            reported.append(error)
 
     asking = threading.Thread(target=ask)
     asking.start()
     provider.close()
     asking.join(60)
-    assert "closed" in str(told[0])
+    assert "closed" in str(reported[0])
     assert not alive(child.pid)
 
 
@@ -229,13 +229,13 @@ def test_nothing_of_the_current_folder_is_imported(
     monkeypatch.chdir(tmp_path)
     worker = Worker(os.environ)
     worker.send({"id": 1, "load": {"path": "no.gguf", "context": 1, "idle": 1}})
-    told = worker.receive(60)
-    assert told is not None
-    assert told["error"]["kind"] == "not_found"
+    reported = worker.receive(60)
+    assert reported is not None
+    assert reported["error"]["kind"] == "not_found"
     worker.stop()
 
 
-def test_what_a_child_prints_last_is_told_when_it_dies() -> None:
+def test_what_a_child_prints_last_is_reported_when_it_dies() -> None:
     code = "import os, sys; print('GGML_ASSERT failed', file=sys.stderr, flush=True); os._exit(3)"
     worker = Worker(os.environ, [sys.executable, "-c", code])
     with pytest.raises(GoneError, match="GGML_ASSERT failed") as caught:

@@ -70,7 +70,7 @@ def test_automatic_choice_takes_nothing_but_a_file_that_is_there(
     ready = registration.ready(ProviderContext(options={"model_path": given}))
     assert not ready.available
     assert words in ready.reason
-    # With a hint it is told: so only where somebody has named a model.
+    # A hint is shown to the user: so there is one only for a configured model.
     assert hint in ready.hint
     assert bool(ready.hint) == bool(path)
 
@@ -91,7 +91,7 @@ def test_automatic_choice_takes_a_file(registration: Registration[Any], tiny_ggu
         (lambda path: path.write_bytes(b"GGUF\3\0\0"), "cut short"),
     ],
 )
-def test_a_path_that_can_be_no_model_is_told_at_once_with_a_hint(
+def test_a_path_that_can_be_no_model_is_reported_at_once_with_a_hint(
     local: Callable[..., LocalProvider],
     tmp_path: Path,
     make: Callable[[Path], object],
@@ -108,7 +108,7 @@ def test_a_path_that_can_be_no_model_is_told_at_once_with_a_hint(
 
 
 @pytest.mark.parametrize("reference", ["hf:o", "hf:o/r/../m.gguf", "https://x/m.gguf"])
-def test_a_reference_that_can_be_no_model_is_told_at_once(
+def test_a_reference_that_can_be_no_model_is_reported_at_once(
     local: Callable[..., LocalProvider], reference: str
 ) -> None:
     with pytest.raises(ProviderError) as caught:
@@ -118,7 +118,7 @@ def test_a_reference_that_can_be_no_model_is_told_at_once(
 
 
 @pytest.mark.parametrize("threads", [0, -1, 257, 1.5, "2", True])
-def test_a_number_of_threads_that_can_be_none_is_told(
+def test_a_number_of_threads_that_can_be_none_is_reported(
     local: Callable[..., LocalProvider], tiny_gguf: Path, threads: object
 ) -> None:
     with pytest.raises(ProviderError, match=r"local\.threads") as caught:
@@ -202,13 +202,13 @@ def test_offline_means_no_request(
 
 
 @pytest.mark.usefixtures("needs_engine")
-def test_the_first_documents_download_the_model_and_then_nobody_is_asked(
+def test_the_first_documents_download_the_model_and_then_no_request_is_made(
     local: Callable[..., LocalProvider], hub: Any, hub_env: dict[str, str], tiny_gguf: Path
 ) -> None:
     hub.files["m.gguf"] = tiny_gguf.read_bytes()
     hub.breaks.append(100_000)
     seen: list[tuple[int, int | None]] = []
-    options = {"progress": lambda *told: seen.append(told)}
+    options = {"progress": lambda *reported: seen.append(reported)}
     provider = local("hf:o/r/m.gguf", env=hub_env, options=options)
     before = (provider.fingerprint(), provider.limits.request_seconds)
     vector = provider.embed(["the cat"], purpose="document", deadline=NEVER)[0]
@@ -220,7 +220,7 @@ def test_the_first_documents_download_the_model_and_then_nobody_is_asked(
     assert list(again.embed(["the cat"], purpose="query", deadline=NEVER)[0]) == list(vector)
 
 
-def test_a_download_that_is_no_model_is_told_with_its_place(
+def test_a_download_that_is_no_model_is_reported_with_its_path(
     local: Callable[..., LocalProvider], hub: Any, hub_env: dict[str, str]
 ) -> None:
     hub.files["m.gguf"] = b"<html>a page of a proxy</html>"

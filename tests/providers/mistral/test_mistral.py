@@ -16,7 +16,7 @@ from commonplace_mistral.provider import MistralProvider
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.providers.conftest import Fault, Loopback, Reply, Runs
+    from tests.providers.conftest import Failure, Loopback, Reply, Runs
 
 
 @pytest.fixture
@@ -42,12 +42,12 @@ def soon() -> Deadline:
     return Deadline.after(5)
 
 
-def test_a_fault_is_told_for_what_it_is_and_leaks_no_key(
-    fault: Fault,
+def test_a_fault_is_reported_for_what_it_is_and_leaks_no_key(
+    fault: Failure,
     mistral: Loopback,
     make: Callable[..., MistralProvider],
     runner: Runs,
-    told: Callable[..., str],
+    reported: Callable[..., str],
     key: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -60,8 +60,8 @@ def test_a_fault_is_told_for_what_it_is_and_leaks_no_key(
     assert caught.value.provider == "mistral"
     assert running.requests == fault.attempts + (fault.kind == "bad_request")
     assert tuple(runner.pauses) == fault.pauses
-    assert key not in told(caught.value, provider, running, caught.value.request_id)
-    assert "hidden-password" not in told(caught.value)
+    assert key not in reported(caught.value, provider, running, caught.value.request_id)
+    assert "hidden-password" not in reported(caught.value)
 
 
 def flat(message: str, status: int) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def test_the_fingerprint_changes_with_what_changes_vectors_alone(key: str) -> No
 
 
 @pytest.mark.parametrize(("model", "dims"), [("mistral-embed", 512), ("codestral-embed", 3073)])
-def test_dimensions_that_a_model_does_not_have_are_told_at_once(model: str, dims: int) -> None:
+def test_dimensions_that_a_model_does_not_have_are_reported_at_once(model: str, dims: int) -> None:
     with pytest.raises(ProviderError) as caught:
         MistralProvider(ProviderContext(model=model, dims=dims))
     assert caught.value.kind == "bad_request"

@@ -16,7 +16,7 @@ from commonplace_ollama.provider import OllamaProvider, prompts_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.providers.conftest import Fault, Loopback, Reply, Runs
+    from tests.providers.conftest import Failure, Loopback, Reply, Runs
 
 
 @pytest.fixture
@@ -41,12 +41,12 @@ def soon() -> Deadline:
     return Deadline.after(5)
 
 
-def test_a_fault_is_told_for_what_it_is_and_leaks_no_key(
-    fault: Fault,
+def test_a_fault_is_reported_for_what_it_is_and_leaks_no_key(
+    fault: Failure,
     ollama: Loopback,
     make: Callable[..., OllamaProvider],
     runner: Runs,
-    told: Callable[..., str],
+    reported: Callable[..., str],
     key: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -59,8 +59,8 @@ def test_a_fault_is_told_for_what_it_is_and_leaks_no_key(
     assert caught.value.provider == "ollama"
     assert running.requests == fault.attempts + (fault.kind == "bad_request")
     assert tuple(runner.pauses) == fault.pauses
-    assert key not in told(caught.value, provider, running, caught.value.request_id)
-    assert "hidden-password" not in told(caught.value)
+    assert key not in reported(caught.value, provider, running, caught.value.request_id)
+    assert "hidden-password" not in reported(caught.value)
 
 
 def test_a_model_that_is_not_there_is_to_be_pulled(make: Callable[..., OllamaProvider]) -> None:

@@ -107,7 +107,7 @@ def test_a_text_beyond_its_batch_is_cut_and_not_tried_again_as_it_is(
     assert runner.pauses == []
 
 
-def test_a_wrong_key_is_told(base: str, runner: Runs) -> None:
+def test_a_wrong_key_is_reported(base: str, runner: Runs) -> None:
     provider = OpenAIProvider(ProviderContext(base_url=base, api_key="another-key"), env={})
     running = runner(provider)
     with pytest.raises(ProviderError) as caught:
@@ -117,7 +117,7 @@ def test_a_wrong_key_is_told(base: str, runner: Runs) -> None:
     assert "another-key" not in str(caught.value)
 
 
-def test_a_base_without_v1_is_told_how_to_fix(base: str, key: str) -> None:
+def test_a_base_without_v1_is_reported_with_a_fix(base: str, key: str) -> None:
     without = base.removesuffix("/v1")
     provider = OpenAIProvider(ProviderContext(base_url=without, api_key=key), env={})
     with pytest.raises(ProviderError) as caught:
@@ -143,7 +143,7 @@ def test_the_official_client_gets_the_same_vectors(
     texts = ["the door code", "the cat in the tree"]
     ours = provider.embed(texts, purpose="document", deadline=soon())
     with sdk.OpenAI(base_url=base, api_key=key, max_retries=0) as client:
-        # It asks for base64 by itself, and for numbers where it is told to.
+        # It asks for base64 by itself, and for numbers where it is configured so.
         packed = client.embeddings.create(model="any", input=texts)
         plain = client.embeddings.create(model="any", input=texts, encoding_format="float")
     for place, vector in enumerate(ours):

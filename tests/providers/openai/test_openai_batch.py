@@ -178,7 +178,7 @@ def test_a_job_is_found_by_its_name_among_many(openai: Any, jobs: BatchJobs) -> 
         other = {"input_file_id": file, "endpoint": "/v1/embeddings", "completion_window": "24h"}
         openai.vendor.batches._create({**other, "metadata": {"commonplace": str(number)}})
     assert jobs.find("ours", deadline=soon()) == job
-    assert jobs.find("nobody's", deadline=soon()) is None
+    assert jobs.find("unknown", deadline=soon()) is None
 
 
 def test_what_was_uploaded_is_used_again_where_the_beginning_failed(
@@ -257,7 +257,7 @@ def test_results_that_are_broken_are_left_out(openai: Any, jobs: BatchJobs) -> N
 
 
 def test_a_key_is_in_no_message(
-    openai: Any, jobs: BatchJobs, reply: Any, told: Callable[..., str], key: str
+    openai: Any, jobs: BatchJobs, reply: Any, reported: Callable[..., str], key: str
 ) -> None:
     job = jobs.submit("ours", LINES, deadline=soon())
     assert finished(jobs, job) == "done"
@@ -270,7 +270,7 @@ def test_a_key_is_in_no_message(
     openai.always(reply(403, {"error": {"message": f"no, {key}"}}))
     with pytest.raises(ProviderError) as caught:
         jobs.submit("other", LINES, deadline=soon())
-    seen = told(caught.value, lines, jobs, jobs.limits)
+    seen = reported(caught.value, lines, jobs, jobs.limits)
     assert "no, ***" in seen
     assert key not in seen
 

@@ -1,4 +1,4 @@
-"""Whatever goes wrong is told for what it is, is tried as often as may help, and leaks no key."""
+"""Every failure is reported for what it is, tried as often as may help, and leaks no key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from commonplace_openai.provider import OpenAIProvider
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.providers.conftest import Fault, Loopback, Reply, Runs
+    from tests.providers.conftest import Failure, Loopback, Reply, Runs
 
 
 @pytest.fixture
@@ -34,11 +34,11 @@ def soon() -> Deadline:
     return Deadline.after(5)
 
 
-def test_a_fault_is_told_for_what_it_is_and_leaks_no_key(
-    fault: Fault,
+def test_a_fault_is_reported_for_what_it_is_and_leaks_no_key(
+    fault: Failure,
     openai: Loopback,
     runner: Runs,
-    told: Callable[..., str],
+    reported: Callable[..., str],
     key: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -53,8 +53,8 @@ def test_a_fault_is_told_for_what_it_is_and_leaks_no_key(
     assert caught.value.provider == "openai"
     assert running.requests == fault.attempts + (fault.kind == "bad_request")
     assert tuple(runner.pauses) == fault.pauses
-    assert key not in told(caught.value, provider, running, caught.value.request_id)
-    assert "hidden-password" not in told(caught.value)
+    assert key not in reported(caught.value, provider, running, caught.value.request_id)
+    assert "hidden-password" not in reported(caught.value)
 
 
 def test_what_passes_by_itself_is_not_felt(

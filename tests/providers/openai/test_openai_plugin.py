@@ -55,6 +55,6 @@ def test_a_key_of_the_environment_is_not_sent_there(tmp_path: Path, openai: Loop
     assert all("authorization" not in request.headers for request in openai.requests)
 
 
-def test_without_key_and_address_nobody_is_chosen(tmp_path: Path) -> None:
+def test_without_key_and_address_none_is_chosen(tmp_path: Path) -> None:
     with opened(tmp_path, {}) as memory:
         assert memory.status().providers == ()

@@ -99,7 +99,7 @@ def test_limits_are_openai_s_own_or_those_of_the_smallest_server() -> None:
         ("text-embedding-ada-002", 1536),
     ],
 )
-def test_dimensions_that_a_model_does_not_have_are_told_at_once(model: str, dims: int) -> None:
+def test_dimensions_that_a_model_does_not_have_are_reported_at_once(model: str, dims: int) -> None:
     with pytest.raises(ProviderError) as caught:
         provider(model=model, dims=dims)
     assert caught.value.kind == "bad_request"

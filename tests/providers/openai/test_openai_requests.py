@@ -87,7 +87,7 @@ def test_the_base_url_may_be_written_in_many_ways(
 
 
 def test_the_query_of_the_base_url_survives(
-    openai: Loopback, make: Callable[..., OpenAIProvider], told: Callable[..., str]
+    openai: Loopback, make: Callable[..., OpenAIProvider], reported: Callable[..., str]
 ) -> None:
     provider = make(
         base_url=f"{openai.url}/v1?api-version=2024-02-01",
@@ -101,14 +101,14 @@ def test_the_query_of_the_base_url_survives(
     assert request.path == "/v1/embeddings?api-version=2024-02-01"
     assert request.headers["api-key"] == "the-key-of-another"
     assert "authorization" not in request.headers, "a key of OpenAI's has no business elsewhere"
-    assert "the-key-of" not in told(caught.value, provider)
+    assert "the-key-of" not in reported(caught.value, provider)
     assert "api-version" not in provider.fingerprint()
 
 
 @pytest.mark.parametrize(
     "base", ["localhost:1234/v1", "ftp://example.test", "http://", "", "http://h:port/", "http:/x"]
 )
-def test_a_base_url_that_is_none_is_told_at_once(base: str) -> None:
+def test_a_base_url_that_is_none_is_reported_at_once(base: str) -> None:
     if not base:
         assert OpenAIProvider(ProviderContext(base_url=base), env={}).fingerprint()
         return
@@ -144,14 +144,14 @@ def test_headers_of_the_user_win_whatever_their_case(
     assert request.headers["x-title"] == "notes"
 
 
-def test_a_key_that_no_header_can_hold_is_told_without_showing_it(
-    openai: Loopback, make: Callable[..., OpenAIProvider], told: Callable[..., str]
+def test_a_key_that_no_header_can_hold_is_reported_without_showing_it(
+    openai: Loopback, make: Callable[..., OpenAIProvider], reported: Callable[..., str]
 ) -> None:
     for odd in ("sekrit“quoted”", "sekrit\nof two lines"):
         with pytest.raises(ProviderError) as caught:
             make(api_key=odd).embed(["text"], purpose="query", deadline=soon())
         assert caught.value.kind == "auth"
-        assert "sekrit" not in told(caught.value)
+        assert "sekrit" not in reported(caught.value)
     assert openai.requests == []
 
 

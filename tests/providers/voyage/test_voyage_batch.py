@@ -108,7 +108,7 @@ def test_results_are_followed_to_a_storage_without_any_credential(
     fake: Callable[[str], Any],
     voyage: Any,
     jobs: BatchJobs,
-    told: Callable[..., str],
+    reported: Callable[..., str],
     key: str,
 ) -> None:
     storage = fake("voyage")
@@ -119,7 +119,7 @@ def test_results_are_followed_to_a_storage_without_any_credential(
     (request,) = storage.requests
     assert not {"authorization", "x-secret-header"} & request.headers.keys()
     assert key not in repr(request)
-    assert "signed-" not in told(jobs), "the address of a storage is a credential"
+    assert "signed-" not in reported(jobs), "the address of a storage is a credential"
 
 
 def test_a_storage_of_the_same_origin_gets_what_the_user_wants_it_to(

@@ -60,8 +60,8 @@ def make(vendor: Any, key: str) -> Iterator[Callable[..., VoyageProvider]]:
 
 
 @pytest.fixture
-def failing(make: Any, runner: Any, told: Any, key: str) -> Callable[..., ProviderError]:
-    """Asks for a query, gives the error, and makes sure that it tells nobody the key."""
+def failing(make: Any, runner: Any, reported: Any, key: str) -> Callable[..., ProviderError]:
+    """Asks for a query, gives the error, and makes sure that it shows no key."""
 
     def ask(seconds: float = 600, purpose: Purpose = "query", **context: Any) -> ProviderError:
         provider = make(**context)
@@ -69,7 +69,7 @@ def failing(make: Any, runner: Any, told: Any, key: str) -> Callable[..., Provid
             provider.client()  # its first use loads certificates, which is not to be timed
         with pytest.raises(ProviderError) as caught:
             runner(provider).one("where?", purpose=purpose, deadline=Deadline.after(seconds))
-        assert key not in told(caught.value, provider, caught.value.hint)
+        assert key not in reported(caught.value, provider, caught.value.hint)
         return caught.value
 
     return ask
@@ -277,30 +277,32 @@ def test_a_server_that_repeats_the_key_does_not_get_it_into_words(
     failing()
 
 
-def test_a_wrong_key_is_told_as_such(vendor: Any, failing: Any) -> None:
+def test_a_wrong_key_is_reported_as_such(vendor: Any, failing: Any) -> None:
     vendor.vendor.key = "another"
     error = failing()
     assert (error.kind, error.status) == ("auth", 401)
     assert "key" in error.hint
 
 
-def test_a_key_that_no_header_may_hold_is_told_without_it(vendor: Any, failing: Any) -> None:
+def test_a_key_that_no_header_may_hold_is_reported_without_it(vendor: Any, failing: Any) -> None:
     error = failing(api_key="sekrit-schlüssel")
     assert error.kind == "auth"
     assert "schlüssel" not in f"{error!r} {error.__cause__!r} {error.__context__!r}"
     assert vendor.requests == []
 
 
-def test_nobody_there_and_no_secure_connection_are_told(vendor: Any, failing: Any) -> None:
+def test_a_missing_server_and_an_insecure_connection_are_reported(
+    vendor: Any, failing: Any
+) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        nobody = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-        assert failing(base_url=nobody).kind == "unavailable"
+        missing = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        assert failing(base_url=missing).kind == "unavailable"
     insecure = vendor.url.replace("http://", "https://")
     assert failing(base_url=f"{insecure}/v1").kind == "unavailable"
 
 
-def test_a_broken_proxy_is_told(failing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_proxy_is_reported(failing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         for name in ("HTTP_PROXY", "http_proxy"):
@@ -310,7 +312,7 @@ def test_a_broken_proxy_is_told(failing: Any, monkeypatch: pytest.MonkeyPatch) -
         assert failing(base_url="http://voyage.invalid/v1").kind == "unavailable"
 
 
-def test_what_a_closed_provider_is_asked_it_answers_anew(vendor: Any, make: Any) -> None:
+def test_what_a_closed_provider_is_asked_it_answers_again(vendor: Any, make: Any) -> None:
     provider = make()
     for _ in range(2):
         provider.embed(["a"], purpose="query", deadline=Deadline.after(60))

@@ -123,7 +123,7 @@ def test_more_tokens_than_a_request_may_have_are_halved_until_they_fit(
     assert [part.cut for part in done] == [()]
 
 
-def test_a_text_beyond_the_context_is_cut_and_told(make: Any, vendor: Any, runner: Any) -> None:
+def test_a_text_beyond_the_context_is_cut_and_reported(make: Any, vendor: Any, runner: Any) -> None:
     # 30 K tokens by our estimate, 45 K by the server's count, which refuses to truncate.
     (done,) = runner(make(dims=256)).many(["a" * 90_000], dims=256, deadline=soon())
     assert done.cut == (0,)

@@ -74,7 +74,9 @@ def test_what_a_process_that_died_had_begun_is_found_by_its_name(bench: Bench) -
         assert bench.jobs() == []
 
 
-def test_a_job_that_the_vendor_has_forgotten_is_begun_anew_and_counts_nothing(bench: Bench) -> None:
+def test_a_job_that_the_vendor_has_forgotten_is_begun_again_and_counts_nothing(
+    bench: Bench,
+) -> None:
     bench.run(texts(), bench.process(wait=False))
     bench.vendor.remote.clear()
     batching = bench.process()
@@ -158,7 +160,7 @@ def test_a_call_s_own_deadline_leaves_the_job_to_a_later_sync(bench: Bench) -> N
 
 def test_a_store_that_cannot_take_the_vectors_loses_no_job(bench: Bench) -> None:
     def busy(vectors: Mapping[str, bytes]) -> None:
-        raise IndexBusyError("somebody writes")
+        raise IndexBusyError("another process writes")
 
     with pytest.raises(IndexBusyError):
         bench.run(texts(), keep=busy)

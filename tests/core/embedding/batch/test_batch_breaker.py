@@ -154,7 +154,7 @@ def test_a_provider_that_fails_either_way_is_failing(house: House) -> None:
     assert house.link.state("query").state == "closed"
 
 
-def test_jobs_that_cannot_be_looked_at_are_told(house: House) -> None:
+def test_jobs_that_cannot_be_looked_at_are_reported(house: House) -> None:
     house.settings = {"wait": False}
     house.bench.vendor.polls = 0
     assert house.fill().pending == MANY

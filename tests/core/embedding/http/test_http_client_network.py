@@ -79,7 +79,7 @@ def test_what_the_network_does_has_a_kind(error: Exception, kind: str, words: st
     assert words in str(found)
 
 
-def test_a_name_too_long_for_any_host_is_told() -> None:
+def test_a_name_too_long_for_any_host_is_reported() -> None:
     assert failing(f"http://{'a' * 70}.test/v1").kind == "not_found"
 
 
@@ -202,7 +202,7 @@ def failing(base: str) -> ProviderError:
 GOOD = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}"
 
 
-def test_a_certificate_nobody_signed_is_refused_before_a_key_is_sent() -> None:
+def test_an_unsigned_certificate_is_refused_before_a_key_is_sent() -> None:
     trustme = pytest.importorskip("trustme", reason="the extra dev is not installed")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("localhost").configure_cert(context)
@@ -229,7 +229,7 @@ def test_a_certificate_of_the_environment_s_authority_is_taken(
     assert len(heard) == 1
 
 
-def test_nobody_there_is_told() -> None:
+def test_a_missing_server_is_reported() -> None:
     assert failing("http://127.0.0.1:1").kind == "unavailable"
 
 
@@ -245,7 +245,7 @@ def proxied(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return through
 
 
-def test_a_proxy_that_refuses_is_told_without_its_password(
+def test_a_proxy_that_refuses_is_reported_without_its_password(
     proxied: Callable[[str], None],
 ) -> None:
     refusal = b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n"
@@ -272,7 +272,7 @@ def test_a_server_on_this_machine_is_asked_past_the_proxy(
 
 
 @pytest.mark.parametrize("proxy", ["gopher://h:1", "http://[::1"])
-def test_a_proxy_that_is_none_is_told(proxied: Callable[[str], None], proxy: str) -> None:
+def test_a_proxy_that_is_none_is_reported(proxied: Callable[[str], None], proxy: str) -> None:
     proxied(proxy)
     with pytest.raises(ProviderError) as caught:
         RemoteClient("vendor", BASE, defaults={})

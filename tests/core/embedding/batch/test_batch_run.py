@@ -34,7 +34,7 @@ def test_many_texts_get_their_vectors_from_a_job_which_leaves_nothing_behind(ben
     assert all(len(vector) == 8 for vector in bench.kept.values())
     assert bench.jobs() == []
     assert bench.vendor.calls[-1] == "clean"
-    assert bench.told[-1].completed == bench.told[-1].total == MANY
+    assert bench.reported[-1].completed == bench.reported[-1].total == MANY
 
 
 def test_few_texts_are_left_to_be_embedded_at_once_and_no_file_is_made(bench: Bench) -> None:
@@ -96,7 +96,7 @@ def test_results_may_come_in_any_order_twice_and_with_strangers(bench: Bench) ->
     def shuffled(lines: Mapping[str, str]) -> list[BatchLine]:
         answers = bench.vendor.made(lines)
         first = answers[0]._replace(vector=[9.0, 9.0])
-        return [*reversed(answers), first, BatchLine("somebody's", [1.0, 2.0])]
+        return [*reversed(answers), first, BatchLine("unknown", [1.0, 2.0])]
 
     bench.run(texts())
     plainly = dict(bench.kept)
@@ -161,7 +161,7 @@ def test_two_failures_switch_jobs_off_and_the_rest_is_embedded_at_once(bench: Be
     assert bench.jobs() == []
 
 
-def test_a_success_between_begins_the_count_anew(bench: Bench) -> None:
+def test_a_success_between_resets_the_count(bench: Bench) -> None:
     batching = bench.process()
     for end in ("failed", "done", "failed", "done"):
         bench.vendor.end = end

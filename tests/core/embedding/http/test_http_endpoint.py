@@ -48,13 +48,13 @@ def test_a_url_without_a_path_may_get_one() -> None:
         "http://h:70000",
     ],
 )
-def test_what_is_no_url_is_told(url: str) -> None:
+def test_what_is_no_url_is_reported(url: str) -> None:
     with pytest.raises(ProviderError) as caught:
         Endpoint("p", url)
     assert (caught.value.kind, caught.value.provider) == ("not_found", "p")
 
 
-def test_no_credential_is_told_of_what_is_no_url() -> None:
+def test_no_credential_of_an_invalid_url_is_reported() -> None:
     with pytest.raises(ProviderError) as caught:
         Endpoint("p", "ftp://user:sekrit@h?key=sekrit")
     assert "sekrit" not in str(caught.value)

@@ -35,7 +35,7 @@ def test_settings_come_back_as_they_were_with_today_s_key_and_address(tmp_path: 
     assert (then.api_key, then.base_url, then.options["threads"]) == ("new", None, 2)
 
 
-def test_no_key_and_no_address_is_kept_and_nobody_else_may_read(tmp_path: Path) -> None:
+def test_no_key_and_no_address_is_kept_and_no_other_user_may_read(tmp_path: Path) -> None:
     path = tmp_path / "spaces.json"
     SpaceLedger(str(path)).note("f", recorded_settings("p", CONTEXT))
     text = path.read_text()
@@ -46,7 +46,7 @@ def test_no_key_and_no_address_is_kept_and_nobody_else_may_read(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"f": 1}', "[" * 5000])
-def test_a_damaged_file_knows_nothing_and_is_written_anew(tmp_path: Path, text: str) -> None:
+def test_a_damaged_file_knows_nothing_and_is_written_again(tmp_path: Path, text: str) -> None:
     path = tmp_path / "spaces.json"
     path.write_text(text)
     ledger = SpaceLedger(str(path))

@@ -98,14 +98,14 @@ def test_paths_are_joined_below_the_base(base: str, path: str, url: str) -> None
 @pytest.mark.parametrize(
     "base", ["", "h.test", "ftp://h.test", "http://", "http://[::1", "http://h:99999", "://"]
 )
-def test_a_base_that_is_no_url_is_told(base: str) -> None:
+def test_a_base_that_is_no_url_is_reported(base: str) -> None:
     with pytest.raises(ProviderError) as caught:
         RemoteClient("vendor", base, defaults={})
     assert caught.value.kind == "not_found"
     assert "remote.baseUrl" in caught.value.hint
 
 
-def test_a_password_in_a_base_that_is_no_url_is_not_told() -> None:
+def test_a_password_in_a_base_that_is_no_url_is_not_reported() -> None:
     with pytest.raises(ProviderError) as caught:
         RemoteClient("vendor", f"ftp://user:{SECRET}@h.test", defaults={})
     assert SECRET not in str(caught.value)
@@ -218,7 +218,7 @@ def test_no_secret_is_in_an_error_whatever_the_server_repeats(given: dict[str, A
 
 
 @pytest.mark.parametrize("value", ["smart “quotes”", "two\nlines", "nul\0", "é"])
-def test_a_header_that_cannot_be_sent_is_told_without_showing_it(value: str) -> None:
+def test_a_header_that_cannot_be_sent_is_reported_without_showing_it(value: str) -> None:
     with pytest.raises(ProviderError) as caught:
         Seen(ok, defaults={"Authorization": value})
     assert caught.value.kind == "auth"

@@ -128,7 +128,7 @@ def test_errors_of_other_parts_are_not_counted(watched: Watched, error: Exceptio
     watched.now += 30
     with pytest.raises(type(error)), watched.link.guarded("document"):
         raise error
-    assert watched.link.state().state == "half-open"  # the probe told nothing: the next one may
+    assert watched.link.state().state == "half-open"  # the probe showed nothing: the next one may
 
 
 @pytest.mark.parametrize(("asked", "pause"), [(600.0, 600.0), (5.0, 30.0), (5e9, 3600.0)])

@@ -137,6 +137,6 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 @cache
 def _wide_pattern() -> re.Pattern[str]:
-    from commonplace.text.segment import MARKS
+    from commonplace.text.tokens import MARKS
 
     return re.compile(rf"\w[\w{MARKS}]*+")

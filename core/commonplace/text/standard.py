@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, TypeVar
 import Stemmer
 
 from commonplace.model.search import KeywordQuery
-from commonplace.text.segment import cut, find_groups, groups, has_unspaced
 from commonplace.text.stopwords import STOP_WORDS
-from commonplace.text.words import pieces, run_tokens, word_pieces
+from commonplace.text.tokens import (
+    cut,
+    find_groups,
+    groups,
+    has_unspaced,
+    pieces,
+    run_tokens,
+    word_pieces,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import Terms
     from commonplace.model.search import Phrase
     from commonplace.text.query import ParsedQuery
-    from commonplace.text.words import Piece
+    from commonplace.text.tokens import Piece
 
 __all__ = ["StandardAnalyser"]
 

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.text.segment import cut, groups, has_unspaced, units
-from commonplace.text.words import identifier_parts, run_tokens
+from commonplace.text.tokens import cut, groups, has_unspaced, identifier_parts, run_tokens, units
 
 
 @pytest.mark.parametrize(

@@ -10,64 +10,32 @@ Names are imported on first use, so that ``import commonplace`` costs nothing.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from commonplace._version import __version__
+from commonplace.lazy import lazy_exports
 
-if TYPE_CHECKING:
-    from commonplace.aio import AsyncMemory
-    from commonplace.errors import (
-        CallerError,
-        CommonplaceError,
-        ConfigError,
-        DeclinedError,
-        NoteNotFoundError,
-        PathNotAllowedError,
-        UnavailableError,
-        WorkspaceError,
-    )
-    from commonplace.memory import Memory
-    from commonplace.model.reports import NoteText, Status, SyncEvent, SyncReport, SyncState
-    from commonplace.model.search import Hit, SearchResult
-
-__all__ = [
-    "AsyncMemory",
-    "CallerError",
-    "CommonplaceError",
-    "ConfigError",
-    "DeclinedError",
-    "Hit",
-    "Memory",
-    "NoteNotFoundError",
-    "NoteText",
-    "PathNotAllowedError",
-    "SearchResult",
-    "Status",
-    "SyncEvent",
-    "SyncReport",
-    "SyncState",
-    "UnavailableError",
-    "WorkspaceError",
-    "__version__",
-]
-
-_HOME = {
-    "AsyncMemory": "aio",
-    "Memory": "memory",
-    "NoteText": "model.reports",
-    "Status": "model.reports",
-    "SyncReport": "model.reports",
-    "Hit": "model.search",
-    "SearchResult": "model.search",
-    "SyncEvent": "model.reports",
-    "SyncState": "model.reports",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'commonplace' has no attribute {name!r}")
-    value = getattr(import_module(f"commonplace.{_HOME.get(name, 'errors')}"), name)
-    globals()[name] = value
-    return value
+_NAMES, __getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "aio": "AsyncMemory",
+        "config.settings": "Settings",
+        "errors": (
+            "CallerError CommonplaceError ConfigError DeadlineExceededError DeclinedError "
+            "IndexBusyError IndexCorruptError IndexNewerError IndexReadOnlyError "
+            "IndexUnavailableError MemoryDisabledError NoteNotFoundError PathNotAllowedError "
+            "PluginConflictError PluginUnavailableError ProviderError ProviderErrorKind "
+            "ScopeDeniedError UnavailableError WorkspaceError"
+        ),
+        "host.host": "PluginHost",
+        "memory": "Memory",
+        "model.documents": "RootFailure",
+        "model.findings": "Finding Fix",
+        "model.reports": (
+            "BackendState Embedding NoteText Progress ProgressCallback ProviderState Reason "
+            "Status SyncEvent SyncListener SyncOutcome SyncReport SyncState WatchMode"
+        ),
+        "model.search": "ArmFacts ArmKind ArmScore Explanation Fallback Hit SearchResult Step",
+        "model.settings": "Fault",
+        "model.store": "SpaceInfo",
+    },
+)
+__all__ = ["__version__", *_NAMES]  # noqa: PLE0604  # all of them are strings

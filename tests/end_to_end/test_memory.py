@@ -347,12 +347,16 @@ def test_the_same_verbs_for_asyncio(workspace: Path, tmp_path: Path) -> None:
         config = {
             "agents": {"defaults": {"memorySearch": {"store": {"path": str(tmp_path / "i")}}}}
         }
-        async with await AsyncMemory.open(workspace=workspace, config=config) as memory:
-            await memory.sync()
+        opened = await AsyncMemory.open(workspace=workspace, config=config)
+        assert await opened.sync()
+        await opened.close()
+        async with AsyncMemory.open(workspace=workspace, config=config) as memory:
             result = await memory.search("staging port")
             assert (await memory.get("MEMORY.md")).total_lines == 3
             assert (await memory.status()).files == 3
-            return result.hits[0].path
+        with pytest.raises(CallerError, match="closed"):
+            await memory.sync()
+        return result.hits[0].path
 
     assert asyncio.run(run()) == "MEMORY.md"
 

@@ -237,7 +237,11 @@ class Hit(Record):
 
 
 class ArmFacts(Record):
-    """What an arm did for an answer: how many chunks it ranked, and how (see :class:`Arm`)."""
+    """What one ranked list gave to an answer: ``found`` chunks.
+
+    ``exact`` is False where the list may miss a chunk that belongs in it; ``plan`` names how it was
+    found, and ``note`` says why a list that was wanted is empty.
+    """
 
     name: str
     found: int

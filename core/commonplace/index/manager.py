@@ -116,10 +116,13 @@ class IndexedMemoryManager:
         return self._arms(query, where._replace(sources=available), limit, deadline)
 
     def _arms(self, query: Query, where: Where, limit: int, deadline: Deadline) -> tuple[Arm, ...]:
+        keyword = partial(
+            keyword_arm, self._store, query.keyword, where=where, limit=limit, deadline=deadline
+        )
         arms: list[Arm] = []
         if self._wanted.keyword:
             # First: it is quick, and embedding the query may take all the time there is.
-            arms.append(self._keyword(query, where, limit, deadline))
+            arms.append(keyword())
         vectors = self._vectors()
         if vectors is not None and (
             self._wanted.vector or any(info.covered for info in vectors.spaces())
@@ -140,7 +143,7 @@ class IndexedMemoryManager:
                     )
                 )
         if not any(arm.name == "keyword" or arm.found for arm in arms):
-            arms.insert(0, self._keyword(query, where, limit, deadline))
+            arms.insert(0, keyword())
         return tuple(arms)
 
     def pending(self) -> SyncReport:
@@ -228,9 +231,6 @@ class IndexedMemoryManager:
     def close(self) -> None:
         """Close the store."""
         self._store.close()
-
-    def _keyword(self, query: Query, where: Where, limit: int, deadline: Deadline) -> Arm:
-        return keyword_arm(self._store, query.keyword, where=where, limit=limit, deadline=deadline)
 
     def _vectors(self) -> VectorStore | None:
         return cast("VectorStore", self._store) if "vectors" in self._store.capabilities else None

@@ -73,25 +73,25 @@ def commonplace_register_rankers(register: RankerRegistrar) -> None:
 
 
 def _single(_context: RankerContext) -> Ranker:
-    from commonplace_ranking.single import Single
+    from commonplace_ranking.fusion import Single
 
     return Single()
 
 
 def _weighted(context: RankerContext) -> Ranker:
-    from commonplace_ranking.weighted import Weighted
+    from commonplace_ranking.fusion import Weighted
 
     return Weighted(context.vector_weight, context.text_weight)
 
 
 def _rrf(_context: RankerContext) -> Ranker:
-    from commonplace_ranking.rrf import ReciprocalRank
+    from commonplace_ranking.fusion import ReciprocalRank
 
     return ReciprocalRank()
 
 
 def _temporal_decay(context: RankerContext) -> Ranker:
-    from commonplace_ranking.temporal_decay import TemporalDecay
+    from commonplace_ranking.adjustments import TemporalDecay
 
     return TemporalDecay((context.config or TemporalDecaySettings()).half_life_days)
 
@@ -103,6 +103,6 @@ def _mmr(context: RankerContext) -> Ranker:
 
 
 def _lexical_boost(_context: RankerContext) -> Ranker:
-    from commonplace_ranking.lexical_boost import LexicalBoost
+    from commonplace_ranking.adjustments import LexicalBoost
 
     return LexicalBoost()

@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.search.ranking import with_step
 from commonplace.testing import RankerConformance
-from commonplace_ranking.scores import unit_score
+from commonplace_ranking.fusion import unit_score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

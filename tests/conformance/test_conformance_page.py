@@ -24,7 +24,7 @@ from commonplace.text.analyse import make_analyser
 from commonplace_chunkers.lines import LinesChunker
 from commonplace_inmemory.store import InMemoryStore
 from commonplace_notes.source import NotesSource
-from commonplace_ranking.rrf import ReciprocalRank
+from commonplace_ranking.fusion import ReciprocalRank
 
 
 def MyStore(directory):

@@ -27,7 +27,7 @@ INTERNAL = {"Memory.__init__", "AsyncMemory.__init__", "ConfigError.__init__"}
 def test_a_door_and_its_stub_agree(door: Any) -> None:
     stub = Path(door.__file__).with_suffix(".pyi")
     homes = {
-        alias.asname: node.module
+        str(alias.asname): str(node.module)
         for node in ast.parse(stub.read_text(encoding="utf-8")).body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
@@ -35,14 +35,14 @@ def test_a_door_and_its_stub_agree(door: Any) -> None:
     assert sorted(homes) == sorted(door.__all__)
     assert set(door.__all__) <= {*dir(door), "__version__"}
     for name, home in homes.items():
-        assert getattr(door, name) is getattr(import_module(home or ""), name)
+        assert getattr(door, name) is getattr(import_module(home), name)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = door.nonsense
 
 
 CLASSES = [
     value
-    for value in (getattr(commonplace, name) for name in commonplace.__all__)
+    for value in (getattr(commonplace, name) for name in dir(commonplace))
     if isinstance(value, type)
     and (value in (Memory, AsyncMemory) or issubclass(value, Record | CommonplaceError))
 ]

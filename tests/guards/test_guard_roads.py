@@ -17,9 +17,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("core", "backends", "providers", "plugins")
 
-SEARCH_FILES = 25
+# To be lowered to 25 and 40 as the files on these roads are merged.
+SEARCH_FILES = 35
 SEARCH_FRAMES = 12
-SYNC_FILES = 40
+SYNC_FILES = 53
 
 TRACED = r"""
 import json, os, shutil, sys, threading

@@ -15,10 +15,8 @@ from commonplace.model.search import (
     StoredChunk,
 )
 from commonplace.plugin import RankContext
-from commonplace_ranking.lexical_boost import LexicalBoost
-from commonplace_ranking.rrf import ReciprocalRank
-from commonplace_ranking.temporal_decay import TemporalDecay, decay_factor
-from commonplace_ranking.weighted import Weighted
+from commonplace_ranking.adjustments import LexicalBoost, TemporalDecay, decay_factor
+from commonplace_ranking.fusion import ReciprocalRank, Weighted
 
 NOW = 1_793_491_200.0  # 2026-11-01T00:00:00Z
 QUERY = Query("q", KeywordQuery())

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from commonplace.model.search import Candidate, ChunkId, Explanation, KeywordQuery, Query
 from commonplace.model.search import StoredChunk as Chunk
 from commonplace.plugin import RankContext
-from commonplace_ranking.likeness import jaccard, likeness_of, original_tokens
-from commonplace_ranking.mmr import Mmr
+from commonplace_ranking.mmr import Mmr, jaccard, likeness_of, original_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Collection

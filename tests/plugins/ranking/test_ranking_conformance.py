@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING, cast
 from hypothesis import strategies as st
 
 from commonplace.testing import RankerConformance
-from commonplace_ranking.lexical_boost import LexicalBoost
+from commonplace_ranking.adjustments import LexicalBoost
+from commonplace_ranking.fusion import ReciprocalRank, Single, Weighted
 from commonplace_ranking.plugin import MmrSettings, TemporalDecaySettings, _mmr, _temporal_decay
-from commonplace_ranking.rrf import ReciprocalRank
-from commonplace_ranking.single import Single
-from commonplace_ranking.weighted import Weighted
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

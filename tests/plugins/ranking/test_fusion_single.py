@@ -16,9 +16,8 @@ from commonplace.model.search import (
     StoredChunk,
 )
 from commonplace.plugin import RankContext
-from commonplace_ranking.lexical_boost import LexicalBoost, boosted
-from commonplace_ranking.scores import unit_score
-from commonplace_ranking.single import Single
+from commonplace_ranking.adjustments import LexicalBoost, boosted
+from commonplace_ranking.fusion import Single, unit_score
 
 
 def said(raw: float, kind: ArmKind = "bm25", rank: int = 1) -> ArmScore:

@@ -1,7 +1,7 @@
 """A search and a sync stay short roads: few files are entered, and few calls stand above SQL.
 
 Traced with ``sys.setprofile`` on the sample workspace with the default configuration, all threads
-included. Whoever makes a road longer finds another place for it, or a reason to change a figure.
+included. A change that makes a road longer needs another road, or a reason to raise a figure.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ _NAMES, __getattr__, __dir__ = lazy_exports(
             "Status SyncEvent SyncListener SyncOutcome SyncReport SyncState WatchMode"
         ),
         "model.search": "ArmFacts ArmKind ArmScore Explanation Fallback Hit SearchResult Step",
-        "model.settings": "Fault",
+        "model.settings": "ConfigProblem",
         "model.store": "SpaceInfo",
     },
 )

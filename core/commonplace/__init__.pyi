@@ -48,5 +48,5 @@ from commonplace.model.search import Fallback as Fallback
 from commonplace.model.search import Hit as Hit
 from commonplace.model.search import SearchResult as SearchResult
 from commonplace.model.search import Step as Step
-from commonplace.model.settings import Fault as Fault
+from commonplace.model.settings import ConfigProblem as ConfigProblem
 from commonplace.model.store import SpaceInfo as SpaceInfo

@@ -36,8 +36,8 @@ __all__, __getattr__, __dir__ = lazy_exports(
         ),
         "files.globs": "glob_regex matcher",
         "files.reading": "decode open_below read_bytes resolve",
-        "files.roots": "ExtraRoot Root Roots SUFFIX day_of is_ignored is_link stamp_of",
-        "files.scan": "Findings is_storable scan scan_root words_of",
+        "files.roots": "Root Roots SUFFIX day_of is_ignored stamp_of",
+        "files.scan": "is_storable scan scan_root",
         "hookspecs": "GROUP Hooks hookimpl hookspec",
         "host.host": "PluginHost",
         "host.registrars": (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,6 @@ __all__ = [
     "any_of",
     "best",
     "best_scores",
-    "clause_of",
     "documents_passing",
     "in_order",
     "keyword",
@@ -70,13 +68,6 @@ def keyword(
         if essential:
             clauses.append((_AMONG, (any_of(essential),)))
     return best(connection, live.id, any_of(should), clauses, limit)
-
-
-def _restriction(connection: apsw.Connection, build: int, where: Where) -> Clause:
-    if where.sources is None and not (where.paths or where.after or where.before):
-        return "", ()
-
-    return clause_of(connection, build, where)
 
 
 def _cleaned(tokens: Phrase) -> list[str]:
@@ -187,7 +178,7 @@ def _rows(
 ) -> Any:
     conditions = "".join(clause for clause, _ in clauses)
     values = [value for _, some in clauses for value in some]
-    text = of_build(sql, build).replace("<clauses>", of_build(conditions, build))
+    text = of_build(sql.replace("<clauses>", conditions), build)
     return connection.execute(text, (expression, *values, last)).fetchall()
 
 
@@ -202,10 +193,9 @@ AND EXISTS (
 """
 _PASSING = "SELECT id FROM document_<n> WHERE <condition>"
 _PATHS = "SELECT id, path FROM document_<n> WHERE <condition>"
-_BEGINNING = re.compile(r"[^*?]*")
 
 
-def clause_of(connection: apsw.Connection, build: int, where: Where) -> Clause:
+def _restriction(connection: apsw.Connection, build: int, where: Where) -> Clause:
     """The condition that a row's document passes ``where``; of no words if there are no filters."""
     condition, values = _condition(where)
     if where.paths:
@@ -249,6 +239,8 @@ def _matching(
     leaves out the paths that do not begin as a pattern does. Paths that are no valid text are
     stored as bytes, and always matched.
     """
+    import re
+
     from commonplace.plugin import glob_regex  # few searches name a path
 
     matches = re.compile("|".join(map(glob_regex, patterns))).fullmatch
@@ -265,9 +257,8 @@ def _matching(
 
 
 def _beginning(pattern: str) -> str:
-    """The text that all paths begin with for which ``pattern`` stands; ``""``: none is known."""
-    found = _BEGINNING.match(pattern)
-    beginning = found.group().rstrip("/") if found else ""
+    """The text that every path matching ``pattern`` begins with; ``""`` if none is known."""
+    beginning = pattern.partition("*")[0].partition("?")[0].rstrip("/")
     return beginning if beginning == text_in(beginning) else ""
 
 

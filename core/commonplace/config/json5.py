@@ -249,7 +249,7 @@ class UnreadableError(Exception):
 def read_text(path: str, *, strange: bool = False) -> str:
     """The text of ``path``.
 
-    ``strange`` files, which somebody else may have put there, must be plain files: no link is
+    ``strange`` files, which another user may have put there, must be plain files: no link is
     followed, no pipe waited for. Raises :class:`UnreadableError`.
     """
     flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0)

@@ -27,7 +27,7 @@ def load_settings(
     ``config`` is a file, read instead of the user's and the original's, or a mapping of the same
     form, laid over all files. ``env`` replaces ``os.environ``. ``sections`` maps the name of a
     plugin's section (``memory.qmd``, ``plugins.entries.<id>.config``) to its config class, or to
-    ``None`` where it shall stay unread; it is asked for the chosen backends and for every section
+    ``None`` to leave it unread; it is called for the chosen backends and for every section
     that is there.
 
     Raises :class:`~commonplace.errors.ConfigError` with every problem of every file.

@@ -47,7 +47,7 @@ VARIABLES = {
     "COMMONPLACE_AGENT": "the agent's id",
     "COMMONPLACE_CONFIG": "the configuration file, instead of the user's and the original's",
     "COMMONPLACE_STATE_DIR": "where indexes live",
-    "COMMONPLACE_CACHE_DIR": "where things live that can be made anew",
+    "COMMONPLACE_CACHE_DIR": "where caches live; they can be rebuilt",
     "OPENCLAW_STATE_DIR": "the original's folder, instead of ~/.openclaw and ~/.moltbot",
     "OPENCLAW_CONFIG_PATH": "the original's configuration file",
 }
@@ -73,7 +73,7 @@ def state_dir(env: Mapping[str, str]) -> str:
 
 
 def cache_dir(env: Mapping[str, str]) -> str:
-    """Where things live that can be made anew, absolute."""
+    """Where caches live, absolute."""
     return _folder(env, "COMMONPLACE_CACHE_DIR") or user_cache_dir(env)
 
 

@@ -154,7 +154,7 @@ class Reader:
     ) -> dict[str, Found]:
         """The settings of ``shape`` in ``data``, by dotted key.
 
-        In a ``shared`` object, keys that are not ours are somebody else's.
+        In a ``shared`` object, keys that are not ours belong to other programs.
         """
         if shared:
             ours = shape.root.below.keys() | shape.unsupported.keys()

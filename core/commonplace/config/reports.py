@@ -71,9 +71,9 @@ def check(
 ) -> CheckReport:
     """Everything wrong with the configuration that the same arguments would load.
 
-    ``absence`` says of a kind of plugin and an id why nobody offers it, or ``""``. An embedding
-    provider that nobody offers is a warning, for memory then answers by keyword; else it is a
-    problem. Raises nothing: even a workspace that is missing is told as a problem.
+    ``absence`` returns why no plugin registers an id of a kind, or ``""``. An embedding provider
+    that no plugin registers is a warning, because memory then answers by keyword; any other part
+    is a problem. Raises nothing: a missing workspace is reported as a problem, too.
     """
     resolution = resolve(
         workspace=workspace, agent=agent, config=config, env=env, sections=sections
@@ -88,7 +88,7 @@ def check(
     warnings = resolution.warnings
     unheard: list[str] = []
     for kind, problem in _unknown(resolution, absence) if absence is not None else ():
-        # The doubts of whoever read the key without knowing the plugins.
+        # The reader's doubts, which did not know the plugins.
         doubts = f"{problem.file}: {problem.key}: "
         warnings = [words for words in warnings if not words.startswith(doubts)]
         if kind == "provider":
@@ -106,7 +106,7 @@ def check(
 def _unknown(
     resolution: Resolution, absence: Callable[[str, str], str]
 ) -> Iterator[tuple[str, ConfigProblem]]:
-    """What the configuration names and nobody offers: the kind, and the problem."""
+    """What the configuration names and no plugin registers: the kind, and the problem."""
     for section, key, kind in _CHOICES:
         found = resolution.found.get(section, {}).get(key)
         if found is None or not found.value:

@@ -145,7 +145,7 @@ def resolve(
     env: Mapping[str, str] | None = None,
     sections: Callable[[str], type | None] | None = None,
 ) -> Resolution:
-    """Everything that :func:`~commonplace.config.load.load_settings` does, told in full."""
+    """Everything that :func:`~commonplace.config.load.load_settings` does, with every detail."""
     env = os.environ if env is None else env
     resolution = Resolution()
     shapes = Shapes(sections)

@@ -1,4 +1,4 @@
-"""What a memory is told by its configuration, resolved."""
+"""The resolved settings of one agent."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FlushSettings(Group):
         schema={"type": ["integer", "string"], "minimum": 0},
     )
     prompt: str | None = setting(
-        "What the agent is told.", default=None, key="memoryFlush.prompt", shown="our words"
+        "What the agent is asked.", default=None, key="memoryFlush.prompt", shown="our words"
     )
     system_prompt: str | None = setting(
         "What is added to its system prompt.",
@@ -103,7 +103,7 @@ class Settings(Group):
     workspace: str = setting("Folder of the agent's notes, absolute.")
     agent: str = setting("Id of the agent.")
     state_dir: str = setting("Where indexes live.")
-    cache_dir: str = setting("Where things live that can be made anew.")
+    cache_dir: str = setting("Where caches live.")
     index_path: str = setting("This agent's index.")
     backends: tuple[str, ...] = setting("The chain of backends.", default=BACKENDS)
     fallback: FallbackSettings = setting("Backends that stand by.", default=FallbackSettings())

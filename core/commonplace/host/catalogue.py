@@ -30,7 +30,7 @@ class Catalogue:
         self._only = _names(env.get(ONLY, ""))
         self._disabled = _names(env.get(DISABLE, ""))
         self._switched_on: dict[str, list[EntryPoint]] = {}
-        # The well formed first: a malformed entry point stands in nobody's way.
+        # The well formed first: a malformed entry point must not hide one.
         for entry in sorted(self.entries, key=lambda entry: bool(entry.problem)):
             rivals = self._switched_on.setdefault(entry.name, [])
             if not self.switched_off(entry) and not (entry.problem and rivals):

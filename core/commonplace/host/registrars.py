@@ -66,10 +66,10 @@ MEMBERS: Mapping[str, tuple[str, ...]] = {
         *("capabilities", "writer", "builds", "open_build", "activate", "drop"),
         *("put_documents", "documents", "keyword", "health", "close"),
     ),
-    "manager": ("search", "maintain", "pending", "health", "close"),
-    "source": ("id", "version", "scan", "read"),
+    "manager": ("capabilities", "search", "maintain", "pending", "health", "close"),
+    "source": ("id", "version", "capabilities", "scan", "read"),
     "chunker": ("fingerprint", "chunk"),
-    "provider": ("model", "limits", "concurrency", "fingerprint", "embed", "close"),
+    "provider": ("capabilities", "model", "limits", "concurrency", "fingerprint", "embed", "close"),
     "ranker": ("id", "stage", "needs", "rank"),
     "command": ("name", "summary", "examples", "configure", "run"),
 }

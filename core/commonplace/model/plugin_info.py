@@ -11,10 +11,10 @@ __all__ = ["PluginInfo"]
 class PluginInfo:
     """An entry point, and what became of it.
 
-    ``name`` is ``kind.id``. ``state`` is ``available`` (not loaded: nobody asked), ``loaded``,
+    ``name`` is ``kind.id``. ``state`` is ``available`` (not loaded yet), ``loaded``,
     ``disabled`` or ``failed``; ``error`` and ``traceback`` say why it failed, ``hint`` how to put
     it right. ``summary``, ``capabilities`` and ``hooks`` (all that its module answers) are known of
-    loaded plugins only. ``notices`` are one line each, on what hurts nobody but should be known,
+    loaded plugins only. ``notices`` are one line each, on what does no harm but should be known,
     such as a library that is missing for it to work.
     """
 

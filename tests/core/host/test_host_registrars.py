@@ -68,7 +68,7 @@ def test_every_role_is_held_to_the_members_of_its_protocol() -> None:
     assert protocols.keys() == MEMBERS.keys()
     for role, protocol in protocols.items():
         members = {name for name in vars(protocol) if not name.startswith("_")}
-        assert set(MEMBERS[role]) <= members, role
+        assert set(MEMBERS[role]) == members, role
 
 
 def test_an_id_registered_twice_names_the_plugin() -> None:

@@ -35,7 +35,7 @@ def little_time(fault: Failure) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if fault.kind == "timeout":
             limits = OpenAIProvider.limits
-            patch.setattr("commonplace.search.search._SECONDS", 0.4)
+            patch.setattr("commonplace.memory.SEARCH_SECONDS", 0.4)
             patch.setattr(
                 OpenAIProvider,
                 "limits",
@@ -290,7 +290,7 @@ def test_a_hang_is_over_when_the_query_s_time_is(
 ) -> None:
     memory = world.open()
     memory.sync()
-    monkeypatch.setattr("commonplace.search.search._SECONDS", 0.4)
+    monkeypatch.setattr("commonplace.memory.SEARCH_SECONDS", 0.4)
     world.vendor.always(reply(manner="hang"))
     began = time.monotonic()
     result = memory.search("walrus")

@@ -88,7 +88,7 @@ def index(workspace: str, env: dict[str, str]) -> Cost:
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / 1e6)
 
 
-def index_anew(workspace: str, rounds: int) -> Cost:
+def index_first(workspace: str, rounds: int) -> Cost:
     """The medians of ``rounds`` times from nothing."""
     costs = []
     for _ in range(rounds):
@@ -170,7 +170,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as workspace:
             write_notes(workspace, size)
             rounds = max(1, given.rounds * NOTES // size)
-            cost = made[size] = index_anew(workspace, rounds)
+            cost = made[size] = index_first(workspace, rounds)
             print(f"{size:8}{cost.cpu:9.2f}{cost.cpu / size * 1e3:9.2f}{cost.megabytes:9.1f}")
             if size == NOTES:
                 again = unchanged(workspace, given.rounds * 5)

@@ -74,7 +74,7 @@ def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", nargs="*", default=list(PROTOTYPE), help="names of sets")
-    parser.add_argument("--backend", help="id of the backend, with nobody behind it")
+    parser.add_argument("--backend", help="id of the backend, without a fallback")
     parser.add_argument("--config", help="configuration file")
     args = parser.parse_args()
     root = Path(os.environ.get("COMMONPLACE_EVAL_DIR", "../shared/eval")) / "dev"

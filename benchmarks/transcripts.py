@@ -30,7 +30,7 @@ FULL_SIZES = (*SIZES, 200)
 MEGABYTE = 1_000_000
 ADDED = 10_000
 SETTLED = 0.05
-"""Seconds after which a file can be told from one that is being written just now."""
+"""Seconds after which a file counts as no longer being written."""
 
 MOST_SHARE = 0.01
 """Of the time of the whole, that adding 10 kB to a transcript of 50 MB may take."""

@@ -131,10 +131,10 @@ def summary(
     taken: dict[str, Any], truth: list[list[int]], ways: Mapping[str, object]
 ) -> dict[str, Any]:
     """Medians, 95 % and recall of what was timed."""
-    told = {}
+    figures = {}
     for name, one in taken.items():
         hits = sum(len(set(a) & set(truth[number])) for number, a in one["answers"].items())
-        told[name] = {
+        figures[name] = {
             "cpu": median(one["cpu"]),
             "cpu95": sorted(one["cpu"])[int(len(one["cpu"]) * 0.95)],
             "wall": median(one["wall"]),
@@ -142,7 +142,7 @@ def summary(
             "recall": hits / sum(len(truth[number]) for number in one["answers"]),
             "plan": getattr(ways[name], "plan", ""),
         }
-    return told
+    return figures
 
 
 def measure(folder: str, path: str, data: Data, given: argparse.Namespace) -> dict[str, Any]:

@@ -85,7 +85,7 @@ class Watched:
         """When the sync after ``seen`` ones ended."""
         with self._news:
             if not self._news.wait_for(lambda: len(self._ends) > seen, PATIENCE):
-                raise SystemExit("nobody noticed")
+                raise SystemExit("the change was not noticed")
             return self._ends[seen]
 
     def seen(self) -> int:

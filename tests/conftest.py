@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = count(1)
 
-# How fast this machine is just now is nobody's fault: no test may fail by the time it takes.
+# The speed of the machine must not matter: no test may fail by the time it takes.
 settings.register_profile(
     "patient", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
@@ -26,7 +26,7 @@ settings.load_profile("patient")
 
 @pytest.fixture
 def make_faulty_vfs() -> Callable[[], FaultyVFS]:
-    """Makes a VFS for SQLite that can be told to fail; see ``tests/faults/faulty_vfs.py``."""
+    """Makes a VFS for SQLite that can be made to fail; see ``tests/faults/faulty_vfs.py``."""
     # Tests are not packages, so what they share is loaded from its file.
     path = Path(__file__).parent / "faults" / "faulty_vfs.py"
     spec = importlib.util.spec_from_file_location("faulty_vfs", path)

@@ -96,16 +96,16 @@ def main() -> int:
     )
     parser.add_argument("--json", help="a file for the figures, too")
     given = parser.parse_args()
-    told = {"kills": kills, "processes": processes, "histories": histories}
+    parts = {"kills": kills, "processes": processes, "histories": histories}
     sizes = (given.kills, given.seconds, given.machine_examples)
     figures: dict[str, dict[str, object]] = {}
-    for (part, tell), size in zip(told.items(), sizes, strict=True):
+    for (part, describe), size in zip(parts.items(), sizes, strict=True):
         if not size:
             continue
         cases, seconds = run(part, size)
         violations = [f"{case.name}: {case.failure}" for case in cases if case.failure]
         figures[part] = {
-            **tell(cases),
+            **describe(cases),
             "violations": violations,
             "minutes": round(seconds / 60, 1),
         }

@@ -110,7 +110,7 @@ class Sandbox:
         return subprocess.Popen(
             [sys.executable, *program, *arguments, "--workspace", str(self.workspace)],
             env={**self.env, **env},
-            cwd=os.sep,  # a folder on Python's path that nobody is writing to
+            cwd=os.sep,  # a folder on Python's path that no process writes to
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -51,7 +51,7 @@ class Shaky:
         self.folder = folder
         self.failure: Exception | None = None
         self.installed = True
-        self.told: list[tuple[str, ...]] = []
+        self.events: list[tuple[str, ...]] = []
         self.hearing = threading.Condition()
         self.asked: list[str] = []
 
@@ -76,7 +76,7 @@ class Shaky:
 
     def hear(self, event: tuple[str, ...]) -> None:
         with self.hearing:
-            self.told.append(event)
+            self.events.append(event)
             self.hearing.notify_all()
 
     def probe(self) -> Probe:
@@ -181,8 +181,8 @@ def test_the_switch_is_visible_in_results_status_and_events(place: Place) -> Non
         ("inmemory", "serving"),
     ]
     with place.shaky.hearing:
-        assert place.shaky.hearing.wait_for(lambda: place.shaky.told, 30)
-    assert place.shaky.told == [("degraded", "shaky", "it fell over (pick it up)")]
+        assert place.shaky.hearing.wait_for(lambda: place.shaky.events, 30)
+    assert place.shaky.events == [("degraded", "shaky", "it fell over (pick it up)")]
 
 
 def test_the_next_process_knows_who_fails(place: Place) -> None:
@@ -224,7 +224,7 @@ def test_alone_its_error_is_raised(place: Place) -> None:
     for _ in range(2):
         with pytest.raises(UnavailableError, match="it fell over"):
             memory.search("walrus")
-    assert len(place.shaky.asked) == 2, "nobody is spared where nobody else could answer"
+    assert len(place.shaky.asked) == 2, "it is called where no other backend could answer"
     place.shaky.failure = None
     assert memory.search("walrus").backend == "shaky"
 
@@ -250,7 +250,7 @@ def test_no_chat_searches_where_a_section_that_may_restrict_it_cannot_be_read(
 
 
 @pytest.mark.parametrize("sections", [{}, {"unheard_of": {}}, {"another": {"scope": "deny"}}])
-def test_what_nobody_has_written_restricts_nobody(
+def test_a_scope_that_is_not_set_restricts_no_chat(
     place: Place, sections: dict[str, object]
 ) -> None:
     place.sections = sections
@@ -259,7 +259,9 @@ def test_what_nobody_has_written_restricts_nobody(
 
 
 @pytest.mark.parametrize("installed", [True, False])
-def test_what_a_backend_names_can_be_read_whoever_serves(place: Place, installed: bool) -> None:
+def test_what_a_backend_names_can_be_read_with_any_active_backend(
+    place: Place, installed: bool
+) -> None:
     place.shaky.installed = installed
     memory = place.open()
     note = memory.get("shaky/more/kept/a.md", start=2)

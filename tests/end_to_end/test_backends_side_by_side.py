@@ -34,11 +34,11 @@ class House:
         self.program = sandbox.root / "qmd"
         self.real = program
         if program:
-            self.mend()
+            self.repair()
             # Where its Node is: a link to the program leads to QMD alone.
             sandbox.env["PATH"] = os.pathsep.join([os.path.dirname(program), os.environ["PATH"]])
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         beside = self.program.with_suffix(".new")
         beside.symlink_to(self.real)
         beside.replace(self.program)
@@ -128,7 +128,7 @@ def test_qmd_breaks_between_searches_and_comes_back(sandbox: Sandbox, program: s
         assert (answer["backend"], first(answer)["path"]) == ("builtin", path)
         assert answer["fallback"]["part"] == "qmd"
         assert answer["fallback"]["reason"]
-    house.mend()
+    house.repair()
     assert house.search(query, "qmd", "builtin")["backend"] == "builtin", "within the cool-down"
     house.wait_a_minute()
     answer = house.search(query, "qmd", "builtin")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.end_to_end.conftest import Sandbox
     from tests.faults.faulty_vfs import FaultyVFS
 
-# As much as a file may grow; Python itself is told by an error, not by a signal.
+# As much as a file may grow; Python itself gets an error, not a signal.
 LIMITED = """
 import os, resource, sys
 most = int(sys.argv[1])
@@ -98,7 +98,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "command"), CASES, ids=str)
-def test_a_damaged_index_is_set_aside_and_made_anew(
+def test_a_damaged_index_is_set_aside_and_rebuilt(
     sandbox: Sandbox, name: str, command: tuple[str, ...]
 ) -> None:
     sandbox.write_many(10)

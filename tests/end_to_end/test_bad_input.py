@@ -1,4 +1,4 @@
-"""What a new user gets wrong: each is told in a line, with its hint, and nothing is lost."""
+"""What a new user gets wrong: each is reported in a line, with its hint, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -318,7 +318,7 @@ def test_streams_that_are_closed_or_full(sandbox: Sandbox, how: str, lines: int)
 
 
 @pytest.mark.parametrize("bytes_", [b"", b"\xff\x00" * 500, b"{}", b"[1"], ids=range(4))
-def test_a_damaged_cache_is_made_anew(sandbox: Sandbox, bytes_: bytes) -> None:
+def test_a_damaged_cache_is_rebuilt(sandbox: Sandbox, bytes_: bytes) -> None:
     expected = sandbox.run("search", "walrus").went_well()
     files = [path for path in (sandbox.root / "cache").rglob("*") if path.is_file()]
     assert files

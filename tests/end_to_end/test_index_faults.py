@@ -50,8 +50,8 @@ def is_whole(sandbox: Sandbox, index_rows: Callable[[Path], IndexRows]) -> Calla
         env = {**sandbox.env, "COMMONPLACE_STATE_DIR": str(scratch)}
         with Memory.open(workspace=sandbox.workspace, env=env) as memory:
             memory.sync()
-        (anew,) = (scratch / "memory").glob("*.sqlite")
-        unlike = index_rows(sandbox.index).unlike(index_rows(anew))
+        (rebuilt,) = (scratch / "memory").glob("*.sqlite")
+        unlike = index_rows(sandbox.index).unlike(index_rows(rebuilt))
         assert not unlike, unlike
 
     return check

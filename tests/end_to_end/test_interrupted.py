@@ -141,7 +141,7 @@ def cut_short(sandbox: Sandbox, moment: int, *arguments: str) -> None:
     assert sandbox.run(*arguments, program=program).code == -signal.SIGKILL
 
 
-def test_killed_while_all_is_made_anew(sandbox: Sandbox) -> None:
+def test_killed_during_a_rebuild(sandbox: Sandbox) -> None:
     sandbox.run("index").went_well()
     before = sandbox.run("search", "walrus").went_well()
     for moment in (5, 250, 30):
@@ -156,7 +156,7 @@ def test_killed_while_all_is_made_anew(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("config", ["{profile: 'compat'}", "{}"], ids=["tokenizer", "chunker"])
-def test_killed_while_a_setting_makes_all_anew(sandbox: Sandbox, config: str) -> None:
+def test_killed_while_a_setting_rebuilds_all(sandbox: Sandbox, config: str) -> None:
     sandbox.run("index").went_well()
     file = sandbox.root / "config.json5"
     chunking = "{strategy: 'lines'}"
@@ -174,7 +174,7 @@ def test_killed_while_a_setting_makes_all_anew(sandbox: Sandbox, config: str) ->
     goes_on(sandbox)
 
 
-def test_killed_while_an_index_of_an_older_make_is_made_anew(sandbox: Sandbox) -> None:
+def test_killed_while_an_index_of_an_older_format_is_rebuilt(sandbox: Sandbox) -> None:
     sandbox.run("index").went_well()
     before = sandbox.run("search", "walrus").went_well()
     connection = apsw.Connection(str(sandbox.index))
@@ -192,9 +192,7 @@ def test_killed_while_an_index_of_an_older_make_is_made_anew(sandbox: Sandbox) -
 
 
 @pytest.mark.parametrize("moment", moments(3, 60, 3))
-def test_killed_in_the_middle_of_a_write_of_what_is_made_anew(
-    sandbox: Sandbox, moment: int
-) -> None:
+def test_killed_in_the_middle_of_a_write_of_a_rebuild(sandbox: Sandbox, moment: int) -> None:
     sandbox.run("index").went_well()
     before = sandbox.run("search", "walrus").went_well()
     ran = sandbox.run("index", "--force", program=("-c", AT_A_WRITE, str(moment)))

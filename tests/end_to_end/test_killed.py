@@ -53,12 +53,12 @@ SCENARIOS = (
     Scenario("activation", ("index", "--force"), "after", from_share=0.8),
     Scenario("other tokenizer", ("index",), "compat"),
     Scenario("embedding", ("index",), "after", embeds=True),
-    Scenario("embedding anew", ("index", "--force"), "embedded", embeds=True),
+    Scenario("embedding again", ("index", "--force"), "embedded", embeds=True),
 )
 
 
 class Course(NamedTuple):
-    """How a scenario goes when nobody is killed: what it counts, how long it takes, what it makes.
+    """How a scenario goes without a kill: what it counts, how long it takes, what it makes.
 
     ``files`` are the names of all that it leaves.
     """
@@ -153,7 +153,7 @@ class Yard:
         return Course(counts, seconds, self.rows(), self.files())
 
     def lay_out(self, scenario: Scenario) -> None:
-        """Begin anew, from the scenario's state."""
+        """Start again from the state of the scenario."""
         shutil.rmtree(self.sandbox.state, ignore_errors=True)
         shutil.copytree(self.sandbox.root / scenario.state, self.sandbox.state)
 
@@ -234,7 +234,7 @@ def goes_on(yard: Yard, scenario: Scenario) -> None:
             versions = [now, yard.before] if found.stale else [now]
             assert any(_stands_in(hit, texts.get(hit.path, "")) for texts in versions), hit
         assert not [note for note in found.notes if "aside" in note or "locked" in note]
-        # Whoever was killed holds nothing: nobody has to wait.
+        # A killed process holds nothing: no other has to wait.
         report = memory._backends().maintain(deadline=NEVER, wait=0)
         assert (report.remaining, report.unreadable, report.notices) == (0, (), ())
         if scenario.embeds:

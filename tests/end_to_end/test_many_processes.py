@@ -1,4 +1,4 @@
-"""Eight readers and two writers at once: nobody fails, and what is written is found.
+"""Eight readers and two writers at once: none fails, and what is written is found.
 
 ``SOAK_SECONDS`` is how long they go on, if not a few seconds.
 """
@@ -73,8 +73,8 @@ def test_readers_and_writers_never_fail(
     sandbox.run("index").went_well()
     scratch = sandbox.root / "scratch"
     sandbox.run("index", COMMONPLACE_STATE_DIR=str(scratch)).went_well()
-    (anew,) = (scratch / "memory").glob("*.sqlite")
-    unlike = index_rows(sandbox.index).unlike(index_rows(anew))
+    (rebuilt,) = (scratch / "memory").glob("*.sqlite")
+    unlike = index_rows(sandbox.index).unlike(index_rows(rebuilt))
     assert not unlike, unlike
 
 

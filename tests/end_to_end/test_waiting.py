@@ -1,4 +1,4 @@
-"""Who wants to write while another process does is told for whom it waits, and not for ever."""
+"""A process that waits to write reports the process it waits for, and does not wait for ever."""
 
 from __future__ import annotations
 

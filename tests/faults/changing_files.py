@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class ChangingFiles:
     """Files by their paths as an index names them, relative to ``workspace``.
 
-    ``versions`` are the texts that ever stood at a path, ``closed`` what nobody may read just now.
+    ``versions`` are the texts that ever stood at a path, ``closed`` what cannot be read just now.
     What cannot be done, since nothing is there or it is closed, is not done.
     """
 
@@ -32,7 +32,7 @@ class ChangingFiles:
         (self.openclaw / "agents/main/sessions").mkdir(parents=True)
 
     def put(self, path: str, text: str) -> None:
-        """Make a file, or write it anew."""
+        """Make a file, or write it again."""
         if self._is_open(path):
             target = self.workspace / path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -99,7 +99,7 @@ class ChangingFiles:
             self._learn(os.path.relpath(file, self.workspace))
 
     def close(self, path: str) -> None:
-        """Let nobody read a file or folder."""
+        """Take away the right to read a file or folder."""
         target = self.workspace / path
         if self._is_open(path) and target.exists():
             self.closed[target] = target.stat().st_mode

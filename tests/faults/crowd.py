@@ -73,7 +73,7 @@ class Member:
         while time.monotonic() < end:
             try:
                 action()
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is to be told
+            except Exception as error:  # noqa: BLE001 - whatever it is, it must be reported
                 self.errors.append(repr(error))
 
 

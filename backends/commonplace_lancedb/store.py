@@ -248,9 +248,11 @@ class LanceStore:
                 return {}
             return vectors_of(snapshot, head.live, held, ids)
 
-    def health(self, *, deep: bool = False) -> StoreHealth:
+    def health(self, *, deep: bool = False, counts: bool = True) -> StoreHealth:
         """Counts of the live build; ``deep`` compares its rows with them."""
         from commonplace_lancedb.maintenance import health
+
+        del counts  # they are at hand in any case
 
         with self._repairing():
             _, snapshot = self._current()

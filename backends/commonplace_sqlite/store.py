@@ -176,12 +176,12 @@ class SqliteStore:
         with self._live() as found:
             return {} if found is None else vectors_of(found[0], found[1].id, space, ids)
 
-    def health(self, *, deep: bool = False) -> StoreHealth:
+    def health(self, *, deep: bool = False, counts: bool = True) -> StoreHealth:
         """Counts of the live build; ``deep`` reads the whole file."""
         from commonplace_sqlite import checking
 
         database, path = self._database, self._database.path
-        counts: tuple[tuple[str, int, int], ...] = ()
+        held: tuple[tuple[str, int, int], ...] = ()
         problems: tuple[checking.Problem, ...] = ()
         has_spaces = False
         with database.reading() as connection:
@@ -191,10 +191,10 @@ class SqliteStore:
             if connection is not None and live is not None:
                 # Damage is among the problems already, and would end the report here.
                 count = checking.counts_if_readable if problems else checking.counts_by_source
-                counts = count(connection, live.id)
+                held = count(connection, live.id) if counts else ()
                 has_spaces = schema.has_spaces(connection)
-        documents = sum(documents for _, documents, _ in counts)
-        chunks = sum(chunks for _, _, chunks in counts)
+        documents = sum(documents for _, documents, _ in held)
+        chunks = sum(chunks for _, _, chunks in held)
         findings: tuple[Finding, ...] = ()
         if deep and not database.in_memory:
             findings = tuple(checking.findings(database, problems, documents, chunks))
@@ -216,8 +216,8 @@ class SqliteStore:
             chunks=chunks,
             size=sum(map(size_of, files)),
             writable=database.writable,
-            documents_by_source=tuple((source, documents) for source, documents, _ in counts),
-            chunks_by_source=tuple((source, chunks) for source, _, chunks in counts),
+            documents_by_source=tuple((source, documents) for source, documents, _ in held),
+            chunks_by_source=tuple((source, chunks) for source, _, chunks in held),
             notices=tuple(notices),
             problems=tuple(problem.line for problem in problems),
             findings=findings,

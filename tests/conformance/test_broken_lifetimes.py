@@ -90,8 +90,8 @@ class DeclinesKeywords(FindsNothingUndeclared):
 
 
 class CountsSourcesForDocuments(InMemoryStore):
-    def health(self, *, deep: bool = False) -> StoreHealth:
-        health = super().health(deep=deep)
+    def health(self, *, deep: bool = False, counts: bool = True) -> StoreHealth:
+        health = super().health(deep=deep, counts=counts)
         return health._replace(documents=len(health.documents_by_source))
 
 

@@ -236,11 +236,11 @@ class SimpleStore:
         hits.sort(key=lambda row: (-scores[row.id], *row.order))
         return KeywordMatches(tuple(row.found(scores[row.id]) for row in hits[: max(0, limit)]))
 
-    def health(self, *, deep: bool = False) -> StoreHealth:
+    def health(self, *, deep: bool = False, counts: bool = True) -> StoreHealth:
         """Counts of the live build; a deep check also names who else writes."""
         documents: Counter[str] = Counter()
         chunks: Counter[str] = Counter()
-        for (source, _), entry in self._live().documents.items():
+        for (source, _), entry in self._live().documents.items() if counts else ():
             documents[source] += 1
             chunks[source] += entry.size
         return StoreHealth(

@@ -123,7 +123,7 @@ class IndexSync:
                 deadline=deadline,
                 progress=progress,
             )
-        health = self._store.health()
+        health = self._store.health(counts=False)
         kept = bool(health.location) or "persistent" not in self._store.capabilities
         return report.replace(notices=health.notices, kept=kept)
 

@@ -86,8 +86,11 @@ class Store(Protocol):
         """
         ...
 
-    def health(self, *, deep: bool = False) -> StoreHealth:
+    def health(self, *, deep: bool = False, counts: bool = True) -> StoreHealth:
         """Counts and condition; ``deep`` also checks the index against itself (may take long).
+
+        Without ``counts``, the numbers of documents and chunks may be left 0: a sync asks so, which
+        needs the location and the notices.
 
         A store that can fix what a deep check finds says so in ``findings``: each has a remedy
         that ``commonplace doctor --fix`` runs. What is in ``problems`` is mended by making the

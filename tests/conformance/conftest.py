@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.protocols.stores import Store
-    from commonplace.testing.law import Laws
+    from commonplace.testing.base import Laws
 
 CAUGHT = pytest.StashKey[list[tuple[str, str]]]()
 

@@ -10,7 +10,7 @@ from tests.conformance.mutants import caught, complete
 from commonplace.errors import DeclinedError
 from commonplace.model.chunks import PutDocument, Terms
 from commonplace.model.search import KeywordMatches, KeywordQuery, Where
-from commonplace.testing.driving import scored
+from commonplace.testing.base import scored
 from commonplace.testing.store.keyword import MatchLaws
 from commonplace_inmemory.store import InMemoryStore
 

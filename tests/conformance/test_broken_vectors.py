@@ -9,7 +9,7 @@ from commonplace.embedding.vectors import floats, unit
 from commonplace.index.simple_store import Contents
 from commonplace.model.search import Where
 from commonplace.resilience.deadline import NEVER
-from commonplace.testing.driving import ids
+from commonplace.testing.base import ids
 from commonplace.testing.store.vectors import NearestLaws, VectorLaws
 from commonplace_inmemory.store import InMemoryStore
 from commonplace_inmemory.vectors import NOTHING, Vectors

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from commonplace.protocols.contexts import StoreContext
 from commonplace.testing import publish, search
-from commonplace.testing.driving import places
+from commonplace.testing.base import places
 from commonplace.testing.strategies import corpora, queries, wheres
 from commonplace_inmemory.store import InMemoryStore
 from commonplace_sqlite.plugin import make_store
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import PutDocument
     from commonplace.model.search import KeywordQuery, Where
     from commonplace.protocols.stores import Store
-    from commonplace.testing.driving import Place
+    from commonplace.testing.base import Place
 
 
 @settings(max_examples=25, deadline=None)

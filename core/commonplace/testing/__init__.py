@@ -36,9 +36,9 @@ import_module("pytest").register_assert_rewrite(
     *(
         f"commonplace.testing.{name}"
         for name in (
+            "base",
+            "builders",
             "chunker",
-            "driving",
-            "machine",
             "manager",
             "manager_answers",
             "manager_laws",
@@ -52,9 +52,9 @@ import_module("pytest").register_assert_rewrite(
 )
 
 if TYPE_CHECKING:
+    from commonplace.testing.base import live_build, publish, search, write
     from commonplace.testing.builders import make_append, make_chunk, make_put
     from commonplace.testing.chunker import ChunkerConformance
-    from commonplace.testing.driving import live_build, publish, search, write
     from commonplace.testing.manager import MemoryManagerConformance
     from commonplace.testing.provider import EmbeddingProviderConformance
     from commonplace.testing.ranker import RankerConformance

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from commonplace.model.documents import Document, DocumentRef
 from commonplace.protocols.contexts import ChunkerContext
-from commonplace.testing.law import Laws, law
+from commonplace.testing.base import Laws, law
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from commonplace.errors import CallerError, DeclinedError
 from commonplace.model.documents import Trust
 from commonplace.model.search import ArmKind, Where
-from commonplace.testing.builders import make_put
+from commonplace.testing.builders import make_put, passes
 from commonplace.testing.manager_laws import (
     LIMIT,
     ManagerLaws,
@@ -25,7 +25,6 @@ from commonplace.testing.manager_laws import (
     paths,
     said,
 )
-from commonplace.testing.naive import passes
 from commonplace.testing.strategies import HOSTILE_TOKENS
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from commonplace.errors import CommonplaceError, UnavailableError
 from commonplace.model.search import Query
 from commonplace.protocols.contexts import ManagerContext
 from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace.testing.driving import EVERYWHERE
-from commonplace.testing.law import Laws, law
-from commonplace.testing.workspace import PlainSource, Workspace
+from commonplace.testing.base import EVERYWHERE, Laws, law
+from commonplace.testing.builders import PlainSource, Workspace
 from commonplace.text.analyse import make_analyser
 from commonplace.text.query import parse_query
 

@@ -17,7 +17,7 @@ from commonplace.embedding.vectors import checked, floats
 from commonplace.errors import DeadlineExceededError, ProviderError, ProviderErrorKind
 from commonplace.protocols.providers import ProviderContext
 from commonplace.resilience.deadline import Deadline
-from commonplace.testing.law import Laws, law, watched_network
+from commonplace.testing.base import Laws, law, watched_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -16,7 +16,8 @@ from commonplace.model.documents import Trust
 from commonplace.model.search import Arm, ArmKind, Found, Step, StoredChunk
 from commonplace.protocols.contexts import RankContext, RankerContext
 from commonplace.search.ranking import candidates_of, with_step
-from commonplace.testing.law import Laws, law
+from commonplace.testing.base import Laws, law
+from commonplace.testing.builders import make_vector
 from commonplace.testing.manager_laws import question
 from commonplace.testing.strategies import (
     HOSTILE_PATHS,
@@ -26,7 +27,6 @@ from commonplace.testing.strategies import (
     SOURCES,
     WORDS,
 )
-from commonplace.testing.vectors import make_vector
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

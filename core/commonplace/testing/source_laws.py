@@ -18,9 +18,9 @@ from commonplace.index.planning import SourceScan, plan_changes
 from commonplace.model.documents import Trust
 from commonplace.model.store import StoredDocument
 from commonplace.protocols.contexts import SourceContext
-from commonplace.testing.law import Laws, law
+from commonplace.testing.base import Laws, law
+from commonplace.testing.builders import Workspace
 from commonplace.testing.strategies import HOSTILE_TEXTS
-from commonplace.testing.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal, cast, get_args, overload
 
 from hypothesis import strategies as st
 
@@ -13,7 +15,7 @@ from commonplace.model.search import KeywordQuery, Where
 from commonplace.testing.builders import make_append, make_chunk, make_put
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from hypothesis.strategies import SearchStrategy
 
@@ -26,8 +28,11 @@ __all__ = [
     "HOSTILE_TEXTS",
     "HOSTILE_TOKENS",
     "PATHS",
+    "POISONS",
     "SOURCES",
     "WORDS",
+    "Poison",
+    "Watched",
     "batches",
     "changes",
     "chunks",
@@ -35,13 +40,16 @@ __all__ = [
     "growths",
     "hostile_tokens",
     "phrases",
+    "poisoned",
     "puts",
     "queries",
     "stamps",
+    "succeeds",
     "texts",
     "vocabularies",
     "wheres",
 ]
+
 
 WORDS = ("ant", "bee", "cat", "dog")
 """Few, so that they meet often."""
@@ -322,3 +330,63 @@ def wheres() -> SearchStrategy[Where]:
 
 def _days() -> SearchStrategy[str | None]:
     return st.sampled_from((None, "2025-12-31", "2026-01-30", "2026-01-31", "2026-02-01"))
+
+
+Poison = Literal["torn", "no change", "no text"]
+"""The batch cannot be read to its end; its last element is no change; its last text has a lone
+surrogate, which has no encoding, so that a store may refuse it or keep it."""
+
+POISONS: tuple[Poison, ...] = get_args(Poison)
+
+
+def poisoned(changes: Sequence[Change], poison: Poison) -> Sequence[Change]:
+    """``changes``, and after them what makes them fail."""
+    if poison == "torn":
+        return _Torn(changes)
+    if poison == "no change":
+        return (*changes, cast("Change", object()))
+    return (*changes, make_put("memory/surrogate.md", make_chunk("ant \ud800", body="ant")))
+
+
+def succeeds(action: Callable[[], object]) -> bool:
+    """Whether ``action`` returns, be it from whatever error."""
+    with suppress(Exception):
+        action()
+        return True
+    return False
+
+
+class Watched(Sequence["Change"]):
+    """A sequence that tells ``reading`` the place of each change before it is read."""
+
+    def __init__(self, changes: Sequence[Change], reading: Callable[[int], object]) -> None:
+        self._changes = changes
+        self._reading = reading
+
+    def __len__(self) -> int:
+        return len(self._changes)
+
+    @overload
+    def __getitem__(self, index: int) -> Change: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Change]: ...
+    def __getitem__(self, index: int | slice) -> Change | Sequence[Change]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        if 0 <= index < len(self):
+            self._reading(index)
+        return self._changes[index]
+
+
+class _Torn(Watched):
+    """A sequence that is one longer than what can be read of it."""
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        super().__init__(changes, self._tear)
+
+    def __len__(self) -> int:
+        return super().__len__() + 1
+
+    def _tear(self, place: int) -> None:
+        if place == len(self) - 1:
+            raise OSError("this batch cannot be read to its end")

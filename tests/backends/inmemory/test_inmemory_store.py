@@ -7,7 +7,7 @@ import pytest
 
 from commonplace.errors import CallerError, IndexUnavailableError
 from commonplace.testing import live_build, make_put, publish, search
-from commonplace.testing.driving import words
+from commonplace.testing.base import words
 from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 from commonplace.errors import CommonplaceError, IndexCorruptError
 from commonplace.testing import make_put, publish, search
-from commonplace.testing.driving import held, words
+from commonplace.testing.base import held, words
 from commonplace_lancedb import maintenance
 
 if TYPE_CHECKING:

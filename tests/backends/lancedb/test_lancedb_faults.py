@@ -20,7 +20,7 @@ from commonplace.errors import (
 )
 from commonplace.resilience.deadline import Deadline
 from commonplace.testing import make_put, publish, search
-from commonplace.testing.driving import words
+from commonplace.testing.base import words
 from commonplace_lancedb.errors import ConflictError, is_missing_table, translated
 from commonplace_lancedb.settings import LanceSettings, location_of
 

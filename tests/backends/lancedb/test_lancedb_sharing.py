@@ -13,8 +13,8 @@ import pytest
 from commonplace.errors import IndexBusyError, IndexUnavailableError
 from commonplace.model.chunks import DeleteDocument
 from commonplace.testing import live_build, make_put, publish, search, write
-from commonplace.testing.driving import WAIT, held, ids, words
-from commonplace.testing.vectors import attach, make_vector, nearest
+from commonplace.testing.base import WAIT, held, ids, words
+from commonplace.testing.builders import attach, make_vector, nearest
 from commonplace_lancedb.errors import ConflictError
 from commonplace_lancedb.settings import LanceSettings, location_of
 from commonplace_lancedb.store import LanceStore

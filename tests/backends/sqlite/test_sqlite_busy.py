@@ -11,7 +11,7 @@ import pytest
 
 from commonplace.errors import IndexBusyError
 from commonplace.testing import live_build, make_put, publish, search
-from commonplace.testing.driving import WAIT, held, words
+from commonplace.testing.base import WAIT, held, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

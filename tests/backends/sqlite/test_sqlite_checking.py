@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from commonplace.testing import make_put, publish
-from commonplace.testing.driving import WAIT
+from commonplace.testing.base import WAIT
 
 if TYPE_CHECKING:
     from commonplace_sqlite.store import SqliteStore

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.testing import make_put, publish, search, write
-from commonplace.testing.driving import held, words
+from commonplace.testing.base import held, words
 from commonplace_sqlite.connection import make_file
 from commonplace_sqlite.database import stamp_of
 

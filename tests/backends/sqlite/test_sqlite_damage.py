@@ -11,7 +11,7 @@ import pytest
 
 from commonplace.errors import IndexBusyError, IndexCorruptError
 from commonplace.testing import make_put, publish, search, write
-from commonplace.testing.driving import WAIT, held, words
+from commonplace.testing.base import WAIT, held, words
 from commonplace_sqlite import schema
 from commonplace_sqlite.checking import set_aside, set_aside_before
 

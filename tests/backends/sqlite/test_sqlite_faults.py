@@ -16,7 +16,7 @@ from commonplace.errors import (
 )
 from commonplace.model.chunks import DeleteDocument
 from commonplace.testing import make_put, publish, search, write
-from commonplace.testing.driving import WAIT, held, places, words
+from commonplace.testing.base import WAIT, held, places, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from commonplace.model.chunks import DeleteDocument
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import Deadline
 from commonplace.testing import make_chunk, make_put, publish, search, write
-from commonplace.testing.driving import EVERYWHERE, places, words
+from commonplace.testing.base import EVERYWHERE, places, words
 from commonplace_sqlite import keyword, maintenance, pruning
 
 if TYPE_CHECKING:

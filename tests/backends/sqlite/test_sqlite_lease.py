@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.errors import CallerError, IndexBusyError
 from commonplace.testing import make_put, publish, search
-from commonplace.testing.driving import held, words
+from commonplace.testing.base import held, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

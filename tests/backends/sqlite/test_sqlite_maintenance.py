@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.model.chunks import DeleteDocument
 from commonplace.testing import live_build, make_put, publish, search, write
-from commonplace.testing.driving import WAIT, held, words
+from commonplace.testing.base import WAIT, held, words
 from commonplace_sqlite import maintenance, rows
 
 if TYPE_CHECKING:

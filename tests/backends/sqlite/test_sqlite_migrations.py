@@ -7,7 +7,7 @@ import pytest
 
 from commonplace.errors import IndexNewerError
 from commonplace.testing import make_put, publish, search
-from commonplace.testing.driving import held, words
+from commonplace.testing.base import held, words
 from commonplace_sqlite import schema
 from commonplace_sqlite.checking import set_aside_before
 

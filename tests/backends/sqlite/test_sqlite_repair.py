@@ -13,7 +13,7 @@ import pytest
 
 from commonplace.errors import IndexReadOnlyError
 from commonplace.testing import make_put, publish, write
-from commonplace.testing.driving import WAIT, held
+from commonplace.testing.base import WAIT, held
 from commonplace_sqlite.checking import prune, set_aside, set_aside_before
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from commonplace.errors import DeclinedError
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.testing import make_put, publish, search, write
-from commonplace.testing.driving import places, scored, words
+from commonplace.testing.base import places, scored, words
 from commonplace_sqlite import schema
 
 if TYPE_CHECKING:

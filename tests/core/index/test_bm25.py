@@ -13,7 +13,7 @@ from commonplace.model.chunks import Terms
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_chunk, make_put, publish, search
-from commonplace.testing.driving import words
+from commonplace.testing.base import words
 from commonplace.testing.strategies import chunks, phrases
 from commonplace_inmemory.store import InMemoryStore
 

@@ -7,7 +7,7 @@ import pytest
 from commonplace.errors import IndexUnavailableError
 from commonplace.index.simple_store import SimpleStore
 from commonplace.testing import make_put, publish, search, write
-from commonplace.testing.driving import held, words
+from commonplace.testing.base import held, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

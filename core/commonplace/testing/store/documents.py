@@ -11,28 +11,36 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.search import Where
-from commonplace.testing.builders import make_append, make_put
-from commonplace.testing.driving import held, ids, live_build, places, publish, search, words, write
-from commonplace.testing.machine import StoreMachine
-from commonplace.testing.naive import applied, stored
-from commonplace.testing.poison import POISONS, poisoned, succeeds
+from commonplace.testing.base import held, ids, live_build, places, publish, search, words, write
+from commonplace.testing.builders import (
+    applied,
+    attach,
+    digests,
+    make_append,
+    make_put,
+    make_vector,
+    stored,
+)
+from commonplace.testing.store.builds import StoreMachine
 from commonplace.testing.store.lifetime import StoreLaws, law
 from commonplace.testing.strategies import (
     HOSTILE_PATHS,
+    POISONS,
     WORDS,
     batches,
     corpora,
     growths,
+    poisoned,
     puts,
     stamps,
+    succeeds,
 )
-from commonplace.testing.vectors import attach, digests, make_vector
 
 if TYPE_CHECKING:
     from commonplace.model.chunks import AppendDocument, Change, PutDocument
     from commonplace.model.documents import Stamp
     from commonplace.protocols.stores import Store, VectorStore
-    from commonplace.testing.poison import Poison
+    from commonplace.testing.strategies import Poison
 
 __all__ = [
     "AppendLaws",

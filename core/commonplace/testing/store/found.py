@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from commonplace.model.chunks import AnalysedChunk, Chunk, DeleteDocument, Terms
 from commonplace.model.documents import Trust
-from commonplace.testing.builders import make_put
-from commonplace.testing.driving import ids, publish, scored, search, words, write
+from commonplace.testing.base import ids, publish, scored, search, words, write
+from commonplace.testing.builders import attach, digests, make_put, make_vector, nearest
 from commonplace.testing.store.lifetime import StoreLaws, law
 from commonplace.testing.strategies import HOSTILE_TEXTS, WORDS, corpora, hostile_tokens, texts
-from commonplace.testing.vectors import attach, digests, make_vector, nearest
 
 if TYPE_CHECKING:
     from commonplace.model.chunks import PutDocument

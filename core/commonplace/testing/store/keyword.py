@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from commonplace.errors import DeclinedError
 from commonplace.model.search import KeywordQuery, Where
-from commonplace.testing.builders import make_chunk, make_put
-from commonplace.testing.driving import ALL, EVERYWHERE, places, publish, scored, search, words
-from commonplace.testing.naive import matching
+from commonplace.testing.base import ALL, EVERYWHERE, places, publish, scored, search, words
+from commonplace.testing.builders import make_chunk, make_put, matching
 from commonplace.testing.store.lifetime import StoreLaws, law
 from commonplace.testing.strategies import (
     HOSTILE_PATHS,

@@ -16,23 +16,22 @@ import pytest
 
 from commonplace.errors import CommonplaceError, DeadlineExceededError, DeclinedError
 from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace.testing.builders import make_put
-from commonplace.testing.driving import (
+from commonplace.testing.base import (
     ALL,
     EVERYWHERE,
     WAIT,
+    Laws,
     busy,
     held,
+    law,
     live_build,
     publish,
     search,
     words,
     write,
 )
-from commonplace.testing.law import Laws, law
-from commonplace.testing.naive import applied, stored
-from commonplace.testing.poison import Watched
-from commonplace.testing.strategies import batches, corpora
+from commonplace.testing.builders import applied, make_put, stored
+from commonplace.testing.strategies import Watched, batches, corpora
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

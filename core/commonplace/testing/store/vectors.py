@@ -12,8 +12,7 @@ from commonplace.errors import CallerError, DeadlineExceededError
 from commonplace.model.chunks import DeleteDocument, embedding_text
 from commonplace.model.search import Where
 from commonplace.resilience.deadline import Deadline
-from commonplace.testing.builders import make_chunk, make_put
-from commonplace.testing.driving import (
+from commonplace.testing.base import (
     ALL,
     EVERYWHERE,
     WAIT,
@@ -23,19 +22,21 @@ from commonplace.testing.driving import (
     publish,
     write,
 )
-from commonplace.testing.store.lifetime import StoreLaws, law
-from commonplace.testing.strategies import PATHS, SOURCES, corpora, wheres
-from commonplace.testing.vectors import (
+from commonplace.testing.builders import (
     DIMS,
     TOLERANCE,
     attach,
     digests,
+    make_chunk,
+    make_put,
     make_vector,
     nearest,
     nearest_places,
     unit_vectors,
     vector_store,
 )
+from commonplace.testing.store.lifetime import StoreLaws, law
+from commonplace.testing.strategies import PATHS, SOURCES, corpora, wheres
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import PutDocument
     from commonplace.model.search import Nearest
     from commonplace.protocols.stores import VectorStore
-    from commonplace.testing.driving import Place
+    from commonplace.testing.base import Place
 
 __all__ = [
     "NearestLaws",

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from commonplace.model.search import Where
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing import live_build, make_chunk, make_put, publish
-from commonplace.testing.driving import EVERYWHERE, WAIT, scored
+from commonplace.testing.base import EVERYWHERE, WAIT, scored
 from commonplace.testing.strategies import SOURCES
 from commonplace_sqlite.store import SqliteStore
 from commonplace_sqlite.vectors.codes import (

@@ -7,7 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from commonplace.config import paths
-from commonplace.config.defaults import CHUNK_SIZES, SOURCES, TRANSCRIPTS
+from commonplace.config.defaults import (
+    BACKENDS,
+    CHUNK_SIZES,
+    ORIGINAL_BACKENDS,
+    SOURCES,
+    TRANSCRIPTS,
+)
 from commonplace.config.document import Shapes, merged_sections, read_document, read_sections
 from commonplace.config.json5 import UnreadableError, parse, read_text
 from commonplace.config.paths import Agents, find_agent, find_workspace
@@ -288,9 +294,12 @@ def _chain(
     """The chain, with the backend that stands in for one that was named alone."""
     if backends[-1]:
         return backends
-    cls = sections(f"memory.{backends[0]}") if sections else None
+    named = backends[0]
+    cls = sections(f"memory.{named}") if sections else None
+    if cls is None and named in ORIGINAL_BACKENDS:
+        return (named, *BACKENDS)  # its plugin cannot be loaded: memory works all the same
     standby: str = getattr(cls, "standby", "")
-    return (backends[0], standby) if standby else backends[:1]
+    return (named, standby) if standby else (named,)
 
 
 def _index_path(

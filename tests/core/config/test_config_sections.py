@@ -9,7 +9,7 @@ import pytest
 from attrs import field, frozen, validators
 
 from commonplace.config import Secret  # noqa: TC001  # as above
-from commonplace.model.groups import described
+from commonplace.model.groups import Group, described, setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,3 +149,36 @@ def test_a_chosen_backend_without_a_section_has_its_defaults(
         config={"memory": {"backend": "p"}}, sections=lambda name: Pool if name[-1] == "p" else None
     )
     assert settings.section_values == {"memory.p": Pool()}
+
+
+def test_a_backend_that_is_named_alone_has_the_standby_that_it_declares(
+    load: Callable[..., Settings],
+) -> None:
+    class Declared(Group):
+        standby = "other"
+
+    def declared(name: str) -> type | None:
+        return Declared if name == "memory.mine" else None
+
+    def chain(backend: Any) -> tuple[str, ...]:
+        return load(config={"memory": {"backend": backend}}, sections=declared).backends
+
+    assert chain("mine") == ("mine", "other")
+    assert chain(["mine"]) == ("mine",)
+    assert chain("third") == ("third",)
+    assert chain("qmd") == ("qmd", "builtin"), "a plugin that cannot be loaded"
+
+
+def test_a_group_serves_as_well_as_an_attrs_class(
+    load: Callable[..., Settings], problems: Callable[..., list[ConfigProblem]]
+) -> None:
+    class Own(Group):
+        size: int = setting("A size.", default=3, minimum=1)
+
+    def own(name: str) -> type | None:
+        return Own if name == "memory.mine" else None
+
+    settings = load(config=config({"size": 5}), sections=own)
+    assert settings.section_values["memory.mine"] == Own(size=5)
+    (wrong,) = problems(config=config({"size": 0}), sections=own)
+    assert wrong.key == "memory.mine.size"

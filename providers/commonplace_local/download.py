@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 
     from commonplace_local.models import HubModel
 
-__all__ = [
-    "Announcer",
-    "CacheFolder",
-    "Downloader",
-    "cache_folder",
-]
+__all__ = ["Announcer", "CacheFolder", "Downloader", "cache_folder"]
 
 
 if TYPE_CHECKING:

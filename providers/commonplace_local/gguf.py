@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MAGIC", "BrokenFileError", "Value", "checked_names", "identity", "read_metadata"]
 
-
 MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
 _STRING, _ARRAY = 8, 9

@@ -14,12 +14,7 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Deadline, ProviderError
 
-__all__ = [
-    "Keeper",
-    "Turns",
-    "Worker",
-]
-
+__all__ = ["Keeper", "Turns", "Worker"]
 
 _CRASHES = 3
 _WITHIN = 600.0  # seconds: crashes further apart are not counted together

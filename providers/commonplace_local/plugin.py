@@ -20,10 +20,7 @@ class LocalSettings(Group):
         "Folder that downloaded models are kept in.", default=None, path=True
     )
     threads: int | None = setting(
-        "Threads that a model computes with.",
-        default=None,
-        minimum=1,
-        shown="as suits the machine",
+        "Threads that a model computes with.", default=None, minimum=1, shown="as suits the machine"
     )
     idle_seconds: int | None = setting(
         "Quiet time after which a model's process ends; it starts again when it is needed.",

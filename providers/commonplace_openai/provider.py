@@ -142,9 +142,7 @@ class OpenAIProvider(HttpProvider):
                 raise client.error_from(200, answer.headers, body)
         elif isinstance(body, list):
             raise client.error(
-                "protocol",
-                "it answered in llama.cpp's own form",
-                hint="add /v1 to remote.baseUrl",
+                "protocol", "it answered in llama.cpp's own form", hint="add /v1 to remote.baseUrl"
             )
 
     def explain(self, status: int, headers: Mapping[str, str], body: Any) -> ErrorInfo:  # noqa: ARG002

@@ -145,10 +145,7 @@ class ProviderBuilder:
         )
 
     def _batching(
-        self,
-        id_: str,
-        provider: EmbeddingProvider,
-        heard: Callable[[ProviderError | None], None],
+        self, id_: str, provider: EmbeddingProvider, heard: Callable[[ProviderError | None], None]
     ) -> Batching:
         from commonplace.embedding.batch.jobs import Batching, JobStore
 

@@ -49,11 +49,7 @@ class EmbeddingCache:
     """
 
     def __init__(
-        self,
-        path: str,
-        *,
-        max_entries: int | None = None,
-        clock: Callable[[], float] = time.time,
+        self, path: str, *, max_entries: int | None = None, clock: Callable[[], float] = time.time
     ) -> None:
         self.path = path
         self.trouble = ""

@@ -256,10 +256,7 @@ class _Filling:
         return [item for item in group if digests[item[0]] not in cached]
 
     def _group(
-        self,
-        group: Sequence[tuple[str, str]],
-        deadline: Deadline,
-        locate: Callable[[str], str],
+        self, group: Sequence[tuple[str, str]], deadline: Deadline, locate: Callable[[str], str]
     ) -> Iterator[None]:
         rest = self._uncached(group)
         yield

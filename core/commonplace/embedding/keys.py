@@ -16,13 +16,7 @@ if TYPE_CHECKING:
     from commonplace.protocols.providers import BatchJobs, BatchProvider, EmbeddingProvider, Limits
     from commonplace.resilience.deadline import Deadline
 
-__all__ = [
-    "RotatingKeys",
-    "context_of",
-    "find_keys",
-    "missing_key",
-]
-
+__all__ = ["RotatingKeys", "context_of", "find_keys", "missing_key"]
 
 _SERVICE = "commonplace"
 

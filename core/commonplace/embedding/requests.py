@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from attrs import define, evolve, frozen
 
 from commonplace.embedding.vectors import checked, dims_of
-from commonplace.errors import (
-    CallerError,
-    DeadlineExceededError,
-    ProviderError,
-    UnavailableError,
-)
+from commonplace.errors import CallerError, DeadlineExceededError, ProviderError, UnavailableError
 from commonplace.resilience.retry import RetryPolicy, with_retries
 from commonplace.text.graphemes import is_boundary
 
@@ -26,15 +21,7 @@ if TYPE_CHECKING:
     from commonplace.protocols.providers import EmbeddingProvider, Limits
     from commonplace.resilience.deadline import Deadline
 
-__all__ = [
-    "Embedded",
-    "RequestRunner",
-    "cut_to_fit",
-    "estimate_tokens",
-    "fits",
-    "pack",
-]
-
+__all__ = ["Embedded", "RequestRunner", "cut_to_fit", "estimate_tokens", "fits", "pack"]
 
 Purpose = Literal["query", "document"]
 _SHORTEST_CUT = 16

@@ -31,7 +31,6 @@ __all__ = [
     "lines_of",
 ]
 
-
 _STATES: dict[str, Literal["running", "done", "failed", "expired", "cancelled"]] = {
     "completed": "done",
     "failed": "failed",

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "RemoteClient", "waited"]
 
-
 T = TypeVar("T")
 
 _CONNECT_SECONDS = 5.0

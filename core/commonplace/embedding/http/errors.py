@@ -28,7 +28,6 @@ __all__ = [
     "retry_of",
 ]
 
-
 _FAR = 366 * 86400.0
 _LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy")
 _QUERY = re.compile(r"""(https?://[^\s"'?]+)\?[^\s"')\]]+""")

@@ -147,10 +147,7 @@ class HttpProvider:
         has_own = any(name.lower() in self.instead for name in headers)
         if self._wanted and not key and not has_own:
             raise ProviderError(
-                f"{self.name}: no API key found",
-                provider=self.name,
-                kind="auth",
-                hint=self._wanted,
+                f"{self.name}: no API key found", provider=self.name, kind="auth", hint=self._wanted
             )
         return RemoteClient(
             self.name,

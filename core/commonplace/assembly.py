@@ -76,7 +76,7 @@ def section_class(host: PluginHost, section: str) -> type | None:
 def make_sources(
     host: PluginHost, settings: Settings
 ) -> tuple[tuple[Source, ...], tuple[str, ...]]:
-    """The configured sources, and a notice for each that nobody offers.
+    """The configured sources, and a notice for each that no plugin offers.
 
     A missing source hides its documents instead of ending the search: they stay in the index.
     """
@@ -202,9 +202,9 @@ def _permits(host: PluginHost, settings: Settings) -> Iterator[Callable[[Query],
 
 
 def _refuse(section: str, reason: str, query: Query) -> None:
-    """Refuse a chat that a section which nobody can read might restrict.
+    """Refuse a chat that a section that cannot be read might restrict.
 
-    What nobody has written restricts nobody, and a search that names no chat is the owner's own.
+    An absent section restricts no chat, and a search that names no chat is the owner's own.
     """
     if query.session_key.strip():
         raise ScopeDeniedError(
@@ -310,7 +310,7 @@ def _make_manager(
         embedding=embedding,
         arms=Arms(
             keyword=settings.search.query.hybrid.enabled,
-            # Who named a provider counts on it, and is told where nothing is embedded.
+            # A provider that was named is expected to work: say so where nothing is embedded.
             vector=settings.search.provider not in {"auto", "none", ""},
         ),
     )

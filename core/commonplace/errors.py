@@ -19,7 +19,7 @@
           ├─ NoteNotFoundError      an allowed path where there is no note
           ├─ MemoryDisabledError    the configuration switched memory off
           ├─ PluginConflictError    two plugins claim one id
-          ├─ ScopeDeniedError       whoever asks may not search this memory
+          ├─ ScopeDeniedError       the asking chat may not search this memory
           └─ WorkspaceError         the workspace is missing or not a folder
 
 Nothing below :class:`CallerError` may be swallowed by a fallback, and no empty result stands
@@ -206,7 +206,7 @@ class PluginConflictError(CallerError):
 
 
 class ScopeDeniedError(CallerError):
-    """Whoever asks may not search this memory: the configuration restricts it to some chats."""
+    """The asking chat may not search this memory: the configuration restricts it to some chats."""
 
 
 class WorkspaceError(CallerError):

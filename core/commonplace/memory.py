@@ -101,7 +101,7 @@ class Memory:
 
         With ``watch`` the index is kept up to the files until :meth:`close`, see :meth:`watch`.
         With ``one_shot`` a search leaves nothing to be done in the background, as suits a process
-        that ends with its answer. ``on_sync`` is told of every sync that ended, on the thread that
+        that ends with its answer. ``on_sync`` is called after every sync, on the thread that
         made it.
 
         Raises :class:`~commonplace.errors.ConfigError` with all faults of a configuration,
@@ -138,7 +138,7 @@ class Memory:
         self.close()
 
     def sync(self, *, force: bool = False, progress: ProgressCallback | None = None) -> SyncReport:
-        """Bring the index up to the files; ``force`` makes it anew beside the old one.
+        """Update the index; ``force`` rebuilds it beside the previous one.
 
         Threads that ask while a sync runs share the next one and its report. Raises
         :class:`~commonplace.errors.UnavailableError` where the index cannot be written.
@@ -154,7 +154,7 @@ class Memory:
         Changed files are indexed, and embedded, when they have been quiet for
         ``sync.watchDebounceMs``, and all is looked at every ``sync.intervalMinutes``. With ``poll``
         files are looked at again and again instead of asking the operating system to tell; where
-        ``sync.watch`` is off, nobody looks. :meth:`status` says who watches. Again is fine.
+        ``sync.watch`` is off, files are not watched. :meth:`status` says how. Again is fine.
         """
         from commonplace.sync.watcher import Watcher
 
@@ -165,7 +165,7 @@ class Memory:
         )
 
     def session_started(self, session_key: str) -> None:
-        """Bring the index up to the files in the background, once for each session.
+        """Update the index in the background, once for each session.
 
         Nothing is done where ``sync.onSessionStart`` is off.
         """
@@ -331,7 +331,7 @@ class Memory:
     def _steps(self) -> Searcher:
         with self._opening:
             if self._searcher is None:
-                from commonplace.search.ranking import make_rankers
+                from commonplace.search.search import make_rankers
 
                 rankers = make_rankers(self.host, self.settings)
                 sources = [source.id for source in self._sources]

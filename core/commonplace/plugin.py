@@ -59,8 +59,8 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "model.plugins": "Credentials Mount Probe",
         "model.reports": "Embedding Progress ProgressCallback SyncReport",
         "model.search": (
-            "Arm ArmScore Candidate ChunkId Explanation Found KeywordMatches KeywordQuery Nearest "
-            "Phrase Query StoredChunk Where"
+            "Arm ArmScore Candidate ChunkId Explanation Found KeywordMatches KeywordQuery "
+            "Nearest Phrase Query StoredChunk Where"
         ),
         "model.store": "Build SpaceInfo StoreHealth StoredDocument",
         "model.tuples": "NamedTuple",
@@ -79,7 +79,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "resilience.breaker": "CircuitBreaker",
         "resilience.deadline": "Deadline NEVER",
         "resilience.lock": "Holder Lease waited_for",
-        "search.ranking": "rank with_step",
+        "search.search": "rank with_step",
         "search.snippets": "make_snippet",
         "sync.queue": "SyncRequest",
         "sync.schedule": "SyncWorker",

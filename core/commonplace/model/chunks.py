@@ -113,7 +113,7 @@ class DeleteDocument:
 
 @frozen
 class TouchDocument:
-    """Renew the stamp of a document whose text is as it was."""
+    """Renew the stamp of a document whose text has not changed."""
 
     source: str
     path: str

@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 Trust = Literal["memory", "session", "external"]
-"""Who wrote a text: the agent's own notes, a conversation, or somebody else's files."""
+"""Who wrote a text: the agent's own notes, a conversation, or the files of others."""
 
 Stamp = tuple[int, int, int, int]
 """What ``stat`` says of a file: size in bytes, mtime_ns, ctime_ns, inode."""
@@ -45,7 +45,7 @@ class Document(NamedTuple):
     """One document as text.
 
     ``digest`` is the SHA-256 of the bytes it was read from, as hex. ``day`` is the date the
-    document speaks of, taken from its path, or ``None`` for evergreen notes. ``line_map``, where
+    document is about, taken from its path, or ``None`` for evergreen notes. ``line_map``, where
     present, gives for each line of ``text`` the 1-based line of the file it came from (for
     transcripts, whose lines are not the file's).
     """
@@ -64,7 +64,7 @@ class Segment(NamedTuple):
     ``document`` is the document as it would be if it ended here, except that its ``text`` and
     ``line_map`` are those of the piece alone, and that no file has its stamp: the size is that up
     to here, the times are -1. ``place`` says where this is, in the words of the source. The last
-    piece has the file's own stamp and no place: it may be ``""`` and is cut anew when more follows.
+    piece has the file's own stamp and no place: it may be ``""`` and is cut again if more follows.
     """
 
     document: Document
@@ -74,7 +74,7 @@ class Segment(NamedTuple):
 class RootFailure(NamedTuple):
     """A root that could not be scanned to its end: its documents are hidden, never deleted.
 
-    ``source`` is filled in by the host; ``""`` speaks of every source.
+    ``source`` is filled in by the host; ``""`` means every source.
     """
 
     root: str

@@ -51,7 +51,7 @@ class Embedding(Record):
     failure. ``batched`` of those embedded came from batch jobs, of which ``jobs`` are new;
     ``pending`` of those missing wait for one; ``batch_note`` is a line on what went wrong there.
     ``refused`` are (place, reason) of texts that the provider will not embed: they are not among
-    those missing, and wait until they change. ``note`` is a line on what was found and mended.
+    those missing, and wait until they change. ``note`` is a line on what was found and repaired.
     """
 
     provider: str = ""
@@ -75,7 +75,7 @@ class SyncReport(Record):
     ``remaining`` counts changed documents that were left for later because time ran out; ``known``
     those that the index held before, in whatever state: with none it can answer nothing.
     ``deferred`` counts those of a source that says they have grown by too little to be indexed
-    again before somebody asks for it; they are not among the remaining.
+    again before a sync is asked for; they are not among the remaining.
     ``unreadable`` are (path, reason) of files that could not be read; their old entries stay.
     ``rebuilding`` is (done, of) documents while the index is rebuilt and the previous one is
     searched; ``None`` otherwise.
@@ -83,8 +83,8 @@ class SyncReport(Record):
     ``absent_roots`` are folders that are not there, and of which nothing is known.
     ``embedding`` is what was done for vectors, where there is a provider.
     ``opened`` counts files whose bytes were read. ``seconds`` is wall time.
-    ``notices`` are lines about what the store mended or cannot do, told after writing; ``kept`` is
-    False where the index was to outlive this process, and will not.
+    ``notices`` are lines about what the store repaired or cannot do; ``kept`` is False where
+    the index was to outlive this process, and will not.
     """
 
     added: int = 0
@@ -132,19 +132,19 @@ class BackendState(Record):
 class Status(Record):
     """The condition of one agent's memory, for people, scripts and agents.
 
-    ``backend`` is who serves. ``stale`` counts files that changed since they were indexed, -1 when
+    ``backend`` is active. ``stale`` counts files that changed since they were indexed, -1 when
     the tree was not looked at; ``deferred`` those that have grown by too little to be indexed
-    again before somebody asks for it. ``db_path`` and ``db_bytes`` are of the derived index.
-    ``notices`` are one-line words on everything that is not as it should be or was mended, each
+    again before a sync is asked for. ``db_path`` and ``db_bytes`` are of the derived index.
+    ``notices`` are one-line words on all problems and on what was repaired, each
     with its reason; ``problems`` are what a deep check found.
 
-    ``provider`` and ``model`` would embed a query now (``None``: nobody, search is by keyword), as
+    ``provider`` and ``model`` would embed a query now (``None``: none, search is by keyword), as
     far as is known without asking, and ``fallback`` says in whose place. ``search_mode`` is
     ``hybrid``, ``vector`` or ``keyword``. ``providers`` are those configured, ``spaces`` all that
     the index holds vectors in, each with how much it covers. ``links`` are the chain of backends.
     ``sync_state`` tells what syncs the index in this process, if anything has.
-    ``findings`` are all that a deep look looked at, well or not; their remedies work as long as the
-    memory is open. ``information`` are lines of the backend's on what is as it should be.
+    ``findings`` are the results of a deep check, good or not; their fixes work as long as the
+    memory is open. ``information`` are lines of the backend on what works.
     """
 
     agent: str
@@ -192,11 +192,11 @@ class NoteText(Record):
 Reason = Literal[
     "demand", "start", "session-start", "search", "watch", "interval", "post-compaction"
 ]
-"""Why a sync is made: somebody asked for it; watching began; a session did; a search met changed
+"""Why a sync is made: it was asked for; watching began; a session did; a search met changed
 files; a file changed; its time had come; a session was compacted."""
 
 WatchMode = Literal["native", "polling", "off"]
-"""Who notices changed files: the operating system, somebody who looks again and again, or nobody.
+"""Who notices changed files: the operating system, repeated scans, or no part.
 """
 
 

@@ -79,7 +79,7 @@ class Query(NamedTuple):
 
     ``text`` as typed; ``keyword`` its analysis, made once by the host; ``words`` the text without
     filters and excluded words, as an embedding is made of it (``""``: as typed). ``session_key``
-    names the chat that asks (``agent:main:telegram:direct:42``), ``""`` whoever runs this program.
+    names the chat that asks (``agent:main:telegram:direct:42``), ``""`` the user of this program.
     """
 
     text: str

@@ -16,7 +16,7 @@ __all__ = ["Build", "SpaceInfo", "StoreHealth", "StoredDocument"]
 class StoredDocument(NamedTuple):
     """A document as a store remembers it, for finding out what has changed.
 
-    ``resume`` is as it was put, in stores that declare ``append``; others need not remember it.
+    ``resume`` is what was put, in stores that declare ``append``; others need not remember it.
     """
 
     source: str
@@ -42,8 +42,8 @@ class StoreHealth(NamedTuple):
     """Counts of the live build, and what is wrong.
 
     ``location`` is a path or URI for people (``""``: nowhere). ``size`` is bytes on disk.
-    ``notices`` are lines about what the store mended or cannot do (set aside a damaged file, is
-    read-only, ...); ``problems`` are findings of a deep check that were not mended. ``findings``
+    ``notices`` are lines about what the store repaired or cannot do (set aside a damaged file, is
+    read-only, ...); ``problems`` are findings of a deep check that were not repaired. ``findings``
     are all that a deep check looked at, well or not, of stores that tell.
     """
 

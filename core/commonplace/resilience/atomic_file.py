@@ -1,4 +1,4 @@
-"""Writing a small file whole or not at all, whoever is killed or writes it at the same time."""
+"""Writing a small file whole or not at all, even if a process is killed or another writes it."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class CircuitBreaker:
             if now < self._retry_at:
                 return False
             self._probing = True
-            # Nobody else may try until the probe reports or has been silent for a cool-down.
+            # No other caller may try until the probe reports or has been silent for a cool-down.
             self._retry_at = now + self._pause()
             self._save()
             return True
@@ -173,7 +173,7 @@ class CircuitBreaker:
             if self._probing:
                 self._let_probe()
 
-    def hurry(self) -> None:
+    def let_through(self) -> None:
         """Let the next call through whatever the cool-down: there is news of the part."""
         with self._lock:
             self._load()
@@ -184,13 +184,13 @@ class CircuitBreaker:
         """Take over what another breaker of the same part knew, in place of what this one knows.
 
         A record from the future, but for a little, or of a pause that is longer than any can be,
-        is no reason to wait: somebody set the clock, and the next call is a probe.
+        is no reason to wait: the clock was set, and the next call is a probe.
         """
         with self._lock:
             self._restore(record)
 
     def record(self) -> BreakerRecord | None:
-        """What :meth:`restore` of another breaker may be told; ``None`` where all is well."""
+        """What :meth:`restore` of another breaker takes; ``None`` where all is well."""
         with self._lock:
             self._load()
             return self._record()
@@ -263,7 +263,7 @@ class BreakerFile:
     """A `BreakerKeeper` on ``path``, which only its owner may read.
 
     A record counts only where ``mark`` is the one it was written with: settings that have changed
-    since may be what mends the part. ``patient`` is False for work that somebody asked for and
+    since may have fixed the part. ``patient`` is False for work that a caller
     waits for: its reason and since are known, and yet the first call of a process goes through.
 
     A file that is missing, damaged or not ours is no record; one that cannot be written is not.

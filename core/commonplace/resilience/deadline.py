@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["LOOK_SECONDS", "NEVER", "Deadline"]
 
 LOOK_SECONDS = 0.1
-"""Between two looks of somebody who waits, where a deadline may be cancelled meanwhile."""
+"""Between two checks of a caller that waits, where a deadline may be cancelled meanwhile."""
 
 
 class Deadline:
-    """A point in monotonic time, or the moment when somebody ends the work, whatever comes first.
+    """A point in monotonic time, or the moment when the work is cancelled, whichever comes first.
 
     Made once where a call enters and passed to everything that can wait. The clock is injected so
     that tests need no sleep. ``cancelled`` says whether the work was ended; once it has said so,
@@ -56,7 +56,7 @@ class Deadline:
 
     @property
     def cancelled(self) -> bool:
-        """Whether somebody has ended the work: then it is nobody's fault that it is not done."""
+        """Whether the work was cancelled: then no part is to blame that it is not done."""
         return self._cancelled is not None and self._cancelled()
 
     @property

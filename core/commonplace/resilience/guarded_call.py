@@ -123,7 +123,7 @@ class GuardedCaller:
     def let_through(self, work: str) -> None:
         """Let the next call through, whatever its breaker says: something has changed."""
         if (breaker := self._breakers.get(work)) is not None:
-            breaker.hurry()
+            breaker.let_through()
 
     def state(self, work: str) -> BreakerState | None:
         """The state of the breaker of ``work``, if there is one yet."""

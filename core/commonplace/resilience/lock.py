@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 _POLL_SECONDS = 0.02
 _PATIENCE_SECONDS = 1.0
-"""How long somebody waits before being told what for."""
+"""Seconds of waiting before progress says what for."""
 _NAME_LENGTH = 60
 
 
@@ -148,7 +148,7 @@ class Lease:
             )
 
     def holder(self) -> Holder | None:
-        """Who writes just now; ``None`` where nobody does, or nobody says so.
+        """Who writes just now; ``None`` where no process does, or none says so.
 
         What a killed process has left of itself is not taken for a holder.
         """
@@ -169,7 +169,7 @@ class Lease:
         return None
 
     def notices(self) -> tuple[str, ...]:
-        """A line for people on who else writes just now, if somebody does: for a store's health."""
+        """A line for people on the other writer, if there is one: for a store's health."""
         holder = self.holder()
         if holder is None or self._owner == threading.get_ident():
             return ()
@@ -187,7 +187,7 @@ class Lease:
         return f"{_named(holder)} has been writing {self._what} for {_duration(seconds)}"
 
     def _sign(self) -> None:
-        # A courtesy to whoever has to wait: that it cannot be done is no reason not to write.
+        # A courtesy to processes that wait: that it cannot be done is no reason not to write.
         said = f"{os.getpid()}\n{self._since:.3f}\n{_program()}\n"
         with suppress(OSError):
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -265,7 +265,7 @@ def waited_for(
     wait: float,
     progress: ProgressCallback | None,
 ) -> Iterator[T]:
-    """``hold(wait)``; ``progress`` is told who is waited for once that has taken a second.
+    """``hold(wait)``; ``progress`` gets the process that is waited for, after a second.
 
     Raises what ``hold`` raises, after ``wait`` seconds in all.
     """

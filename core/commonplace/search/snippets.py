@@ -33,7 +33,7 @@ def above(
     """The candidates that pass the threshold.
 
     ``asked``, given with the call, holds for every hit. Otherwise ``configured`` (the key
-    ``query.minScore``) speaks of what vectors found: a hit that keywords alone found passes, for
+    ``query.minScore``) is about what vectors found: a hit that keywords alone found passes, for
     no keyword score could ever promise what a cosine does. Under ``compat`` it holds for all, as
     in the original: where nothing passes, keyword hits need only ``text_weight``, the most that
     keywords alone can score, or nothing at all where no vectors were searched.

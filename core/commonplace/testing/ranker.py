@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from commonplace.model.documents import Trust
 from commonplace.model.search import Arm, ArmKind, Found, Step, StoredChunk
 from commonplace.protocols.contexts import RankContext, RankerContext
-from commonplace.search.ranking import candidates_of, with_step
+from commonplace.search.search import candidates_of, with_step
 from commonplace.testing.base import Laws, law
 from commonplace.testing.builders import make_vector
 from commonplace.testing.manager_laws import question

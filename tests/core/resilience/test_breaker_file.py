@@ -96,7 +96,7 @@ def test_pauses_grow_from_process_to_process(time: Time, file: BreakerFile) -> N
         waits.append(time.passed - begun)
         process(time, file).failed("down")
         # The probe of a process that has ended is lost; what failed was another one.
-        process(time, file).hurry()
+        process(time, file).let_through()
         breaker = process(time, file)
         assert breaker.allow()
         breaker.failed("down")

@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 from commonplace.model.search import Arm, Candidate, Found, KeywordQuery, Query, StoredChunk
 from commonplace.plugin import RankContext
-from commonplace.search.ranking import candidates_of, rank, with_step
+from commonplace.search.search import candidates_of, rank, with_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,91 @@
+"""What is put together from settings: one backend or a chain, and the classes of sections."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace import PluginUnavailableError, ScopeDeniedError
+from commonplace.assembly import make_backends, make_sources, mounts_of, section_class
+from commonplace.config import load_settings
+from commonplace.fallback.backend import Backend
+from commonplace.fallback.manager import FallbackMemoryManager
+from commonplace.host.host import PluginHost
+from commonplace.model.search import KeywordQuery, Query
+from commonplace.resilience.deadline import NEVER
+from commonplace.text.analyse import make_analyser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from commonplace.config import Settings
+
+    Make = Callable[..., Settings]
+
+
+@pytest.fixture
+def host() -> PluginHost:
+    return PluginHost(cache_dir=None, env={})
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Make:
+    def made(config: dict[str, Any] | None = None) -> Settings:
+        env = {"HOME": str(tmp_path), "COMMONPLACE_STATE_DIR": str(tmp_path / "state")}
+        return load_settings(
+            workspace=str(tmp_path), config=config or {}, env=env, sections=lambda _section: None
+        )
+
+    return made
+
+
+def backends(host: PluginHost, settings: Settings) -> Backend | FallbackMemoryManager:
+    analyser = make_analyser()
+    return make_backends(host, settings, (), analyser, lambda: None, clock=lambda: 0.0)
+
+
+def test_one_backend_stands_alone_and_several_are_a_chain(host: PluginHost, make: Make) -> None:
+    alone = backends(host, make())
+    assert isinstance(alone, Backend)
+    assert alone.id == "builtin"
+    chain = backends(host, make({"memory": {"backend": ["inmemory", "builtin"]}}))
+    assert isinstance(chain, FallbackMemoryManager)
+    assert [backend.id for backend in chain.backends] == ["inmemory", "builtin"]
+
+
+def test_a_backend_that_is_not_installed_fails_when_it_is_asked(
+    host: PluginHost, make: Make
+) -> None:
+    backend = backends(host, make({"memory": {"backend": "nowhere"}}))
+    assert isinstance(backend, Backend)
+    with pytest.raises(PluginUnavailableError, match="nowhere"):
+        backend.manager()
+    assert not backend.status().health.available
+
+
+def test_a_section_that_cannot_be_read_admits_no_chat(host: PluginHost, make: Make) -> None:
+    settings = make({"memory": {"backend": "nowhere", "nowhere": {"scope": "x"}}})
+    backend = backends(host, settings)
+    query = Query("tea", KeywordQuery(("tea",)))
+    backend.search_of(query, NEVER)
+    with pytest.raises(ScopeDeniedError, match=r"memory\.nowhere cannot be read"):
+        backend.search_of(query._replace(session_key="agent:main:x:group:1"), NEVER)
+
+
+def test_a_source_that_is_not_installed_is_a_notice(host: PluginHost, make: Make) -> None:
+    settings = make({"memory": {"search": {"sources": ["memory", "nowhere"]}}})
+    sources, notices = make_sources(host, settings)
+    assert [source.id for source in sources] == ["memory"]
+    assert len(notices) == 1
+    assert notices[0].startswith("source 'nowhere' is not searched: ")
+    assert mounts_of(host, settings, sources) == ()
+
+
+@pytest.mark.parametrize(
+    ("section", "known"),
+    [("memory.qmd", True), ("memory.nowhere", False), ("plugins.entries.nowhere.config", False)],
+)
+def test_a_section_is_read_by_its_plugin(host: PluginHost, section: str, known: bool) -> None:
+    assert (section_class(host, section) is not None) == known

@@ -16,6 +16,7 @@ import pytest
 
 import commonplace
 import commonplace.plugin
+import commonplace.testing
 from commonplace import AsyncMemory, CommonplaceError, Memory
 from commonplace.model.tuples import Record
 
@@ -23,7 +24,10 @@ ELSEWHERE = {*dir(builtins), *dir(typing), *dir(collections.abc), "PathLike", "o
 INTERNAL = {"Memory.__init__", "AsyncMemory.__init__", "ConfigError.__init__"}
 
 
-@pytest.mark.parametrize("door", [commonplace, commonplace.plugin], ids=lambda door: door.__name__)
+DOORS = (commonplace, commonplace.plugin, commonplace.testing)
+
+
+@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
 def test_a_door_and_its_stub_agree(door: Any) -> None:
     stub = Path(door.__file__).with_suffix(".pyi")
     homes = {

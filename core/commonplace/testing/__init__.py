@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+
+from commonplace.lazy import lazy_exports
 
 for _library in ("hypothesis", "pytest"):
     if find_spec(_library) is None:
@@ -51,50 +52,16 @@ import_module("pytest").register_assert_rewrite(
     )
 )
 
-if TYPE_CHECKING:
-    from commonplace.testing.base import live_build, publish, search, write
-    from commonplace.testing.builders import make_append, make_chunk, make_put
-    from commonplace.testing.chunker import ChunkerConformance
-    from commonplace.testing.manager import MemoryManagerConformance
-    from commonplace.testing.provider import EmbeddingProviderConformance
-    from commonplace.testing.ranker import RankerConformance
-    from commonplace.testing.source import SourceConformance
-    from commonplace.testing.store import StoreConformance
-
-__all__ = [
-    "ChunkerConformance",
-    "EmbeddingProviderConformance",
-    "MemoryManagerConformance",
-    "RankerConformance",
-    "SourceConformance",
-    "StoreConformance",
-    "live_build",
-    "make_append",
-    "make_chunk",
-    "make_put",
-    "publish",
-    "search",
-    "write",
-]
-
-_HOME = {
-    "ChunkerConformance": "chunker",
-    "EmbeddingProviderConformance": "provider",
-    "MemoryManagerConformance": "manager",
-    "RankerConformance": "ranker",
-    "SourceConformance": "source",
-    "StoreConformance": "store",
-    "live_build": "driving",
-    "make_append": "builders",
-    "make_chunk": "builders",
-    "make_put": "builders",
-    "publish": "driving",
-    "search": "driving",
-    "write": "driving",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'commonplace.testing' has no attribute {name!r}")
-    return getattr(import_module(f"commonplace.testing.{_HOME[name]}"), name)
+__all__, __getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "testing.base": "WAIT held live_build places publish search words write",
+        "testing.builders": "attach make_append make_chunk make_put make_vector nearest",
+        "testing.chunker": "ChunkerConformance",
+        "testing.manager": "MemoryManagerConformance",
+        "testing.provider": "EmbeddingProviderConformance",
+        "testing.ranker": "RankerConformance",
+        "testing.source": "SourceConformance",
+        "testing.store": "StoreConformance",
+    },
+)

@@ -35,7 +35,7 @@ def user_state_dir(env: Mapping[str, str]) -> str:
 
 
 def user_cache_dir(env: Mapping[str, str]) -> str:
-    """Where things live that can be made anew at any time; it need not exist."""
+    """The folder of files that can be built again at any time; it need not exist."""
     return _folder(env, "cache", "XDG_CACHE_HOME", "~/.cache")
 
 
@@ -53,7 +53,7 @@ def make_private_folder(folder: str) -> None:
     try:
         os.mkdir(folder, 0o700)
     except FileExistsError:
-        if not os.path.isdir(folder):  # else somebody was faster
+        if not os.path.isdir(folder):  # else another process was faster
             raise
     else:
         os.chmod(folder, 0o700)  # the umask may have taken away too much

@@ -51,7 +51,7 @@ def likeness_of(hits: Sequence[Candidate], context: RankContext) -> Likeness:
     if known and all(hit.chunk.id in known for hit in hits):
         from commonplace.plugin import floats
 
-        # Lists: their numbers are objects already, which an array makes anew each time.
+        # Lists: their numbers are objects already, which an array creates again each time.
         vectors = [floats(known[hit.chunk.id]).tolist() for hit in hits]
         return Likeness("vectors", lambda i, j: max(0.0, sum(map(mul, vectors[i], vectors[j]))))
     words = [frozenset(_WORD.findall(hit.chunk.body or hit.chunk.text.lower())) for hit in hits]

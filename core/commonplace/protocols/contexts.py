@@ -33,7 +33,7 @@ class StoreContext(NamedTuple):
 
     ``path`` is where the configuration wants the index, for stores that live in a file.
     ``tokenizer`` is ``None`` where the terms are already analysed (tokens joined by single
-    spaces), else the name of a tokenizer (``unicode61``, ``trigram``) that the store shall apply
+    spaces), else the name of a tokenizer (``unicode61``, ``trigram``) that the store must apply
     itself to raw text.
     ``config`` is the plugin's own section, read into its registered config class.
     """
@@ -50,7 +50,7 @@ class ManagerContext(NamedTuple):
     ``workspace`` is absolute. ``state_dir`` is a folder of this agent's own for derived files; it
     may not exist yet. ``config`` is the plugin's section, read into its registered config class.
     ``sources`` are those configured, ``make_source`` makes any other by its id and raises
-    :class:`~commonplace.errors.PluginUnavailableError` where nobody offers it. ``extra_paths`` are
+    :class:`~commonplace.errors.PluginUnavailableError` if no plugin offers it. ``extra_paths`` are
     as configured.
     """
 
@@ -68,7 +68,7 @@ class ManagerHealth(NamedTuple):
 
     ``store`` and ``spaces`` are of managers that keep a store of ours; ``spaces`` is ``None``
     where it keeps no vectors. ``findings`` are what a deep look found, the store's among them.
-    ``notices`` are of what is not as it should be, ``information`` of what is. ``drop_space``
+    ``notices`` are on what fails, ``information`` on all else. ``drop_space``
     forgets the vectors of a space, where any are kept.
     """
 

@@ -84,7 +84,7 @@ class GrowingSource(Source, Protocol):
     """Declares ``growing``: its documents grow at their end. Others are replaced as a whole."""
 
     def due(self, ref: DocumentRef, indexed: Stamp) -> bool:
-        """Whether what was added since ``indexed`` is enough to be read though nobody asked.
+        """Whether what was added since ``indexed`` is enough for an automatic sync to read it.
 
         ``indexed`` is the stamp with which the document was read, its times perhaps -1. What is
         new, has shrunk or was replaced is always due, and so is what cannot be looked at.

@@ -48,7 +48,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "index.planning": "Plan SourceScan plan_changes settled_stamp",
         "index.simple_store": "Contents Held SimpleStore StoredRow",
         "model.chunks": (
-            "AnalysedChunk AppendDocument Change Chunk DeleteDocument PutDocument "
+            "AnalysedChunk AppendDocument Change Chunk DeleteDocument PutDocument Terms "
             "TouchDocument embedding_text"
         ),
         "model.documents": (

@@ -96,6 +96,7 @@ from commonplace.model.chunks import Change as Change
 from commonplace.model.chunks import Chunk as Chunk
 from commonplace.model.chunks import DeleteDocument as DeleteDocument
 from commonplace.model.chunks import PutDocument as PutDocument
+from commonplace.model.chunks import Terms as Terms
 from commonplace.model.chunks import TouchDocument as TouchDocument
 from commonplace.model.chunks import embedding_text as embedding_text
 from commonplace.model.documents import Document as Document

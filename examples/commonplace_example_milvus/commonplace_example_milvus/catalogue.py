@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import evolve, field, frozen
 
-from commonplace.plugin import Build
+from commonplace.plugin import Build, StoredDocument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -68,6 +68,16 @@ class Entry:
     trust: str = "memory"
     chunks: int = 0
     tokens: int = 0
+
+    @property
+    def stored(self) -> StoredDocument:
+        """The document as ``Store.documents`` gives it."""
+        return StoredDocument(self.source, self.path, self.digest, self.stamp, self.fingerprint)
+
+    @property
+    def size(self) -> int:
+        """How many chunks it has."""
+        return self.chunks
 
     @property
     def key(self) -> Key:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from commonplace.plugin import DeleteDocument, PutDocument, TouchDocument
+from commonplace.plugin import DeleteDocument, PutDocument, TouchDocument, term_counts
 from commonplace_example_milvus.catalogue import Entry
-from commonplace_example_milvus.rows import chunk_row, columns_of
-from commonplace_example_milvus.scoring import length_of
+from commonplace_example_milvus.rows import chunk_row, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,5 +65,5 @@ def _entry(put: PutDocument, build: int, number: int, rows: Sequence[Row]) -> En
         day=put.day,
         trust=put.trust,
         chunks=len(rows),
-        tokens=sum(length_of(columns_of(row)) for row in rows),
+        tokens=sum(term_counts(terms_of(row)).length for row in rows),
     )

@@ -6,9 +6,8 @@ import json
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from commonplace.plugin import StoredChunk
+from commonplace.plugin import StoredChunk, Terms
 from commonplace_example_milvus.database import Fields
-from commonplace_example_milvus.scoring import Columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,8 +24,8 @@ __all__ = [
     "buckets_of",
     "chunk_id",
     "chunk_row",
-    "columns_of",
     "stored",
+    "terms_of",
     "version_of",
     "visible",
 ]
@@ -65,7 +64,6 @@ def version_of(id_: int) -> int:
 def chunk_row(build: int, version: int, place: int, analysed: AnalysedChunk) -> Row:
     """What is kept of a chunk."""
     chunk, terms = analysed.chunk, analysed.terms
-    columns = Columns(terms.body, terms.head, terms.extra)
     return {
         "id": chunk_id(version, place),
         "build": build,
@@ -75,8 +73,8 @@ def chunk_row(build: int, version: int, place: int, analysed: AnalysedChunk) -> 
         "digest": analysed.digest,
         "text": chunk.text,
         "heading": json.dumps(chunk.heading),
-        **columns._asdict(),
-        "buckets": buckets_of(token for column in columns for token in column.split(" ") if token),
+        **terms._asdict(),
+        "buckets": buckets_of(token for column in terms for token in column.split(" ") if token),
     }
 
 
@@ -89,9 +87,9 @@ def buckets_of(tokens: Iterable[str]) -> list[int]:
     return sorted({crc32(token.encode("utf-8", "surrogatepass")) % _BUCKETS for token in tokens})
 
 
-def columns_of(row: Row) -> Columns:
+def terms_of(row: Row) -> Terms:
     """The terms of a row."""
-    return Columns(row["body"], row["head"], row["extra"])
+    return Terms(row["body"], row["head"], row["extra"])
 
 
 def stored(row: Row, entry: Entry) -> StoredChunk:

@@ -12,21 +12,23 @@ from commonplace.plugin import (
     Found,
     KeywordMatches,
     Nearest,
+    bm25,
     embedding_text,
+    matches_terms,
+    passing,
+    term_counts,
 )
 from commonplace_example_milvus.database import MOST_RANKED
-from commonplace_example_milvus.filters import passing
 from commonplace_example_milvus.rows import (
     CHUNKS,
     TERMS,
     TEXTS,
     buckets_of,
-    columns_of,
     stored,
+    terms_of,
     version_of,
     visible,
 )
-from commonplace_example_milvus.scoring import matches, scores
 from commonplace_example_milvus.spaces import numbers
 
 if TYPE_CHECKING:
@@ -64,18 +66,19 @@ def keyword(
         return KeywordMatches()
     filter_ = f"{visible(catalogue, live.id)} and array_contains_any(buckets, %s)"
     found = {
-        row["id"]: columns_of(row)
+        row["id"]: terms_of(row)
         for row in database.rows(
             CHUNKS, filter_ % buckets_of(query.should), ["id", *TERMS], deadline
         )
     }
     average = sum(entry.tokens for entry in documents.values()) / total
-    scored = scores(query.should, found, total=total, average=average or 1.0)
-    versions = passing(where, documents.values())
+    counts = {id_: term_counts(terms) for id_, terms in found.items()}
+    scores = bm25(query.should, counts, total=total, average=average or 1.0)
+    versions = _passing(where, documents)
     hits = [
-        (id_, scored[id_])
-        for id_, columns in found.items()
-        if (versions is None or version_of(id_) in versions) and matches(columns, query)
+        (id_, score)
+        for id_, score in scores.items()
+        if version_of(id_) in versions and matches_terms(found[id_], query)
     ]
     return KeywordMatches(_found(database, _ordered(hits, documents)[: max(0, limit)], documents))
 
@@ -98,10 +101,11 @@ def nearest(
     """
     numbers(vector, None if space is None else space.dims)
     live, documents = _live(catalogue)
-    versions = passing(where, documents.values())
-    if live is None or space is None or limit <= 0 or versions == frozenset():
+    versions = _passing(where, documents)
+    if live is None or space is None or limit <= 0 or not versions:
         return Nearest((), exact=True)
-    filter_ = visible(catalogue, live.id, versions)
+    every = len(versions) == len(documents)
+    filter_ = visible(catalogue, live.id, None if every else versions)
     most = min(limit, MOST_RANKED)
     found, exact = spaces.nearest(space, vector, filter_, most, deadline)
     if limit > most and not exact:
@@ -134,6 +138,16 @@ def _live(catalogue: Catalogue) -> tuple[Build | None, dict[int, Entry]]:
     """The live build, and its documents by version."""
     live = catalogue.live
     return live, {entry.version: entry for entry in catalogue.documents(live).values()}
+
+
+def _passing(where: Where, documents: dict[int, Entry]) -> set[int]:
+    """The versions of the documents that pass: Milvus cannot match globs."""
+    passes = passing(where)
+    return {
+        version
+        for version, entry in documents.items()
+        if passes(entry.source, entry.path, entry.day)
+    }
 
 
 def _ordered(hits: list[tuple[int, float]], documents: dict[int, Entry]) -> list[tuple[int, float]]:

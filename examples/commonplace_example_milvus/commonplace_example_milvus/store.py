@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,12 +9,12 @@ from attrs import evolve
 
 from commonplace.plugin import (
     NEVER,
-    Build,
+    Contents,
+    Held,
     IndexBusyError,
     IndexUnavailableError,
+    SimpleStore,
     SpaceInfo,
-    StoredDocument,
-    StoreHealth,
     check_units,
 )
 from commonplace_example_milvus import searching
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from commonplace.plugin import (
+        Build,
         Change,
         ChunkId,
         Deadline,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         KeywordQuery,
         Lease,
         Nearest,
+        StoreHealth,
         Where,
     )
     from commonplace_example_milvus.catalogue import Catalogue, Commit, Entry
@@ -49,7 +50,7 @@ T = TypeVar("T")
 _TRIES = 100
 
 
-class MilvusStore:
+class MilvusStore(SimpleStore):
     """Keeps chunks and vectors in Milvus; see :class:`~commonplace.plugin.VectorStore`.
 
     A read takes the last commit, looks, and looks at the last commit again: where that is another
@@ -59,13 +60,11 @@ class MilvusStore:
     capabilities = frozenset({"keyword", "phrases", "vectors", "persistent"})
 
     def __init__(self, database: Database, lease: Lease, *, location: str) -> None:
+        super().__init__(lease=lease, location=location)
         self._database = database
-        self._lease = lease
-        self._location = location
         self._journal = Journal(database)
         self._spaces = Spaces(database)
         self._unswept = True
-        self._closed = False
         database.create(CHUNKS, CHUNK)
 
     def writer(self, *, wait: float) -> AbstractContextManager[None]:
@@ -77,46 +76,25 @@ class MilvusStore:
         self._check_open()
         return self._writing(wait)
 
-    def builds(self) -> tuple[Build, ...]:
-        """All builds, the older first."""
-        self._check_open()
-        return self._journal.latest().builds
-
-    def open_build(self, identity: str) -> Build:
-        """The unfinished build of this identity, or a new empty one."""
-        catalogue = self._prepared()
-        kept = []
-        for build in catalogue.commit.builds:
-            if build.state == "live":
-                kept.append(build)
-            elif build.identity == identity:
-                return build
-        build = Build(catalogue.commit.seq + 1, identity, "filling")
-        self._commit(catalogue, builds=(*kept, build))
-        return build
-
-    def activate(self, build: Build) -> None:
-        """Make ``build`` the live one and the only one."""
-        catalogue = self._prepared()
-        _check_there(catalogue, build)
-        self._commit(catalogue, builds=(build._replace(state="live"),))
-
-    def drop(self, build: Build) -> None:
-        """Delete a build; one that is gone already stays gone."""
-        catalogue = self._prepared()
-        builds = catalogue.commit.builds
-        self._commit(catalogue, builds=tuple(one for one in builds if one.id != build.id))
-
-    def documents(self, build: Build | None = None) -> Iterable[StoredDocument]:
-        """What ``build`` or the live one holds."""
-        self._check_open()
+    def load(self) -> Mapping[int, Held]:
+        """The builds of the last commit, with the entries of their documents."""
         catalogue = self._journal.read()
-        if build is not None:
-            _check_there(catalogue, build)
-        return [
-            StoredDocument(entry.source, entry.path, entry.digest, entry.stamp, entry.fingerprint)
-            for entry in catalogue.documents(build or catalogue.live).values()
-        ]
+        return {
+            build.id: Held(build, Contents(catalogue.documents(build)))
+            for build in catalogue.commit.builds
+        }
+
+    def save(self, builds: Mapping[int, Held]) -> None:
+        """Commit ``builds``, whose documents are those of the last commit."""
+        self._commit(self._prepared(), builds=tuple(held.build for held in builds.values()))
+
+    def new_id(self) -> int:
+        """The number of the next commit, for a build that it begins."""
+        return self._journal.latest().seq + 1
+
+    def release(self) -> None:
+        """Close the client."""
+        self._database.close()
 
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
         """Apply all of ``changes`` or none."""
@@ -226,14 +204,16 @@ class MilvusStore:
 
     def health(self, *, deep: bool = False, counts: bool = True) -> StoreHealth:
         """Counts; ``deep`` has Milvus count what should be there."""
-        del counts  # they are at hand in any case
-        return self._read(lambda catalogue: self._health(catalogue, deep=deep))
+        problems = self._read(self._problems) if deep else ()
+        health = super().health(deep=deep, counts=counts)
+        return health._replace(size=self._database.size(), problems=problems)
 
-    def close(self) -> None:
-        """Let go of the client."""
-        if not self._closed:
-            self._closed = True
-            self._database.close()
+    def _problems(self, catalogue: Catalogue) -> tuple[str, ...]:
+        if catalogue.live is None:
+            return ()
+        found = self._database.count(CHUNKS, visible(catalogue, catalogue.live.id))
+        expected = sum(entry.chunks for entry in catalogue.documents(catalogue.live).values())
+        return (f"{found} chunks are stored, not {expected}",) if found != expected else ()
 
     def _infos(self, catalogue: Catalogue) -> tuple[SpaceInfo, ...]:
         live = catalogue.live
@@ -246,28 +226,6 @@ class MilvusStore:
                 chunks,
             )
             for name, space in catalogue.commit.spaces.items()
-        )
-
-    def _health(self, catalogue: Catalogue, *, deep: bool) -> StoreHealth:
-        live = catalogue.live
-        documents: Counter[str] = Counter()
-        chunks: Counter[str] = Counter()
-        for entry in catalogue.documents(live).values():
-            documents[entry.source] += 1
-            chunks[entry.source] += entry.chunks
-        problems = []
-        if deep and live is not None:
-            found = self._database.count(CHUNKS, visible(catalogue, live.id))
-            if found != chunks.total():
-                problems.append(f"{found} chunks are kept where there should be {chunks.total()}")
-        return StoreHealth(
-            location=self._location,
-            documents=documents.total(),
-            chunks=chunks.total(),
-            size=self._database.size(),
-            documents_by_source=tuple(sorted(documents.items())),
-            chunks_by_source=tuple(sorted(chunks.items())),
-            problems=tuple(problems),
         )
 
     def _read(self, read: Callable[[Catalogue], T], deadline: Deadline = NEVER) -> T:
@@ -339,10 +297,6 @@ class MilvusStore:
         self._journal.sweep(catalogue)
         self._unswept = False
         return catalogue.swept()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise IndexUnavailableError("the store is closed", hint="open it again")
 
 
 def _check_there(catalogue: Catalogue, build: Build) -> None:

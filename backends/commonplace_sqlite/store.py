@@ -6,7 +6,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import StoreHealth
+from commonplace.plugin import KeywordMatches, StoreHealth
 from commonplace_sqlite import rows, schema
 from commonplace_sqlite.connection import size_of
 from commonplace_sqlite.database import Database
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         ChunkId,
         Deadline,
         Finding,
-        KeywordMatches,
         KeywordQuery,
         Nearest,
         SpaceInfo,
@@ -114,7 +113,6 @@ class SqliteStore:
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
     ) -> KeywordMatches:
         """The best matches in the live build."""
-        from commonplace.plugin import KeywordMatches
         from commonplace_sqlite.keyword import keyword
 
         with self._live(deadline) as found:

@@ -2,7 +2,7 @@
 
     COMMONPLACE_QMD_COMMAND=$(.ci/qmd) python tests/conformance/page.py
 
-What stands between the marks in the page is made anew; the text around them is kept.
+It rewrites what stands between the marks in the page and keeps the text around them.
 """
 
 from __future__ import annotations

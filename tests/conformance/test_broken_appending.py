@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Appending(InMemoryStore):
-    """Makes something else of what it shall append."""
+    """Changes what it is given to append."""
 
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
         for change in changes:  # a sound store would apply all or none

@@ -32,7 +32,7 @@ class LeasesOnce(InMemoryStore):
     @contextmanager
     def writer(self, *, wait: float) -> Iterator[None]:
         if not self._once.acquire(timeout=wait):
-            raise IndexBusyError("somebody writes")
+            raise IndexBusyError("another writer is active")
         with self._once_held(), super().writer(wait=wait):
             yield
 

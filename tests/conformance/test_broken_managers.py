@@ -329,8 +329,8 @@ class DropsBeforeItRebuilds(Sound):
 
 class CountsTooFar(Sound):
     def maintain(self, **asked: Any) -> SyncReport:
-        if (told := asked.get("progress")) is not None:
-            asked["progress"] = lambda step: told(step._replace(completed=step.total + 1))
+        if (report := asked.get("progress")) is not None:
+            asked["progress"] = lambda step: report(step._replace(completed=step.total + 1))
         return super().maintain(**asked)
 
 
@@ -350,7 +350,7 @@ class LocksItselfOut(Sound):
     def __init__(self, context: ManagerContext) -> None:
         self.lock = f"{context.state_dir}/lock"
         if os.path.exists(self.lock):
-            raise IndexBusyError("somebody else is at work")
+            raise IndexBusyError("another process is at work")
         super().__init__(context)
 
     def store_of(self, context: ManagerContext) -> Store:
@@ -438,14 +438,14 @@ BROKEN: list[tuple[type[Sound], str]] = [
     (WorksWhileLooking, "test_pending_counts_and_does_nothing"),
     (IgnoresAtMost, "test_more_changes_than_at_most_are_left"),
     (SaysDoneWhenLate, "test_a_deadline_leaves_the_rest_for_later"),
-    (DropsBeforeItRebuilds, "test_making_everything_anew_keeps_the_answers"),
-    (CountsTooFar, "test_progress_is_told_in_order"),
+    (DropsBeforeItRebuilds, "test_a_full_rebuild_keeps_the_answers"),
+    (CountsTooFar, "test_progress_is_reported_in_order"),
     (LeavesAMark, "test_notes_are_never_written"),
     (SaysItLasts, "test_what_is_indexed_is_there_for_the_next"),
     (LocksItselfOut, "test_a_kill_at_any_moment_costs_nothing_but_work"),
     (FindsNothingWhenLate, "test_a_search_without_time_is_an_error"),
     (KnowsOneThread, "test_threads_get_the_same_answers"),
-    (RaisesWhenUnwell, "test_health_is_told_at_any_time"),
+    (RaisesWhenUnwell, "test_health_is_reported_at_any_time"),
     (FindsNothingOnceClosed, "test_a_closed_manager_does_not_answer"),
     (ClosesOnce, "test_closing_twice_is_fine"),
 ]

@@ -117,7 +117,7 @@ class LeavesItsLease(Written):
         if os.path.exists(lock):
             with open(lock, encoding="utf-8") as file:
                 if file.read() != mine:
-                    raise IndexBusyError("somebody else is writing")
+                    raise IndexBusyError("another process is writing")
         with super().writer(wait=wait):
             with open(lock, "w", encoding="utf-8") as file:
                 file.write(mine)

@@ -259,8 +259,8 @@ class ForgetsVectorsOnClosing(InMemoryStore):
 
 
 BROKEN: list[tuple[type[InMemoryStore], str]] = [
-    (NamesEveryChunk, "test_what_is_missing_is_told_once"),
-    (NamesWhatOtherSpacesLack, "test_what_is_missing_is_told_once"),
+    (NamesEveryChunk, "test_missing_vectors_are_named_once"),
+    (NamesWhatOtherSpacesLack, "test_missing_vectors_are_named_once"),
     (EmbedsWithoutHeadings, "test_the_text_to_embed_has_its_headings"),
     (CountsVectors, "test_coverage_counts_chunks"),
     (KeepsUnknownVectors, "test_unknown_digests_are_left_out"),
@@ -302,6 +302,6 @@ test_every_law_can_fail = complete(BROKEN, VectorLaws, NearestLaws)
 def test_a_sound_store_keeps_every_law(
     laws: Callable[[type], set[str]], verdict: Callable[[Callable[[str], Store], str], str]
 ) -> None:
-    told = {law: verdict(lambda _: Asks(), law) for law in laws(VectorLaws) | laws(NearestLaws)}
-    assert told.pop("test_vectors_are_there_after_reopening") == "skipped"
-    assert set(told.values()) == {"kept"}
+    verdicts = {law: verdict(lambda _: Asks(), law) for law in laws(VectorLaws) | laws(NearestLaws)}
+    assert verdicts.pop("test_vectors_are_there_after_reopening") == "skipped"
+    assert set(verdicts.values()) == {"kept"}

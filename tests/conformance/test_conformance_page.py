@@ -1,4 +1,4 @@
-"""The page on conformance: its code runs, and its tables speak of what there is."""
+"""The page on conformance: its code runs, and its tables name every law and every broken part."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ class StoreSettings(Group):
 
 
 class SyncSettings(Group):
-    """When the index is brought up to the files."""
+    """When the index is updated from the files."""
 
     on_session_start: bool = setting("When a session starts.", default=True)
     on_search: bool = setting("When a search finds changed files.", default=True)

@@ -92,9 +92,9 @@ class Store(Protocol):
         Without ``counts``, the numbers of documents and chunks may be left 0: a sync asks so, which
         needs the location and the notices.
 
-        A store that can fix what a deep check finds says so in ``findings``: each has a remedy
-        that ``commonplace doctor --fix`` runs. What is in ``problems`` is mended by making the
-        index anew; the remedy of a finding that is a ``problem`` is the last resort after that.
+        A store that can fix what a deep check finds reports it in ``findings``: each has a fix
+        that ``commonplace doctor --fix`` runs. A rebuild of the index fixes what is in
+        ``problems``; the fix of a finding that is a ``problem`` is the last resort after that.
         """
         ...
 

@@ -215,7 +215,7 @@ def scored(found: Iterable[Found]) -> dict[ChunkId, float]:
 
 
 def busy(store: Store) -> bool:
-    """Whether somebody else than this thread holds the lease."""
+    """Whether another thread or process holds the lease."""
     try:
         with store.writer(wait=0):
             return False

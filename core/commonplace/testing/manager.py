@@ -274,8 +274,8 @@ class MaintenanceLaws(ManagerLaws):
         finds(manager, {f"memory/{name}.md": {"zebra"} for name in "abcd"})
 
     @law()
-    def test_making_everything_anew_keeps_the_answers(self, manager: MemoryManager) -> None:
-        """``force`` makes an index that answers as before, without what was deleted meanwhile.
+    def test_a_full_rebuild_keeps_the_answers(self, manager: MemoryManager) -> None:
+        """``force`` rebuilds the index; it answers as before, without what was deleted meanwhile.
 
         A forced rebuild that runs out of time takes nothing away.
         """
@@ -293,13 +293,13 @@ class MaintenanceLaws(ManagerLaws):
         finds(manager, {"memory/a.md": {"zebra"}, "memory/c.md": {"zebra"}})
 
     @law()
-    def test_progress_is_told_in_order(self, manager: MemoryManager) -> None:
+    def test_progress_is_reported_in_order(self, manager: MemoryManager) -> None:
         """Each kind of work counts up, to its total at the most, if that is known."""
-        told: list[Progress] = []
+        steps: list[Progress] = []
         self._put(*(f"n{number}" for number in range(30)))
-        manager.maintain(deadline=NEVER, progress=told.append)
+        manager.maintain(deadline=NEVER, progress=steps.append)
         last: dict[str, int] = {}
-        for step in told:
+        for step in steps:
             assert step.label
             assert 0 <= last.get(step.label, 0) <= step.completed
             assert step.total == 0 or step.completed <= step.total
@@ -338,10 +338,10 @@ class MaintenanceLaws(ManagerLaws):
 
     @law("persistent")
     def test_a_kill_at_any_moment_costs_nothing_but_work(self, manager: MemoryManager) -> None:
-        """What a killed process leaves in ``state_dir`` can be gone on with.
+        """The next process continues from what a killed one leaves in ``state_dir``.
 
-        Copies are taken while ``maintain`` runs, whenever it tells of its progress. From each of
-        them the next ``maintain`` makes an index that is whole.
+        Copies are taken while ``maintain`` runs, whenever it reports progress. From each of them
+        the next ``maintain`` completes the index.
         """
         self._put("a", "b")
         maintain(manager)

@@ -49,7 +49,7 @@ CAPABILITIES = frozenset(
 
 ``phrases`` and ``exclusions`` of a query, ``paths`` and ``dates`` of a filter, ``cjk`` (Chinese,
 Japanese, Korean) and ``thai``: words inside running text. ``lines``: a chunk says where it stands.
-``persistent``: what is indexed is there for whoever opens the same ``state_dir``.
+``persistent``: the index is there for the next process that opens the same ``state_dir``.
 """
 
 
@@ -111,7 +111,7 @@ LIMIT = 50
 
 
 def maintain(manager: MemoryManager, *, force: bool = False) -> SyncReport:
-    """Bring the index up to the files, however long it takes."""
+    """Update the index, however long it takes."""
     return manager.maintain(force=force, deadline=NEVER)
 
 
@@ -183,10 +183,10 @@ class LifetimeLaws(ManagerLaws):
             assert all(paths(one.result()) == paths(expected) for one in asked)
 
     @law()
-    def test_health_is_told_at_any_time(self, manager: MemoryManager) -> None:
+    def test_health_is_reported_at_any_time(self, manager: MemoryManager) -> None:
         """``health`` never raises, at the surface or deep.
 
-        A manager that works is available, one that is closed is not; who is not says why.
+        A manager that works is available, a closed one is not; one that is not gives the reason.
         """
         self.notes.write("memory/a.md", "the zebra")
         for deep in (False, True):

@@ -239,7 +239,7 @@ class RankerConformance(Laws):
 
     @law(case=cases())
     def test_hits_stay_what_they_are(self, ranker: Ranker, case: Case) -> None:
-        """Chunks, and what the arms said of them, are as they were."""
+        """Chunks, and their ranks and scores in the arms, stay unchanged."""
         before = {hit.chunk.id: hit for hit in case.hits(ranker)}
         for hit in ranked(ranker, case):
             assert hit.chunk == before[hit.chunk.id].chunk
@@ -262,7 +262,7 @@ class RankerConformance(Laws):
 
     @law(case=cases())
     def test_what_is_given_is_left_alone(self, ranker: Ranker, case: Case) -> None:
-        """The hits that come in are as they were, in their order, in whatever sequence."""
+        """A ranker changes neither the hits nor their order, whether in a list or a tuple."""
         hits = case.hits(ranker)
         given = list(hits)
         answer = list(ranker.rank(given, case.context(ranker)))

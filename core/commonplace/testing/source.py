@@ -72,8 +72,8 @@ class ScanLaws(SourceLaws):
         after = Relevance(source.watched())
         assert all(os.path.isabs(place.location) for place in source.watched())
         for location in found(source):
-            assert before.is_document(location), f"nobody watches for a new {location}"
-            assert after.is_document(location), f"nobody watches {location}"
+            assert before.is_document(location), f"a new {location} is not watched for"
+            assert after.is_document(location), f"{location} is not watched"
 
     @law()
     def test_looking_again_finds_the_same(self, source: Source) -> None:

@@ -157,7 +157,7 @@ HOSTILE_TEXTS = (
     "1.0",
     "[]",
 )
-"""Each apt to be mended, split, parsed or cut on its way through a store."""
+"""Each is text that a store is likely to normalise, split, parse or cut."""
 
 
 def fold(token: str) -> str:
@@ -202,7 +202,7 @@ def stamps() -> SearchStrategy[Stamp]:
 
 
 def texts() -> SearchStrategy[str]:
-    """Texts as they stand in files, often made of what is apt to be mended on the way."""
+    """Texts as they stand in files, often of characters that a store is likely to normalise."""
     return st.text() | st.text("\r\n\t \v\f\x1c\x1f\x85\u2028\0a>/", max_size=8)
 
 

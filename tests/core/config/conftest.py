@@ -79,7 +79,7 @@ def load(
 
 @pytest.fixture
 def problems(load: Callable[..., Settings]) -> Callable[..., list[ConfigProblem]]:
-    """The problems that loading tells of; none if it does not fail."""
+    """The problems that loading reports; none if it does not fail."""
 
     def problems(**arguments: Any) -> list[ConfigProblem]:
         try:

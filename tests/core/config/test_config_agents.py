@@ -134,7 +134,7 @@ def test_an_agent_overrides_field_by_field(load: Callable[..., Settings]) -> Non
     assert load(config=config, agent="b").plugin_config("mmr").lambda_ == 0.4
 
 
-def test_faults_of_every_agent_are_told(problems: Callable[..., list[ConfigProblem]]) -> None:
+def test_problems_of_every_agent_are_reported(problems: Callable[..., list[ConfigProblem]]) -> None:
     config = listed(
         {"id": "a"},
         {"id": "b", "memorySearch": {"enabled": 1}, "workspace": 5},

@@ -47,7 +47,7 @@ WRONG = """\
 """
 
 
-def test_all_faults_of_a_file_are_told_at_once_with_their_lines(
+def test_all_problems_of_a_file_are_reported_at_once_with_their_lines(
     write: Callable[[str, Any], str], problems: Callable[..., list[ConfigProblem]]
 ) -> None:
     path = write("user", WRONG)
@@ -72,7 +72,7 @@ def test_all_faults_of_a_file_are_told_at_once_with_their_lines(
     ]
 
 
-def test_faults_of_several_files_are_told_together(
+def test_problems_of_several_files_are_reported_together(
     write: Callable[[str, Any], str], problems: Callable[..., list[ConfigProblem]]
 ) -> None:
     bad = {"memory": {"search": {"enabled": 1}}}

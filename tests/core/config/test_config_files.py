@@ -42,7 +42,7 @@ def test_what_only_the_parser_refuses_is_a_fault_all_the_same(text: str) -> None
 
 
 @pytest.mark.parametrize("role", ["user", "original", "workspace", "named"])
-def test_a_syntax_error_is_told_with_line_column_and_hint(
+def test_a_syntax_error_is_reported_with_line_column_and_hint(
     role: str, write: Callable[[str, Any], str], problems: Callable[..., list[ConfigProblem]]
 ) -> None:
     path = write(role, "{\n  memory: {\n    citations: 'on'\n    backend: 'builtin' } }")

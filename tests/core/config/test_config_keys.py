@@ -407,8 +407,8 @@ def test_transcripts_are_a_source_only_when_asked_for(
     settings = load(config={"memory": {"search": search}})
     assert settings.search.sources == sources
     half = {"sources", "experimental"} & search.keys() and "sessions" not in sources
-    told = [words for words in settings.warnings if "sessions are not searched: " in words]
-    assert len(told) == bool(half)
+    warnings = [words for words in settings.warnings if "sessions are not searched: " in words]
+    assert len(warnings) == bool(half)
 
 
 def test_a_path_starts_from_the_folder_of_its_file(

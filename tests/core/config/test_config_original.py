@@ -219,7 +219,7 @@ def test_the_older_folder_as_a_link_to_the_newer_is_one_folder(
     assert load().openclaw_dirs == (str(tmp_path / "home/.openclaw"),)
 
 
-def test_an_include_is_not_followed_and_told(
+def test_an_include_is_not_followed_and_causes_a_warning(
     write: Callable[[str, Any], str], load: Callable[..., Settings]
 ) -> None:
     include = {"$include": "./other.json5"}

@@ -193,7 +193,7 @@ def test_sections_of_plugins_are_shown_setting_by_setting_once_they_are_read(
     json.dumps([row.value for row in found.values()])
 
 
-def test_sections_of_plugins_are_not_shown_while_nobody_reads_them(
+def test_sections_of_plugins_are_not_shown_while_no_plugin_reads_them(
     env: dict[str, str], workspace: str
 ) -> None:
     config = {"memory": {"backend": "qmd", "qmd": {"command": "q"}}}

@@ -177,7 +177,9 @@ def test_a_key_that_stands_twice_is_known_by_its_last_place() -> None:
         ("", 1, 1, "too early"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(text: str, line: int, column: int, hint: str) -> None:
+def test_an_error_is_reported_with_its_position(
+    text: str, line: int, column: int, hint: str
+) -> None:
     with pytest.raises(MalformedError, match=hint) as caught:
         locate(text)
     assert (caught.value.line, caught.value.column) == (line, column)

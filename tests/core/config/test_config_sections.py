@@ -79,7 +79,9 @@ def test_a_section_is_read_by_its_types(load: Callable[..., Settings]) -> None:
     assert read.anything == {"goes": [1]}
 
 
-def test_all_faults_of_a_section_are_told(problems: Callable[..., list[ConfigProblem]]) -> None:
+def test_all_problems_of_a_section_are_reported(
+    problems: Callable[..., list[ConfigProblem]],
+) -> None:
     section = {
         "uri": 1,
         "mode": "slow",

@@ -1,4 +1,4 @@
-"""Engines that do as they are told, and a clock that only moves when somebody waits."""
+"""Engines that succeed or fail as a test sets, and a clock that moves only during a wait."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COOLDOWN = 30.0
 
 
 class Clock:
-    """Seconds that pass when they are told to; shared by threads."""
+    """Seconds that pass when a test or a wait adds them; shared by threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -53,14 +53,14 @@ class Clock:
 
 
 class Engine:
-    """A manager whose search and upkeep end as ``mode`` and ``upkeep`` say."""
+    """A manager whose search ends as ``mode`` says, and its sync as ``sync_mode`` says."""
 
     capabilities = frozenset({"eager"})
 
     def __init__(self, id_: str) -> None:
         self.id = id_
         self.mode: Mode = "answers"
-        self.upkeep: Mode = "answers"
+        self.sync_mode: Mode = "answers"
         self.hint = ""
         self.searched = 0
         self.maintained: list[dict[str, Any]] = []
@@ -80,11 +80,11 @@ class Engine:
 
     def maintain(self, **options: Any) -> SyncReport:
         self.maintained.append(options)
-        self._act(self.upkeep)
+        self._act(self.sync_mode)
         return SyncReport(known=1, unchanged=1)
 
     def pending(self) -> SyncReport:
-        self._act(self.upkeep)
+        self._act(self.sync_mode)
         return SyncReport(known=1, unchanged=1)
 
     def health(self, *, deep: bool = False) -> ManagerHealth:

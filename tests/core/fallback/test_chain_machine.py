@@ -1,4 +1,4 @@
-"""Whatever happens to the links: an answer whenever one could give it, and never a false one."""
+"""Whatever fails: an answer whenever one backend could give it, and never a false one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 QUERY = Query("tea", KeywordQuery(("tea",)))
 ABLE = ("answers", "finds nothing")
 MODES = st.sampled_from([*ABLE, "fails", "declines", "blames", "breaks", "hangs"])
-UPKEEP = st.sampled_from(["answers", "answers", "fails", "hangs", "breaks"])
+SYNC_MODES = st.sampled_from(["answers", "answers", "fails", "hangs", "breaks"])
 COOLDOWN = 30.0
 
 
@@ -47,14 +47,14 @@ class Links(RuleBasedStateMachine):
     def start(self, count: int) -> None:
         self.chain = self.make(count)
 
-    @rule(data=st.data(), mode=MODES, upkeep=UPKEEP)
-    def a_link_changes(self, data: st.DataObject, mode: str, upkeep: str) -> None:
-        self.change(data.draw(st.sampled_from(self.chain.engines)), mode, upkeep)
+    @rule(data=st.data(), mode=MODES, sync_mode=SYNC_MODES)
+    def a_link_changes(self, data: st.DataObject, mode: str, sync_mode: str) -> None:
+        self.change(data.draw(st.sampled_from(self.chain.engines)), mode, sync_mode)
 
-    def change(self, engine: Engine, mode: Any, upkeep: Any) -> None:
-        engine.release.set()  # who hangs comes back too late
+    def change(self, engine: Engine, mode: Any, sync_mode: Any) -> None:
+        engine.release.set()  # a call that hangs comes back too late
         engine.release = threading.Event()
-        engine.mode, engine.upkeep = mode, upkeep
+        engine.mode, engine.sync_mode = mode, sync_mode
         self.failed_at.pop(engine.id, None)
 
     @rule(seconds=st.sampled_from([1.0, 31.0, 400.0]))
@@ -137,8 +137,8 @@ class Links(RuleBasedStateMachine):
         assert served.mode in ABLE
         found = [item for arm in outcome for item in arm.found]
         assert bool(found) == (served.mode == "answers"), "no answer stands for a failure"
-        if fresh and served.upkeep != "answers":
-            assert search.freshness.stale == -1, "what may be stale is not told as fresh"
+        if fresh and served.sync_mode != "answers":
+            assert search.freshness.stale == -1, "what may be stale is not reported as fresh"
             assert found
         if search.backend == "e0":
             assert search.fallback is None
@@ -150,7 +150,7 @@ class Links(RuleBasedStateMachine):
 
     def can_answer(self, engine: Engine, *, fresh: bool) -> bool:
         if engine.mode == "finds nothing":
-            return not fresh or engine.upkeep == "answers"
+            return not fresh or engine.sync_mode == "answers"
         return engine.mode == "answers"
 
     def check_that_broken_links_are_spared(
@@ -176,12 +176,14 @@ class Links(RuleBasedStateMachine):
 
     @invariant()
     def nothing_changes_twice(self) -> None:
-        """Every degradation is told once, and so is every recovery."""
+        """Every degradation is reported once, and so is every recovery."""
         if not hasattr(self, "chain"):
             return
         for engine in self.chain.engines:
-            told = [reason is None for part, reason in self.chain.changes if part == engine.id]
-            assert told.count(True) <= told.count(False)
+            recoveries = [
+                reason is None for part, reason in self.chain.changes if part == engine.id
+            ]
+            assert recoveries.count(True) <= recoveries.count(False)
 
     def teardown(self) -> None:
         if hasattr(self, "chain"):

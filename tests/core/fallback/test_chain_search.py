@@ -90,13 +90,13 @@ def test_nothing_found_is_an_answer(chains: Chains, query: Query) -> None:
     chain.close()
 
 
-@pytest.mark.parametrize("upkeep", ["fails", "breaks", "hangs", "declines"])
+@pytest.mark.parametrize("sync_mode", ["fails", "breaks", "hangs", "declines"])
 def test_nothing_found_in_an_index_that_may_hold_nothing_is_no_answer(
-    chains: Chains, query: Query, upkeep: Mode
+    chains: Chains, query: Query, sync_mode: Mode
 ) -> None:
     chain = chains(2)
     chain.engines[0].mode = "finds nothing"
-    chain.engines[0].upkeep = upkeep
+    chain.engines[0].sync_mode = sync_mode
     assert ask(chain, query, fresh=True).backend == "e1"
     chain.engines[1].mode = "fails"
     with pytest.raises(UnavailableError, match="e0"):
@@ -104,12 +104,12 @@ def test_nothing_found_in_an_index_that_may_hold_nothing_is_no_answer(
     chain.close()
 
 
-def test_who_is_passed_over_for_its_upkeep_is_told_with_reason_and_hint(
+def test_a_backend_passed_over_after_a_failed_sync_is_reported_with_hint(
     chains: Chains, query: Query
 ) -> None:
     chain = chains(2)
     chain.engines[0].mode = "finds nothing"
-    chain.engines[0].upkeep = "fails"
+    chain.engines[0].sync_mode = "fails"
     chain.engines[0].hint = "switch it on"
     for _ in range(2):  # asked, then left alone
         search = ask(chain, query, fresh=True)
@@ -121,19 +121,19 @@ def test_who_is_passed_over_for_its_upkeep_is_told_with_reason_and_hint(
 
 def test_a_note_of_an_index_that_is_behind_says_how_to_fix_it(chains: Chains, query: Query) -> None:
     chain = chains(2)
-    chain.engines[0].upkeep = "fails"
+    chain.engines[0].sync_mode = "fails"
     chain.engines[0].hint = "switch it on"
     (note,) = ask(chain, query, fresh=True).freshness.notes
     assert note.endswith(": e0 is down (switch it on)")
     chain.close()
 
 
-@pytest.mark.parametrize("upkeep", ["fails", "breaks", "hangs"])
+@pytest.mark.parametrize("sync_mode", ["fails", "breaks", "hangs"])
 def test_an_index_that_was_not_updated_answers_and_says_so(
-    chains: Chains, query: Query, upkeep: Mode
+    chains: Chains, query: Query, sync_mode: Mode
 ) -> None:
     chain = chains(2)
-    chain.engines[0].upkeep = upkeep
+    chain.engines[0].sync_mode = sync_mode
     search = ask(chain, query, fresh=True)
     assert (search.backend, search.fallback, search.freshness.stale) == ("e0", None, -1)
     (note,) = search.freshness.notes
@@ -175,7 +175,9 @@ def test_if_all_decline_so_does_the_chain(chains: Chains, query: Query) -> None:
     chain.close()
 
 
-def test_who_recovers_early_answers_where_nobody_else_can(chains: Chains, query: Query) -> None:
+def test_a_backend_that_recovers_early_answers_where_no_other_can(
+    chains: Chains, query: Query
+) -> None:
     chain = chains(2)
     for engine in chain.engines:
         engine.mode = "fails"
@@ -196,7 +198,9 @@ def test_every_backend_has_its_share_of_the_time(chains: Chains, query: Query) -
     chain.close()
 
 
-def test_a_caller_in_too_much_of_a_hurry_is_nobodys_failure(chains: Chains, query: Query) -> None:
+def test_a_deadline_that_is_too_short_is_no_failure_of_a_backend(
+    chains: Chains, query: Query
+) -> None:
     chain = chains(2)
     for engine in chain.engines:
         engine.mode = "hangs"

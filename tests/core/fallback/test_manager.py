@@ -82,7 +82,7 @@ def test_who_was_maintained_is_asked_again_at_the_next_search(chains: Chains) ->
 
 def test_where_the_first_cannot_be_maintained_the_next_is(chains: Chains) -> None:
     chain = chains(3)
-    chain.engines[0].upkeep = "fails"
+    chain.engines[0].sync_mode = "fails"
     report = chain.manager.maintain(deadline=NEVER)
     assert maintained(chain) == [1, 1, 0]
     assert report.notices == ("the index of e0 was not updated: e0 is down",)
@@ -92,9 +92,9 @@ def test_where_the_first_cannot_be_maintained_the_next_is(chains: Chains) -> Non
     chain.close()
 
 
-def test_what_was_not_maintained_is_told_with_its_hint(chains: Chains) -> None:
+def test_a_failed_sync_is_reported_with_its_hint(chains: Chains) -> None:
     chain = chains(2)
-    chain.engines[0].upkeep = "fails"
+    chain.engines[0].sync_mode = "fails"
     chain.engines[0].hint = "switch it on"
     report = chain.manager.maintain(deadline=NEVER)
     assert report.notices == ("the index of e0 was not updated: e0 is down (switch it on)",)
@@ -103,17 +103,17 @@ def test_what_was_not_maintained_is_told_with_its_hint(chains: Chains) -> None:
 
 def test_where_none_can_be_maintained_the_first_error_is_raised(chains: Chains) -> None:
     chain = chains(2)
-    chain.engines[0].upkeep = "breaks"
-    chain.engines[1].upkeep = "fails"
+    chain.engines[0].sync_mode = "breaks"
+    chain.engines[1].sync_mode = "fails"
     with pytest.raises(UnavailableError, match="e0 failed: ZeroDivisionError"):
         chain.manager.maintain(deadline=NEVER)
-    chain.engines[1].upkeep = "blames"
+    chain.engines[1].sync_mode = "blames"
     with pytest.raises(CallerError):
         chain.manager.maintain(deadline=NEVER)
     chain.close()
 
 
-def test_a_status_says_who_serves_who_stands_by_and_who_fails(chains: Chains) -> None:
+def test_a_status_has_the_state_of_each_backend(chains: Chains) -> None:
     chain = chains(3)
     serving, standby = (
         BackendState(id="e0", state="serving"),
@@ -156,7 +156,7 @@ def test_one_with_an_empty_index_that_cannot_be_filled_does_not_serve(chains: Ch
     first = chain.engines[0]
     first.store = StoreHealth("here", documents=0, chunks=0)
     assert chain.manager.status().states[0].state == "serving"
-    first.upkeep = "fails"
+    first.sync_mode = "fails"
     chain.manager.maintain(deadline=NEVER)
     assert chain.manager.status().states == (
         BackendState(id="e0", state="failing", reason="e0 is down", since=chain.clock()),
@@ -229,7 +229,7 @@ def test_a_chain_has_backends() -> None:
         FallbackMemoryManager([])
 
 
-def test_every_backend_is_told_that_the_sync_is_not_eager(chains: Chains) -> None:
+def test_every_backend_is_asked_for_a_sync_that_is_not_eager(chains: Chains) -> None:
     chain = chains(2, standby="warm")
     chain.manager.maintain(deadline=NEVER, eager=False)
     assert [engine.maintained[0]["eager"] for engine in chain.engines] == [False, False]

@@ -27,7 +27,7 @@ def names(env: dict[str, str]) -> set[str]:
         ({"COMMONPLACE_PLUGINS": " , "}, {"ranker.a", "ranker.b", "backend.b"}),
         ({"COMMONPLACE_PLUGINS": "ranker.a, backend.b"}, {"ranker.a", "backend.b"}),
         ({"COMMONPLACE_PLUGINS": "Dist_B"}, {"ranker.b", "backend.b"}),
-        ({"COMMONPLACE_PLUGINS": "nobody"}, set()),
+        ({"COMMONPLACE_PLUGINS": "unknown"}, set()),
         ({"COMMONPLACE_DISABLE_PLUGINS": "ranker.a"}, {"ranker.b", "backend.b"}),
         ({"COMMONPLACE_DISABLE_PLUGINS": "dist-b"}, {"ranker.a"}),
         (
@@ -60,7 +60,7 @@ def test_an_unknown_id_is_answered_with_the_one_probably_meant() -> None:
     assert caught.value.hint == "did you mean 'builtin'? there is b, builtin, special"
 
 
-def test_an_id_of_a_kind_nobody_offers_asks_for_a_plugin() -> None:
+def test_an_id_of_a_kind_that_no_plugin_offers_asks_for_a_plugin() -> None:
     with pytest.raises(PluginUnavailableError) as caught:
         Catalogue(ENTRIES, {}).find("provider", "openai")
     assert caught.value.hint == "install a plugin that offers a provider"
@@ -78,7 +78,7 @@ def test_a_name_of_two_distributions_names_both_when_asked_for() -> None:
     assert catalogue.find("ranker", "b") == B
 
 
-def test_nobody_is_told_to_switch_off_what_all_builtins_come_from() -> None:
+def test_no_hint_is_to_switch_off_the_distribution_of_the_builtins() -> None:
     stranger = EntryPoint("ranker.a", "other.plugin", "a-stranger", "9")
     ours = EntryPoint("ranker.a", "ours.plugin", "commonplace", "1")
     with pytest.raises(PluginConflictError) as caught:

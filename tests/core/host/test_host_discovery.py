@@ -244,7 +244,7 @@ def test_the_cache_is_one_private_file(
     ],
     ids=["empty", "cut", "half", "field", "undecodable", "longer"],
 )
-def test_a_damaged_cache_is_scanned_again_and_mended(
+def test_a_damaged_cache_is_scanned_again_and_rewritten(
     tmp_path: Path,
     site: Path,
     add_distribution: Callable[..., Path],

@@ -1,4 +1,4 @@
-"""Events are told after the answer, in order, and what listeners do is never felt."""
+"""Events are delivered after the answer, in order; listeners cannot slow or break a search."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def bus_of(host: PluginHost) -> EventBus:
     return bus
 
 
-def test_there_is_no_bus_while_nobody_listens() -> None:
+def test_there_is_no_bus_without_a_listener() -> None:
     off = {"COMMONPLACE_DISABLE_PLUGINS": "events.x"}
     assert PluginHost([], env={}).events is None
     assert PluginHost([EntryPoint("events.x", "m", "d")], env=off).events is None
@@ -319,7 +319,7 @@ def test_no_thread_before_the_first_event(gate: Gate) -> None:
     assert event_threads() == []
 
 
-def test_a_full_queue_drops_and_counts_and_keeps_nobody_waiting(gate: Gate) -> None:
+def test_a_full_queue_drops_and_counts_and_keeps_no_caller_waiting(gate: Gate) -> None:
     bus = EventBus(gate, capacity=2)
     bus.recovered("taken")
     assert gate.entered.wait(PATIENCE)
@@ -346,19 +346,19 @@ def test_closing_gives_up_in_time_and_drops_what_waits(gate: Gate) -> None:
 def test_after_closing_events_are_dropped(gate: Gate) -> None:
     bus = EventBus(gate)
     gate.open.set()
-    bus.recovered("told")
+    bus.recovered("in time")
     assert bus.close(PATIENCE)
     bus.recovered("too late")
     assert bus.close(PATIENCE)
-    assert (gate.delivered, bus.dropped) == (["told"], 1)
+    assert (gate.delivered, bus.dropped) == (["in time"], 1)
 
 
 def test_a_listener_does_not_hear_its_own_echo_and_may_close() -> None:
-    told: list[str] = []
+    delivered: list[str] = []
     closed: list[bool] = []
 
     def deliver(hook: str, arguments: Mapping[str, object]) -> list[str]:
-        told.append(hook)
+        delivered.append(hook)
         bus.searched("echo", RESULT)
         closed.append(bus.close(PATIENCE))
         return []
@@ -366,7 +366,7 @@ def test_a_listener_does_not_hear_its_own_echo_and_may_close() -> None:
     bus = EventBus(deliver)
     bus.recovered("x")
     assert bus.close(PATIENCE)
-    assert told == ["commonplace_recovered"]
+    assert delivered == ["commonplace_recovered"]
     assert closed == [False]
 
 

@@ -271,7 +271,7 @@ def test_what_is_loaded_says_what_it_lacks(add_module: Callable[[str, str], None
     )
     assert infos["rude"].notices == ("its probe failed: ZeroDivisionError: division by zero",)
     assert infos["odd"].notices[0].startswith("its probe failed: AttributeError")
-    assert all(info.notices == () for info in host.plugins()), "nobody is asked without load"
+    assert all(info.notices == () for info in host.plugins()), "no probe runs without load"
 
 
 def test_load_all_never_raises_for_a_plugin(add_module: Callable[[str, str], None]) -> None:

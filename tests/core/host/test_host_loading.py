@@ -106,7 +106,7 @@ def test_nothing_is_imported_before_it_is_asked_for(backends: PluginHost) -> Non
     assert "hl_backends" not in sys.modules
 
 
-def test_backends_are_told_apart(backends: PluginHost) -> None:
+def test_stores_and_managers_are_distinguished(backends: PluginHost) -> None:
     file, engine = backends.backend("file"), backends.backend("engine")
     assert (file.kind, file.registration.id) == ("store", "file")
     assert (engine.kind, engine.registration.id) == ("manager", "engine")
@@ -225,7 +225,7 @@ def test_installed_plugins_are_found_and_loaded(
     assert host.store("file").capabilities == {"keyword"}
 
 
-def test_an_id_that_nobody_declared_cannot_be_asked_for_whatever_the_order(
+def test_an_id_that_no_plugin_declared_cannot_be_asked_for_whatever_the_order(
     add_module: Callable[[str, str], None],
 ) -> None:
     add_module("hl_two", BACKENDS)

@@ -90,7 +90,7 @@ def test_a_constructor_is_as_the_usual_ones() -> None:
     maker: typing.Any = type(Quick)
     made = maker("Point", (Quick,), {"__module__": __name__, "y": 2} | FIELDS)
 
-    class Named(made):  # type: ignore[valid-type,misc]  # made here, for each test anew
+    class Named(made):  # type: ignore[valid-type,misc]  # a new class for each test
         pass
 
     first = Named(1)  # before anything of the class it derives from

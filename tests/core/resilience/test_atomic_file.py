@@ -44,7 +44,7 @@ def test_drafts_of_processes_that_have_ended_go_and_nothing_else(tmp_path: Path)
     assert sorted(os.listdir(tmp_path)) == sorted(["a.json", *kept])
 
 
-def test_what_cannot_be_written_is_told_and_the_file_stays(tmp_path: Path) -> None:
+def test_a_failed_write_is_an_error_and_the_file_stays(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("old")
     with pytest.raises(OSError, match="file"):
         write_whole(str(tmp_path / "file" / "a"), "new")

@@ -150,7 +150,9 @@ def test_who_waits_for_an_answer_is_let_through_once(time: Time, file: BreakerFi
 
 
 @given(damage=st.binary(max_size=60), at=st.integers(0, 200), cut=st.booleans())
-def test_a_damaged_file_is_none_and_locks_nobody_out(damage: bytes, at: int, cut: bool) -> None:
+def test_a_damaged_file_counts_as_none_and_locks_no_process_out(
+    damage: bytes, at: int, cut: bool
+) -> None:
     import tempfile
     from pathlib import Path
 
@@ -228,7 +230,7 @@ def test_no_record_whatever_it_holds_locks_out_for_long(record: BreakerRecord) -
 
 
 class Machine(RuleBasedStateMachine):
-    """One-shot processes and one that stays; a part that fails and mends; a clock that is set."""
+    """One-shot processes and a lasting one; a part that fails and recovers; a clock that is set."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Deadlines that come by the clock, and those that somebody brings about."""
+"""Deadlines that pass by the clock, and those that a caller cancels."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_pause_ends_when_it_is_cancelled() -> None:
     assert sum(slept) == pytest.approx(0.25)
 
 
-def test_an_answer_that_nobody_wants_any_more_is_not_waited_for() -> None:
+def test_a_cancelled_answer_is_not_waited_for() -> None:
     release = threading.Event()
     try:
         with pytest.raises(TimeoutError):
@@ -51,7 +51,7 @@ def test_an_answer_that_nobody_wants_any_more_is_not_waited_for() -> None:
         waited(lambda: _raise(IndexBusyError("now")), 60.0, Deadline(inf, cancelled=lambda: False))
 
 
-def test_an_answer_that_is_late_is_late_also_where_somebody_might_give_up() -> None:
+def test_a_late_answer_is_late_also_where_the_caller_could_cancel() -> None:
     release = threading.Event()
     try:
         with pytest.raises(TimeoutError):

@@ -32,7 +32,7 @@ WAIT = 60.0
 
 
 class Clock:
-    """Time that passes only while somebody sleeps; ``then`` runs at the end of each sleep."""
+    """Time that passes only during a sleep; ``then`` runs at the end of each sleep."""
 
     def __init__(self, then: Callable[[], object] = lambda: None) -> None:
         self.now = 1000.0
@@ -80,7 +80,7 @@ def busy(lease: Lease) -> bool:
         return True
 
 
-def test_another_process_is_kept_out_and_told_who_writes(path: str) -> None:
+def test_another_process_is_kept_out_and_its_error_names_the_writer(path: str) -> None:
     lease = Lease(path, what="the diary")
     with other_process(path, "/usr/bin/commonplace", "index", "--force") as process:
         with pytest.raises(IndexBusyError) as caught, lease.held(0):
@@ -209,14 +209,14 @@ def test_another_thread_is_kept_out_and_called_so(path: str, shared: bool) -> No
     lease = Lease(path)
     other = lease if shared else Lease(path)
 
-    def told() -> str:
+    def holder() -> str:
         with pytest.raises(IndexBusyError) as caught, other.held(0):
             pass
         assert other.notices() == (str(caught.value),)
         return caught.value.holder
 
     with ThreadPoolExecutor(1) as pool, lease.held(0):
-        assert pool.submit(told).result(WAIT) == "another thread of this process"
+        assert pool.submit(holder).result(WAIT) == "another thread of this process"
     assert not busy(other)
 
 
@@ -280,41 +280,41 @@ class TestWaitedFor:
     """The word for people who wait."""
 
     waits: list[float]
-    told: list[Progress]
+    reported: list[Progress]
 
     def take(self, *free_after: float, wait: float, holder: str = "") -> str:
         """Take a lease that is free after so many seconds."""
-        self.waits, self.told = [], []
+        self.waits, self.reported = [], []
 
         @contextmanager
         def hold(seconds: float) -> Iterator[str]:
             self.waits.append(seconds)
             if sum(self.waits) < free_after[0]:
-                raise IndexBusyError("somebody is writing", holder=holder)
+                raise IndexBusyError("another process is writing", holder=holder)
             yield "held"
 
         holding: AbstractContextManager[str] = waited_for(
-            hold, wait=wait, progress=self.told.append
+            hold, wait=wait, progress=self.reported.append
         )
         with holding as held:
             return held
 
     def test_what_is_free_soon_is_taken_in_silence(self) -> None:
         assert self.take(1, wait=30) == "held"
-        assert (self.waits, self.told) == ([1.0], [])
+        assert (self.waits, self.reported) == ([1.0], [])
 
-    def test_who_waits_longer_is_told_for_whom(self) -> None:
+    def test_a_longer_wait_reports_the_holder(self) -> None:
         assert self.take(10, wait=30, holder="process 12 (agent.py)") == "held"
         assert self.waits == [1.0, 29.0]
-        (progress,) = self.told
+        (progress,) = self.reported
         assert progress.label == "waiting for process 12 (agent.py), which is writing the index"
 
-    def test_who_does_not_name_itself_is_another_process(self) -> None:
+    def test_a_holder_without_a_name_is_another_process(self) -> None:
         self.take(10, wait=30)
-        assert self.told[0].label.startswith("waiting for another process,")
+        assert self.reported[0].label.startswith("waiting for another process,")
 
     def test_the_wait_is_bounded(self) -> None:
-        with pytest.raises(IndexBusyError, match="somebody"):
+        with pytest.raises(IndexBusyError, match="another process is writing"):
             self.take(100, wait=30)
         assert sum(self.waits) == 30
 
@@ -322,15 +322,15 @@ class TestWaitedFor:
     def test_a_short_wait_is_tried_once(self, wait: float) -> None:
         with pytest.raises(IndexBusyError):
             self.take(100, wait=wait)
-        assert (self.waits, self.told) == ([wait], [])
+        assert (self.waits, self.reported) == ([wait], [])
 
     def test_that_it_is_busy_within_is_not_waited_for(self, path: str) -> None:
-        told: list[Progress] = []
+        reported: list[Progress] = []
         lease = Lease(path)
-        holding = waited_for(lease.held, wait=30, progress=told.append)
+        holding = waited_for(lease.held, wait=30, progress=reported.append)
         with pytest.raises(IndexBusyError, match="within"), holding:
             raise IndexBusyError("within")
-        assert told == []
+        assert reported == []
         assert not busy(Lease(path))
 
 

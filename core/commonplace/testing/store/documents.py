@@ -98,7 +98,7 @@ class DocumentLaws(StoreLaws):
         assert held(store) == stored(applied({}, batch))
 
     @law()
-    def test_paths_are_told_apart_to_the_letter(self, store: Store) -> None:
+    def test_paths_that_look_alike_are_distinct(self, store: Store) -> None:
         """No two paths are the same document, however alike they look.
 
         Other case, another Unicode normalisation, quotes, wildcards, line breaks.

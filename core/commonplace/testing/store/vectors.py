@@ -73,7 +73,7 @@ class VectorLaws(StoreLaws):
     """``spaces``, ``missing_vectors``, ``put_vectors`` and ``drop_space``."""
 
     @law("vectors", corpus=corpora(), share=st.integers(0, 3))
-    def test_what_is_missing_is_told_once(
+    def test_missing_vectors_are_named_once(
         self, store: VectorStore, corpus: list[PutDocument], share: int
     ) -> None:
         """``missing_vectors`` names each digest without a vector once, with the text to embed.

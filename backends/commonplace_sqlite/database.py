@@ -302,7 +302,7 @@ class Database:
                 self._unwritable = ""
 
     def _set_aside(self, reason: str) -> None:
-        from commonplace_sqlite.checking import set_aside
+        from commonplace_sqlite.files import set_aside
 
         with self._locked():
             self._reader.abandon()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import log
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import DeclinedError
@@ -44,16 +45,12 @@ def keyword(
 
     Raises :class:`~commonplace.errors.DeclinedError` for what the build's tokenizer cannot see.
     """
-    should = _cleaned(query.should)
-    must = [tokens for one in query.must if (tokens := _cleaned(one))]
-    must_not = [tokens for one in query.must_not if (tokens := _cleaned(one))]
+    should = cleaned(query.should)
+    must = [tokens for one in query.must if (tokens := cleaned(one))]
+    must_not = [tokens for one in query.must_not if (tokens := cleaned(one))]
     if not should or limit < 1:
         return []
-    restriction = _restriction(connection, live.id, where)
-    if live.tokenizer == "trigram":
-        from commonplace_sqlite.trigram import by_substrings
-
-        return by_substrings(connection, live.id, should, must, must_not, restriction, limit)
+    restriction = restriction_of(connection, live.id, where)
     if live.tokenizer is not None:
         _decline_invisible(must)
     clauses = [restriction]
@@ -62,15 +59,13 @@ def keyword(
     if must_not:
         clauses.append((_NOT_AMONG, (" OR ".join(map(phrase, must_not)),)))
     if live.counted and live.tokenizer is None and not must:
-        from commonplace_sqlite.pruning import essential_tokens
-
         essential = essential_tokens(connection, live, should, clauses, limit)
         if essential:
             clauses.append((_AMONG, (any_of(essential),)))
     return best(connection, live.id, any_of(should), clauses, limit)
 
 
-def _cleaned(tokens: Phrase) -> list[str]:
+def cleaned(tokens: Phrase) -> list[str]:
     return [indexable(token) for token in tokens if token]
 
 
@@ -195,7 +190,7 @@ _PASSING = "SELECT id FROM document_<n> WHERE <condition>"
 _PATHS = "SELECT id, path FROM document_<n> WHERE <condition>"
 
 
-def _restriction(connection: apsw.Connection, build: int, where: Where) -> Clause:
+def restriction_of(connection: apsw.Connection, build: int, where: Where) -> Clause:
     """The condition that a row's document passes ``where``; of no words if there are no filters."""
     condition, values = _condition(where)
     if where.paths:
@@ -264,3 +259,78 @@ def _beginning(pattern: str) -> str:
 
 def _filled(sql: str, build: int, condition: str) -> str:
     return of_build(sql, build).replace("<condition>", condition)
+
+
+# Rows that cannot be among the best are left aside before they are scored: to score a row is ten
+# times as dear as to find it, and common terms find most of the rows. A row that holds nothing but
+# common terms can score no more than their weights allow. Where the rarer terms alone give as many
+# better rows as are wanted, only rows with a rarer term are scored: by all terms, so that the
+# scores are the same.
+
+_MOST_PER_WEIGHT = 2.2
+"""FTS5's BM25 of a term stays below k1 + 1 times its weight, however often a row contains it."""
+
+_WORTH_IT = 0.1
+"""Common terms in fewer of the chunks than this, in all, cost less than finding out."""
+
+_WORTH_TRYING = 3
+"""How much more frequent the others have to be than the rarest term, where all are common."""
+
+
+def essential_tokens(
+    connection: apsw.Connection,
+    live: LiveBuild,
+    tokens: Sequence[str],
+    clauses: Sequence[Clause],
+    limit: int,
+) -> list[str] | None:
+    """Those of ``tokens`` of which each of the best ``limit`` rows has one; ``None``: maybe all."""
+    common = common_terms(connection, live, tokens)
+    if sum(common.values()) < live.chunks * _WORTH_IT:
+        return None
+    # From the rarest on; terms that are not common first.
+    order = sorted(set(tokens), key=lambda token: common.get(token, 0))
+    first = max(len(order) - len(common), 1)
+    cost = sum(common.get(token, 0) for token in order[:first])
+    if cost * _WORTH_TRYING > sum(common.values()):
+        return None
+    lowest = _lowest_of_best(connection, live.id, tokens, order[:first], clauses, limit)
+    left = sum(_most(live.chunks, common[token]) * tokens.count(token) for token in order[first:])
+    for end in range(first, len(order)):
+        if left <= lowest:
+            return order[:end]
+        left -= _most(live.chunks, common[order[end]]) * tokens.count(order[end])
+    return None
+
+
+def _lowest_of_best(
+    connection: apsw.Connection,
+    build: int,
+    tokens: Sequence[str],
+    chosen: Sequence[str],
+    clauses: Sequence[Clause],
+    limit: int,
+) -> float:
+    """What the best ``limit`` rows score at the least, by the chosen tokens alone."""
+    expression = any_of([token for token in tokens if token in chosen])
+    scores = best_scores(connection, build, expression, clauses, limit)
+    return scores[-1] if len(scores) == limit else 0.0
+
+
+def _most(chunks: int, documents: int) -> float:
+    """The most that a term in ``documents`` chunks, or more, adds to a score."""
+    weight = log((chunks - documents + 0.5) / (documents + 0.5))
+    return _MOST_PER_WEIGHT * (weight if weight > 0 else 1e-6)
+
+
+_LOOK_UP = "SELECT term, documents FROM common_<n> WHERE term IN (<tokens>)"
+
+
+def common_terms(
+    connection: apsw.Connection, live: LiveBuild, tokens: Sequence[str]
+) -> dict[str, int]:
+    """Those of ``tokens`` that are common, each with the least number of chunks that contain it."""
+    distinct = sorted(set(tokens))
+    sql = of_build(_LOOK_UP, live.id).replace("<tokens>", ",".join("?" * len(distinct)))
+    rows: Any = connection.execute(sql, distinct)
+    return {term: max(0, documents - live.removed) for term, documents in rows}

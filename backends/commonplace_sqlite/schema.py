@@ -296,7 +296,3 @@ def drop(connection: apsw.Connection, build: Build) -> None:
     """Delete a build, if it exists, and the vectors that no other build has."""
     connection.execute("DELETE FROM build WHERE id = ?", (build.id,))
     drop_build(connection, build.id)
-    if has_spaces(connection):
-        from commonplace_sqlite.vectors.slabs import forget_unused
-
-        forget_unused(connection)

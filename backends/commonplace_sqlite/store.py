@@ -79,17 +79,21 @@ class SqliteStore:
     def open_build(self, identity: str) -> Build:
         """The unfinished build of ``identity``, or a new one."""
         with self._database.writing() as connection:
-            return schema.open_build(connection, identity, self._tokenizer)
+            build = schema.open_build(connection, identity, self._tokenizer)
+            _forget_unused_vectors(connection)
+            return build
 
     def activate(self, build: Build) -> None:
         """Replace the live build with ``build``."""
         with self._database.writing() as connection:
             schema.activate(connection, build)
+            _forget_unused_vectors(connection)
 
     def drop(self, build: Build) -> None:
         """Delete ``build``."""
         with self._database.writing() as connection:
             schema.drop(connection, build)
+            _forget_unused_vectors(connection)
 
     def documents(self, build: Build | None = None) -> list[StoredDocument]:
         """What ``build`` or the live one holds."""
@@ -113,12 +117,14 @@ class SqliteStore:
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
     ) -> KeywordMatches:
         """The best matches in the live build."""
-        from commonplace_sqlite.keyword import keyword
-
         with self._live(deadline) as found:
             if found is None:
                 return KeywordMatches()
             connection, live = found
+            if live.tokenizer == "trigram":
+                from commonplace_sqlite.trigram import keyword
+            else:
+                from commonplace_sqlite.keyword import keyword
             ranked = keyword(connection, live, query, where, limit)
             return KeywordMatches(rows.found(connection, live.id, ranked))
 
@@ -177,6 +183,7 @@ class SqliteStore:
     def health(self, *, deep: bool = False, counts: bool = True) -> StoreHealth:
         """Counts of the live build; ``deep`` reads the whole file."""
         from commonplace_sqlite import checking
+        from commonplace_sqlite.files import set_aside_before
 
         database, path = self._database, self._database.path
         held: tuple[tuple[str, int, int], ...] = ()
@@ -200,7 +207,7 @@ class SqliteStore:
         if not findings:  # which name all damaged files that are kept
             notices += [
                 f"a damaged index is kept at {old}"
-                for old in checking.set_aside_before(path)
+                for old in set_aside_before(path)
                 if not any(line.endswith(old) for line in database.notices)
             ]
         if deep:
@@ -242,3 +249,10 @@ class SqliteStore:
             enabled, path = self._extension
             self._search = VectorSearch(extension=enabled, extension_path=path)
         return self._search
+
+
+def _forget_unused_vectors(connection: apsw.Connection) -> None:
+    if schema.has_spaces(connection):
+        from commonplace_sqlite.vectors.slabs import forget_unused
+
+        forget_unused(connection)

@@ -9,7 +9,15 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING, Any
 
-from commonplace_sqlite.keyword import all_scores, any_of, best, in_order, phrase
+from commonplace_sqlite.keyword import (
+    all_scores,
+    any_of,
+    best,
+    cleaned,
+    in_order,
+    phrase,
+    restriction_of,
+)
 from commonplace_sqlite.rows import text_out
 from commonplace_sqlite.schema import of_build
 
@@ -18,9 +26,11 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from commonplace.plugin import KeywordQuery, Where
     from commonplace_sqlite.keyword import Clause
+    from commonplace_sqlite.schema import LiveBuild
 
-__all__ = ["by_substrings"]
+__all__ = ["keyword"]
 
 _LEAST = 3
 _K1 = 1.2
@@ -38,18 +48,17 @@ _COUNT = "SELECT count(*) FROM text_<n> WHERE <like>"
 _SIZE = "SELECT count(*), avg(length(text)) FROM text_<n>"
 
 
-def by_substrings(
-    connection: apsw.Connection,
-    build: int,
-    should: Sequence[str],
-    must: Sequence[Sequence[str]],
-    must_not: Sequence[Sequence[str]],
-    restriction: Clause,
-    limit: int,
+def keyword(
+    connection: apsw.Connection, live: LiveBuild, query: KeywordQuery, where: Where, limit: int
 ) -> list[tuple[int, float]]:
     """The best ``limit`` chunks that hold the tokens of a query as pieces of text."""
+    build, should = live.id, cleaned(query.should)
+    if not should or limit < 1:
+        return []
+    must = [tokens for one in query.must if (tokens := cleaned(one))]
+    must_not = [tokens for one in query.must_not if (tokens := cleaned(one))]
     clauses = [
-        restriction,
+        restriction_of(connection, build, where),
         *(_clause(tokens, " AND +") for tokens in must),
         *(_clause(tokens, " AND NOT +") for tokens in must_not),
     ]

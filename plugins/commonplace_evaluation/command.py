@@ -7,8 +7,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import NamedTuple, Progress, count, positive_int
-from commonplace_evaluation.measures import DEPTH, Span, recall_in_budget, score_query
+from commonplace.plugin import Progress, count, positive_int
+from commonplace_evaluation.measures import DEPTH, Outcome, Span, recall_in_budget, score_query
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -20,20 +20,6 @@ if TYPE_CHECKING:
     from commonplace_evaluation.sets import EvalSet
 
 __all__ = ["EvalCommand", "Outcome"]
-
-
-class Outcome(NamedTuple):
-    """The measures of a set, or of a part of one.
-
-    ``scores`` holds category and measures of each query; ``notes`` counts the indexed notes.
-    """
-
-    name: str
-    title: str
-    scores: tuple[tuple[str, dict[str, float]], ...]
-    notes: int
-    index_seconds: float
-    search_seconds: float
 
 
 class EvalCommand:

@@ -14,7 +14,7 @@ from commonplace.plugin import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-__all__ = ["DEPTH", "METRICS", "Span", "average", "recall_in_budget", "score_query"]
+__all__ = ["DEPTH", "METRICS", "Outcome", "Span", "average", "recall_in_budget", "score_query"]
 
 DEPTH = 10
 """How many results of a query are looked at."""
@@ -108,3 +108,17 @@ def recall_in_budget(
 def average(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The mean of each measure over ``rows``, which all have the same ones and are not none."""
     return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
+
+
+class Outcome(NamedTuple):
+    """The measures of a set, or of a part of one.
+
+    ``scores`` holds category and measures of each query; ``notes`` counts the indexed notes.
+    """
+
+    name: str
+    title: str
+    scores: tuple[tuple[str, dict[str, float]], ...]
+    notes: int
+    index_seconds: float
+    search_seconds: float

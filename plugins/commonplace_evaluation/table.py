@@ -10,7 +10,7 @@ from commonplace_evaluation.measures import average
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from commonplace_evaluation.command import Outcome
+    from commonplace_evaluation.measures import Outcome
 
 __all__ = ["as_json", "as_lines"]
 

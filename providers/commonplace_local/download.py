@@ -16,7 +16,7 @@ from commonplace_local.errors import local_error
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from commonplace_local.models import HubModel
+    from commonplace_local.references import HubModel
 
 __all__ = ["Announcer", "CacheFolder", "Downloader", "cache_folder"]
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Deadline
     from commonplace_local.hub import Hub, RemoteFile
-    from commonplace_local.models import HubModel
+    from commonplace_local.references import HubModel
 
     Progress = Callable[[int, int | None], None]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from commonplace.plugin import Deadline, ProviderError, ProviderErrorKind
-    from commonplace_local.models import HubModel
+    from commonplace_local.references import HubModel
 
 __all__ = ["Hub", "RemoteFile"]
 

@@ -72,7 +72,7 @@ def _ready(context: ProviderContext) -> Probe:
     path = context.options.get("model_path") or ""
     if not path:
         return Probe(available=False, reason="local.modelPath is not set")
-    from commonplace_local.models import is_remote
+    from commonplace_local.references import is_remote
 
     if is_remote(path):
         reason = "automatic choice downloads nothing"

@@ -15,7 +15,7 @@ from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import Deadline
 from commonplace.testing import make_chunk, make_put, publish, search, write
 from commonplace.testing.base import EVERYWHERE, places, words
-from commonplace_sqlite import keyword, maintenance, pruning
+from commonplace_sqlite import keyword, maintenance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -211,7 +211,7 @@ def plainly(monkeypatch: pytest.MonkeyPatch) -> Ask:
 
     def ask(store: SqliteStore, query: KeywordQuery, where: Where, limit: int) -> Answer:
         with monkeypatch.context() as patch:
-            patch.setattr(pruning, "essential_tokens", lambda *_: None)
+            patch.setattr(keyword, "essential_tokens", lambda *_: None)
             return search(store, query, where, limit)
 
     return ask
@@ -248,7 +248,7 @@ def test_rows_are_left_aside_in_queries_of_common_and_rare_words(
     large_store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken: list[list[str] | None] = []
-    real = pruning.essential_tokens
+    real = keyword.essential_tokens
 
     def noting(
         connection: apsw.Connection,
@@ -260,7 +260,7 @@ def test_rows_are_left_aside_in_queries_of_common_and_rare_words(
         taken.append(real(connection, live, tokens, clauses, limit))
         return taken[-1]
 
-    monkeypatch.setattr(pruning, "essential_tokens", noting)
+    monkeypatch.setattr(keyword, "essential_tokens", noting)
     for query in (words("r11", "r10", "c5"), words("r11", "r10"), words("c5", "c4")):
         search(large_store, query, limit=10)
     assert [one and sorted(one) for one in taken] == [["r10", "r11"], None, None]
@@ -293,8 +293,8 @@ def test_the_bound_of_a_term_is_never_reached() -> None:
     ]:
         weight = max(log((chunks - documents + 0.5) / (documents + 0.5)), 1e-6)
         score = weight * frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / 50))
-        assert score < pruning._most(chunks, documents)
-        assert pruning._most(chunks, documents) <= pruning._most(chunks, documents - 1)
+        assert score < keyword._most(chunks, documents)
+        assert keyword._most(chunks, documents) <= keyword._most(chunks, documents - 1)
 
 
 def test_nothing_of_a_token_is_syntax() -> None:

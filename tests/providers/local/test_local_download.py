@@ -13,7 +13,7 @@ from commonplace.errors import ProviderError
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace_local.download import CacheFolder, Downloader, cache_folder
 from commonplace_local.hub import Hub
-from commonplace_local.models import parse_hub
+from commonplace_local.references import parse_hub
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

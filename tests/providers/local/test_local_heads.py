@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace_local.gguf import BrokenFileError, read_metadata
-from commonplace_local.models import PLAIN, family_of
+from commonplace_local.references import PLAIN, family_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace_local.models import DEFAULT_MODEL, HubModel, is_remote, parse_hub
+from commonplace_local.references import DEFAULT_MODEL, HubModel, is_remote, parse_hub
 
 
 @pytest.mark.parametrize(

@@ -28,14 +28,13 @@ _NAMES, __getattr__, __dir__ = lazy_exports(
         "host.host": "PluginHost",
         "memory": "Memory",
         "model.documents": "RootFailure",
-        "model.findings": "Finding Fix",
+        "model.plugins": "ConfigProblem",
         "model.reports": (
             "BackendState Embedding NoteText Progress ProgressCallback ProviderState Reason "
             "Status SyncEvent SyncListener SyncOutcome SyncReport SyncState WatchMode"
         ),
         "model.search": "ArmFacts ArmKind ArmScore Explanation Fallback Hit SearchResult Step",
-        "model.settings": "ConfigProblem",
-        "model.store": "SpaceInfo",
+        "model.store": "Finding Fix SpaceInfo",
     },
 )
 __all__ = ["__version__", *_NAMES]  # noqa: PLE0604  # all of them are strings

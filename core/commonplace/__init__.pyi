@@ -24,8 +24,7 @@ from commonplace.errors import WorkspaceError as WorkspaceError
 from commonplace.host.host import PluginHost as PluginHost
 from commonplace.memory import Memory as Memory
 from commonplace.model.documents import RootFailure as RootFailure
-from commonplace.model.findings import Finding as Finding
-from commonplace.model.findings import Fix as Fix
+from commonplace.model.plugins import ConfigProblem as ConfigProblem
 from commonplace.model.reports import BackendState as BackendState
 from commonplace.model.reports import Embedding as Embedding
 from commonplace.model.reports import NoteText as NoteText
@@ -48,5 +47,6 @@ from commonplace.model.search import Fallback as Fallback
 from commonplace.model.search import Hit as Hit
 from commonplace.model.search import SearchResult as SearchResult
 from commonplace.model.search import Step as Step
-from commonplace.model.settings import ConfigProblem as ConfigProblem
+from commonplace.model.store import Finding as Finding
+from commonplace.model.store import Fix as Fix
 from commonplace.model.store import SpaceInfo as SpaceInfo

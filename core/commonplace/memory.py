@@ -235,7 +235,7 @@ class Memory:
         names otherwise, and
         :class:`~commonplace.errors.NoteNotFoundError` where no such note exists.
         """
-        from commonplace.files.lines import read_lines, read_mounted
+        from commonplace.files.reading import read_lines, read_mounted
         from commonplace.files.roots import Roots
 
         roots = Roots(self.settings.workspace, self.settings.search.extra_paths)

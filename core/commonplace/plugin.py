@@ -23,9 +23,8 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "dirs": "expand_user make_private_folder",
         "embedding.batch.files": "FileBatches UploadedBatches downloaded is_same_origin lines_of",
         "embedding.http.client": "Answer RemoteClient",
-        "embedding.http.endpoint": "Endpoint",
         "embedding.http.errors": "ErrorInfo kind_of_status message_of redacted",
-        "embedding.http.provider": "HttpProvider numbers_of",
+        "embedding.http.provider": "Endpoint HttpProvider numbers_of",
         "embedding.vectors": "UNIT_SLACK check_units floats unit",
         "errors": (
             "CallerError CommonplaceError ConfigError DeadlineExceededError DeclinedError "
@@ -34,9 +33,8 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "PluginConflictError PluginUnavailableError ProviderError ProviderErrorKind "
             "ScopeDeniedError UnavailableError WorkspaceError reason_of"
         ),
-        "files.globs": "glob_regex matcher",
         "files.reading": "decode open_below read_bytes resolve",
-        "files.roots": "Root Roots SUFFIX day_of is_ignored stamp_of",
+        "files.roots": "Root Roots SUFFIX day_of glob_regex is_ignored matcher stamp_of",
         "files.scan": "is_storable scan scan_root",
         "hookspecs": "GROUP Hooks hookimpl hookspec",
         "host.host": "PluginHost",
@@ -54,26 +52,23 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "model.documents": (
             "Document DocumentRef RootFailure ScanReport Segment Stamp Trust WatchedPath"
         ),
-        "model.findings": "Finding Fix",
-        "model.groups": "Group Setting described setting",
-        "model.plugins": "Credentials Mount Probe",
+        "model.plugins": "Credentials Group Mount Probe Setting described setting",
         "model.reports": "Embedding Progress ProgressCallback SyncReport",
         "model.search": (
             "Arm ArmScore Candidate ChunkId Explanation Found KeywordMatches KeywordQuery "
             "Nearest Phrase Query StoredChunk Where"
         ),
-        "model.store": "Build SpaceInfo StoreHealth StoredDocument",
+        "model.store": "Build Finding Fix SpaceInfo StoreHealth StoredDocument",
         "model.tuples": "NamedTuple",
         "protocols.contexts": (
             "ChunkerContext ManagerContext ManagerHealth RankContext RankerContext "
             "SourceContext StoreContext"
         ),
-        "protocols.managers": "MemoryManager",
+        "protocols.managers": "MemoryManager Ranker",
         "protocols.providers": (
             "BatchJobs BatchLimits BatchLine BatchProvider BatchState EmbeddingProvider "
             "Limits ProviderContext"
         ),
-        "protocols.rankers": "Ranker",
         "protocols.sources": "Chunker ConfiguredPath GrowingSource Source WatchedSource",
         "protocols.stores": "Store VectorStore",
         "resilience.breaker": "CircuitBreaker",
@@ -81,11 +76,9 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "resilience.lock": "Holder Lease waited_for",
         "search.search": "rank with_step",
         "search.snippets": "make_snippet",
-        "sync.queue": "SyncRequest",
-        "sync.schedule": "SyncWorker",
-        "text.analyse": "Analyser make_analyser",
-        "text.graphemes": "floor_boundary is_boundary",
+        "sync.queue": "SyncRequest SyncWorker",
+        "text.analyse": "Analyser floor_boundary is_boundary make_analyser",
         "text.query": "parse_query",
-        "text.stopwords": "STOP_WORDS",
+        "text.standard": "STOP_WORDS",
     },
 )

@@ -19,7 +19,6 @@ from commonplace.cli.context import Context
 from commonplace.cli.jsonify import document, report_json, result_json, status_json
 from commonplace.errors import IndexReadOnlyError
 from commonplace.model.documents import RootFailure
-from commonplace.model.findings import Finding, Fix
 from commonplace.model.reports import (
     BackendState,
     Embedding,
@@ -31,7 +30,7 @@ from commonplace.model.reports import (
     SyncState,
 )
 from commonplace.model.search import Fallback, SearchResult
-from commonplace.model.store import SpaceInfo
+from commonplace.model.store import Finding, Fix, SpaceInfo
 from commonplace.sample import copy_workspace
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from commonplace.config.secret import Opaque
 from commonplace.config.settings import FlushSettings, MemorySettings
 from commonplace.config.shape import Shape
 from commonplace.config.values import kind_of
-from commonplace.model.groups import Group, setting
+from commonplace.model.plugins import Group, setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from commonplace.config.reading import Keys, Reader
-    from commonplace.model.settings import ConfigProblem
+    from commonplace.model.plugins import ConfigProblem
 
 __all__ = [
     "AgentFindings",
@@ -105,7 +105,7 @@ def _missing(name: str, shape: Shape, given: Mapping[Names, Any], file: str) -> 
 
 
 def _problem(file: str, key: str, message: str) -> ConfigProblem:
-    from commonplace.model.settings import ConfigProblem
+    from commonplace.model.plugins import ConfigProblem
 
     return ConfigProblem(file=file, line=0, key=key, message=message)
 

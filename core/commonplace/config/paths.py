@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.dirs import expand_user, user_cache_dir, user_config_dir, user_state_dir
 from commonplace.errors import ConfigError
-from commonplace.model.groups import Group, setting
+from commonplace.model.plugins import Group, setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,8 +18,7 @@ from commonplace.config.search import PROVIDERS, SearchSettings
 from commonplace.config.secret import Opaque, Secret
 from commonplace.config.settings import FlushSettings, MemorySettings
 from commonplace.config.shape import Shape
-from commonplace.model.groups import Group, setting
-from commonplace.model.settings import ConfigProblem
+from commonplace.model.plugins import ConfigProblem, Group, setting
 
 if TYPE_CHECKING:
     import os

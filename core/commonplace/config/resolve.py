@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from commonplace.config.reading import Found
     from commonplace.config.search import SearchSettings
     from commonplace.config.shape import Shape
-    from commonplace.model.settings import ConfigProblem
+    from commonplace.model.plugins import ConfigProblem
 
 __all__ = [
     "Resolution",
@@ -253,7 +253,7 @@ def _file(role: str, path: str, resolution: Resolution) -> Layer | None:
         text = read_text(path, strange=role == "workspace")
         layer = Layer(role, path, parse(text), text=text, base=os.path.dirname(path))
     except UnreadableError as problem:
-        from commonplace.model.settings import ConfigProblem
+        from commonplace.model.plugins import ConfigProblem
 
         resolution.problems.append(
             ConfigProblem(file=path, line=problem.line, key="", message=str(problem))

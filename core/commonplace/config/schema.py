@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.config.shape import Branch
-    from commonplace.model.groups import Setting
+    from commonplace.model.plugins import Setting
 
 __all__ = ["json_schema"]
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from commonplace.config.defaults import CHUNKER, CHUNKERS, SOURCES, TRANSCRIPTS
 from commonplace.config.secret import Secret
-from commonplace.model.groups import Group, setting
+from commonplace.model.plugins import Group, setting
 
 __all__ = [
     "BatchSettings",

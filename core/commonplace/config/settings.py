@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from commonplace.config.defaults import BACKENDS
 from commonplace.config.search import SearchSettings
-from commonplace.model.groups import Group, setting
+from commonplace.model.plugins import Group, setting
 
 __all__ = ["FlushSettings", "MemorySettings", "Settings"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, get_type_hints
 
 import attrs
 
-from commonplace.model.groups import METADATA, REQUIRED, Group, Setting
+from commonplace.model.plugins import METADATA, REQUIRED, Group, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -94,7 +94,7 @@ class Graft:
 class Shape:
     """All keys of a described class, as a flat mapping by dotted key and as a tree.
 
-    ``cls`` is a :class:`~commonplace.model.groups.Group` or an attrs class, whose fields
+    ``cls`` is a :class:`~commonplace.model.plugins.Group` or an attrs class, whose fields
     need no description; those that begin with ``_`` are left out. ``grafts`` are positions that
     belong to the classes of plugins, which ``classes`` gives by section, ``None`` where it cannot.
     """

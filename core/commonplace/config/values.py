@@ -15,7 +15,7 @@ from commonplace.dirs import expand_user
 if TYPE_CHECKING:
     import re
 
-    from commonplace.model.groups import Setting
+    from commonplace.model.plugins import Setting
 
 __all__ = ["Reading", "WrongValueError", "convert", "kind_of"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, cast
 
 from commonplace.errors import ProviderError, UnavailableError
-from commonplace.model.groups import Group
+from commonplace.model.plugins import Group
 from commonplace.protocols.providers import ProviderContext
 
 if TYPE_CHECKING:

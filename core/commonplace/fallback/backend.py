@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Fallback, Query, Where
     from commonplace.protocols.managers import MemoryManager
-    from commonplace.resilience.bounded_call import Worker
     from commonplace.resilience.breaker import CircuitBreaker
+    from commonplace.resilience.guarded_call import Worker
 
 __all__ = ["PROBE_SECONDS", "Backend", "BackendSearch", "BackendsStatus", "Work"]
 

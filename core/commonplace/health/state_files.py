@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from commonplace.model.findings import Finding, Fix
+from commonplace.model.store import Finding, Fix
 from commonplace.resilience.breaker import recorded
 
 if TYPE_CHECKING:

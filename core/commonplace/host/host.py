@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 
     from commonplace.host.discovery import EntryPoint, Kind
     from commonplace.host.events import EventBus, Listeners
-    from commonplace.model.plugin_info import PluginInfo
+    from commonplace.host.reports import PluginInfo
     from commonplace.model.plugins import Registration
-    from commonplace.protocols.managers import MemoryManager
+    from commonplace.protocols.managers import MemoryManager, Ranker
     from commonplace.protocols.providers import EmbeddingProvider
-    from commonplace.protocols.rankers import Ranker
     from commonplace.protocols.sources import Chunker, Source
     from commonplace.protocols.stores import Store
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError
-from commonplace.model.groups import Group
-from commonplace.model.plugins import Credentials, Registration, is_id
+from commonplace.model.plugins import Credentials, Group, Registration, is_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,9 +20,8 @@ if TYPE_CHECKING:
         SourceContext,
         StoreContext,
     )
-    from commonplace.protocols.managers import MemoryManager
+    from commonplace.protocols.managers import MemoryManager, Ranker
     from commonplace.protocols.providers import EmbeddingProvider, ProviderContext
-    from commonplace.protocols.rankers import Ranker
     from commonplace.protocols.sources import Chunker, Source
     from commonplace.protocols.stores import Store
 

@@ -1,16 +1,15 @@
-"""Reports on plugins: the state of each, and what to do about those that do not work."""
+"""What the host reports of plugins: each entry point, its state, and what it offers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import evolve
+from attrs import evolve, field, frozen
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError
 from commonplace.host.catalogue import conflict, switch_hint
 from commonplace.host.discovery import canonical
 from commonplace.host.registry import Failure, attempt
-from commonplace.model.plugin_info import PluginInfo
 
 if TYPE_CHECKING:
     from commonplace.host.catalogue import Catalogue
@@ -18,7 +17,42 @@ if TYPE_CHECKING:
     from commonplace.host.registry import Registry
     from commonplace.model.plugins import Probe
 
-__all__ = ["describe", "error_of"]
+__all__ = [
+    "PluginInfo",
+    "describe",
+    "error_of",
+]
+
+
+@frozen
+class PluginInfo:
+    """An entry point, and what became of it.
+
+    ``name`` is ``kind.id``. ``state`` is ``available`` (not loaded yet), ``loaded``,
+    ``disabled`` or ``failed``; ``error`` and ``traceback`` say why it failed, ``hint`` how to put
+    it right. ``summary``, ``capabilities`` and ``hooks`` (all that its module answers) are known of
+    loaded plugins only. ``notices`` are one line each, on what does no harm but should be known,
+    such as a library that is missing for it to work.
+    """
+
+    name: str
+    module: str
+    distribution: str
+    version: str
+    state: str
+    summary: str = ""
+    error: str = ""
+    traceback: str = field(default="", repr=False)
+    hint: str = ""
+    capabilities: frozenset[str] = frozenset()
+    hooks: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    @property
+    def failure(self) -> str:
+        """What failed and why, in one line."""
+        origin = f"{self.distribution} {self.version}".strip()
+        return f"plugin {self.name} of {origin} failed: {self.error}"
 
 
 def describe(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from commonplace.errors import CommonplaceError, IndexCorruptError, UnavailableError
 from commonplace.index.builds import forced_at, is_abandoned, live_build, plain_identity
 from commonplace.model.chunks import embedding_text
-from commonplace.model.findings import Finding, Fix
 from commonplace.model.search import KeywordQuery, Where
+from commonplace.model.store import Finding, Fix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from commonplace.embedding.service import EmbeddingService
-    from commonplace.model.findings import Finding
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Query, Where
-    from commonplace.model.store import StoreHealth
+    from commonplace.model.store import Finding, StoreHealth
     from commonplace.protocols.sources import Chunker, Source
     from commonplace.protocols.stores import Store, VectorStore
     from commonplace.resilience.deadline import Deadline

@@ -1,17 +1,31 @@
-"""What a plugin declares about a part that it registers."""
+"""What a plugin declares: probes, credentials, mounts, and groups of settings."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from commonplace.model.search import Query
 
-__all__ = ["Credentials", "Mount", "Probe", "Registration", "is_id"]
+__all__ = [
+    "METADATA",
+    "REQUIRED",
+    "ConfigProblem",
+    "Credentials",
+    "Group",
+    "Mount",
+    "Probe",
+    "Registration",
+    "Setting",
+    "described",
+    "is_id",
+    "setting",
+]
+
 
 T = TypeVar("T")
 
@@ -100,3 +114,159 @@ def is_id(text: str) -> bool:
         word.isascii() and word.isalnum() and word == word.lower()
         for word in text.replace("_", "-").split("-")
     )
+
+
+class ConfigProblem(NamedTuple):
+    """One thing wrong in a configuration. ``line`` is 1-based, 0 where it is not known."""
+
+    file: str
+    line: int
+    key: str
+    message: str
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{where}: {self.key}: {self.message}" if self.key else f"{where}: {self.message}"
+
+
+METADATA = "commonplace.setting"
+"""The key of a :class:`Setting` in the metadata of an attrs field."""
+
+REQUIRED: Any = object()
+"""The default of what has none."""
+
+
+class Setting:
+    """What is known of one setting besides its type; see :func:`setting` for the parts."""
+
+    __slots__ = (
+        "about",
+        "adds",
+        "clamp",
+        "default",
+        "key",
+        "known",
+        "maximum",
+        "minimum",
+        "path",
+        "read",
+        "schema",
+        "shown",
+        "tunable",
+        "unique",
+        "unit",
+        "veiled",
+    )
+
+    def __init__(self, about: str, default: Any, options: Mapping[str, Any]) -> None:
+        self.about = about
+        self.default = default
+        self.key: str = options.get("key", "")
+        self.unit: str = options.get("unit", "")
+        self.minimum: float | None = options.get("minimum")
+        self.maximum: float | None = options.get("maximum")
+        self.clamp: tuple[float | None, float | None] | None = options.get("clamp")
+        self.known: tuple[str, ...] = options.get("known", ())
+        self.read: Callable[..., Any] | str | None = options.get("read")
+        self.schema: Mapping[str, Any] | None = options.get("schema")
+        self.shown: str = options.get("shown", "")
+        self.path: bool = options.get("path", False)
+        self.adds: bool = options.get("adds", False)
+        self.unique: bool = options.get("unique", False)
+        self.veiled: bool = options.get("veiled", False)
+        self.tunable: bool = options.get("tunable", False)
+
+
+def setting(about: str, *, default: Any = REQUIRED, **options: Any) -> Any:
+    """Describe one field of a :class:`Group`.
+
+    ``about`` is one sentence for the reference. The options:
+
+    - ``key``: its JSON key where that is not the name in camelCase; dots nest;
+    - ``unit``: what a number counts;
+    - ``minimum``, ``maximum``: what a file may hold, else it is at fault;
+    - ``clamp``: (low, high), to which a number given by a program is brought silently, and one
+      from a file once it has passed the limits;
+    - ``known``: the names an open set of names has so far;
+    - ``read``: a function of (value, :class:`~commonplace.config.values.Reading`) for what the
+      type does not say, or the name of one in :mod:`commonplace.config.reading`;
+    - ``schema``: the JSON Schema of what ``read`` takes;
+    - ``shown``: the default in words, where it is not a constant;
+    - ``path``: a file or folder: ``~`` is expanded, a relative one is relative to its file;
+    - ``adds``: values of defaults, agents and files add up instead of replacing one another;
+    - ``unique``: items of a list that stand in it twice count once;
+    - ``tunable``: a workspace's own file may set it;
+    - ``veiled``: ``repr`` leaves it out, as it may hold what must not be seen.
+    """
+    return Setting(about, default, options)
+
+
+def described(about: str, **options: Any) -> dict[str, Any]:
+    """The same for a field of a plugin's attrs class: ``field(default=5, metadata=described())``.
+
+    The options are those of :func:`setting`.
+    """
+    return {METADATA: Setting(about, REQUIRED, options)}
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(setting,))
+class Group:
+    """A frozen value with named parts, given by keyword; parts not given have their defaults.
+
+    ``unsupported`` names keys of the original inside this group that have no effect here, with
+    the reason: they are warned of, once each.
+    """
+
+    unsupported: ClassVar[dict[str, str]] = {}
+    _fields: ClassVar[dict[str, Setting]] = {}
+    _required: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        fields = {name: part for name, part in vars(cls).items() if isinstance(part, Setting)}
+        cls._fields = fields
+        cls._required = frozenset(n for n, part in fields.items() if part.default is REQUIRED)
+        for name, part in fields.items():
+            if part.default is REQUIRED:
+                delattr(cls, name)
+            else:
+                # Instances hold only what differs; the class answers for the rest.
+                setattr(cls, name, part.default)
+
+    def __init__(self, **values: Any) -> None:
+        name = type(self).__name__
+        if unknown := values.keys() - self._fields.keys():
+            raise TypeError(f"{name} has no {', '.join(sorted(unknown))}")
+        if missing := self._required - values.keys():
+            raise TypeError(f"{name} needs {', '.join(sorted(missing))}")
+        self.__dict__.update(values)
+
+    @classmethod
+    def fields(cls) -> Mapping[str, Setting]:
+        """Name and description of every part, in order."""
+        return cls._fields
+
+    def evolve(self, **changes: Any) -> Self:
+        """A copy with ``changes``."""
+        return type(self)(**{**self.__dict__, **changes})
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen; use evolve({name}=...)")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen")
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self._fields)
+
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, name) for name in self._fields))
+
+    def __repr__(self) -> str:
+        parts = ", ".join(
+            f"{name}={getattr(self, name)!r}"
+            for name, part in self._fields.items()
+            if not part.veiled
+        )
+        return f"{type(self).__name__}({parts})"

@@ -10,9 +10,8 @@ from commonplace.model.tuples import Record
 if TYPE_CHECKING:
     from commonplace.errors import CommonplaceError
     from commonplace.model.documents import RootFailure
-    from commonplace.model.findings import Finding
     from commonplace.model.search import Fallback
-    from commonplace.model.store import SpaceInfo
+    from commonplace.model.store import Finding, SpaceInfo
 
 __all__ = [
     "BackendState",

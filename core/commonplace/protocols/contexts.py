@@ -12,9 +12,8 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from commonplace.model.findings import Finding
     from commonplace.model.search import ChunkId, Query
-    from commonplace.model.store import SpaceInfo, StoreHealth
+    from commonplace.model.store import Finding, SpaceInfo, StoreHealth
     from commonplace.protocols.sources import ConfiguredPath, Source
 
 __all__ = [

@@ -1,16 +1,21 @@
-"""The protocol of managers: whole engines that search a workspace and maintain themselves."""
+"""Protocols of managers, which search a workspace, and of rankers, which order the hits."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from commonplace.model.reports import ProgressCallback, SyncReport
-    from commonplace.model.search import Arm, Query, Where
-    from commonplace.protocols.contexts import ManagerHealth
+    from commonplace.model.search import Arm, Candidate, Query, Where
+    from commonplace.protocols.contexts import ManagerHealth, RankContext
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["MemoryManager"]
+__all__ = [
+    "MemoryManager",
+    "Ranker",
+]
 
 
 class MemoryManager(Protocol):
@@ -70,4 +75,32 @@ class MemoryManager(Protocol):
 
     def close(self) -> None:
         """Release all resources; closing twice is fine."""
+        ...
+
+
+class Ranker(Protocol):
+    """One step of ranking: a pure function of hits and context.
+
+    ``fuse`` turns the arms' raw scores into one score in 0..1; ``adjust`` changes scores;
+    ``select`` changes order or drops. A ranker never invents a hit. ``needs`` names what it cannot
+    do without (``vectors``, ``dates``): where that is missing it is skipped, and hits say so.
+    """
+
+    @property
+    def id(self) -> str:
+        """Stands in explanations."""
+        ...
+
+    @property
+    def stage(self) -> Literal["fuse", "adjust", "select"]:
+        """When it runs."""
+        ...
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What it cannot do without."""
+        ...
+
+    def rank(self, hits: Sequence[Candidate], context: RankContext) -> Sequence[Candidate]:
+        """New candidates, each with a :class:`~commonplace.model.search.Step` added."""
         ...

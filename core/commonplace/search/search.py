@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from commonplace.host.host import PluginHost
     from commonplace.index.syncing import Freshness
     from commonplace.model.search import Arm, ChunkId, Fallback, Where
-    from commonplace.protocols.rankers import Ranker
+    from commonplace.protocols.managers import Ranker
     from commonplace.text.analyse import Analyser
 
 __all__ = [

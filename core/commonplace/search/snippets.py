@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from commonplace.model.search import Hit
-from commonplace.text.graphemes import is_boundary
+from commonplace.text.analyse import is_boundary
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -1,8 +1,9 @@
-"""Sync requests, how they are merged, and the queue that runs one sync at a time."""
+"""Which sync runs next: a queue of callers, and a schedule for the background."""
 
 from __future__ import annotations
 
 import threading
+import time
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
     from commonplace.model.reports import Progress, ProgressCallback, Reason, SyncReport
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["SyncQueue", "SyncRequest", "merged"]
+__all__ = [
+    "Schedule",
+    "SyncQueue",
+    "SyncRequest",
+    "SyncWorker",
+    "merged",
+]
 
 
 class SyncRequest(NamedTuple):
@@ -177,3 +184,196 @@ def _seconds(deadline: Deadline) -> float | None:
     if deadline.cancellable:
         return min(seconds, LOOK_SECONDS)
     return None if seconds == inf else min(seconds, threading.TIMEOUT_MAX)
+
+
+_CEILING = 10
+"""A file that keeps changing is indexed after this many times the debounce ..."""
+_CEILING_SECONDS = 30.0
+"""... or after this, if that is sooner, but never before the debounce is over once."""
+_RETRY_SECONDS = 2.0
+_LONGEST_RETRY_SECONDS = 300.0
+
+
+class Schedule:
+    """Gathers requests until they are due. All times are seconds of one monotonic clock.
+
+    A change waits until ``debounce`` seconds have passed without another, but not for ever; a
+    request is due at once. With ``interval`` a sync is due that long after the last one. After a
+    sync that left something undone, the same is due again, and nothing before it: after 2 seconds,
+    then twice as long each time, up to 5 minutes. Whatever waits is merged into one sync.
+
+    Not thread-safe: its user holds a lock.
+    """
+
+    def __init__(self, *, debounce: float, now: float) -> None:
+        self._debounce = debounce
+        self._ceiling = max(debounce, min(_CEILING * debounce, _CEILING_SECONDS))
+        self._interval = 0.0
+        self._ended = now
+        self._asked: list[SyncRequest] = []
+        self._asked_at = inf
+        self._noticed: set[str] = set()
+        self._first_notice = self._last_notice = inf
+        self._taken: SyncRequest | None = None
+        self._owed: SyncRequest | None = None
+        self._failures = 0
+        self._not_before = -inf
+
+    def every(self, seconds: float) -> None:
+        """Let a sync be due ``seconds`` after the last one; 0 is never."""
+        self._interval = seconds
+
+    def ask(self, request: SyncRequest, now: float) -> None:
+        """``request`` is wanted as soon as possible."""
+        self._asked.append(request)
+        self._asked_at = min(self._asked_at, now)
+
+    def notice(self, paths: Iterable[str], now: float) -> None:
+        """``paths`` have changed."""
+        self._noticed.update(paths)
+        self._first_notice = min(self._first_notice, now)
+        self._last_notice = now
+
+    @property
+    def waiting(self) -> int:
+        """How many changed paths wait."""
+        return len(self._noticed)
+
+    def due(self) -> float | None:
+        """When the next sync is due, which may have passed; ``None`` if none is wanted."""
+        moments = [self._asked_at, self._quiet_at(), self._interval_at()]
+        if self._owed is not None:
+            moments.append(self._not_before)
+        due = max(min(moments), self._not_before)
+        return due if due < inf else None
+
+    def take(self, now: float) -> SyncRequest | None:
+        """All that is wanted, if it is due; call :meth:`ended` after the sync."""
+        due = self.due()
+        if due is None or now < due:
+            return None
+        self._taken = self._all(now)
+        return self._taken
+
+    def ended(self, now: float, *, done: bool) -> None:
+        """The sync that was taken has ended; unless it is ``done``, it is tried again."""
+        self._ended = now
+        self._owed = None if done else self._taken
+        self._taken = None
+        if done:
+            self._failures, self._not_before = 0, -inf
+        else:
+            pause = min(_LONGEST_RETRY_SECONDS, _RETRY_SECONDS * 2.0 ** min(self._failures, 16))
+            self._failures += 1
+            self._not_before = now + pause
+
+    def left(self, now: float) -> SyncRequest | None:
+        """Remove and return all that is wanted and not done, due or not."""
+        nothing = self._owed is None and not self._asked and self._first_notice == inf
+        return None if nothing else self._all(now)
+
+    def _all(self, now: float) -> SyncRequest:
+        wanted = [*self._asked]
+        if self._first_notice < inf:
+            wanted.append(SyncRequest(("watch",), paths=frozenset(self._noticed)))
+        if self._owed is not None:
+            wanted.insert(0, self._owed)
+        if now >= self._interval_at():
+            wanted.append(SyncRequest(("interval",)))
+        self._asked, self._asked_at = [], inf
+        self._noticed, self._first_notice, self._last_notice = set(), inf, inf
+        self._owed = None
+        return merged(wanted)
+
+    def _quiet_at(self) -> float:
+        return min(self._last_notice + self._debounce, self._first_notice + self._ceiling)
+
+    def _interval_at(self) -> float:
+        return self._ended + self._interval if self._interval else inf
+
+
+class SyncWorker:
+    """A thread that passes what is due to ``run``.
+
+    ``run`` returns whether all was done that could be, and never raises. The thread starts with the
+    first request, change or interval. ``running`` is the request being run.
+    """
+
+    def __init__(self, run: Callable[[SyncRequest], bool], *, name: str, debounce: float) -> None:
+        self._run = run
+        self._name = f"commonplace-{name}"
+        self._schedule = Schedule(debounce=debounce, now=time.monotonic())
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self.running: SyncRequest | None = None
+
+    def ask(self, request: SyncRequest) -> bool:
+        """Sync for ``request`` as soon as possible; whether there is a thread to do so."""
+        with self._changed:
+            self._schedule.ask(request, time.monotonic())
+            return self._wake()
+
+    def notice(self, paths: Iterable[str]) -> None:
+        """Sync once ``paths``, which have changed, are quiet."""
+        with self._changed:
+            self._schedule.notice(paths, time.monotonic())
+            self._wake()
+
+    def every(self, seconds: float) -> None:
+        """Sync ``seconds`` after the last one; 0 is never."""
+        with self._changed:
+            self._schedule.every(seconds)
+            self._wake()
+
+    def outlook(self) -> tuple[int, float | None]:
+        """How many changed paths wait, and in how many seconds a sync is due, if one is."""
+        with self._changed:
+            due = self._schedule.due()
+            left = None if due is None else max(0.0, due - time.monotonic())
+            return self._schedule.waiting, left
+
+    def close(self, seconds: float) -> SyncRequest | None:
+        """End, waiting up to ``seconds`` for the running sync; returns what was not done.
+
+        Closing twice is fine.
+        """
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+            thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(seconds)
+        with self._changed:
+            return self._schedule.left(time.monotonic())
+
+    def _wake(self) -> bool:
+        """Let the thread look at the schedule; the first call starts it."""
+        self._changed.notify_all()
+        if self._thread is None and not self._closed:
+            thread = threading.Thread(target=self._loop, name=self._name, daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # no more threads, or the interpreter is about to end
+                return False
+            self._thread = thread
+        return not self._closed
+
+    def _loop(self) -> None:
+        while (request := self._next()) is not None:
+            done = self._run(request)
+            with self._changed:
+                self.running = None
+                self._schedule.ended(time.monotonic(), done=done)
+
+    def _next(self) -> SyncRequest | None:
+        """What is due, once something is; ``None`` when closed."""
+        with self._changed:
+            while not self._closed:
+                now = time.monotonic()
+                self.running = self._schedule.take(now)
+                if self.running is not None:
+                    return self.running
+                due = self._schedule.due()
+                self._changed.wait(None if due is None else min(due - now, threading.TIMEOUT_MAX))
+            return None

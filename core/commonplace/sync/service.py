@@ -11,8 +11,7 @@ from commonplace.errors import CallerError, CommonplaceError, IndexBusyError, re
 from commonplace.host.events import logger
 from commonplace.model.reports import SyncEvent, SyncOutcome, SyncReport, SyncState
 from commonplace.resilience.deadline import Deadline
-from commonplace.sync.queue import SyncQueue, SyncRequest
-from commonplace.sync.schedule import SyncWorker
+from commonplace.sync.queue import SyncQueue, SyncRequest, SyncWorker
 
 if TYPE_CHECKING:
     from collections.abc import Callable

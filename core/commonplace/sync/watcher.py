@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from commonplace.errors import UnavailableError
 from commonplace.model.tuples import NamedTuple
-from commonplace.sync.folders import remote_file_system
+from commonplace.sync.folders import Poller, remote_file_system
 from commonplace.sync.native import NativeWatch, native_events
-from commonplace.sync.polling import Poller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, cast
 from attrs import evolve
 from hypothesis import strategies as st
 
-from commonplace.files.globs import glob_regex
-from commonplace.files.roots import Roots, day_of, stamp_of
+from commonplace.files.roots import Roots, day_of, glob_regex, stamp_of
 from commonplace.files.scan import scan
 from commonplace.model.chunks import (
     AnalysedChunk,

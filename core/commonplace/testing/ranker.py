@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from commonplace.model.search import ArmKind, Candidate, ChunkId
-    from commonplace.protocols.rankers import Ranker
+    from commonplace.protocols.managers import Ranker
 
 __all__ = [
     "NOW",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from commonplace.config.search import SearchSettings
 from commonplace.config.shape import Shape, camel
-from commonplace.model.groups import Group, described, setting
+from commonplace.model.plugins import Group, described, setting
 
 
 class Inner(Group):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.config import Settings
-    from commonplace.model.settings import ConfigProblem
+    from commonplace.model.plugins import ConfigProblem
 
 WRONG = """\
 // Everything here is wrong.

@@ -18,7 +18,7 @@ from commonplace_qmd.settings import QmdPath
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.model.settings import ConfigProblem
+    from commonplace.model.plugins import ConfigProblem
 
 INF, NAN = math.inf, math.nan
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from commonplace.config import Settings
-    from commonplace.model.settings import ConfigProblem
+    from commonplace.model.plugins import ConfigProblem
 
 
 def results(number: int) -> dict[str, Any]:

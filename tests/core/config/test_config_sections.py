@@ -9,13 +9,13 @@ import pytest
 from attrs import field, frozen, validators
 
 from commonplace.config import Secret  # noqa: TC001  # as above
-from commonplace.model.groups import Group, described, setting
+from commonplace.model.plugins import Group, described, setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.config import Settings
-    from commonplace.model.settings import ConfigProblem
+    from commonplace.model.plugins import ConfigProblem
 
 
 @frozen

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.files.globs import glob_regex
+from commonplace.files.roots import glob_regex
 
 
 @pytest.mark.parametrize(

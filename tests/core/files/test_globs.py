@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.files.globs import matcher
+from commonplace.files.roots import matcher
 
 
 @pytest.mark.parametrize(

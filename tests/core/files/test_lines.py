@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from commonplace.errors import UnavailableError, WorkspaceError
 from commonplace.files import reading
-from commonplace.files.lines import cut_lines, read_lines
+from commonplace.files.reading import cut_lines, read_lines
 from commonplace.files.roots import Roots
 from commonplace.model.reports import NoteText
 

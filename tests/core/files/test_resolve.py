@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.errors import CallerError, NoteNotFoundError, PathNotAllowedError
-from commonplace.files.lines import read_lines
-from commonplace.files.reading import resolve, split_citation
+from commonplace.files.reading import read_lines, resolve, split_citation
 from commonplace.files.roots import ExtraRoot, Roots
 
 if TYPE_CHECKING:

@@ -275,7 +275,7 @@ def test_a_configured_path_no_file_can_have_is_a_failure(workspace: Path) -> Non
 
 _AS_ANOTHER_USER = """
 import json, os, sys
-from commonplace.files.lines import read_lines
+from commonplace.files.reading import read_lines
 from commonplace.files.roots import Roots
 from commonplace.files.scan import scan
 from commonplace.errors import CommonplaceError

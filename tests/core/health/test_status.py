@@ -12,11 +12,10 @@ from commonplace.embedding.choice import Choice
 from commonplace.errors import IndexCorruptError, UnavailableError
 from commonplace.fallback.backend import BackendsStatus
 from commonplace.health.status import status_of
+from commonplace.host.reports import PluginInfo
 from commonplace.model.documents import RootFailure
-from commonplace.model.findings import Finding
-from commonplace.model.plugin_info import PluginInfo
 from commonplace.model.reports import BackendState, Status, SyncReport
-from commonplace.model.store import StoreHealth
+from commonplace.model.store import Finding, StoreHealth
 from commonplace.protocols.contexts import ManagerHealth
 
 if TYPE_CHECKING:

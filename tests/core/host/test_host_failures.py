@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from commonplace.model.plugin_info import PluginInfo
+    from commonplace.host.reports import PluginInfo
 
 HEAD = """
 from commonplace.hookspecs import hookimpl

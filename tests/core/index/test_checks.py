@@ -19,7 +19,7 @@ from commonplace_sqlite.store import SqliteStore
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from commonplace.model.findings import Finding
+    from commonplace.model.store import Finding
     from commonplace.protocols.stores import Store
 
 NOW = 1_800_000_000

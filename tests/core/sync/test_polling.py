@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.model.documents import WatchedPath
-from commonplace.sync.polling import Poller, stamps_of
+from commonplace.sync.folders import Poller, stamps_of
 from commonplace.sync.watcher import WatchDeps
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from commonplace.sync.queue import SyncRequest
-from commonplace.sync.schedule import Schedule
+from commonplace.sync.queue import Schedule, SyncRequest
 
 SEARCH = SyncRequest(("search",), embed=False)
 FORCED = SyncRequest(("demand",), force=True)

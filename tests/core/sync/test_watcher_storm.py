@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.model.documents import WatchedPath
-from commonplace.sync.polling import stamps_of
+from commonplace.sync.folders import stamps_of
 from commonplace.sync.watcher import Watcher
 
 pytest.importorskip("watchfiles")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from commonplace.cli.context import Context
-    from commonplace.model.findings import Finding
+    from commonplace.model.store import Finding
 
 __all__ = ["Fixer", "create"]
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from commonplace.cli.context import Context
     from commonplace.cli.terminal import Style
-    from commonplace.model.plugin_info import PluginInfo
+    from commonplace.host.reports import PluginInfo
 
 __all__ = ["create"]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.embedding.http.endpoint import Endpoint
+from commonplace.embedding.http.provider import Endpoint
 from commonplace.errors import ProviderError
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from commonplace.embedding.http.endpoint import Endpoint
-from commonplace.embedding.http.provider import HttpProvider
+from commonplace.embedding.http.provider import Endpoint, HttpProvider
 from commonplace.errors import ProviderError
 from commonplace.protocols.providers import ProviderContext
 from commonplace.resilience.deadline import NEVER

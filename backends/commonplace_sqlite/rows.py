@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import Found, StoredChunk, StoredDocument
+from commonplace.plugin import Found, IndexCorruptError, StoredChunk, StoredDocument
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
@@ -60,13 +60,21 @@ def found(
 ) -> tuple[Found, ...]:
     """The chunks of ``ranked``, pairs of chunk id and score, in that order.
 
-    To be called in the transaction that ranked them.
+    To be called in the transaction that ranked them. A chunk that lacks its row, its text or its
+    document is left out: a deep check reports it. Raises
+    :class:`~commonplace.errors.IndexCorruptError` if all of them do, for an empty answer would be
+    taken for an empty memory.
     """
     if not ranked:
         return ()
     ids = [id_ for id_, _ in ranked]
     chunks = {chunk.id: chunk for chunk in _chunks(connection, build, ids)}
-    return tuple([Found(chunks[id_], score) for id_, score in ranked])
+    if not chunks:
+        raise IndexCorruptError(
+            "the index is damaged: its keyword index or vectors name chunks that it does not hold",
+            hint="run `commonplace doctor --fix`: it rebuilds the index",
+        )
+    return tuple([Found(chunks[id_], score) for id_, score in ranked if id_ in chunks])
 
 
 def _chunks(connection: apsw.Connection, build: int, ids: Sequence[int]) -> Iterator[StoredChunk]:

@@ -60,7 +60,7 @@ INSERT INTO counter VALUES ('chunk', 1);
 _BUILD = """
 CREATE TABLE document_<n> (
     id INTEGER PRIMARY KEY,
-    source NOT NULL,                            -- no affinity: see encoding.py
+    source NOT NULL,                            -- no affinity: see rows.py
     path NOT NULL,
     digest NOT NULL,
     size NOT NULL, mtime_ns NOT NULL, ctime_ns NOT NULL, inode NOT NULL,
@@ -151,7 +151,7 @@ BUILD_TABLES = (
 
 # Analysed terms are tokens already, and only white space may split them. FTS5's ascii tokenizer
 # takes every character beyond ASCII as part of a token and leaves it as it is; here the same
-# holds for every ASCII character but white space (and NUL, which encoding.py keeps out).
+# holds for every ASCII character but white space (and NUL, which rows.py keeps out).
 _WHITE = "\t\n\v\f\r\x1c\x1d\x1e\x1f "
 _TOKEN_CHARACTERS = "".join(
     chr(code) for code in range(1, 128) if not chr(code).isalnum() and chr(code) not in _WHITE

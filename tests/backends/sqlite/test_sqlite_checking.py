@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from commonplace.testing import make_put, publish
-from commonplace.testing.base import WAIT
+from commonplace.errors import IndexCorruptError
+from commonplace.testing import make_put, make_vector, nearest, publish, search
+from commonplace.testing.base import WAIT, words
 
 if TYPE_CHECKING:
     from commonplace_sqlite.store import SqliteStore
@@ -45,6 +46,32 @@ def test_a_deep_check_finds_what_does_not_fit_together(
     again.close()
     assert any(words in problem for problem in problems)
     assert all(problem.startswith("the live build: ") for problem in problems)
+
+
+LOSSES = {
+    "document": "DELETE FROM document_1 WHERE path {}",
+    "text": "DELETE FROM text_1 WHERE id >> 24 IN (SELECT id FROM document_1 WHERE path {})",
+    "chunk": "DELETE FROM chunk_1 WHERE document IN (SELECT id FROM document_1 WHERE path {})",
+}
+
+
+@pytest.mark.parametrize("lost", LOSSES)
+def test_a_search_leaves_out_what_has_lost_a_row(store: SqliteStore, path: str, lost: str) -> None:
+    publish(store, make_put("a.md", "ant"), make_put("b.md", "ant"))
+    (build,) = store.builds()
+    vectors = {digest: make_vector(1, 0) for digest, _ in store.missing_vectors(build, "space")}
+    with store.writer(wait=WAIT):
+        store.put_vectors(build, "space", 2, vectors)
+    store.close()
+    tamper(path, LOSSES[lost].format("= 'a.md'"))
+    again = type(store)(path)
+    for found in (search(again, words("ant")), nearest(again, make_vector(1, 0)).found):
+        assert [one.chunk.path for one in found] == ["b.md"]
+    tamper(path, LOSSES[lost].format("= 'b.md'"))
+    for ask in (lambda: search(again, words("ant")), lambda: nearest(again, make_vector(1, 0))):
+        with pytest.raises(IndexCorruptError, match="chunks that it does not hold"):
+            ask()
+    again.close()
 
 
 def test_a_shallow_look_does_not_check(filled: SqliteStore, path: str) -> None:

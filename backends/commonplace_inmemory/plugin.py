@@ -9,8 +9,6 @@ from commonplace.plugin import PluginUnavailableError, hookimpl
 if TYPE_CHECKING:
     from commonplace.plugin import BackendRegistrar, Store, StoreContext
 
-__all__ = ["commonplace_register_backends", "make_store"]
-
 
 def make_store(context: StoreContext) -> Store:
     """An empty store that lives as long as the process; ``context.path`` is not used.

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from commonplace.plugin import Build, ChunkId, Deadline, Held, SpaceInfo, Where
     from commonplace_inmemory.vectors import Vectors
 
-__all__ = ["InMemoryStore"]
-
 
 class InMemoryStore(SimpleStore):
     """The model that other stores are compared with; see :class:`~commonplace.plugin.VectorStore`.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Contents, Deadline, StoredRow, Where
 
-__all__ = ["NOTHING", "Vectors"]
-
 
 @frozen
 class Vectors:

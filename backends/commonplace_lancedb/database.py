@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from commonplace_lancedb.head import BuildState
     from commonplace_lancedb.settings import Location
 
-__all__ = ["EVERY", "Database", "Snapshot"]
-
 
 class Database:
     """Opens the table when it is first needed, and makes it when it is first written.

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from commonplace.plugin import Deadline
     from commonplace_lancedb.settings import Location
 
-__all__ = ["ConflictError", "closed", "is_missing_table", "translated"]
 
 _LONGEST = 200
 

@@ -10,8 +10,6 @@ from attrs import evolve, field, frozen
 
 from commonplace.plugin import Build
 
-__all__ = ["BuildState", "Counts", "Head", "Space", "head_id"]
-
 
 @frozen
 class Counts:

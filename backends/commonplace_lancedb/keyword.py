@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from commonplace_lancedb.database import Snapshot
     from commonplace_lancedb.head import BuildState, Counts
 
-__all__ = ["Padded", "counts_of", "has", "keyword", "padded", "score", "weight"]
 
 _CANDIDATES = 1_000
 """Rows that are scored at least, of those that match; all, where there are no more."""

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from commonplace_lancedb.head import BuildState
     from commonplace_lancedb.settings import Location
 
-__all__ = ["forget_builds", "health", "repairing", "set_aside_before", "tidy"]
 
 _MOST_FRAGMENTS = 32
 """Each commit leaves one; a query opens them all."""

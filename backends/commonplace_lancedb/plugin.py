@@ -11,7 +11,6 @@ from commonplace_lancedb.store import LanceStore
 if TYPE_CHECKING:
     from commonplace.plugin import BackendRegistrar, Store, StoreContext
 
-__all__ = ["commonplace_register_backends", "make_store"]
 
 _NEEDED = ("lancedb", "pyarrow")
 

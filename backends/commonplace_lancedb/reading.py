@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from commonplace_lancedb.database import Snapshot
     from commonplace_lancedb.head import BuildState, Space
 
-__all__ = ["condition_of", "documents", "found", "is_open", "missing", "passing", "vectors_of"]
 
 _AT_ONCE = 1_000
 

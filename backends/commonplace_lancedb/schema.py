@@ -13,27 +13,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Stamp
 
-__all__ = [
-    "ID_BITS",
-    "SCALAR_INDEXES",
-    "column_of",
-    "epoch_column",
-    "heading_in",
-    "heading_out",
-    "is_vector_column",
-    "last_column",
-    "literal",
-    "literals",
-    "schema",
-    "stamp_in",
-    "stamp_out",
-    "terms_in",
-    "terms_out",
-    "text_in",
-    "text_out",
-    "vector_column",
-    "vector_fields",
-]
 
 _KEY = "lance-schema:unenforced-primary-key"
 

@@ -19,7 +19,6 @@ from commonplace.plugin import (
 if TYPE_CHECKING:
     from commonplace.plugin import Reading
 
-__all__ = ["LanceSettings", "Location", "location_of"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 

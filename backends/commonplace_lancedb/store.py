@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from commonplace_lancedb.head import Head
     from commonplace_lancedb.settings import Location
 
-__all__ = ["LanceStore"]
-
 
 class LanceStore:
     """One namespace of a LanceDB table; see :class:`~commonplace.plugin.VectorStore`.

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from commonplace_lancedb.database import Database, Snapshot
     from commonplace_lancedb.head import BuildState, Head
 
-__all__ = ["attached", "carried", "check", "nearest", "space_for", "with_columns", "with_vectors"]
-
 
 def check(vector: bytes, dims: int) -> None:
     """Raise ``ValueError`` unless ``vector`` is ``dims`` finite numbers."""

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from commonplace_lancedb.database import Database, Snapshot
     from commonplace_lancedb.head import BuildState
 
-__all__ = ["Committer", "Written", "prepared", "written"]
 
 Key = tuple[str, str]
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from commonplace_qmd.collections import Collection
     from commonplace_qmd.home import Manifest
 
-__all__ = ["Changes", "CollectionScan", "find_changes", "scan_collection"]
 
 _BACKSLASH = "QMD cannot index a name with a backslash: rename it"
 

@@ -14,16 +14,6 @@ if TYPE_CHECKING:
     from commonplace.plugin import ManagerContext, Trust
     from commonplace_qmd.settings import QmdSettings
 
-__all__ = [
-    "NEVER_INDEXED",
-    "PREFIX",
-    "TOOL_FOLDERS",
-    "Collection",
-    "collections_of",
-    "index_yml",
-    "literal",
-    "wanted_by",
-]
 
 PREFIX = "qmd"
 """The first part of the stored path of a file outside the workspace; its collection follows."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from commonplace.plugin import Context, Settings
     from commonplace_qmd.settings import QmdSettings
 
-__all__ = ["QmdCommand"]
-
 
 class QmdCommand:
     """Prints the variables by which ``qmd`` finds an agent's configuration and index."""

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import DocumentRef, GrowingSource, Plan, Source, Stamp
 
-__all__ = ["Exported", "Exporter", "Pending"]
 
 _RECORD = ".commonplace.json"
 _DAY = 86_400

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from commonplace_qmd.settings import QmdSettings
     from commonplace_qmd.update import Updater
 
-__all__ = ["health_of"]
-
 
 def health_of(
     qmd: Qmd,

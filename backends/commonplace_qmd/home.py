@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     Manifest = Mapping[str, Mapping[str, Stamp]]
     """By collection, the files of the last update (stored paths) with their stamps."""
 
-__all__ = [
-    "Home",
-    "State",
-    "home_of",
-    "load_state",
-    "make_home",
-    "read_json",
-    "save_state",
-    "write_whole",
-]
 
 _FORMAT = 2
 

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from commonplace_qmd.home import Home
     from commonplace_qmd.search import Answer, Searcher
 
-__all__ = ["QmdManager", "make_manager", "mounts_of"]
 
 _NAME = "qmd"
 _UNINDEXED = "QMD has not indexed anything yet: run `commonplace index`"

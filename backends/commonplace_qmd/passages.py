@@ -30,15 +30,6 @@ if TYPE_CHECKING:
     from commonplace_qmd.collections import Collection
     from commonplace_qmd.engine import Row
 
-__all__ = [
-    "Passage",
-    "best_passage",
-    "by_turns",
-    "is_path_below",
-    "passages_of",
-    "within",
-]
-
 
 _MAX_CHARACTERS = 200_000
 """Characters of a file that are searched; of a longer one, those around QMD's line."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
         Query,
     )
 
-__all__ = ["commonplace_register_backends", "commonplace_register_commands"]
-
 
 @hookimpl
 def commonplace_register_backends(register: BackendRegistrar) -> None:

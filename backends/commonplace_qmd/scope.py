@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from commonplace.plugin import Query
     from commonplace_qmd.settings import QmdSettings, Scope, ScopeRule
 
-__all__ = ["Chat", "chat_of", "is_allowed", "permits"]
-
 
 class Chat(NamedTuple):
     """A chat as its session key describes it.

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from commonplace_qmd.engine import Qmd, Row
     from commonplace_qmd.settings import QmdSettings
 
-__all__ = ["Answer", "Searcher", "lines_of"]
 
 _ROWS = 20
 """The rows that QMD takes for each line of a query: with fewer in all, it cut off none."""

@@ -17,24 +17,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Reading
 
-__all__ = [
-    "ALLOW_DIRECT",
-    "CAPABILITIES",
-    "Limits",
-    "Mcporter",
-    "QmdPath",
-    "QmdSettings",
-    "Scope",
-    "ScopeRule",
-    "Sessions",
-    "Update",
-    "command",
-    "interval_reader",
-    "or_default",
-    "path_text",
-    "scope",
-]
-
 
 CAPABILITIES = frozenset(
     {"phrases", "exclusions", "paths", "dates", "lines", "cjk", "persistent", "eager"}

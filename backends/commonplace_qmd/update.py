@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from commonplace_qmd.home import Home, Manifest, State
     from commonplace_qmd.settings import QmdSettings
 
-__all__ = ["BackgroundUpdates", "Updater", "embedding_is_due", "needs_vectors"]
 
 _FIRST_PAUSE = 60.0
 _LONGEST_PAUSE = 3600.0

@@ -21,13 +21,6 @@ if TYPE_CHECKING:
 
     from commonplace_sqlite.database import Database
 
-__all__ = [
-    "Problem",
-    "counts_by_source",
-    "counts_if_readable",
-    "findings",
-    "problems",
-]
 
 _MOST_PROBLEMS = 20
 

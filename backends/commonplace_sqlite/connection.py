@@ -15,25 +15,6 @@ from commonplace_sqlite.errors import DAMAGE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "Access",
-    "Condition",
-    "UnfitError",
-    "abandon",
-    "adopt",
-    "condition_of",
-    "log_size",
-    "make_file",
-    "open_file",
-    "open_for_reading",
-    "open_for_writing",
-    "open_readable",
-    "refuse_newer",
-    "roll_back",
-    "size_of",
-    "transaction",
-    "tune_for_writing",
-]
 
 Access = Literal["write", "read", "frozen"]
 """How a file is opened: to write, to read, or as one that no process changes."""

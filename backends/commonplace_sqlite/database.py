@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from commonplace.plugin import Deadline, Holder
     from commonplace_sqlite.connection import Access
 
-__all__ = ["Database", "stamp_of"]
 
 _REPAIR_WAIT_SECONDS = 30.0
 

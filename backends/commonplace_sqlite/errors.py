@@ -15,8 +15,6 @@ from commonplace.plugin import (
     IndexUnavailableError,
 )
 
-__all__ = ["DAMAGE", "closed", "is_forbidden", "reason_of", "translate"]
-
 DAMAGE = (apsw.CorruptError, apsw.NotADBError)
 """What SQLite raises for a damaged file."""
 

@@ -6,8 +6,6 @@ import os
 import time
 from contextlib import suppress
 
-__all__ = ["make_private", "open_to_others", "prune", "set_aside", "set_aside_before"]
-
 _MARK = ".damaged-"
 _KEPT = 2
 """How many damaged files are kept: the last, and the one before, in case it happens twice."""

@@ -18,19 +18,6 @@ if TYPE_CHECKING:
     from commonplace.plugin import KeywordQuery, Phrase, Where
     from commonplace_sqlite.schema import LiveBuild
 
-__all__ = [
-    "Clause",
-    "Ranked",
-    "all_scores",
-    "any_of",
-    "best",
-    "best_scores",
-    "documents_passing",
-    "in_order",
-    "keyword",
-    "phrase",
-]
-
 
 # In queries of their own: as parts of the one that is ranked they would be scored with it. The plus
 # keeps SQLite from querying FTS5 row by row.
@@ -66,6 +53,7 @@ def keyword(
 
 
 def cleaned(tokens: Phrase) -> list[str]:
+    """The tokens that FTS5 can index, without empty ones."""
     return [indexable(token) for token in tokens if token]
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from commonplace_sqlite.schema import LiveBuild
 
-__all__ = ["tidy"]
 
 _LEAST_SECONDS = 0.1
 _SHARE_OF_TIME = 2

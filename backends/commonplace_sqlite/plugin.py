@@ -10,8 +10,6 @@ from commonplace_sqlite.store import SqliteStore
 if TYPE_CHECKING:
     from commonplace.plugin import BackendRegistrar, Store, StoreContext
 
-__all__ = ["commonplace_register_backends", "make_store"]
-
 
 class VectorSettings(Group):
     """``store.vector``."""

@@ -13,22 +13,6 @@ if TYPE_CHECKING:
 
     import apsw
 
-__all__ = [
-    "digest_in",
-    "digest_out",
-    "documents",
-    "found",
-    "heading_in",
-    "heading_out",
-    "ids_in",
-    "indexable",
-    "int_in",
-    "int_out",
-    "packed",
-    "text_in",
-    "text_out",
-    "unpacked",
-]
 
 _DOCUMENTS = """
 SELECT plain, source, path, digest, size, mtime_ns, ctime_ns, inode, fingerprint, resume

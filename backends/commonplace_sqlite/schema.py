@@ -13,27 +13,6 @@ if TYPE_CHECKING:
 
     Migration = Callable[[apsw.Connection], None]
 
-__all__ = [
-    "APPLICATION_ID",
-    "BUILD_TABLES",
-    "FILE_TABLES",
-    "MIGRATIONS",
-    "VERSION",
-    "LiveBuild",
-    "activate",
-    "all_builds",
-    "create",
-    "create_build",
-    "drop",
-    "drop_build",
-    "has_spaces",
-    "live_build",
-    "migrate",
-    "need",
-    "of_build",
-    "open_build",
-    "text_id",
-]
 
 APPLICATION_ID = 0x436D6E70
 """Stands in the file's header ("Cmnp"): what is not marked so was not written by us."""

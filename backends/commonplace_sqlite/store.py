@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     )
     from commonplace_sqlite.vectors.searching import VectorSearch
 
-__all__ = ["SqliteStore"]
-
 
 class SqliteStore:
     """Chunks, keyword index and vectors in a file; see :class:`~commonplace.plugin.VectorStore`.

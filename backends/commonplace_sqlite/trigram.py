@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from commonplace_sqlite.keyword import Clause
     from commonplace_sqlite.schema import LiveBuild
 
-__all__ = ["keyword"]
 
 _LEAST = 3
 _K1 = 1.2

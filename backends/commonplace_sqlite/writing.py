@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     Known = tuple[int, int]
 
-__all__ = ["Effect", "Key", "net_effects", "put_documents"]
 
 _FIND = "SELECT id, chunks FROM document_<n> WHERE source = ? AND path = ?"
 _TOUCH = """

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     )
     from commonplace.model.search import SearchResult
 
-__all__ = ["AsyncMemory"]
-
 
 class AsyncMemory:
     """A :class:`~commonplace.Memory` whose methods are coroutines: same parameters, same errors.

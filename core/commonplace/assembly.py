@@ -32,15 +32,6 @@ if TYPE_CHECKING:
     from commonplace.resilience.breaker import CircuitBreaker
     from commonplace.text.analyse import Analyser
 
-__all__ = [
-    "analyser_of",
-    "embeds",
-    "make_backends",
-    "make_sources",
-    "mounts_of",
-    "section_class",
-    "watched_paths",
-]
 
 _CHARACTERS_PER_TOKEN = 4
 

@@ -13,13 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = [
-    "expand_user",
-    "make_private_folder",
-    "user_cache_dir",
-    "user_config_dir",
-    "user_state_dir",
-]
 
 _APP = "commonplace"
 

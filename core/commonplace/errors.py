@@ -35,29 +35,6 @@ if TYPE_CHECKING:
 
     from commonplace.model.plugins import ConfigProblem
 
-__all__ = [
-    "CallerError",
-    "CommonplaceError",
-    "ConfigError",
-    "DeadlineExceededError",
-    "DeclinedError",
-    "IndexBusyError",
-    "IndexCorruptError",
-    "IndexNewerError",
-    "IndexReadOnlyError",
-    "IndexUnavailableError",
-    "MemoryDisabledError",
-    "NoteNotFoundError",
-    "PathNotAllowedError",
-    "PluginConflictError",
-    "PluginUnavailableError",
-    "ProviderError",
-    "ScopeDeniedError",
-    "UnavailableError",
-    "WorkspaceError",
-    "reason_of",
-]
-
 
 class CommonplaceError(Exception):
     """Root of all errors that commonplace raises on purpose.

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from commonplace.model.reports import SyncReport
     from commonplace.model.search import SearchResult
 
-__all__ = ["GROUP", "Hooks", "hookimpl", "hookspec"]
 
 GROUP = "commonplace"
 """The entry-point group, and the name of the pluggy project."""

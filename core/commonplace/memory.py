@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from commonplace.model.search import SearchResult
     from commonplace.sync.service import SyncService
 
-__all__ = ["Memory"]
-
 
 class Memory:
     """The memory of one agent in one workspace.

@@ -2,7 +2,5 @@
 
 from __future__ import annotations
 
-__all__ = ["SMALLEST_SIZE"]
-
 SMALLEST_SIZE = 32
 """The smallest budget of a chunk, in characters: less would cut words and break emoji."""

@@ -15,19 +15,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Document
 
-__all__ = [
-    "LONGEST_GRAPHEME",
-    "LinesChunker",
-    "Piece",
-    "TextLines",
-    "cut_inside",
-    "fit_characters",
-    "fit_weighted",
-    "next_border",
-    "to_chunks",
-    "weight",
-]
-
 
 class TextLines:
     r"""Line ``i`` (0-based) is ``text[starts[i]:ends[i]]``, its line end left out.

@@ -12,11 +12,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Chunk, Chunker, ChunkerContext, ChunkerRegistrar, Document
 
-__all__ = [
-    "MarkdownChunker",
-    "commonplace_register_chunkers",
-]
-
 
 class MarkdownChunker:
     """A new chunk at every heading; within a section chunks of up to ``size`` characters.

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Sequence
 
-__all__ = ["NO_BORDER", "Block", "Outline", "Scanner", "outline"]
-
 
 class Outline(NamedTuple):
     """What :func:`outline` finds.

@@ -15,12 +15,6 @@ if TYPE_CHECKING:
     from commonplace_chunkers.lines import TextLines
     from commonplace_chunkers.scanner import Block
 
-__all__ = [
-    "Packer",
-    "Section",
-    "sections",
-]
-
 
 _LONGEST_HEADING = 200
 

@@ -12,22 +12,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = [
-    "HTML_END",
-    "PLAIN_STOPS",
-    "SETEXT",
-    "Start",
-    "closes_fence",
-    "definition_length",
-    "delimiter_cells",
-    "expand_prefix",
-    "front_matter_end",
-    "header_cells",
-    "heading_text",
-    "is_text",
-    "recognise",
-]
-
 
 Start = tuple[str, int, str]
 """Kind, number, detail.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from commonplace.plugin import Context, ProgressCallback
     from commonplace_evaluation.sets import EvalSet
 
-__all__ = ["EvalCommand", "Outcome"]
-
 
 class EvalCommand:
     """Measures each set with an index of its own."""

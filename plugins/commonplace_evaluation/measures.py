@@ -14,7 +14,6 @@ from commonplace.plugin import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-__all__ = ["DEPTH", "METRICS", "Outcome", "Span", "average", "recall_in_budget", "score_query"]
 
 DEPTH = 10
 """How many results of a query are looked at."""

@@ -12,7 +12,6 @@ from commonplace_evaluation.measures import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["EvalQuery", "EvalSet", "find_sets"]
 
 _FILE = "queries.jsonl"
 _LAYOUT = "a set is a folder with a queries.jsonl and a workspace/ beside it"

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from commonplace_evaluation.measures import Outcome
 
-__all__ = ["as_json", "as_lines"]
 
 Scores = list[dict[str, float]]
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import ConfiguredPath, Root, ScanReport
 
-__all__ = ["NotesSource"]
-
 
 class NotesSource:
     """The notes of ``workspace``, and the Markdown of ``extra_paths`` beside them.

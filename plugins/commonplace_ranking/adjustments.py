@@ -14,14 +14,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Candidate, RankContext
 
-__all__ = [
-    "FLOOR",
-    "LexicalBoost",
-    "TemporalDecay",
-    "boosted",
-    "decay_factor",
-]
-
 
 FLOOR = 0.5
 """An old note keeps half its score: an exact identifier in it stays findable."""

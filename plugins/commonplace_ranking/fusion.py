@@ -12,16 +12,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import ArmScore, Candidate, RankContext
 
-__all__ = [
-    "BM25_HALF",
-    "BM25_LEAST",
-    "K",
-    "ReciprocalRank",
-    "Single",
-    "Weighted",
-    "unit_score",
-]
-
 
 BM25_HALF = 8.0
 """The BM25 score that maps to 0.5: about what two rare words give in a few hundred notes."""

@@ -14,14 +14,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Candidate, RankContext
 
-__all__ = [
-    "Likeness",
-    "Mmr",
-    "jaccard",
-    "likeness_of",
-    "original_tokens",
-]
-
 
 _WORD = re.compile(r"\w+")
 _SNIPPET = 700

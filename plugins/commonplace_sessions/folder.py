@@ -14,15 +14,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import RootFailure, ScanReport
 
-__all__ = [
-    "Folder",
-    "day_of",
-    "is_archived",
-    "is_claude_code",
-    "is_codex",
-    "is_openclaw",
-    "scan_folder",
-]
 
 _SUFFIX = ".jsonl"
 _ARCHIVED = re.compile(

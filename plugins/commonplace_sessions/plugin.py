@@ -13,10 +13,6 @@ if TYPE_CHECKING:
     from commonplace_sessions.readers import Reader
     from commonplace_sessions.source import Growth
 
-__all__ = [
-    "TranscriptSettings",
-]
-
 
 @hookimpl
 def commonplace_register_sources(register: SourceRegistrar) -> None:

@@ -10,22 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "Message",
-    "Reader",
-    "Record",
-    "Role",
-    "read_claude_code",
-    "read_codex",
-    "read_openclaw",
-    "role_of",
-    "spoken",
-    "text_of",
-    "timestamp_of",
-    "without_blocks",
-    "without_injected",
-]
-
 
 Role = Literal["user", "assistant"]
 

@@ -12,8 +12,6 @@ import re
 from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
-__all__ = ["redact"]
-
 _LONG = 18
 _KEPT_AT_START, _KEPT_AT_END = 6, 4
 _HIDDEN = "***"

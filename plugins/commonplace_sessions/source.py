@@ -26,12 +26,6 @@ if TYPE_CHECKING:
     from commonplace_sessions.readers import Reader
     from commonplace_sessions.transcript import Lines, Transcript
 
-__all__ = [
-    "Growth",
-    "TranscriptSource",
-    "grew_by_messages",
-]
-
 
 _COUNTED = 1 << 16
 

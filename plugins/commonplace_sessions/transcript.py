@@ -14,20 +14,6 @@ if TYPE_CHECKING:
 
     from commonplace_sessions.readers import Message, Reader, Record
 
-__all__ = [
-    "LONGEST_LINE",
-    "PIECE",
-    "WIDTH",
-    "Cut",
-    "Lines",
-    "Transcript",
-    "pieces_of",
-    "pieces_of_transcript",
-    "read_transcript",
-    "records",
-    "render",
-]
-
 
 PIECE = 1 << 14
 """Characters of text after which a piece ends, with the message that reaches them.

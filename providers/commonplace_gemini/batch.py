@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Answer, Deadline, RemoteClient
 
-__all__ = ["GeminiBatches"]
 
 _TYPE = "application/jsonl"
 _PAGES = 3

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         RemoteClient,
     )
 
-__all__ = ["HOST", "GeminiProvider", "Model"]
 
 HOST = "generativelanguage.googleapis.com"
 _DEFAULT_MODEL = "gemini-embedding-001"

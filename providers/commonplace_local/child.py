@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from commonplace_local.engines import Engine
 
-__all__ = ["main", "serve"]
 
 _POOLINGS = {1: "mean", 2: "cls", 3: "last"}
 _RANKING = 4

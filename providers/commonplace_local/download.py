@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from commonplace_local.references import HubModel
 
-__all__ = ["Announcer", "CacheFolder", "Downloader", "cache_folder"]
-
 
 if TYPE_CHECKING:
     from collections.abc import Callable

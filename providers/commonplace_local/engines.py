@@ -13,17 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "ENGINES",
-    "Engine",
-    "EngineError",
-    "Job",
-    "allowed_cpus",
-    "default_threads",
-    "engine",
-    "load",
-]
-
 
 class Job(NamedTuple):
     """What to load: ``context`` in tokens; ``pooling`` is ``None`` where the file has its own."""

@@ -9,7 +9,6 @@ from commonplace.plugin import ProviderError
 if TYPE_CHECKING:
     from commonplace.plugin import ProviderErrorKind
 
-__all__ = ["local_error"]
 
 _WORDS = 400
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import ProviderError
 
-__all__ = ["MAGIC", "BrokenFileError", "Value", "checked_names", "identity", "read_metadata"]
 
 MAGIC = b"GGUF"
 _VERSIONS = (2, 3)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from commonplace.plugin import Deadline, ProviderError, ProviderErrorKind
     from commonplace_local.references import HubModel
 
-__all__ = ["Hub", "RemoteFile"]
 
 _ENDPOINT = "https://huggingface.co"
 _COMMIT = re.compile(r"[0-9a-f]{40}")

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Deadline, ProviderContext
 
-__all__ = ["configured_model"]
-
 
 def configured_model(context: ProviderContext, env: Mapping[str, str]) -> _FileModel | _RemoteModel:
     """The model of ``local.modelPath``, or of ``model`` where that names a GGUF, or the default.

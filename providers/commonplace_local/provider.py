@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from commonplace.plugin import Deadline, ProviderContext
     from commonplace_local.keeper import Keeper
 
-__all__ = ["LocalProvider"]
 
 _CONTEXT = 2048  # tokens; longer contexts cost memory that chunks never need
 _IDLE_SECONDS = 300.0

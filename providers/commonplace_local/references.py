@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["DEFAULT_MODEL", "PLAIN", "Family", "HubModel", "family_of", "is_remote", "parse_hub"]
-
 DEFAULT_MODEL = "hf:ggml-org/embeddinggemma-300M-GGUF/embeddinggemma-300M-Q8_0.gguf"
 
 # Compiled when first used: most settings name a file.

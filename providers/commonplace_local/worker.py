@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["GoneError", "Worker", "child_environment"]
 
 _WORDS = 40  # lines kept of what the engine prints
 _LINE = 2000

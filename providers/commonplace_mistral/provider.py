@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Answer, ErrorInfo, ProviderContext, RemoteClient
 
-__all__ = ["MistralProvider"]
 
 _BASE = "https://api.mistral.ai/v1"
 _MODEL = "mistral-embed"

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Answer, ErrorInfo, ProviderContext, RemoteClient
 
-__all__ = ["OllamaProvider", "prompts_of"]
 
 _BASE = "http://127.0.0.1:11434"
 _MODEL = "nomic-embed-text"

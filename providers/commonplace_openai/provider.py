@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         RemoteClient,
     )
 
-__all__ = ["GrowingLimit", "OpenAIProvider"]
 
 _BASE = "https://api.openai.com/v1"
 _MODEL = "text-embedding-3-small"

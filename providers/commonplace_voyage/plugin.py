@@ -9,8 +9,6 @@ from commonplace.plugin import Credentials, hookimpl
 if TYPE_CHECKING:
     from commonplace.plugin import EmbeddingProvider, ProviderContext, ProviderRegistrar
 
-__all__ = ["commonplace_register_providers"]
-
 
 @hookimpl
 def commonplace_register_providers(register: ProviderRegistrar) -> None:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Answer, BatchJobs, ErrorInfo, ProviderContext, RemoteClient
 
-__all__ = ["Model", "VoyageProvider"]
 
 _HOST = "api.voyageai.com"
 _ATLAS_HOST = "ai.mongodb.com"

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         UpdateCounts,
     )
 
-__all__ = ["Qmd"]
 
 _IDLE = 600.0  # seconds after which the server, of some 110 MB, is ended
 

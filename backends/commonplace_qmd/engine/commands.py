@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from commonplace_qmd.engine.installation import Program
     from commonplace_qmd.engine.values import QmdHome, Row
 
-__all__ = ["Commands", "Ended", "Runs", "end_group", "run"]
 
 _POLL = 0.05  # seconds between two checks whether a process has ended with its pipes open
 _CHUNK = 1 << 16

@@ -20,20 +20,6 @@ if TYPE_CHECKING:
 
     from commonplace_qmd.engine.values import ModelKind, QmdHome
 
-__all__ = [
-    "LEAST_NODE",
-    "LEAST_VERSION",
-    "OfflineHub",
-    "Program",
-    "check_version",
-    "environment",
-    "has_other_collections",
-    "has_vector_table",
-    "has_vectors",
-    "installed_models",
-    "known_collections",
-    "locate",
-]
 
 LEAST_NODE = 22
 LEAST_VERSION = (2, 8, 3)

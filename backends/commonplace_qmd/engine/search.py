@@ -28,17 +28,6 @@ if TYPE_CHECKING:
     from commonplace_qmd.engine.server import Resident, Server
     from commonplace_qmd.engine.values import LineKind, Mode, ModelKind, QmdHome, Row
 
-__all__ = [
-    "Plan",
-    "Search",
-    "as_document",
-    "cleaned",
-    "has_words",
-    "is_findable",
-    "no_models",
-    "plain",
-    "plan",
-]
 
 _SERVER_LINES = 10  # that the server accepts
 _SERVER_ROWS = 20  # that the server takes from each list, whatever limit it gets

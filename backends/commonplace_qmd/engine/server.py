@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     Response = Mapping[str, Any] | None
     """A JSON-RPC response; ``None`` where the server ended before it sent one."""
 
-__all__ = ["Resident", "Server"]
 
 _PROTOCOL = "2025-06-18"
 _CHUNK = 1 << 16

@@ -12,24 +12,6 @@ from commonplace.plugin import DeadlineExceededError, NamedTuple, UnavailableErr
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = [
-    "Line",
-    "LineKind",
-    "Mode",
-    "ModelKind",
-    "QmdError",
-    "QmdHome",
-    "QmdStatus",
-    "QmdTimeoutError",
-    "Reason",
-    "RefusedError",
-    "Row",
-    "UnknownCollectionError",
-    "UpdateCounts",
-    "parse_uri",
-    "read_output",
-    "read_results",
-]
 
 _SHOWN = 160
 _SCHEME = "qmd://"

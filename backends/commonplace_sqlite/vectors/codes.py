@@ -20,26 +20,6 @@ if TYPE_CHECKING:
 
     Kernel = Callable[[Any, bytes, int], Any]
 
-__all__ = [
-    "HEAD",
-    "NORM_SLACK",
-    "Kernels",
-    "checked",
-    "dot",
-    "encode",
-    "integers",
-    "integers_in",
-    "normalised",
-    "numbers",
-    "numbers_in",
-    "padded",
-    "query_code",
-    "query_code_by_numpy",
-    "room",
-    "rounded",
-    "row_bytes",
-    "rows_in_part",
-]
 
 _Number = TypeVar("_Number", int, float)
 

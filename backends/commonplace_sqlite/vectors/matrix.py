@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from commonplace_sqlite.vectors.spaces import Space
 
-__all__ = ["Matrix", "Run"]
 
 Run = tuple[int, int]
 """The first of some rows that follow each other, and the one after the last."""

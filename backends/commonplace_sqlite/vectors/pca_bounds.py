@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from commonplace_sqlite.vectors.codes import Kernels
 
-__all__ = ["PcaBounds"]
 
 _SHARE = 8
 _MOST_COLUMNS = 256

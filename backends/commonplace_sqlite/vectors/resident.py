@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from commonplace_sqlite.vectors.spaces import Space
     from commonplace_sqlite.vectors.streaming import Pair
 
-__all__ = ["Resident"]
 
 _GROUP_ROWS = 64
 _BLOCK_ROWS = 512

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from commonplace_sqlite.vectors.spaces import Space
     from commonplace_sqlite.vectors.streaming import Pair
 
-__all__ = ["Extension", "Limits", "VectorSearch", "installed"]
-
 
 class Limits(NamedTuple):
     """From how many vectors on a plan is worth while, or up to how many.

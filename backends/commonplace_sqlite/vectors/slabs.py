@@ -24,21 +24,6 @@ if TYPE_CHECKING:
 
     Digest = str | bytes
 
-__all__ = [
-    "Going",
-    "Part",
-    "documents_added",
-    "documents_going",
-    "drop_space",
-    "forget_codes",
-    "forget_slabs",
-    "forget_unused",
-    "part_counts",
-    "parts_of_digests",
-    "parts_of_documents",
-    "put_vectors",
-    "write_slabs",
-]
 
 Part = tuple[int, int]
 """A document, and which run of its chunks."""

@@ -18,17 +18,6 @@ if TYPE_CHECKING:
 
     Digest = str | bytes
 
-__all__ = [
-    "Space",
-    "all_spaces",
-    "covered",
-    "find_space",
-    "forget_rows",
-    "missing",
-    "space_infos",
-    "store_rows",
-    "vectors_of",
-]
 
 _COVERED = "SELECT coalesce(sum(count), 0) FROM slab_<n> WHERE space = ?"
 _MISSING = """

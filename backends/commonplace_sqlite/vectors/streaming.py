@@ -39,21 +39,6 @@ if TYPE_CHECKING:
 
     Near = tuple[list[int], list[float], list[float]]
 
-__all__ = [
-    "ROUNDING",
-    "CodedQuery",
-    "Contest",
-    "Pair",
-    "all_pairs",
-    "best_chunks",
-    "by_codes",
-    "by_extension",
-    "count_vectors",
-    "floor_of",
-    "near_by_numpy",
-    "near_by_simsimd",
-    "select_slabs",
-]
 
 _GROUP = 1_024
 """Vectors whose codes are compared at once."""

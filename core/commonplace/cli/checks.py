@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from commonplace.memory import Memory
     from commonplace.model.reports import Status
 
-__all__ = ["all_checks"]
 
 _EXTRAS = (
     ("rich", "rich", "a progress bar with the time left"),

@@ -16,15 +16,6 @@ if TYPE_CHECKING:
     from commonplace.memory import Memory
     from commonplace.model.reports import SyncListener
 
-__all__ = [
-    "Command",
-    "Context",
-    "plugin_command",
-    "plugin_command_names",
-    "plugin_commands",
-    "plugin_host",
-]
-
 
 class Command(Protocol):
     """One command of the command line.

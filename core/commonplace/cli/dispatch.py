@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from commonplace.cli.context import Command
 
-__all__ = ["BUILTIN", "builtin_command", "dispatch", "overview"]
 
 BUILTIN = (
     "demo",

@@ -12,7 +12,6 @@ from commonplace.errors import CommonplaceError, ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["report", "report_interrupt", "wants_json"]
 
 _ENDED = "interrupted; nothing is lost, the same command continues"
 

@@ -10,14 +10,6 @@ if TYPE_CHECKING:
     from commonplace.cli.terminal import Style
     from commonplace.model.search import Explanation, Hit, SearchResult
 
-__all__ = [
-    "arms_of",
-    "explained",
-    "notes_on",
-    "plain_hits",
-    "pretty_hits",
-]
-
 
 def plain_hits(result: SearchResult, *, explain: bool) -> str:
     """For each hit a line ``score path:start-end``, its snippet, and an empty line."""

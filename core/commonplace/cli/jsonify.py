@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from commonplace.model.reports import Status, SyncReport
     from commonplace.model.search import Hit, SearchResult
 
-__all__ = ["SCHEMA_VERSION", "camel", "document", "dumps", "plain"]
 
 SCHEMA_VERSION = 1
 """Stands in every object; it grows when a key is renamed, removed, or changes its meaning."""

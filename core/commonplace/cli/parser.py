@@ -13,16 +13,6 @@ if TYPE_CHECKING:
 
     from commonplace.cli.context import Command
 
-__all__ = [
-    "PROGRAM",
-    "Parser",
-    "UsageError",
-    "add_common",
-    "command_parser",
-    "positive_int",
-    "suggest",
-    "unit_interval",
-]
 
 PROGRAM = "commonplace"
 

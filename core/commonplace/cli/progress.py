@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
     from commonplace.model.reports import Progress
 
-__all__ = ["ProgressLine"]
 
 _DELAY = 0.5  # seconds before the line appears: shorter work needs none
 _REDRAW = 0.1  # seconds between two drawings

@@ -9,20 +9,6 @@ from unicodedata import category, east_asian_width
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = [
-    "Style",
-    "cells",
-    "columns",
-    "count",
-    "fit",
-    "highlighted",
-    "pad",
-    "printable",
-    "size",
-    "style_of",
-    "wrap",
-]
-
 
 # A note must not be able to move the cursor, set the title or answer in the user's name. Each
 # character is replaced by exactly one, so that offsets into the text stay true.

@@ -10,19 +10,6 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = [
-    "BACKENDS",
-    "CHUNKER",
-    "CHUNKERS",
-    "CHUNK_SIZES",
-    "ORIGINAL_BACKENDS",
-    "RANKERS",
-    "SEARCH_KEYS",
-    "SOURCES",
-    "SWITCHED_RANKERS",
-    "TRANSCRIPTS",
-    "Owner",
-]
 
 BACKENDS = ("builtin",)
 """The chain of backends."""

@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from commonplace.config.reading import Keys, Reader
     from commonplace.model.plugins import ConfigProblem
 
-__all__ = [
-    "AgentFindings",
-    "Findings",
-    "Shapes",
-    "merged_sections",
-    "owned",
-    "read_document",
-    "read_sections",
-]
-
 
 Names = tuple[str, ...]
 

@@ -11,8 +11,6 @@ from commonplace.config.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["load_settings"]
-
 
 def load_settings(
     *,

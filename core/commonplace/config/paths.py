@@ -15,26 +15,6 @@ if TYPE_CHECKING:
     from commonplace.config.document import Findings
     from commonplace.config.reading import Found
 
-__all__ = [
-    "ORIGINAL_NAMES",
-    "VARIABLES",
-    "WORKSPACE_FILE",
-    "Agents",
-    "ConfigPath",
-    "cache_dir",
-    "checked_agent",
-    "config_paths",
-    "default_workspace",
-    "find_agent",
-    "find_workspace",
-    "given",
-    "is_originals",
-    "openclaw_dirs",
-    "original_file",
-    "state_dir",
-    "user_file",
-]
-
 
 WORKSPACE_FILE = "commonplace.json5"
 """A workspace's own file. It has no dot before its name: what tunes a search is not hidden."""

@@ -20,21 +20,6 @@ if TYPE_CHECKING:
     from commonplace.config.shape import Branch, Shape
     from commonplace.model.plugins import ConfigProblem
 
-__all__ = [
-    "READERS",
-    "Found",
-    "Keys",
-    "Layer",
-    "Reader",
-    "backend_chain",
-    "byte_size",
-    "extra_paths",
-    "hint",
-    "joined",
-    "key_path",
-    "plugin_id",
-]
-
 
 _SIZE = r"(?ai)\s*(\d+(?:\.\d+)?)\s*(b|[kmgt]i?b?)?\s*"
 _POWER = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4}

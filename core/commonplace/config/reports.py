@@ -29,13 +29,6 @@ if TYPE_CHECKING:
     from commonplace.config.resolve import Resolution
     from commonplace.config.settings import Settings
 
-__all__ = [
-    "CheckReport",
-    "Explained",
-    "check",
-    "explain",
-]
-
 
 _CHOICES = (
     ("memory", "backend", "backend"),

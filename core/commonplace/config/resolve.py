@@ -30,12 +30,6 @@ if TYPE_CHECKING:
     from commonplace.config.shape import Shape
     from commonplace.model.plugins import ConfigProblem
 
-__all__ = [
-    "Resolution",
-    "resolve",
-    "search_settings",
-]
-
 
 def search_settings(
     shape: Shape, found: Mapping[tuple[str, ...], Any]

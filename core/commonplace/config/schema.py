@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from commonplace.config.shape import Branch
     from commonplace.model.plugins import Setting
 
-__all__ = ["json_schema"]
 
 Schema = dict[str, Any]
 

@@ -9,20 +9,6 @@ from commonplace.config.defaults import CHUNKER, CHUNKERS, SOURCES, TRANSCRIPTS
 from commonplace.config.secret import Secret
 from commonplace.model.plugins import Group, setting
 
-__all__ = [
-    "BatchSettings",
-    "CacheSettings",
-    "ChunkingSettings",
-    "ExtraPath",
-    "HybridSettings",
-    "QuerySettings",
-    "RankingSettings",
-    "RemoteSettings",
-    "SearchSettings",
-    "StoreSettings",
-    "SyncSettings",
-]
-
 
 class ChunkingSettings(Group):
     """How notes are cut into pieces."""

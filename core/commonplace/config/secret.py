@@ -11,7 +11,6 @@ from commonplace.errors import UnavailableError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["REFERENCE", "Opaque", "Secret", "variables"]
 
 REFERENCE = r"(\$?)\$\{([A-Z_][A-Z0-9_]*)\}"
 """A ``${NAME}``, or, with another dollar before it, the same as plain text."""

@@ -9,8 +9,6 @@ from commonplace.config.defaults import BACKENDS
 from commonplace.config.search import SearchSettings
 from commonplace.model.plugins import Group, setting
 
-__all__ = ["FlushSettings", "MemorySettings", "Settings"]
-
 Citations = Literal["auto", "on", "off"]
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from commonplace.config.defaults import Owner
 
-__all__ = ["Branch", "Graft", "Leaf", "Shape", "camel", "is_described"]
 
 Names = tuple[str, ...]
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from commonplace.model.plugins import Setting
 
-__all__ = ["Reading", "WrongValueError", "convert", "kind_of"]
-
 
 class WrongValueError(Exception):
     """What is wrong with a value, in words that never quote it.

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from commonplace.model.store import SpaceInfo
     from commonplace.protocols.providers import BatchProvider, EmbeddingProvider, ProviderContext
 
-__all__ = ["ProviderBuilder"]
-
 
 class ProviderBuilder:
     """Builds providers, all with the same settings and clocks."""

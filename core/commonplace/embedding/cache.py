@@ -16,7 +16,6 @@ from commonplace.dirs import make_private_folder
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-__all__ = ["EmbeddingCache", "text_digest"]
 
 T = TypeVar("T")
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from commonplace.model.plugins import Registration
     from commonplace.protocols.providers import EmbeddingProvider
 
-__all__ = ["Choice", "EmbeddingChooser", "choose"]
 
 _NONE = ("none", "")
 

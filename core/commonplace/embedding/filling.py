@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.stores import VectorStore
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["fill_vectors"]
 
 _GROUP = 2000
 _EXCERPT = 40  # characters of a text whose path is not found

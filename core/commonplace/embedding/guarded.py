@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     Heard = Callable[[ProviderError | None], None]
 
-__all__ = ["GuardedProvider"]
 
 Purpose = Literal["query", "document"]
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.providers import BatchJobs, BatchProvider, EmbeddingProvider, Limits
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["RotatingKeys", "context_of", "find_keys", "missing_key"]
 
 _SERVICE = "commonplace"
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.providers import EmbeddingProvider, Limits
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["Embedded", "RequestRunner", "cut_to_fit", "estimate_tokens", "fits", "pack"]
 
 Purpose = Literal["query", "document"]
 _SHORTEST_CUT = 16

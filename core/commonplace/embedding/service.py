@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     from commonplace.model.store import SpaceInfo
     from commonplace.resilience.deadline import Deadline
 
-__all__ = [
-    "KEYWORDS",
-    "ActiveProvider",
-    "EmbeddingService",
-    "NoVector",
-    "QueryVector",
-    "active_provider",
-    "cache_key",
-    "provider_states",
-    "refused_texts",
-]
 
 KEYWORDS = "keywords alone"
 """Stands for the provider where no provider can embed the query."""

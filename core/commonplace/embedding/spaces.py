@@ -16,17 +16,6 @@ if TYPE_CHECKING:
     from commonplace.model.store import SpaceInfo
     from commonplace.protocols.providers import ProviderContext
 
-__all__ = [
-    "RefusedText",
-    "RefusedTexts",
-    "SpaceLedger",
-    "VectorLength",
-    "context_as_recorded",
-    "fingerprint_of",
-    "recorded_settings",
-    "space_name",
-    "space_of",
-]
 
 _FIELDS = ("model", "dims", "query_prefix", "document_prefix")
 _LENGTH = "length"

@@ -13,7 +13,6 @@ from commonplace.errors import ProviderError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["UNIT_SLACK", "check_units", "checked", "dims_of", "floats", "unit"]
 
 UNIT_SLACK = 1e-3
 """How far from 1 the length of a vector may be for a store to take it as one of unit length."""

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from commonplace.resilience.breaker import CircuitBreaker
     from commonplace.resilience.guarded_call import Worker
 
-__all__ = ["PROBE_SECONDS", "Backend", "BackendSearch", "BackendsStatus", "Work"]
 
 T = TypeVar("T")
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.contexts import ManagerHealth
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["ChainSearch", "FallbackMemoryManager", "Standby"]
 
 Standby = Literal["lazy", "warm"]
 """When the index of a backend that is not active is updated: once it answers, or always."""

@@ -25,17 +25,6 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Stamp
     from commonplace.model.plugins import Mount
 
-__all__ = [
-    "cut_lines",
-    "decode",
-    "open_below",
-    "read_bytes",
-    "read_lines",
-    "read_mounted",
-    "resolve",
-    "split_citation",
-]
-
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0)

@@ -19,21 +19,6 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Stamp
     from commonplace.protocols.sources import ConfiguredPath
 
-__all__ = [
-    "IGNORED_FOLDERS",
-    "SUFFIX",
-    "ExtraRoot",
-    "Root",
-    "Roots",
-    "check_workspace",
-    "day_of",
-    "glob_regex",
-    "is_ignored",
-    "is_link",
-    "matcher",
-    "stamp_of",
-]
-
 
 _STARS = r"(?:(?:^|(?<=/))(?:\*\*+/)+)|\*\*+|\*|\?"
 _WILDCARD = re.compile(_STARS)

@@ -38,16 +38,6 @@ if TYPE_CHECKING:
     from commonplace.files.roots import Root
     from commonplace.model.documents import Stamp
 
-__all__ = [
-    "Findings",
-    "is_storable",
-    "printable",
-    "scan",
-    "scan_root",
-    "walk",
-    "words_of",
-]
-
 
 _PARENTS = frozenset({"", os.pardir})
 

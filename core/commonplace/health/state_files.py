@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from commonplace.embedding.cache import EmbeddingCache
 
-__all__ = ["check_state_files", "delete_files", "leftovers"]
 
 _MIN_AGE_SECONDS = 3_600
 """Writing one of these files takes milliseconds: an older one was left by a killed process."""

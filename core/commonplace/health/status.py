@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from commonplace.model.reports import BackendState, ProviderState, SyncState
     from commonplace.model.store import SpaceInfo, StoreHealth
 
-__all__ = ["status_of"]
-
 
 def status_of(
     settings: Settings,

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
     from commonplace.host.discovery import EntryPoint
 
-__all__ = ["DISABLE", "ONLY", "Catalogue", "conflict", "switch_hint"]
 
 ONLY = "COMMONPLACE_PLUGINS"
 DISABLE = "COMMONPLACE_DISABLE_PLUGINS"

@@ -16,18 +16,6 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = [
-    "CALLED",
-    "FIELD",
-    "KINDS",
-    "EntryPoint",
-    "Kind",
-    "canonical",
-    "installed",
-    "remember",
-    "scan",
-]
-
 
 Kind = Literal["backend", "source", "chunker", "provider", "ranker", "command"]
 

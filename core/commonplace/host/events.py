@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from commonplace.model.reports import SyncReport
     from commonplace.model.search import SearchResult
 
-__all__ = ["EventBus", "Listeners", "logger"]
-
 
 def logger() -> Logger:
     """The logger ``commonplace``; the program decides where it goes, not Python's last resort."""

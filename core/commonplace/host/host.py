@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.sources import Chunker, Source
     from commonplace.protocols.stores import Store
 
-__all__ = ["BackendRegistration", "PluginHost"]
 
 TRACE = "COMMONPLACE_TRACE_PLUGINS"
 

@@ -47,18 +47,6 @@ if TYPE_CHECKING:
         ready: Callable[[ProviderContext], Probe] | None
 
 
-__all__ = [
-    "MEMBERS",
-    "REGISTRARS",
-    "BackendRegistrar",
-    "ChunkerRegistrar",
-    "CommandRegistrar",
-    "ProviderRegistrar",
-    "RankerRegistrar",
-    "Registrar",
-    "SourceRegistrar",
-]
-
 MEMBERS: Mapping[str, tuple[str, ...]] = {
     "store": (
         *("capabilities", "writer", "builds", "open_build", "activate", "drop"),

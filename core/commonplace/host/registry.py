@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from commonplace.host.discovery import EntryPoint
     from commonplace.model.plugins import Registration
 
-__all__ = ["Entry", "Failure", "Registry", "attempt"]
 
 R = TypeVar("R")
 

@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from commonplace.host.registry import Registry
     from commonplace.model.plugins import Probe
 
-__all__ = [
-    "PluginInfo",
-    "describe",
-    "error_of",
-]
-
 
 @frozen
 class PluginInfo:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import Terms
     from commonplace.model.search import KeywordQuery, Phrase, Where
 
-__all__ = ["TermCounts", "bm25", "matches_terms", "passing", "term_counts"]
 
 K = TypeVar("K")
 

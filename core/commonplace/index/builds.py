@@ -12,22 +12,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.stores import Store
     from commonplace.text.analyse import Analyser
 
-__all__ = [
-    "Target",
-    "begun_build",
-    "build_identity",
-    "can_answer",
-    "choose_target",
-    "fingerprint_of",
-    "forced_at",
-    "forced_identity",
-    "is_abandoned",
-    "is_current",
-    "live_build",
-    "plain_identity",
-    "same_tokenizer",
-    "same_workspace",
-]
 
 _WORKSPACE = " workspace="
 _FORCED = "forced="

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 
-__all__ = [
-    "IndexCheck",
-    "citation_of",
-]
-
 
 _PATIENCE_SECONDS = 30.0
 

@@ -30,16 +30,6 @@ if TYPE_CHECKING:
 
     Put = Callable[[Change], None]
 
-__all__ = [
-    "DocumentProcessor",
-    "GrowingDocument",
-    "Outcome",
-    "Result",
-    "Resume",
-    "analyse_chunks",
-    "resume_of",
-    "title_of",
-]
 
 _AT_ONCE = 1 << 20
 """Characters of a growing document that are processed at once, if there are so many."""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 
-__all__ = ["Indexer"]
 
 _BATCH_CHUNKS = 500
 _BATCH_DOCUMENTS = 200

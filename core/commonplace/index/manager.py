@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 
-__all__ = ["Arms", "IndexedMemoryManager"]
 
 _LEASE_SECONDS = 30.0
 

@@ -18,18 +18,6 @@ if TYPE_CHECKING:
 
     Pair = tuple[DocumentRef, StoredDocument | None]
 
-__all__ = [
-    "TICK_NS",
-    "MissingSource",
-    "Plan",
-    "SourceScan",
-    "is_unsettled",
-    "lies_under",
-    "plan_changes",
-    "scan_sources",
-    "settled_stamp",
-    "with_scans",
-]
 
 TICK_NS = 20_000_000
 """Longer than the tick of any common kernel's file times (1 to 10 ms)."""

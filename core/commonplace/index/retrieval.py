@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.stores import Store, VectorStore
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["keyword_arm", "neighbour_share", "vector_arm"]
 
 _DEPTH = 20
 _BONUS = 0.5

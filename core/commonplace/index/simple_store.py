@@ -31,13 +31,6 @@ if TYPE_CHECKING:
     from commonplace.model.search import KeywordQuery, Where
     from commonplace.resilience.deadline import Deadline
 
-__all__ = [
-    "Contents",
-    "Held",
-    "SimpleStore",
-    "StoredEntry",
-    "StoredRow",
-]
 
 _CHECK_EVERY = 256
 """Rows between two checks of the deadline: well under a millisecond of work."""

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.stores import Store
     from commonplace.text.analyse import Analyser
 
-__all__ = ["Freshness", "IndexSync", "freshen", "maintain_unasked"]
 
 _MANY = 100
 """So many new documents are taken for the rest of a first index, whose progress is shown."""

@@ -12,18 +12,6 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Stamp, Trust
     from commonplace.model.search import StoredChunk
 
-__all__ = [
-    "AnalysedChunk",
-    "AppendDocument",
-    "Change",
-    "Chunk",
-    "DeleteDocument",
-    "PutDocument",
-    "Terms",
-    "TouchDocument",
-    "embedding_text",
-]
-
 
 class Chunk(NamedTuple):
     """A contiguous piece of a document.

@@ -9,16 +9,6 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from datetime import date
 
-__all__ = [
-    "Document",
-    "DocumentRef",
-    "RootFailure",
-    "ScanReport",
-    "Segment",
-    "Stamp",
-    "Trust",
-    "WatchedPath",
-]
 
 Trust = Literal["memory", "session", "external"]
 """Who wrote a text: the agent's own notes, a conversation, or the files of others."""

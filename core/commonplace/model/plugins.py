@@ -11,21 +11,6 @@ if TYPE_CHECKING:
 
     from commonplace.model.search import Query
 
-__all__ = [
-    "METADATA",
-    "REQUIRED",
-    "ConfigProblem",
-    "Credentials",
-    "Group",
-    "Mount",
-    "Probe",
-    "Registration",
-    "Setting",
-    "described",
-    "is_id",
-    "setting",
-]
-
 
 T = TypeVar("T")
 

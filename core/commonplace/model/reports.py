@@ -13,23 +13,6 @@ if TYPE_CHECKING:
     from commonplace.model.search import Fallback
     from commonplace.model.store import Finding, SpaceInfo
 
-__all__ = [
-    "BackendState",
-    "Embedding",
-    "NoteText",
-    "Progress",
-    "ProgressCallback",
-    "ProviderState",
-    "Reason",
-    "Status",
-    "SyncEvent",
-    "SyncListener",
-    "SyncOutcome",
-    "SyncReport",
-    "SyncState",
-    "WatchMode",
-]
-
 
 class Progress(Record):
     """How far a long piece of work is; ``total`` is 0 while unknown."""

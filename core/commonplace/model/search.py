@@ -9,27 +9,6 @@ from commonplace.model.tuples import NamedTuple, Record
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-__all__ = [
-    "Arm",
-    "ArmFacts",
-    "ArmKind",
-    "ArmScore",
-    "Candidate",
-    "ChunkId",
-    "Explanation",
-    "Fallback",
-    "Found",
-    "Hit",
-    "KeywordMatches",
-    "KeywordQuery",
-    "Nearest",
-    "Phrase",
-    "Query",
-    "SearchResult",
-    "Step",
-    "StoredChunk",
-    "Where",
-]
 
 ChunkId = int | str
 """A store's own name of a chunk: stable while the document is not replaced, opaque to others."""

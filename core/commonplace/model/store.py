@@ -11,15 +11,6 @@ if TYPE_CHECKING:
 
     from commonplace.model.documents import Stamp
 
-__all__ = [
-    "Build",
-    "Finding",
-    "Fix",
-    "SpaceInfo",
-    "StoreHealth",
-    "StoredDocument",
-]
-
 
 class StoredDocument(NamedTuple):
     """A document as a store remembers it, for finding out what has changed.

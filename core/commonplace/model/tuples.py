@@ -26,8 +26,6 @@ except ImportError:  # another Python than CPython
         return property(itemgetter(index), doc=doc)
 
 
-__all__ = ["NamedTuple", "Record"]
-
 _NOT_COPIED = frozenset({"__module__", "__qualname__", "__classcell__"})
 
 

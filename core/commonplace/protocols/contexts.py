@@ -16,16 +16,6 @@ if TYPE_CHECKING:
     from commonplace.model.store import Finding, SpaceInfo, StoreHealth
     from commonplace.protocols.sources import ConfiguredPath, Source
 
-__all__ = [
-    "ChunkerContext",
-    "ManagerContext",
-    "ManagerHealth",
-    "RankContext",
-    "RankerContext",
-    "SourceContext",
-    "StoreContext",
-]
-
 
 class StoreContext(NamedTuple):
     """What a store's factory is given.

@@ -12,11 +12,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.contexts import ManagerHealth, RankContext
     from commonplace.resilience.deadline import Deadline
 
-__all__ = [
-    "MemoryManager",
-    "Ranker",
-]
-
 
 class MemoryManager(Protocol):
     """A whole engine: it can search a workspace and maintain itself."""

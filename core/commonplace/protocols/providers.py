@@ -11,17 +11,6 @@ if TYPE_CHECKING:
 
     from commonplace.resilience.deadline import Deadline
 
-__all__ = [
-    "BatchJobs",
-    "BatchLimits",
-    "BatchLine",
-    "BatchProvider",
-    "BatchState",
-    "EmbeddingProvider",
-    "Limits",
-    "ProviderContext",
-]
-
 
 @frozen
 class ProviderContext:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
         WatchedPath,
     )
 
-__all__ = ["Chunker", "ConfiguredPath", "GrowingSource", "Source", "WatchedSource"]
-
 
 class ConfiguredPath(Protocol):
     """A file or folder that the configuration names beside the workspace's own."""

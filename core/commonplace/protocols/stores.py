@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from commonplace.model.store import Build, SpaceInfo, StoredDocument, StoreHealth
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["Store", "VectorStore"]
-
 
 class Store(Protocol):
     """Keeps chunks and answers keyword queries.

@@ -9,8 +9,6 @@ import time
 
 from commonplace.dirs import make_private_folder
 
-__all__ = ["write_whole"]
-
 _LONG_SECONDS = 3600
 
 

@@ -21,15 +21,6 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = [
-    "BreakerFile",
-    "BreakerKeeper",
-    "BreakerRecord",
-    "BreakerState",
-    "CircuitBreaker",
-    "recorded",
-]
-
 
 _LONGEST_ASKED = 3600.0
 """Seconds that a part may ask to be left alone for: some name a date centuries from now."""

@@ -11,7 +11,6 @@ from commonplace.errors import DeadlineExceededError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["LOOK_SECONDS", "NEVER", "Deadline"]
 
 LOOK_SECONDS = 0.1
 """Between two checks of a caller that waits, where a deadline may be cancelled meanwhile."""

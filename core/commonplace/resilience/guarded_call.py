@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from commonplace.resilience.breaker import BreakerState, CircuitBreaker
     from commonplace.resilience.deadline import Deadline
 
-__all__ = [
-    "Failure",
-    "GuardedCaller",
-    "Worker",
-]
-
 
 T = TypeVar("T")
 

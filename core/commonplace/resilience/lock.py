@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from commonplace.model.reports import ProgressCallback
 
-__all__ = ["Holder", "Lease", "waited_for"]
 
 T = TypeVar("T")
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["PASSING", "RetryPolicy", "with_retries"]
 
 T = TypeVar("T")
 

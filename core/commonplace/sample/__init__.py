@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["SEARCHES", "copy_workspace"]
-
 SEARCHES = (
     "why did the sign go blank at night?",
     "ERR_STALE_HARMONICS",

@@ -29,19 +29,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.managers import Ranker
     from commonplace.text.analyse import Analyser
 
-__all__ = [
-    "SEARCH_SECONDS",
-    "Answer",
-    "Request",
-    "Searched",
-    "Searcher",
-    "candidates_of",
-    "chain_of",
-    "make_rankers",
-    "rank",
-    "with_step",
-]
-
 
 SEARCH_SECONDS = 30.0
 """How long a search may take, apart from building a first index."""

@@ -14,13 +14,6 @@ if TYPE_CHECKING:
     from commonplace.model.search import Candidate, KeywordQuery
     from commonplace.text.analyse import Analyser
 
-__all__ = [
-    "LIMIT",
-    "above",
-    "hits_of",
-    "make_snippet",
-]
-
 
 def above(
     ranked: Sequence[Candidate],

@@ -18,18 +18,6 @@ if TYPE_CHECKING:
     from commonplace.files.scan import Scandir
     from commonplace.model.documents import WatchedPath
 
-__all__ = [
-    "FolderTrees",
-    "PathState",
-    "Poller",
-    "Relevance",
-    "folders_of",
-    "is_entered",
-    "remote_file_system",
-    "stamps_of",
-    "state_of",
-]
-
 
 # Too many files are open: that says nothing about the folder.
 _NOT_THE_FOLDER = (errno.EMFILE, errno.ENFILE)

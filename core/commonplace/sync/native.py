@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     """Kinds of change, as watchfiles numbers them, with absolute paths."""
     OpenEvents = Callable[[Collection[str], Event], Generator[Events, None, None]]
 
-__all__ = ["MODIFIED", "NativeWatch", "native_events"]
 
 MODIFIED = 2
 """The kind of change of what was there before and still is."""

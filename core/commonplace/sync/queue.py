@@ -17,14 +17,6 @@ if TYPE_CHECKING:
     from commonplace.model.reports import Progress, ProgressCallback, Reason, SyncReport
     from commonplace.resilience.deadline import Deadline
 
-__all__ = [
-    "Schedule",
-    "SyncQueue",
-    "SyncRequest",
-    "SyncWorker",
-    "merged",
-]
-
 
 class SyncRequest(NamedTuple):
     """A sync that is wanted.

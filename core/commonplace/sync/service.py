@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     Changed = Callable[[frozenset[str]], None]
 
-__all__ = ["BackendSync", "History", "SyncService", "WatcherLike", "undone"]
 
 _CLOSE_SECONDS = 10.0
 """How long closing waits for a sync to end its batch."""

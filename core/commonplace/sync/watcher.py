@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from commonplace.model.reports import WatchMode
     from commonplace.sync.native import OpenEvents
 
-__all__ = ["WatchDeps", "WatchState", "Watcher"]
 
 _RETRY = 300.0  # seconds after which what failed is tried again
 _STABLE = 60.0  # seconds after which watching that fails is restarted at once

@@ -26,26 +26,6 @@ if TYPE_CHECKING:
     from commonplace.model.store import Build, StoredDocument
     from commonplace.protocols.stores import Store
 
-__all__ = [
-    "ALL",
-    "EVERYWHERE",
-    "WAIT",
-    "Laws",
-    "Place",
-    "busy",
-    "held",
-    "ids",
-    "law",
-    "live_build",
-    "places",
-    "publish",
-    "scored",
-    "search",
-    "watched_network",
-    "words",
-    "write",
-]
-
 
 class Laws:
     """What all laws stand on, whatever they are about."""

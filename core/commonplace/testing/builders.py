@@ -40,27 +40,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.stores import Store, VectorStore
     from commonplace.testing.base import Place
 
-__all__ = [
-    "DIMS",
-    "TOLERANCE",
-    "Documents",
-    "PlainSource",
-    "Workspace",
-    "applied",
-    "attach",
-    "digests",
-    "holds",
-    "make_append",
-    "make_chunk",
-    "make_put",
-    "make_vector",
-    "matching",
-    "nearest_places",
-    "passes",
-    "stored",
-    "unit_vectors",
-]
-
 
 def make_chunk(
     text: str,

@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from commonplace.model.reports import Progress
     from commonplace.protocols.managers import MemoryManager
 
-__all__ = [
-    "FindingLaws",
-    "MaintenanceLaws",
-    "MemoryManagerConformance",
-]
-
 
 _NAMES = ("MEMORY.md", "memory/2026-01-31.md", "memory/n1.md", "memory/deep/er/n1.md")
 

@@ -31,11 +31,6 @@ if TYPE_CHECKING:
     from commonplace.model.search import Arm
     from commonplace.protocols.managers import MemoryManager
 
-__all__ = [
-    "AnswerLaws",
-    "FilterLaws",
-]
-
 
 _TEXTS = (
     "the zebra",

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from commonplace.protocols.providers import BatchProvider, EmbeddingProvider
 
-__all__ = ["KEY", "TEXTS", "EmbeddingProviderConformance", "alike", "embedded", "soon"]
-
 
 KEY = "conformance-key-0123456789"
 """Stands in for a secret: no error, name or fingerprint may hold it."""

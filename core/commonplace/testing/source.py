@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from commonplace.model.documents import DocumentRef, Segment
     from commonplace.protocols.sources import GrowingSource, Source, WatchedSource
 
-__all__ = [
-    "GrowthLaws",
-    "ScanLaws",
-    "SourceConformance",
-]
-
 
 class ScanLaws(SourceLaws):
     """``scan``."""

@@ -23,33 +23,6 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Stamp
     from commonplace.model.search import Phrase
 
-__all__ = [
-    "HOSTILE_PATHS",
-    "HOSTILE_TEXTS",
-    "HOSTILE_TOKENS",
-    "PATHS",
-    "POISONS",
-    "SOURCES",
-    "WORDS",
-    "Poison",
-    "Watched",
-    "batches",
-    "changes",
-    "chunks",
-    "corpora",
-    "growths",
-    "hostile_tokens",
-    "phrases",
-    "poisoned",
-    "puts",
-    "queries",
-    "stamps",
-    "succeeds",
-    "texts",
-    "vocabularies",
-    "wheres",
-]
-
 
 WORDS = ("ant", "bee", "cat", "dog")
 """Few, so that they meet often."""

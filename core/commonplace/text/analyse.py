@@ -18,14 +18,6 @@ if TYPE_CHECKING:
     from commonplace.model.search import Phrase
     from commonplace.text.query import ParsedQuery
 
-__all__ = [
-    "Analyser",
-    "RawAnalyser",
-    "floor_boundary",
-    "is_boundary",
-    "make_analyser",
-]
-
 
 class Analyser(Protocol):
     """Turns chunks and queries into the terms by which a keyword index matches them.

@@ -8,8 +8,6 @@ from functools import cache
 from commonplace.model.search import Where
 from commonplace.model.tuples import NamedTuple
 
-__all__ = ["ParsedQuery", "parse_query"]
-
 _CLOSING = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "＂": "＂"}
 # Without one of these, a query is plain words: most are, and need no pattern compiled.
 _MARKS_OF_OPERATORS = (*_CLOSING, "-", ":")

@@ -27,11 +27,6 @@ if TYPE_CHECKING:
     from commonplace.text.query import ParsedQuery
     from commonplace.text.tokens import Piece
 
-__all__ = [
-    "STOP_WORDS",
-    "StandardAnalyser",
-]
-
 
 # Bounds of an analysed query: of its different terms, its pairs, its phrases and their lengths.
 _MAX_TERMS = 256

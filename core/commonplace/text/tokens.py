@@ -14,27 +14,6 @@ from unicodedata import category, is_normalized, normalize
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = [
-    "EMOJI",
-    "IGNORABLE",
-    "MARKS",
-    "MAX_TOKEN",
-    "RADICALS",
-    "UNSPACED",
-    "Piece",
-    "cut",
-    "drop_ignorable",
-    "find_groups",
-    "groups",
-    "has_unspaced",
-    "identifier_parts",
-    "pieces",
-    "run_tokens",
-    "units",
-    "word_pieces",
-    "words",
-]
-
 
 RADICALS = "\u2e80-\u2fd5"
 """Han radicals: symbols to Unicode, but text copied from a PDF has them in place of letters."""

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Stamp
 
-__all__ = ["EMPTY", "Catalogue", "Commit", "Entry", "Space", "replayed"]
 
 Key = tuple[str, str]
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from commonplace_example_milvus.catalogue import Key
     from commonplace_example_milvus.database import Row
 
-__all__ = ["planned"]
-
 
 def planned(
     documents: Mapping[Key, Entry], changes: Sequence[Change], build: int, seq: int

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Deadline
 
-__all__ = ["MOST_RANKED", "Database", "Fields", "Row"]
 
 Row = dict[str, Any]
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from commonplace_example_milvus.catalogue import Catalogue
     from commonplace_example_milvus.database import Database
 
-__all__ = ["Journal"]
 
 _LOG = "_log"
 _FIELDS = Fields("seq", numbers=("build",), flags=("done",), texts=("record",))

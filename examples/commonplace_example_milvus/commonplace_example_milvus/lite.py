@@ -6,8 +6,6 @@ import os
 import threading
 from collections import Counter
 
-__all__ = ["is_file", "let_go", "take"]
-
 _lock = threading.Lock()
 _users: Counter[str] = Counter()
 """How many stores of this process use a file.

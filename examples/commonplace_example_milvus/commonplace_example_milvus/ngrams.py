@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Deadline
 
-__all__ = ["NGrams"]
 
 _DIMS = 256
 _SIZES = (3, 4)

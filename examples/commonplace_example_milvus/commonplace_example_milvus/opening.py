@@ -16,8 +16,6 @@ from commonplace_example_milvus.store import MilvusStore
 if TYPE_CHECKING:
     from commonplace.plugin import StoreContext
 
-__all__ = ["open_store"]
-
 
 def open_store(context: StoreContext) -> MilvusStore:
     """The store of ``context``; its lock lies beside ``context.path``, where everybody finds it.

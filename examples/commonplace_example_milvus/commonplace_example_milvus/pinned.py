@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Candidate, RankContext, StoredChunk
 
-__all__ = ["Pinned", "PinnedSettings"]
-
 
 @frozen
 class PinnedSettings:

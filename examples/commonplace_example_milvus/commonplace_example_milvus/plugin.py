@@ -22,15 +22,6 @@ if TYPE_CHECKING:
         StoreContext,
     )
 
-__all__ = [
-    "commonplace_register_backends",
-    "commonplace_register_providers",
-    "commonplace_register_rankers",
-    "make_provider",
-    "make_ranker",
-    "make_store",
-]
-
 
 @hookimpl
 def commonplace_register_backends(register: BackendRegistrar) -> None:

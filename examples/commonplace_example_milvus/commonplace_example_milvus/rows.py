@@ -16,19 +16,6 @@ if TYPE_CHECKING:
     from commonplace_example_milvus.catalogue import Catalogue, Entry
     from commonplace_example_milvus.database import Row
 
-__all__ = [
-    "CHUNK",
-    "CHUNKS",
-    "TERMS",
-    "TEXTS",
-    "buckets_of",
-    "chunk_id",
-    "chunk_row",
-    "stored",
-    "terms_of",
-    "version_of",
-    "visible",
-]
 
 CHUNKS = "_chunks"
 TERMS = ("body", "head", "extra")

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from commonplace_example_milvus.database import Database, Row
     from commonplace_example_milvus.spaces import Spaces
 
-__all__ = ["keyword", "missing", "nearest"]
 
 _SOME = 1_000
 """Ids in one filter."""

@@ -12,8 +12,6 @@ from commonplace.plugin import Secret, WrongValueError, described, expand_user
 if TYPE_CHECKING:
     from commonplace.plugin import Reading
 
-__all__ = ["MilvusSettings"]
-
 
 def _address(raw: object, reading: Reading) -> str:
     text = reading.text(raw)

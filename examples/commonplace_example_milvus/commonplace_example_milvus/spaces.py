@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from commonplace_example_milvus.catalogue import Catalogue, Space
     from commonplace_example_milvus.database import Database, Row
 
-__all__ = ["Spaces", "digest_filters", "numbers", "packed"]
 
 _PREFIX = "_space_"
 _SOME = 500

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from commonplace_example_milvus.catalogue import Catalogue, Commit, Entry
     from commonplace_example_milvus.database import Database
 
-__all__ = ["MilvusStore"]
 
 T = TypeVar("T")
 

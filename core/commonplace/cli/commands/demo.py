@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from commonplace.model.reports import SyncReport
     from commonplace.model.search import SearchResult
 
-__all__ = ["create"]
 
 _RESULTS = 2
 _WORKSPACE = "workspace"

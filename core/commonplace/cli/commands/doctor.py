@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from commonplace.cli.context import Context
     from commonplace.model.store import Finding
 
-__all__ = ["Fixer", "create"]
 
 _LABELS = {"fixed": "fixed: ", "would": "would ", "failed": "could not be fixed: "}
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from commonplace.cli.context import Context
     from commonplace.model.reports import Embedding, SyncReport
 
-__all__ = ["check_persistent", "create", "summary_of", "warnings_of"]
 
 _WRITABLE = "make its folder writable, or set COMMONPLACE_STATE_DIR to one that is"
 

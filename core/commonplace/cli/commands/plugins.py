@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from commonplace.cli.terminal import Style
     from commonplace.host.reports import PluginInfo
 
-__all__ = ["create"]
-
 
 class PluginsCommand:
     """Lists every plugin by kind and id, with its distribution."""

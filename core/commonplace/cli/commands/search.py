@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from commonplace.cli.context import Context
 
-__all__ = ["create"]
-
 
 class SearchCommand:
     """Prints the best passages, each with its path and lines."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from commonplace.model.reports import Status, SyncState
     from commonplace.model.store import Finding
 
-__all__ = ["create"]
-
 
 class StatusCommand:
     """Shows the index, the active backend and provider, and problems."""

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from commonplace.memory import Memory
     from commonplace.model.reports import SyncEvent, SyncReport, SyncState, WatchMode
 
-__all__ = ["SyncPrinter", "create"]
 
 _POLL_SECONDS = 0.5
 """Between two reads of the watcher's state; some systems deliver no signal during a wait."""

@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     from commonplace.embedding.http.client import Answer, RemoteClient
     from commonplace.resilience.deadline import Deadline
 
-__all__ = [
-    "FileBatches",
-    "UploadedBatches",
-    "downloaded",
-    "is_same_origin",
-    "line_size",
-    "lines_of",
-]
 
 _STATES: dict[str, Literal["running", "done", "failed", "expired", "cancelled"]] = {
     "completed": "done",

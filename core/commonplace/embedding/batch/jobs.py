@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.providers import BatchJobs, BatchLine
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["Batching", "Clocks", "Collector", "JobRecord", "JobStore", "Taken"]
 
 T = TypeVar("T")
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.providers import BatchState, Limits
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["WORTH", "BatchOutcome", "Work", "embed_by_jobs"]
 
 T = TypeVar("T")
 

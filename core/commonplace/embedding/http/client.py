@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from commonplace.errors import ProviderErrorKind
     from commonplace.resilience.deadline import Deadline
 
-__all__ = ["Answer", "RemoteClient", "waited"]
 
 T = TypeVar("T")
 

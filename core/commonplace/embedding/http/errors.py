@@ -16,17 +16,6 @@ if TYPE_CHECKING:
 
     from commonplace.errors import CommonplaceError, ProviderErrorKind
 
-__all__ = [
-    "ErrorInfo",
-    "describe",
-    "hide_queries",
-    "hint_of",
-    "kind_of_status",
-    "message_of",
-    "redacted",
-    "retry_after_of",
-    "retry_of",
-]
 
 _FAR = 366 * 86400.0
 _LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy")

@@ -18,13 +18,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.providers import ProviderContext
     from commonplace.resilience.deadline import Deadline
 
-__all__ = [
-    "Endpoint",
-    "HttpProvider",
-    "numbers_of",
-    "vectors_of",
-]
-
 
 _PORTS = {"http": "80", "https": "443"}
 _THIS_MACHINE = ("localhost", "::1", "0.0.0.0")  # noqa: S104 - compared with, not bound to

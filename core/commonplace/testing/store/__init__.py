@@ -9,8 +9,6 @@ from commonplace.testing.store.keyword import MatchLaws, ScoreLaws
 from commonplace.testing.store.lifetime import CrashLaws, LeaseLaws, LifetimeLaws, PersistenceLaws
 from commonplace.testing.store.vectors import NearestLaws, VectorLaws
 
-__all__ = ["StoreConformance"]
-
 
 class StoreConformance(
     DocumentLaws,

@@ -52,11 +52,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.stores import Store
     from commonplace.testing.strategies import Poison
 
-__all__ = [
-    "BuildLaws",
-    "StoreMachine",
-]
-
 
 class BuildLaws(StoreLaws):
     """``builds``, ``open_build``, ``activate`` and ``drop``."""

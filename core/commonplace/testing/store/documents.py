@@ -42,11 +42,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.stores import Store, VectorStore
     from commonplace.testing.strategies import Poison
 
-__all__ = [
-    "AppendLaws",
-    "DocumentLaws",
-]
-
 
 class DocumentLaws(StoreLaws):
     """``documents`` and ``put_documents``."""

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from commonplace.model.search import ChunkId
     from commonplace.protocols.stores import Store, VectorStore
 
-__all__ = ["FoundLaws"]
 
 _PIECES = st.lists(
     st.builds(

@@ -34,11 +34,6 @@ if TYPE_CHECKING:
     from commonplace.model.search import ChunkId
     from commonplace.protocols.stores import Store
 
-__all__ = [
-    "MatchLaws",
-    "ScoreLaws",
-]
-
 
 def _questions(longest_phrase: int) -> SearchStrategy[list[tuple[KeywordQuery, Where]]]:
     """Several for one store: opening one is dear, asking it is not."""

@@ -46,11 +46,6 @@ if TYPE_CHECKING:
     from commonplace.protocols.stores import VectorStore
     from commonplace.testing.base import Place
 
-__all__ = [
-    "NearestLaws",
-    "VectorLaws",
-]
-
 
 _EAST, _NORTH, _WEST = make_vector(1, 0, 0), make_vector(0, 1, 0), make_vector(-1, 0, 0)
 _A, _B = make_chunk("ant"), make_chunk("bee", line=2)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.errors import CallerError
-from commonplace_evaluation.command import Outcome
-from commonplace_evaluation.measures import Span, score_query
+from commonplace_evaluation.measures import Outcome, Span, score_query
 from commonplace_evaluation.sets import find_sets
 from commonplace_evaluation.table import as_json, as_lines
 

@@ -1,4 +1,4 @@
-"""The public face: one agent's memory, opened, kept up to its files, searched, read."""
+"""The public face: one agent's memory, opened, synced, searched and read."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 class Memory:
     """The memory of one agent in one workspace.
 
-    Open it with :meth:`open`, use it as a context manager or close it. Threads may share it.
-    Opening is cheap: the index is opened by the first call that needs it.
+    Open it with :meth:`open`, and use it as a context manager or close it. Threads may share it.
+    Opening is cheap: the first call that needs the index opens it.
     """
 
     def __init__(
@@ -91,20 +91,20 @@ class Memory:
         one_shot: bool = False,
         on_sync: SyncListener | None = None,
     ) -> Memory:
-        """The memory of ``agent`` in ``workspace``, as ``config`` (a file or a mapping) says.
+        """Open the memory of ``agent`` in ``workspace``, configured by a file or a mapping.
 
-        What is not given comes from the environment, configuration files and defaults; see
-        ``docs/configuration.md``. ``env`` replaces ``os.environ``; ``host`` replaces the
+        Arguments that are not given come from the environment, configuration files and defaults;
+        see ``docs/configuration.md``. ``env`` replaces ``os.environ``; ``host`` replaces the
         installed plugins.
 
-        With ``watch`` the index is kept up to the files until :meth:`close`, see :meth:`watch`.
-        With ``one_shot`` a search leaves nothing to be done in the background, as suits a process
-        that ends with its answer. ``on_sync`` is called after every sync, on the thread that
-        made it.
+        With ``watch`` changed files are indexed in the background until :meth:`close`; see
+        :meth:`watch`. With ``one_shot`` a search starts no background work, which suits a process
+        that ends with its answer. ``on_sync`` is called after every sync, on the thread that ran
+        it.
 
-        Raises :class:`~commonplace.errors.ConfigError` with all faults of a configuration,
-        :class:`~commonplace.errors.WorkspaceError`, and
-        :class:`~commonplace.errors.MemoryDisabledError` where memory is switched off.
+        Raises :class:`~commonplace.errors.ConfigError` with all problems of a configuration,
+        :class:`~commonplace.errors.WorkspaceError` if the workspace cannot be used, and
+        :class:`~commonplace.errors.MemoryDisabledError` if memory is switched off.
         """
         from commonplace.config import cache_dir, load_settings
         from commonplace.host.host import PluginHost
@@ -138,8 +138,8 @@ class Memory:
     def sync(self, *, force: bool = False, progress: ProgressCallback | None = None) -> SyncReport:
         """Update the index; ``force`` rebuilds it beside the previous one.
 
-        Threads that ask while a sync runs share the next one and its report. Raises
-        :class:`~commonplace.errors.UnavailableError` where the index cannot be written.
+        Threads that call this while a sync runs share the next sync and its report. Raises
+        :class:`~commonplace.errors.UnavailableError` if the index cannot be written.
         """
         from commonplace.sync.queue import SyncRequest
 
@@ -147,12 +147,12 @@ class Memory:
         return self._service().sync(request)
 
     def watch(self, *, poll: bool = False) -> None:
-        """Keep the index up to the files from now on, in the background, until closed.
+        """Index changed files in the background until :meth:`close`.
 
-        Changed files are indexed, and embedded, when they have been quiet for
-        ``sync.watchDebounceMs``, and all is looked at every ``sync.intervalMinutes``. With ``poll``
-        files are looked at again and again instead of asking the operating system to tell; where
-        ``sync.watch`` is off, files are not watched. :meth:`status` says how. Again is fine.
+        Files are indexed, and embedded, once they have not changed for ``sync.watchDebounceMs``;
+        every ``sync.intervalMinutes`` all files are compared. With ``poll`` files are compared at
+        short intervals instead of using the operating system's notifications. If ``sync.watch`` is
+        off, files are not watched. :meth:`status` shows the mode. Calling this again is allowed.
         """
         from commonplace.sync.watcher import Watcher
 
@@ -170,10 +170,10 @@ class Memory:
         self._service().session_started(session_key)
 
     def compacted(self, session_file: str | None = None) -> SyncReport | None:
-        """A session was compacted: bring its transcript, and all else, into the index.
+        """Index a session's transcript, and all other changes, after its compaction.
 
-        ``postIndexSync`` says whether that is done at all, and whether this waits for it: then the
-        report is returned. ``session_file`` is the transcript, for those who listen.
+        ``postIndexSync`` decides whether that is done, and whether this call waits for it and
+        returns the report. ``session_file`` is the transcript's path, for event listeners.
         """
         return self._service().compacted(session_file, self.settings.flush.post_index_sync)
 
@@ -187,18 +187,19 @@ class Memory:
         session_key: str = "",
         progress: ProgressCallback | None = None,
     ) -> SearchResult:
-        """The best pieces of memory for ``query``, best first.
+        """Return the best passages for ``query``, best first.
 
-        ``query`` is a question or words, in any language. ``"quoted phrases"`` must be there,
+        ``query`` is a question or words, in any language. A ``"quoted phrase"`` must be present, a
         ``-word`` must not; ``path:memory/projects``, ``after:2026-01-31``, ``before:2026-02`` and
-        ``source:memory`` restrict. ``max_results`` and ``min_score`` default to the keys
-        ``query.maxResults`` and ``query.minScore``. An empty index is built first, telling
-        ``progress``; a few changed files are indexed on the way, more are counted in ``stale``.
-        ``session_key`` names the chat that asks, where a backend is restricted to some of them.
+        ``source:memory`` restrict the search. ``max_results`` (1 or more) and ``min_score`` (0..1)
+        default to the keys ``query.maxResults`` and ``query.minScore``. An empty index is built
+        first, with ``progress`` reports; a few changed files are indexed before the search, and
+        further ones are counted in ``stale``. ``session_key`` names the chat that searches, for
+        backends that serve some chats only.
 
-        Raises :class:`~commonplace.errors.UnavailableError` if no part can answer: no hits always
-        means that nothing was found. Raises :class:`~commonplace.errors.ScopeDeniedError` where
-        that chat may not search.
+        Raises :class:`~commonplace.errors.UnavailableError` if no backend can answer, so an empty
+        result always means that nothing was found. Raises
+        :class:`~commonplace.errors.ScopeDeniedError` if that chat may not search.
         """
         limit = self.settings.search.query.max_results if max_results is None else max_results
         if limit < 1:
@@ -225,13 +226,12 @@ class Memory:
         return result
 
     def get(self, path: str, *, start: int | None = None, lines: int | None = None) -> NoteText:
-        """``lines`` lines of a note from line ``start`` (1-based); all of it by default.
+        """Return ``lines`` lines of a note from line ``start`` (1-based), or all of it.
 
-        Read from the file itself, so never stale. Raises
+        The file itself is read, so the text is never stale. Raises
         :class:`~commonplace.errors.PathNotAllowedError` for anything but ``MEMORY.md``,
-        ``memory.md``, ``memory/**/*.md``, Markdown of configured extra paths and what a backend
-        names otherwise, and
-        :class:`~commonplace.errors.NoteNotFoundError` where no such note exists.
+        ``memory.md``, ``memory/**/*.md``, Markdown of configured extra paths and paths that a
+        backend adds, and :class:`~commonplace.errors.NoteNotFoundError` if there is no such note.
         """
         from commonplace.files.reading import read_lines, read_mounted
         from commonplace.files.roots import Roots
@@ -247,13 +247,13 @@ class Memory:
 
     @property
     def sync_state(self) -> SyncState | None:
-        """Who keeps the index up to the files, where this process has done so at all."""
+        """How this process syncs the index; ``None`` if it has not synced or watched yet."""
         return self._sync_service.state() if self._sync_service is not None else None
 
     def status(self, *, deep: bool = False) -> Status:
-        """The condition of this memory; a part that is unwell is described, never raised.
+        """Return the condition of this memory; a failing part is described, never raised.
 
-        ``deep`` also checks the index against itself, which may take long.
+        With ``deep`` the index is also checked for consistency, which may take long.
         """
         from commonplace.health.status import status_of
 
@@ -274,9 +274,9 @@ class Memory:
         )
 
     def close(self) -> None:
-        """Let go of everything; closing twice is fine.
+        """Release all resources; closing twice is allowed.
 
-        A sync under way ends its batch first; what it leaves is done by the next one.
+        A running sync finishes its batch; the next sync does the rest.
         """
         with self._opening:
             self._closed = True

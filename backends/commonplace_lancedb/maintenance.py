@@ -198,7 +198,7 @@ def _problems(snapshot: Snapshot, build: BuildState) -> Iterator[str]:
         yield f"{wrong} documents have another number of chunks than they should"
     keys = Counter(zip(documents["source"].to_pylist(), documents["path"].to_pylist(), strict=True))
     if doubles := sum(number - 1 for number in keys.values()):
-        yield f"{doubles} documents stand in it more than once"
+        yield f"{doubles} documents are in it more than once"
     counted = Counter(map(text_out, documents["source"].to_pylist()))
     known = {name: counts.documents for name, counts in build.sources.items()}
     if counted != known or len(chunks) != build.total.chunks:

@@ -178,7 +178,7 @@ class Downloader:
         return local_error(
             "timeout" if late else "unavailable",
             f"downloading the model stopped: {why}; {share} is here",
-            hint="run the same again: it goes on from there",
+            hint="run the same command again: the download continues",
         )
 
 

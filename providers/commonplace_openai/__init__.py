@@ -1,1 +1,1 @@
-"""Embeddings from OpenAI, or from any server that speaks its form."""
+"""Embeddings from OpenAI, or from any server with the same API."""

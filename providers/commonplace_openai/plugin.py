@@ -16,7 +16,7 @@ def commonplace_register_providers(register: ProviderRegistrar) -> None:
     register.provider(
         "openai",
         _openai,
-        summary="OpenAI, or by remote.baseUrl any server that speaks its form",
+        summary="OpenAI, or by remote.baseUrl any server with the same API",
         priority=20,
         ready=_ready,
         credentials=Credentials(

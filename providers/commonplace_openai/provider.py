@@ -59,7 +59,7 @@ Purpose = Literal["query", "document"]
 
 
 class OpenAIProvider(HttpProvider):
-    """OpenAI, or with a base URL any server that speaks its form.
+    """OpenAI, or with a base URL any server with the same API.
 
     ``env`` is read for ``OPENAI_BASE_URL`` alone. Raises
     :class:`~commonplace.errors.ProviderError` for an invalid base URL, and for vectors longer than

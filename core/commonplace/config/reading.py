@@ -69,7 +69,7 @@ def backend_chain(raw: object, reading: Reading) -> tuple[str, ...]:
             wrong[place] = problem
             continue
         if id_ in chain:
-            wrong[place] = WrongValueError("stands in the chain already")
+            wrong[place] = WrongValueError("is in the chain already")
         chain.append(id_)
     if wrong:
         raise WrongValueError.together(wrong)

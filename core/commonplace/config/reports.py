@@ -137,7 +137,7 @@ def _doubled(layer: Layer) -> Iterator[str]:
         if position.doubled and keys[0] in _OURS:
             lines = ", ".join(map(str, position.doubled))
             yield (
-                f"{layer.file}:{position.line}: {key_path(keys)}: stands in line {lines} as well; "
+                f"{layer.file}:{position.line}: {key_path(keys)}: is in line {lines} as well; "
                 "the last one counts"
             )
 

@@ -133,7 +133,7 @@ class Resolution:
         raise ConfigError(
             f"{first}{more}",
             problems=self.problems,
-            hint="commonplace config check tells all of them",
+            hint="run `commonplace config check` to list all problems",
         )
 
 

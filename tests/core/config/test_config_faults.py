@@ -268,4 +268,4 @@ def test_a_check_tells_of_keys_that_stand_twice(
 ) -> None:
     write("user", "{channels: {a: 1, a: 2},\nmemory: {citations: 'on',\n\ncitations: 'off'}}")
     (warning,) = check(workspace=workspace, env=env).warnings
-    assert ":4: memory.citations: stands in line 2 as well" in warning
+    assert ":4: memory.citations: is in line 2 as well" in warning

@@ -140,7 +140,7 @@ def test_breaks_without_progress_end_it_and_the_next_call_goes_on(
     error = refused(fetch)
     assert error.kind == "unavailable"
     assert "48 % of 1 MB" in str(error)
-    assert "goes on" in error.hint
+    assert "continues" in error.hint
     assert fetch.folder.find() is None
     assert fetch().read_bytes() == DATA
     assert hub.requests("storage", "GET")[-1]["range"] == "bytes=500000-"

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from attrs import field, frozen
 
 from commonplace.plugin import (
+    Group,
     Secret,
     UnavailableError,
     WrongValueError,
-    described,
+    setting,
 )
 
 if TYPE_CHECKING:
@@ -46,76 +47,63 @@ def _address(raw: object, reading: Reading) -> str:
     return text
 
 
-@frozen
-class LanceSettings:
+class LanceSettings(Group):
     """``memory.lancedb``, resolved."""
 
-    uri: str | None = field(
+    uri: str | None = setting(
+        "Where the table is: a folder, or `s3://bucket/path`, `gs://bucket/path`, "
+        "`az://container/path`, or `db://name` for LanceDB Cloud and Enterprise.",
         default=None,
-        metadata=described(
-            "Where the table is: a folder, or `s3://bucket/path`, `gs://bucket/path`, "
-            "`az://container/path`, or `db://name` for LanceDB Cloud and Enterprise.",
-            read=_uri,
-            schema={"type": "string"},
-            shown="a folder `.lance` beside the index of the builtin backend",
-        ),
+        read=_uri,
+        schema={"type": "string"},
+        shown="a folder `.lance` beside the index of the builtin backend",
     )
-    storage_options: Mapping[str, Secret] = field(
-        factory=dict,
-        metadata=described(
-            "What the object store needs, by LanceDB's own names: `aws_access_key_id`, "
-            "`aws_secret_access_key`, `aws_region`, `aws_endpoint`, `google_service_account`, "
-            "`azure_storage_account_name` ... Each may be a `${NAME}` reference; none is shown.",
-        ),
+    storage_options: Mapping[str, Secret] = setting(
+        "What the object store needs, by LanceDB's own names: `aws_access_key_id`, "
+        "`aws_secret_access_key`, `aws_region`, `aws_endpoint`, `google_service_account`, "
+        "`azure_storage_account_name` ... Each may be a `${NAME}` reference; none is shown.",
+        default={},
     )
-    api_key: Secret | None = field(
+    api_key: Secret | None = setting(
+        "Key for `db://`. Without it `LANCEDB_API_KEY` serves, unless `hostOverride` names "
+        "another address.",
         default=None,
-        metadata=described(
-            "Key for `db://`. Without it `LANCEDB_API_KEY` serves, unless `hostOverride` names "
-            "another address.",
-        ),
     )
-    region: str = field(default="us-east-1", metadata=described("Region for `db://`."))
-    host_override: str | None = field(
+    region: str = setting("Region for `db://`.", default="us-east-1")
+    host_override: str | None = setting(
+        "Address that serves `db://` in place of LanceDB Cloud.",
         default=None,
-        metadata=described(
-            "Address that serves `db://` in place of LanceDB Cloud.",
-            read=_address,
-            schema={"type": "string"},
-        ),
+        read=_address,
+        schema={"type": "string"},
     )
-    namespace: str | None = field(
+    namespace: str | None = setting(
+        "Whose chunks these are among all that share the table: every query asks for these "
+        "alone. Two machines that name the same one share one memory.",
         default=None,
-        metadata=described(
-            "Whose chunks these are among all that share the table: every query asks for these "
-            "alone. Two machines that name the same one share one memory.",
-            read=_name,
-            schema={"type": "string"},
-            shown="name of the index file: agent and checksum of the workspace's path",
-        ),
+        read=_name,
+        schema={"type": "string"},
+        shown="name of the index file: agent and checksum of the workspace's path",
     )
-    table_prefix: str = field(
+    table_prefix: str = setting(
+        "Beginning of the table's name.",
         default="commonplace_",
-        metadata=described("Beginning of the table's name.", read=_name, schema={"type": "string"}),
+        read=_name,
+        schema={"type": "string"},
     )
-    read_consistency_interval: float = field(
+    read_consistency_interval: float = setting(
+        "Age up to which a search uses the last known version of the table; 0 checks for "
+        "a newer one each time.",
         default=0.0,
-        metadata=described(
-            "Age up to which a search uses the last known version of the table; 0 checks for "
-            "a newer one each time.",
-            unit="seconds",
-            minimum=0,
-            maximum=600,  # that version must still be there: see _KEPT in maintenance.py
-        ),
+        unit="seconds",
+        minimum=0,
+        maximum=600,
     )
-    vector_index_rows: int = field(
+    vector_index_rows: int = setting(
+        "Vectors of one space from which an approximate index of them is built; fewer are "
+        "compared one by one, exactly.",
         default=50_000,
-        metadata=described(
-            "Vectors of one space from which an approximate index of them is built; fewer are "
-            "compared one by one, exactly.",
-            unit="vectors",
-            minimum=1_000,
-        ),
+        unit="vectors",
+        minimum=1_000,
     )
 
 

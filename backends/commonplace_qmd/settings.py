@@ -8,9 +8,7 @@ import shlex
 from math import floor, isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from attrs import field, frozen
-
-from commonplace.plugin import Setting, WrongValueError, convert, described, expand_user, kind_of
+from commonplace.plugin import Group, WrongValueError, expand_user, kind_of, setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +27,6 @@ _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _PART = r"(\d+(?:\.\d+)?)(ms|s|m|h|d)"
 _INTERVAL = re.compile(rf"(?:{_PART})+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_NESTED = Setting("", None, {})
 
 
 def _chat_type(raw: object, reading: Reading) -> str:
@@ -41,30 +38,27 @@ def _chat_type(raw: object, reading: Reading) -> str:
     return text
 
 
-@frozen
-class ScopeRule:
+class ScopeRule(Group):
     """A rule matches a chat that has every property it names."""
 
-    action: Action = field(metadata=described("What to do."))
-    channel: str | None = field(default=None, metadata=described("Channel.", key="match.channel"))
-    chat_type: str | None = field(
-        default=None,
-        metadata=described("Kind of chat.", key="match.chatType", read=_chat_type),
+    action: Action = setting("What to do.")
+    channel: str | None = setting("Channel.", default=None, key="match.channel")
+    chat_type: str | None = setting(
+        "Kind of chat.", default=None, key="match.chatType", read=_chat_type
     )
-    key_prefix: str | None = field(
-        default=None, metadata=described("Start of the normalised key.", key="match.keyPrefix")
+    key_prefix: str | None = setting(
+        "Start of the normalised key.", default=None, key="match.keyPrefix"
     )
-    raw_key_prefix: str | None = field(
-        default=None, metadata=described("Start of the key.", key="match.rawKeyPrefix")
+    raw_key_prefix: str | None = setting(
+        "Start of the key.", default=None, key="match.rawKeyPrefix"
     )
 
 
-@frozen
-class Scope:
+class Scope(Group):
     """Which chats may search: the first rule that matches, else ``default``."""
 
-    default: Action = field(default="allow", metadata=described("Where no rule matches."))
-    rules: tuple[ScopeRule, ...] = field(default=(), metadata=described("In order."))
+    default: Action = setting("Where no rule matches.", default="allow")
+    rules: tuple[ScopeRule, ...] = setting("In order.", default=())
 
 
 ALLOW_DIRECT = Scope(default="deny", rules=(ScopeRule(action="allow", chat_type="direct"),))
@@ -73,8 +67,7 @@ ALLOW_DIRECT = Scope(default="deny", rules=(ScopeRule(action="allow", chat_type=
 
 def scope(raw: object, reading: Reading) -> Scope:
     """A scope in the form of ``session.sendPolicy``."""
-    read: Scope = convert(Scope, raw, _NESTED, reading)
-    return read
+    return reading.group(Scope, raw)
 
 
 def path_text(raw: object, reading: Reading) -> str:
@@ -158,109 +151,86 @@ _SECONDS_PER_MINUTE = 60.0
 
 def _number(default: int, about: str, unit: str, *, positive: bool = False) -> Any:
     """A whole number for which 0 means the default or, if ``positive``, is an error."""
-    return field(
+    return setting(
+        about,
         default=default,
-        metadata=described(
-            about,
-            unit=unit,
-            minimum=1 if positive else 0,
-            read=or_default(default, positive=positive),
-            schema={"type": "integer", "minimum": 1 if positive else 0},
-        ),
+        unit=unit,
+        minimum=1 if positive else 0,
+        read=or_default(default, positive=positive),
+        schema={"type": "integer", "minimum": 1 if positive else 0},
     )
 
 
-@frozen
-class QmdPath:
+class QmdPath(Group):
     """A folder that becomes a collection."""
 
-    path: str = field(metadata=described("Folder or file.", read=path_text))
-    name: str | None = field(default=None, metadata=described("Name of the collection."))
-    pattern: str = field(default="**/*.md", metadata=described("Glob of its files."))
+    path: str = setting("Folder or file.", read=path_text)
+    name: str | None = setting("Name of the collection.", default=None)
+    pattern: str = setting("Glob of its files.", default="**/*.md")
 
 
-@frozen
-class Mcporter:
+class Mcporter(Group):
     """The original's way to QMD through the mcporter daemon; read, and without effect."""
 
-    enabled: bool = field(
-        default=False,
-        metadata=described("No effect: QMD's own server is kept running instead of mcporter's."),
+    enabled: bool = setting(
+        "No effect: QMD's own server is kept running instead of mcporter's.", default=False
     )
-    server_name: str = field(default="qmd", metadata=described("No effect."))
-    start_daemon: bool = field(default=True, metadata=described("No effect."))
+    server_name: str = setting("No effect.", default="qmd")
+    start_daemon: bool = setting("No effect.", default=True)
 
 
-@frozen
-class Sessions:
+class Sessions(Group):
     """Transcripts exported as a collection."""
 
-    enabled: bool = field(default=False, metadata=described("Export transcripts."))
-    export_dir: str | None = field(
+    enabled: bool = setting("Export transcripts.", default=False)
+    export_dir: str | None = setting(
+        "Folder they are exported to.",
         default=None,
-        metadata=described(
-            "Folder they are exported to.",
-            path=True,
-            shown="`<state>/agents/<id>/qmd/sessions`",
-        ),
+        path=True,
+        shown="`<state>/agents/<id>/qmd/sessions`",
     )
-    retention_days: int | None = field(
+    retention_days: int | None = setting(
+        "Age after which an export is deleted; 0 is never.",
         default=None,
-        metadata=described(
-            "Age after which an export is deleted; 0 is never.",
-            unit="days",
-            read=or_default(None),
-            schema={"type": "integer", "minimum": 0},
-            shown="kept for ever",
-        ),
+        unit="days",
+        read=or_default(None),
+        schema={"type": "integer", "minimum": 0},
+        shown="kept for ever",
     )
 
 
-@frozen
-class Update:
+class Update(Group):
     """When QMD updates its index. Intervals are in seconds once read."""
 
-    interval: float = field(
+    interval: float = setting(
+        'Time between two updates: `"90s"`, `"5m"`, `"1h"`; a bare number is minutes; 0 is never.',
         default=5 * _SECONDS_PER_MINUTE,
-        metadata=described(
-            'Time between two updates: `"90s"`, `"5m"`, `"1h"`; a bare number is minutes; 0 is '
-            "never.",
-            read=interval_reader(5),
-            schema={"type": ["string", "number"]},
-            shown='`"5m"`',
-        ),
+        read=interval_reader(5),
+        schema={"type": ["string", "number"]},
+        shown='`"5m"`',
     )
-    debounce_ms: int = field(
+    debounce_ms: int = setting(
+        "Least time between two automatic updates.",
         default=15_000,
-        metadata=described(
-            "Least time between two automatic updates.",
-            unit="ms",
-            minimum=0,
-            clamp=(0, None),
-        ),
+        unit="ms",
+        minimum=0,
+        clamp=(0, None),
     )
-    on_boot: bool = field(
-        default=True, metadata=described("Update beside the first search, if files have changed.")
-    )
-    wait_for_boot_sync: bool = field(
-        default=False, metadata=described("Let the first search wait for that update.")
-    )
-    embed_interval: float = field(
+    on_boot: bool = setting("Update beside the first search, if files have changed.", default=True)
+    wait_for_boot_sync: bool = setting("Let the first search wait for that update.", default=False)
+    embed_interval: float = setting(
+        "Time between two embedding runs, in the same form.",
         default=60 * _SECONDS_PER_MINUTE,
-        metadata=described(
-            "Time between two embedding runs, in the same form.",
-            read=interval_reader(60),
-            schema={"type": ["string", "number"]},
-            shown='`"60m"`',
-        ),
+        read=interval_reader(60),
+        schema={"type": ["string", "number"]},
+        shown='`"60m"`',
     )
     command_timeout_ms: int = _number(30_000, "Time for a command such as `status`.", "ms")
     update_timeout_ms: int = _number(120_000, "Time for `update`.", "ms")
     embed_timeout_ms: int = _number(120_000, "Time for `embed`.", "ms")
 
 
-@frozen
-class Limits:
+class Limits(Group):
     """How much a search returns, and how long it may take."""
 
     max_results: int = _number(6, "Hits of a search.", "hits", positive=True)
@@ -271,54 +241,45 @@ class Limits:
     timeout_ms: int = _number(4000, "Time for a search.", "ms", positive=True)
 
 
-@frozen
-class QmdSettings:
+class QmdSettings(Group):
     """``memory.qmd``, resolved."""
 
     standby: ClassVar[str] = "builtin"
     """The backend that stands in for this one where it is named alone."""
 
-    command: str = field(
+    command: str = setting(
+        "Program; of several words, the first.",
         default="qmd",
-        metadata=described(
-            "Program; of several words, the first.", read=command, schema={"type": "string"}
-        ),
+        read=command,
+        schema={"type": "string"},
     )
-    search_mode: Literal["search", "vsearch", "query"] = field(
-        default="search",
-        metadata=described("Command that searches: keywords, vectors, or both and a re-ranker."),
+    search_mode: Literal["search", "vsearch", "query"] = setting(
+        "Command that searches: keywords, vectors, or both and a re-ranker.", default="search"
     )
-    search_tool: str | None = field(
-        default=None, metadata=described("No effect, as `mcporter`.", shown="by the mode")
+    search_tool: str | None = setting(
+        "No effect, as `mcporter`.", default=None, shown="by the mode"
     )
-    mcporter: Mcporter = field(factory=Mcporter)
-    include_default_memory: bool = field(
-        default=True, metadata=described("Make collections of MEMORY.md and memory/.")
+    mcporter: Mcporter = setting("The original's way to QMD.", default=Mcporter())
+    include_default_memory: bool = setting(
+        "Make collections of MEMORY.md and memory/.", default=True
     )
-    paths: tuple[QmdPath, ...] = field(
-        default=(),
-        metadata=described(
-            "Further collections: `path`, `name`, `pattern` (`**/*.md`).", adds=True
-        ),
+    paths: tuple[QmdPath, ...] = setting(
+        "Further collections: `path`, `name`, `pattern` (`**/*.md`).", default=(), adds=True
     )
-    sessions: Sessions = field(factory=Sessions)
-    update: Update = field(factory=Update)
-    limits: Limits = field(factory=Limits)
-    scope: Scope = field(
+    sessions: Sessions = setting("Transcripts as a collection.", default=Sessions())
+    update: Update = setting("Updates of the index.", default=Update())
+    limits: Limits = setting("Size and time of a search.", default=Limits())
+    scope: Scope = setting(
+        "Which chats may search, as `session.sendPolicy`: `default`, and `rules` of `action` "
+        "and `match` (`channel`, `chatType`, `keyPrefix`, `rawKeyPrefix`); the first that "
+        "matches counts. A scope without `default` allows.",
         default=ALLOW_DIRECT,
-        metadata=described(
-            "Which chats may search, as `session.sendPolicy`: `default`, and `rules` of `action` "
-            "and `match` (`channel`, `chatType`, `keyPrefix`, `rawKeyPrefix`); the first that "
-            "matches counts. A scope without `default` allows.",
-            read=scope,
-            schema={"type": "object"},
-            shown="direct chats only",
-        ),
+        read=scope,
+        schema={"type": "object"},
+        shown="direct chats only",
     )
-    extra_collections: tuple[QmdPath, ...] = field(
+    extra_collections: tuple[QmdPath, ...] = setting(
+        "Further collections for one agent: `path`, `name`, `pattern`; see `memorySearch`.",
         default=(),
-        metadata=described(
-            "Further collections for one agent: `path`, `name`, `pattern`; see `memorySearch`.",
-            adds=True,
-        ),
+        adds=True,
     )

@@ -19,7 +19,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "cli.terminal": "columns count",
         "config.secret": "Secret",
         "config.settings": "Settings",
-        "config.values": "Reading WrongValueError convert kind_of",
+        "config.values": "Reading WrongValueError kind_of",
         "dirs": "expand_user make_private_folder",
         "embedding.batch.files": "FileBatches UploadedBatches downloaded is_same_origin lines_of",
         "embedding.http.client": "Answer RemoteClient",
@@ -52,7 +52,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "model.documents": (
             "Document DocumentRef RootFailure ScanReport Segment Stamp Trust WatchedPath"
         ),
-        "model.plugins": "Credentials Group Mount Probe Setting described setting",
+        "model.plugins": "Credentials Group Mount Probe setting",
         "model.reports": "Embedding Progress ProgressCallback SyncReport",
         "model.search": (
             "Arm ArmScore Candidate ChunkId Explanation Found KeywordMatches KeywordQuery "

@@ -8,7 +8,6 @@ from commonplace.config.secret import Secret as Secret
 from commonplace.config.settings import Settings as Settings
 from commonplace.config.values import Reading as Reading
 from commonplace.config.values import WrongValueError as WrongValueError
-from commonplace.config.values import convert as convert
 from commonplace.config.values import kind_of as kind_of
 from commonplace.dirs import expand_user as expand_user
 from commonplace.dirs import make_private_folder as make_private_folder
@@ -111,8 +110,6 @@ from commonplace.model.plugins import Credentials as Credentials
 from commonplace.model.plugins import Group as Group
 from commonplace.model.plugins import Mount as Mount
 from commonplace.model.plugins import Probe as Probe
-from commonplace.model.plugins import Setting as Setting
-from commonplace.model.plugins import described as described
 from commonplace.model.plugins import setting as setting
 from commonplace.model.reports import Embedding as Embedding
 from commonplace.model.reports import Progress as Progress

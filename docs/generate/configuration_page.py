@@ -18,7 +18,7 @@ from commonplace.config.paths import VARIABLES
 from commonplace.config.search import SearchSettings
 from commonplace.config.secret import Secret
 from commonplace.config.settings import FlushSettings, MemorySettings
-from commonplace.config.shape import Shape, is_described
+from commonplace.config.shape import Shape, is_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -110,7 +110,7 @@ def _name(type_: Any) -> str:
         return "list"
     if type_ is Secret:
         return "secret"
-    if origin is not None or is_described(type_):
+    if origin is not None or is_group(type_):
         return "object"
     return {bool: "true/false", int: "integer", float: "number", str: "text"}.get(type_, "any")
 
@@ -118,7 +118,7 @@ def _name(type_: Any) -> str:
 def _default(leaf: Leaf) -> str:
     if leaf.setting.shown:
         return leaf.setting.shown
-    value = leaf.default
+    value = leaf.setting.default
     if value is None or value == "":
         return "unset"
     if isinstance(value, bool):

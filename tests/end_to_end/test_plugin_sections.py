@@ -7,7 +7,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from attrs import field, frozen
 
 import commonplace_chunkers.plugin
 import commonplace_inmemory.plugin
@@ -16,7 +15,7 @@ import commonplace_ranking.plugin
 from commonplace.errors import UnavailableError
 from commonplace.host.host import PluginHost
 from commonplace.memory import Memory
-from commonplace.plugin import described, hookimpl
+from commonplace.plugin import Group, hookimpl, setting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,9 +28,8 @@ OURS = (
 )
 
 
-@frozen
-class Section:
-    tint: str = field(default="none", metadata=described("A colour."))
+class Section(Group):
+    tint: str = setting("A colour.", default="none")
 
 
 class RefusedError(Exception):
@@ -84,4 +82,4 @@ def test_a_section_reaches_the_factory(
             memory.sync()
             memory.search("note")
     assert seen
-    assert all(one == (Section("blue") if written else None) for one in seen)
+    assert all(one == (Section(tint="blue") if written else None) for one in seen)

@@ -12,7 +12,7 @@ from commonplace.config.search import ExtraPath
 from commonplace.config.shape import Graft, Leaf
 from commonplace.config.values import Reading, WrongValueError, convert, kind_of
 from commonplace.dirs import expand_user
-from commonplace.model.plugins import Setting, is_id
+from commonplace.model.plugins import is_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _SIZE = r"(?ai)\s*(\d+(?:\.\d+)?)\s*(b|[kmgt]i?b?)?\s*"
 _POWER = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-_AS_IT_IS = Setting("", None, {})
 
 
 def byte_size(raw: object, reading: Reading) -> int:
@@ -97,7 +96,7 @@ def extra_paths(raw: object, reading: Reading) -> tuple[ExtraPath, ...]:
 
 def _extra_path(raw: object, reading: Reading) -> ExtraPath | None:
     if isinstance(raw, Mapping):
-        extra: ExtraPath = convert(ExtraPath, raw, _AS_IT_IS, reading)
+        extra = reading.group(ExtraPath, raw)
     elif isinstance(raw, str):
         extra = ExtraPath(path=reading.text(raw))
     else:

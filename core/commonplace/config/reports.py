@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 from commonplace.config.defaults import SEARCH_KEYS
 from commonplace.config.document import owned
 from commonplace.config.json5 import MalformedError, locate
@@ -22,7 +20,7 @@ from commonplace.model.plugins import ConfigProblem, Group, setting
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
 
     from commonplace.config.json5 import Position
     from commonplace.config.reading import Found, Keys, Layer
@@ -193,8 +191,8 @@ def shown(value: object) -> Any:
         return repr(value) if isinstance(value, Opaque) else _parts(value)
     if isinstance(value, list | tuple | set | frozenset):
         return [shown(item) for item in value]
-    if (names := _fields(value)) is not None:
-        return _parts({name: getattr(value, name) for name in names})
+    if isinstance(value, Group):
+        return _parts({name: getattr(value, name) for name in value.fields()})
     if isinstance(value, str):
         return _plain_address(value) if "://" in value else value
     # A plugin's class may hold anything.
@@ -205,14 +203,6 @@ def _value(group: object, names: tuple[str, ...], *, veiled: bool) -> Any:
     """The setting of ``names`` in ``group``; ``veiled`` hides a text by its name, if need be."""
     value = reduce(getattr, names, group)
     return _parts({names[-1]: value})[names[-1]] if veiled else shown(value)
-
-
-def _fields(value: object) -> Collection[str] | None:
-    """The names of a described object's fields; ``None`` for anything else."""
-    if isinstance(value, Group):
-        return value.fields()
-    type_: Any = type(value)
-    return [part.name for part in attrs.fields(type_)] if attrs.has(type_) else None
 
 
 def _parts(value: Mapping[Any, object]) -> dict[str, Any]:
@@ -266,7 +256,7 @@ def _explained(
                 holder = next(held, None)
             yield Explained(
                 key=f"{prefix}.{leaf.key}",
-                value=leaf.default
+                value=leaf.setting.default
                 if holder is None
                 else _value(holder, leaf.names, veiled=prefix in values),
                 origin=lines.origin(found.get(leaf.key)),

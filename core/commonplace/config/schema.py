@@ -10,7 +10,7 @@ from commonplace.config.defaults import SEARCH_KEYS
 from commonplace.config.search import SearchSettings
 from commonplace.config.secret import Secret
 from commonplace.config.settings import FlushSettings, MemorySettings
-from commonplace.config.shape import Graft, Leaf, Shape, is_described
+from commonplace.config.shape import Graft, Leaf, Shape, is_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,8 +117,8 @@ def _leaf(leaf: Leaf) -> Schema:
     schema.update(setting.schema or _type(leaf.type, setting))
     if setting.unit:
         schema["description"] += f" In {setting.unit}."
-    if isinstance(leaf.default, bool | int | float | str) and not setting.shown:
-        schema["default"] = leaf.default
+    if isinstance(setting.default, bool | int | float | str) and not setting.shown:
+        schema["default"] = setting.default
     return schema
 
 
@@ -132,7 +132,7 @@ def _type(type_: Any, setting: Setting) -> Schema:
         return {"type": "array", "items": _type(args[0], setting)}
     if origin is not None and issubclass(origin, Mapping):
         return {"type": "object", "additionalProperties": _type(args[1], setting)}
-    return _object(type_) if is_described(type_) else _primitive(type_, setting)
+    return _object(type_) if is_group(type_) else _primitive(type_, setting)
 
 
 def _object(type_: Any) -> Schema:

@@ -1,4 +1,4 @@
-"""The JSON keys of a described class: which there are, of what type, and where they belong."""
+"""The JSON keys of a group: which there are, of what type, and where they belong."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self, get_type_hints
 
-import attrs
-
-from commonplace.model.plugins import METADATA, REQUIRED, Group, Setting
+from commonplace.model.plugins import REQUIRED, Group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from commonplace.config.defaults import Owner
+    from commonplace.model.plugins import Setting
 
 
 Names = tuple[str, ...]
@@ -37,21 +36,19 @@ class Leaf:
     Where a plugin declares it, ``owner`` says which, and ``names`` lead to it in its class.
     """
 
-    __slots__ = ("_class", "default", "key", "names", "owner", "setting")
+    __slots__ = ("_class", "key", "names", "owner", "setting")
 
     def __init__(
         self,
         key: str,
         names: Names,
         setting: Setting,
-        default: Any,
-        cls: type[Any],
+        cls: type[Group],
         owner: Owner | None = None,
     ) -> None:
         self.key = key
         self.names = names
         self.setting = setting
-        self.default = default
         self.owner = owner
         self._class = cls
 
@@ -62,12 +59,12 @@ class Leaf:
 
     def moved(self, key: str, owner: Owner) -> Leaf:
         """The same setting at another key, declared by ``owner``."""
-        return Leaf(key, self.names, self.setting, self.default, self._class, owner)
+        return Leaf(key, self.names, self.setting, self._class, owner)
 
     @property
     def required(self) -> bool:
         """Whether it has no default."""
-        return self.default is REQUIRED
+        return self.setting.default is REQUIRED
 
 
 class Branch:
@@ -91,23 +88,22 @@ class Graft:
 
 
 class Shape:
-    """All keys of a described class, as a flat mapping by dotted key and as a tree.
+    """All keys of a :class:`~commonplace.model.plugins.Group`, by dotted key and as a tree.
 
-    ``cls`` is a :class:`~commonplace.model.plugins.Group` or an attrs class, whose fields
-    need no description; those that begin with ``_`` are left out. ``grafts`` are positions that
-    belong to the classes of plugins, which ``classes`` gives by section, ``None`` where it cannot.
+    ``grafts`` are positions that belong to the groups of plugins, which ``classes`` gives by
+    section, ``None`` where it cannot.
     """
 
     def __init__(
         self,
-        cls: type[Any],
+        cls: type[Group],
         grafts: Mapping[str, Owner] | None = None,
-        classes: Callable[[str], type[Any] | None] | None = None,
+        classes: Callable[[str], type[Group] | None] | None = None,
     ) -> None:
         self.leaves: dict[str, Leaf] = {}
         self.unsupported: dict[str, str] = {}
         self.root = Branch("")
-        self._classes: dict[Names, type[Any]] = {}
+        self._classes: dict[Names, type[Group]] = {}
         self._declared = classes
         self._collect(cls, "", ())
         for position, owner in (grafts or {}).items():
@@ -165,16 +161,16 @@ class Shape:
             given[names[:-1]][names[-1]] = built
         raise AssertionError("the root is among them")
 
-    def _collect(self, cls: type[Any], prefix: str, names: Names) -> None:
+    def _collect(self, cls: type[Group], prefix: str, names: Names) -> None:
         self._classes[names] = cls
-        for key, reason in getattr(cls, "unsupported", {}).items():
+        for key, reason in cls.unsupported.items():
             self.unsupported[prefix + key] = reason
-        for name, setting, default, inner in _fields(cls):
+        for name, setting in cls.fields().items():
             key = prefix + (setting.key or camel(name))
-            if inner is not None and setting.read is None:
-                self._collect(inner, f"{key}.", (*names, name))
+            if isinstance(setting.default, Group) and setting.read is None:
+                self._collect(type(setting.default), f"{key}.", (*names, name))
             else:
-                self._add(Leaf(key, (*names, name), setting, default, cls))
+                self._add(Leaf(key, (*names, name), setting, cls))
 
     def _add(self, leaf: Leaf) -> None:
         self.leaves[leaf.key] = leaf
@@ -192,9 +188,9 @@ class Shape:
         return branch, last
 
 
-def is_described(type_: Any) -> bool:
+def is_group(type_: Any) -> bool:
     """Whether values of ``type_`` are objects with keys of their own."""
-    return isinstance(type_, type) and (issubclass(type_, Group) or attrs.has(type_))
+    return isinstance(type_, type) and issubclass(type_, Group)
 
 
 def camel(name: str) -> str:
@@ -203,25 +199,7 @@ def camel(name: str) -> str:
     return first + "".join(word[:1].upper() + word[1:] for word in rest)
 
 
-def _fields(cls: type[Any]) -> Iterator[tuple[str, Setting, Any, type[Any] | None]]:
-    """Name, description and default of each field, and the class of one that is an object."""
-    if issubclass(cls, Group):
-        for name, part in cls.fields().items():
-            inner = type(part.default) if isinstance(part.default, Group) else None
-            yield name, part, part.default, inner
-        return
-    for field in attrs.fields(cls):
-        if field.name.startswith("_") or not field.init:
-            continue
-        default = REQUIRED if field.default is attrs.NOTHING else field.default
-        if factory := getattr(default, "factory", None):
-            default = factory()
-        part = field.metadata.get(METADATA) or Setting("", default, {})
-        type_ = _type_of(cls, field.name)
-        yield field.name, part, default, type_ if is_described(type_) else None
-
-
-def _type_of(cls: type[Any], name: str) -> Any:
+def _type_of(cls: type[Group], name: str) -> Any:
     owner = next(base for base in cls.__mro__ if name in vars(base).get("__annotations__", {}))
     annotation = vars(owner)["__annotations__"][name]
     if annotation in _PLAIN:

@@ -6,16 +6,19 @@ import os
 from collections.abc import Callable, Mapping
 from math import floor, isfinite
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from commonplace.config.secret import REFERENCE, Secret, variables
-from commonplace.config.shape import Branch, Leaf, Shape, is_described
+from commonplace.config.shape import Branch, Leaf, Shape, is_group
 from commonplace.dirs import expand_user
 
 if TYPE_CHECKING:
     import re
 
-    from commonplace.model.plugins import Setting
+    from commonplace.model.plugins import Group, Setting
+
+
+G = TypeVar("G", bound="Group")
 
 
 class WrongValueError(Exception):
@@ -86,6 +89,19 @@ class Reading:
             return text
         return os.path.normpath(os.path.join(self.base, expand_user(text, self.env)))
 
+    def group(self, cls: type[G], raw: object) -> G:
+        """An object as a ``cls``, with every key and value checked."""
+        shape = Shape(cls)
+        found: dict[tuple[str, ...], Any] = {}
+        wrong = _parts(shape.root, raw, self, found)
+        for leaf in shape.leaves.values():
+            if leaf.required and leaf.names not in found and not wrong:
+                wrong[leaf.key] = WrongValueError("is missing")
+        if wrong:
+            raise WrongValueError.together(wrong)
+        built: G = shape.build(found)
+        return built
+
     def _referenced(self, match: re.Match[str]) -> str:
         if match[1]:
             return match[0][1:]
@@ -144,8 +160,8 @@ def _single(type_: Any, raw: object, setting: Setting, reading: Reading) -> Any:
         return reading.path(raw) if setting.path else _word(raw, setting, reading)
     if type_ is Secret:
         return _secret(raw)
-    if is_described(type_):
-        return _object(type_, raw, reading)
+    if is_group(type_):
+        return reading.group(type_, raw)
     return raw
 
 
@@ -272,19 +288,6 @@ def _mapping(type_: Any, raw: object, setting: Setting, reading: Reading) -> Map
     if wrong:
         raise WrongValueError.together(wrong)
     return found
-
-
-def _object(type_: Any, raw: object, reading: Reading) -> Any:
-    """An object that is an item of a list."""
-    shape = Shape(type_)
-    found: dict[tuple[str, ...], Any] = {}
-    wrong = _parts(shape.root, raw, reading, found)
-    for leaf in shape.leaves.values():
-        if leaf.required and leaf.names not in found and not wrong:
-            wrong[leaf.key] = WrongValueError("is missing")
-    if wrong:
-        raise WrongValueError.together(wrong)
-    return shape.build(found)
 
 
 def _parts(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         """What every registration may hold; the meaning stands at ``Registration``."""
 
         summary: Required[str]
-        config: type[Any] | None
+        config: type[Group] | None
         probe: Callable[[], Probe]
         capabilities: frozenset[str]
 
@@ -218,12 +218,8 @@ def _check(registration: Any) -> None:
         call = getattr(registration, name)
         if not callable(call) and (call is not None or name in {"factory", "probe"}):
             raise TypeError(f"the {name} of {id_!r} cannot be called")
-    # What `attrs.has` asks: most plugins need no attrs.
-    if config is not None and not (
-        isinstance(config, type)
-        and (issubclass(config, Group) or hasattr(config, "__attrs_attrs__"))
-    ):
-        raise TypeError(f"the config of {id_!r} must be a Group or an attrs class, not {config!r}")
+    if config is not None and not (isinstance(config, type) and issubclass(config, Group)):
+        raise TypeError(f"the config of {id_!r} must be a subclass of Group, not {config!r}")
     priority, credentials = registration.priority, registration.credentials
     if priority is not None and (isinstance(priority, bool) or not isinstance(priority, int)):
         raise TypeError(f"the priority of {id_!r} must be a whole number or None, not {priority!r}")

@@ -83,7 +83,7 @@ class Registration(NamedTuple, Generic[T]):
     id: str
     summary: str
     factory: Callable[..., T]
-    config: type[Any] | None = None
+    config: type[Group] | None = None
     priority: int | None = None
     capabilities: frozenset[str] = frozenset()
     probe: Callable[[], Probe] = _available
@@ -114,9 +114,6 @@ class ConfigProblem(NamedTuple):
         return f"{where}: {self.key}: {self.message}" if self.key else f"{where}: {self.message}"
 
 
-METADATA = "commonplace.setting"
-"""The key of a :class:`Setting` in the metadata of an attrs field."""
-
 REQUIRED: Any = object()
 """The default of what has none."""
 
@@ -124,42 +121,25 @@ REQUIRED: Any = object()
 class Setting:
     """What is known of one setting besides its type; see :func:`setting` for the parts."""
 
-    __slots__ = (
-        "about",
-        "adds",
-        "clamp",
-        "default",
-        "key",
-        "known",
-        "maximum",
-        "minimum",
-        "path",
-        "read",
-        "schema",
-        "shown",
-        "tunable",
-        "unique",
-        "unit",
-        "veiled",
-    )
+    key: str = ""
+    unit: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    clamp: tuple[float | None, float | None] | None = None
+    known: tuple[str, ...] = ()
+    read: Callable[..., Any] | str | None = None
+    schema: Mapping[str, Any] | None = None
+    shown: str = ""
+    path: bool = False
+    adds: bool = False
+    unique: bool = False
+    veiled: bool = False
+    tunable: bool = False
 
     def __init__(self, about: str, default: Any, options: Mapping[str, Any]) -> None:
         self.about = about
         self.default = default
-        self.key: str = options.get("key", "")
-        self.unit: str = options.get("unit", "")
-        self.minimum: float | None = options.get("minimum")
-        self.maximum: float | None = options.get("maximum")
-        self.clamp: tuple[float | None, float | None] | None = options.get("clamp")
-        self.known: tuple[str, ...] = options.get("known", ())
-        self.read: Callable[..., Any] | str | None = options.get("read")
-        self.schema: Mapping[str, Any] | None = options.get("schema")
-        self.shown: str = options.get("shown", "")
-        self.path: bool = options.get("path", False)
-        self.adds: bool = options.get("adds", False)
-        self.unique: bool = options.get("unique", False)
-        self.veiled: bool = options.get("veiled", False)
-        self.tunable: bool = options.get("tunable", False)
+        self.__dict__.update(options)
 
 
 def setting(about: str, *, default: Any = REQUIRED, **options: Any) -> Any:
@@ -184,14 +164,6 @@ def setting(about: str, *, default: Any = REQUIRED, **options: Any) -> Any:
     - ``veiled``: ``repr`` leaves it out, as it may hold what must not be seen.
     """
     return Setting(about, default, options)
-
-
-def described(about: str, **options: Any) -> dict[str, Any]:
-    """The same for a field of a plugin's attrs class: ``field(default=5, metadata=described())``.
-
-    The options are those of :func:`setting`.
-    """
-    return {METADATA: Setting(about, REQUIRED, options)}
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(setting,))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import field, frozen
-
-from commonplace.plugin import described, with_step
+from commonplace.plugin import Group, setting, with_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,21 +13,17 @@ if TYPE_CHECKING:
     from commonplace.plugin import Candidate, RankContext, StoredChunk
 
 
-@frozen
-class PinnedSettings:
+class PinnedSettings(Group):
     """``plugins.entries.pinned.config``, resolved."""
 
-    marks: tuple[str, ...] = field(
-        default=("#pinned",),
-        metadata=described("Words that pin the piece they stand in, or all below their heading."),
+    marks: tuple[str, ...] = setting(
+        "Words that pin the piece they stand in, or all below their heading.", default=("#pinned",)
     )
-    lift: float = field(
+    lift: float = setting(
+        "Share of what a pinned piece's score lacks to 1 that it is given.",
         default=0.3,
-        metadata=described(
-            "Share of what a pinned piece's score lacks to 1 that it is given.",
-            minimum=0.0,
-            maximum=1.0,
-        ),
+        minimum=0.0,
+        maximum=1.0,
     )
 
 

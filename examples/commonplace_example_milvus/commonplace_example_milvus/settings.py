@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from attrs import field, frozen
-
-from commonplace.plugin import Secret, WrongValueError, described, expand_user
+from commonplace.plugin import Group, Secret, WrongValueError, expand_user, setting
 
 if TYPE_CHECKING:
     from commonplace.plugin import Reading
@@ -22,32 +20,25 @@ def _address(raw: object, reading: Reading) -> str:
     return os.path.join(reading.base, expand_user(text, reading.env))
 
 
-@frozen
-class MilvusSettings:
+class MilvusSettings(Group):
     """``memory.milvus``, resolved."""
 
-    uri: str | None = field(
+    uri: str | None = setting(
+        "A file that ends in `.db`, kept by Milvus Lite within this process, or the address "
+        "of a server or cluster, `http://host:19530`.",
         default=None,
-        metadata=described(
-            "A file that ends in `.db`, kept by Milvus Lite within this process, or the address "
-            "of a server or cluster, `http://host:19530`.",
-            read=_address,
-            schema={"type": "string"},
-            shown="a file beside the index of the builtin backend",
-        ),
+        read=_address,
+        schema={"type": "string"},
+        shown="a file beside the index of the builtin backend",
     )
-    token: Secret | None = field(
+    token: Secret | None = setting(
+        "What the server wants to see: `user:password`, or a key.", default=None
+    )
+    collection: str | None = setting(
+        "What the names of the collections begin with: letters, digits, underscores.",
         default=None,
-        metadata=described("What the server wants to see: `user:password`, or a key."),
+        shown="a name for each agent and workspace",
     )
-    collection: str | None = field(
-        default=None,
-        metadata=described(
-            "What the names of the collections begin with: letters, digits, underscores.",
-            shown="a name for each agent and workspace",
-        ),
-    )
-    timeout_seconds: float = field(
-        default=30.0,
-        metadata=described("Time for one request that no search waits for.", unit="s", minimum=0.1),
+    timeout_seconds: float = setting(
+        "Time for one request that no search waits for.", default=30.0, unit="s", minimum=0.1
     )

@@ -82,9 +82,7 @@ class TestQmd(QmdLaws):
         type(self).command = found
 
     def open_manager(self, context: ManagerContext) -> MemoryManager:
-        from attrs import evolve
-
-        config = evolve(CONFIG, command=self.command)
+        config = CONFIG.evolve(command=self.command)
         return make_manager(
             context._replace(config=config), env={**os.environ, "HOME": context.state_dir}
         )

@@ -55,21 +55,45 @@ def deny(**match: Any) -> ScopeRule:
         # The first rule that matches counts, and all that it names must match.
         (Scope(rules=(deny(chat_type="group"), allow())), "agent:main:x:group:1", False),
         (
-            Scope("deny", (allow(channel="Slack", chat_type="channel"),)),
+            Scope(default="deny", rules=(allow(channel="Slack", chat_type="channel"),)),
             "agent:a:slack:channel:1",
             True,
         ),
         (
-            Scope("deny", (allow(channel="slack", chat_type="channel"),)),
+            Scope(default="deny", rules=(allow(channel="slack", chat_type="channel"),)),
             "agent:a:slack:direct:1",
             False,
         ),
-        (Scope("deny", (allow(channel="slack"),)), "agent:a:discord:channel:1", False),
-        (Scope("deny", (allow(key_prefix="slack:channel:"),)), "agent:a:slack:channel:1", True),
-        (Scope("deny", (allow(key_prefix="agent:a:slack"),)), "agent:a:slack:channel:1", True),
-        (Scope("deny", (allow(key_prefix="agent:b:slack"),)), "agent:a:slack:channel:1", False),
-        (Scope("deny", (allow(raw_key_prefix="AGENT:a:"),)), "agent:a:slack:channel:1", True),
-        (Scope("deny", (allow(raw_key_prefix="slack:"),)), "agent:a:slack:channel:1", False),
+        (
+            Scope(default="deny", rules=(allow(channel="slack"),)),
+            "agent:a:discord:channel:1",
+            False,
+        ),
+        (
+            Scope(default="deny", rules=(allow(key_prefix="slack:channel:"),)),
+            "agent:a:slack:channel:1",
+            True,
+        ),
+        (
+            Scope(default="deny", rules=(allow(key_prefix="agent:a:slack"),)),
+            "agent:a:slack:channel:1",
+            True,
+        ),
+        (
+            Scope(default="deny", rules=(allow(key_prefix="agent:b:slack"),)),
+            "agent:a:slack:channel:1",
+            False,
+        ),
+        (
+            Scope(default="deny", rules=(allow(raw_key_prefix="AGENT:a:"),)),
+            "agent:a:slack:channel:1",
+            True,
+        ),
+        (
+            Scope(default="deny", rules=(allow(raw_key_prefix="slack:"),)),
+            "agent:a:slack:channel:1",
+            False,
+        ),
     ],
 )
 def test_rules(scope: Scope, key: str, *, allowed: bool) -> None:

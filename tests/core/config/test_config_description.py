@@ -6,13 +6,12 @@ import copy
 import pickle
 
 import pytest
-from attrs import field, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.config.search import SearchSettings
 from commonplace.config.shape import Shape, camel
-from commonplace.model.plugins import Group, described, setting
+from commonplace.model.plugins import Group, setting
 
 
 class Inner(Group):
@@ -29,13 +28,12 @@ class Outer(Group):
     seen: str = setting("Seen.", default="", veiled=True)
 
 
-@frozen
-class Attrs:
-    """The same as an attrs class, partly described."""
+class Named(Group):
+    """Keys in camelCase, one of another name, and a part that is no setting."""
 
-    inner: Inner = field(factory=Inner)
-    a_long_name: int = 2
-    parts: tuple[str, ...] = field(factory=tuple, metadata=described("Parts.", key="p.q"))
+    inner: Inner = setting("Inside.", default=Inner())
+    a_long_name: int = setting("", default=2)
+    parts: tuple[str, ...] = setting("Parts.", default=(), key="p.q")
     _private: int = 0
 
 
@@ -75,13 +73,13 @@ def test_groups_can_be_copied() -> None:
     assert pickle.loads(pickle.dumps(SearchSettings(model="m"))) == SearchSettings(model="m")
 
 
-def test_keys_of_an_attrs_class() -> None:
-    leaves = Shape(Attrs).leaves
+def test_keys_of_a_group() -> None:
+    leaves = Shape(Named).leaves
     assert list(leaves) == ["inner.number", "aLongName", "p.q"]
-    assert leaves["p.q"].default == ()
+    assert leaves["p.q"].setting.default == ()
     assert leaves["p.q"].setting.about == "Parts."
-    built = Shape(Attrs).build({("inner", "number"): 5, ("parts",): ("a",)})
-    assert built == Attrs(inner=Inner(number=5), parts=("a",))
+    built = Shape(Named).build({("inner", "number"): 5, ("parts",): ("a",)})
+    assert built == Named(inner=Inner(number=5), parts=("a",))
 
 
 def test_building_from_nothing_gives_the_defaults() -> None:

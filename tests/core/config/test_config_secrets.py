@@ -6,12 +6,12 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from attrs import field, frozen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from commonplace.config import Secret, check, explain, load_settings
 from commonplace.errors import ConfigError, UnavailableError
+from commonplace.model.plugins import Group, setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,12 +23,11 @@ SECRETS = st.text(st.characters(categories=["Lu", "Ll", "Nd", "Lo"]), min_size=1
 )
 
 
-@frozen
-class PluginConfig:
+class PluginConfig(Group):
     """A plugin that knows of secrets, and keeps one as plain text all the same."""
 
-    api_key: Secret | None = None
-    auth_token: str = field(default="", repr=False)
+    api_key: Secret | None = setting("", default=None)
+    auth_token: str = setting("", default="", veiled=True)
 
 
 def config_with(secret: str, bad: Any) -> dict[str, Any]:

@@ -1,15 +1,14 @@
-"""Plugins' own sections, read into plain attrs classes."""
+"""Plugins' own sections, read into their groups."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003  # the fields are read by their types
+from collections.abc import Mapping  # the fields are read by their types
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
-from attrs import field, frozen, validators
 
-from commonplace.config import Secret  # noqa: TC001  # as above
-from commonplace.model.plugins import Group, described, setting
+from commonplace.config import Secret  # as above
+from commonplace.model.plugins import Group, setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,38 +17,40 @@ if TYPE_CHECKING:
     from commonplace.model.plugins import ConfigProblem
 
 
-@frozen
-class Pool:
+class Pool(Group):
     """An object inside."""
 
-    size: int = 4
-    idle_seconds: float = 1.5
+    size: int = setting("", default=4)
+    idle_seconds: float = setting("", default=1.5)
 
 
-@frozen
-class Mine:
+class Mine(Group):
     """A section as a stranger writes it: types and defaults, hardly a description."""
 
-    uri: str
-    mode: Literal["fast", "safe"] = "safe"
-    token: Secret | None = None
-    pool: Pool = field(factory=Pool)
-    pools: tuple[Pool, ...] = ()
-    labels: Mapping[str, int] = field(factory=dict)
-    anything: Any = None
-    even: int = field(default=2, metadata=described("Even.", minimum=0))
+    uri: str = setting("")
+    mode: Literal["fast", "safe"] = setting("", default="safe")
+    token: Secret | None = setting("", default=None)
+    pool: Pool = setting("", default=Pool())
+    pools: tuple[Pool, ...] = setting("", default=())
+    labels: Mapping[str, int] = setting("", default={})
+    anything: Any = setting("", default=None)
+    even: int = setting("Even.", default=2, minimum=0)
 
-    @even.validator
-    def _check_even(self, _attribute: object, value: int) -> None:
-        if value % 2:
-            raise ValueError(f"{value} is odd")
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        if self.even % 2:
+            raise ValueError(f"{self.even} is odd")
 
 
-@frozen
-class Checked:
-    """A section with a library's validator."""
+class Checked(Group):
+    """A section with a check of one value."""
 
-    name: str = field(default="a", validator=validators.max_len(3))
+    name: str = setting("", default="a")
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        if len(self.name) > 3:
+            raise ValueError(f"{self.name} is too long")
 
 
 def config(section: Any) -> dict[str, Any]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from attrs import frozen
 
 from commonplace.errors import PluginConflictError
 from commonplace.host.registrars import MEMBERS, ProviderRegistrar
-from commonplace.model.plugins import Credentials, Probe, Registration
+from commonplace.model.plugins import Credentials, Group, Probe, Registration, setting
 from commonplace.plugin import (
     Chunker,
     Command,
@@ -21,9 +20,8 @@ from commonplace.plugin import (
 )
 
 
-@frozen
-class Config:
-    size: int = 1
+class Config(Group):
+    size: int = setting("Size.", default=1)
 
 
 GOOD: dict[str, Any] = {
@@ -102,8 +100,8 @@ def test_an_id_that_another_plugin_has_names_both() -> None:
         ({"probe": True}, TypeError, "probe of 'good'"),
         ({"ready": True}, TypeError, "ready of 'good'"),
         ({"credentials": "KEY"}, TypeError, "must be Credentials"),
-        ({"config": Config()}, TypeError, "attrs class"),
-        ({"config": dict}, TypeError, "attrs class"),
+        ({"config": Config()}, TypeError, "subclass of Group"),
+        ({"config": dict}, TypeError, "subclass of Group"),
         ({"priority": True}, TypeError, "whole number"),
         ({"priority": 1.5}, TypeError, "whole number"),
         ({"capabilities": {"keyword"}}, TypeError, "frozenset"),

@@ -21,11 +21,11 @@ _TRIES = 100
 
 
 class Journal:
-    """A collection whose rows are only added, until nothing speaks of them any more.
+    """A collection whose rows are only added, until nothing refers to them any more.
 
     Milvus has no transactions; one row becomes visible as a whole. So a writer first puts entries
     and everything that belongs to them, numbered above the last commit, where no reader looks.
-    Then it puts the commit, a single row. Whatever is numbered above the last commit when somebody
+    Then it puts the commit, a single row. Whatever is numbered above the last commit when a writer
     takes the lease was left by a writer that did not come so far, and is swept away.
     """
 

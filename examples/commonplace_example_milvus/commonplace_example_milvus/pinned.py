@@ -1,4 +1,4 @@
-"""A ranker: what somebody marked as important comes before what is as good."""
+"""A ranker: what a user marked as important comes before what is as good."""
 
 from __future__ import annotations
 

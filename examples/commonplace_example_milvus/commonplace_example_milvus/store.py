@@ -70,7 +70,7 @@ class MilvusStore(SimpleStore):
         """Hold the lease, which keeps apart who writes from this machine.
 
         Milvus has no locks, so several machines that write to the same collections have to be kept
-        apart by whoever sets them up.
+        apart by the one who sets them up.
         """
         self._check_open()
         return self._writing(wait)

@@ -71,7 +71,7 @@ def test_two_agents_share_a_file(tmp_path: Path) -> None:
     yours.close()
 
 
-def test_an_address_where_nobody_answers_is_an_error(tmp_path: Path) -> None:
+def test_an_address_where_no_server_answers_is_an_error(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         uri = f"http://127.0.0.1:{taken.getsockname()[1]}"

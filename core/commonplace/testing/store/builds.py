@@ -76,7 +76,7 @@ class BuildLaws(StoreLaws):
     ) -> None:
         """While another build fills, nothing is seen of it.
 
-        ``documents``, ``health`` and searches tell of the live build alone: the same chunks with
+        ``documents``, ``health`` and searches report the live build alone: the same chunks with
         the same scores as before.
         """
         publish(store, *corpus, make_put("live.md", "ant"))
@@ -122,7 +122,7 @@ class BuildLaws(StoreLaws):
 
     @law()
     def test_a_live_build_is_not_resumed(self, store: Store) -> None:
-        """A build of the live one's identity is a new one: this is how an index is made anew."""
+        """A build of the live one's identity is a new one: so an index is rebuilt."""
         live = publish(store, make_put("a.md", "ant"), identity="same")
         with store.writer(wait=WAIT):
             build = store.open_build("same")

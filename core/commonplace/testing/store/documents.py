@@ -137,7 +137,7 @@ class DocumentLaws(StoreLaws):
     ) -> None:
         """A touched document has the new stamp.
 
-        Everything else, down to the ids of its chunks, is as it was.
+        Everything else, down to the ids of its chunks, is unchanged.
         """
         corpus = [make_put("touched.md", "ant", "bee"), *corpus]
         publish(store, *corpus)

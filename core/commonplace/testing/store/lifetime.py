@@ -267,7 +267,7 @@ class PersistenceLaws(StoreLaws):
     def test_everything_is_there_after_reopening(
         self, store: Store, corpus: list[PutDocument]
     ) -> None:
-        """A store that is closed and opened again is as it was.
+        """A store that is closed and opened again is unchanged.
 
         It has the same builds and documents, and gives the same answers with the same ids and
         scores.
@@ -320,7 +320,7 @@ def _everything(store: Store) -> tuple[object, ...]:
 class CrashLaws(StoreLaws):
     """The folder as it is at some moment, which is all that is left when a process is killed.
 
-    A copy of it is opened. Nobody who is dead holds a lease on it.
+    A copy of it is opened. No dead process holds a lease on it.
     """
 
     @law("persistent", corpus=corpora(max_size=4), batch=batches())

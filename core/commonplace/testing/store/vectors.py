@@ -104,7 +104,7 @@ class VectorLaws(StoreLaws):
 
     @law("vectors")
     def test_unknown_digests_are_left_out(self, store: VectorStore) -> None:
-        """A vector for a text that is not in the build is not store, and no error."""
+        """A vector for a text that is not in the build is not stored, and is no error."""
         build = publish(store, make_put("a.md", _A))
         attach(store, build, "space", {_A.digest: _EAST, _B.digest: _NORTH})
         write(store, make_put("b.md", _B))
@@ -138,7 +138,7 @@ class VectorLaws(StoreLaws):
     def test_a_vector_that_is_not_of_unit_length_is_refused(
         self, store: VectorStore, length: float
     ) -> None:
-        """It is a ``ValueError``, and nothing of the batch is store.
+        """It is a ``ValueError``, and nothing of the batch is stored.
 
         A length that float32 cannot tell from 1, or hardly, is 1.
         """
@@ -202,7 +202,7 @@ class VectorLaws(StoreLaws):
 
     @law("vectors")
     def test_a_new_build_takes_over_vectors(self, store: VectorStore) -> None:
-        """What is made anew has the vectors of the texts that are the same, once it is live."""
+        """A rebuilt index has the vectors of the texts that are the same, once it is live."""
         live = publish(store, make_put("a.md", _A, _B))
         attach(store, live, "space", {_A.digest: _EAST, _B.digest: _NORTH})
         with store.writer(wait=WAIT):

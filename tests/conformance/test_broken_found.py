@@ -7,7 +7,7 @@ from tests.conformance.mutants import caught, complete
 
 from commonplace.errors import IndexUnavailableError
 from commonplace.model.search import Found, KeywordMatches
-from commonplace.testing.store.found import FoundLaws
+from commonplace.testing.store import FoundLaws
 from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:

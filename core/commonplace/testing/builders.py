@@ -196,6 +196,9 @@ def _numbers(vector: bytes) -> tuple[float, ...]:
     return struct.unpack(f"<{len(vector) // 4}f", vector)
 
 
+Corpus = list[PutDocument]
+Batch = list["Change"]
+
 Documents = dict[tuple[str, str], PutDocument]
 """Documents by (source, path), each with the stamp it was last touched with."""
 

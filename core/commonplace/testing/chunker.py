@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import Chunk
     from commonplace.protocols.sources import Chunker
 
-__all__ = [
-    "NASTY",
-    "USUAL",
-    "ChunkerConformance",
-    "document",
-    "law",
-    "lines_of",
-    "texts",
-]
-
 
 USUAL = ChunkerContext(size=400, overlap=60)
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from commonplace.errors import UnavailableError
 from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.testing.base import law
 from commonplace.testing.manager_answers import AnswerLaws, FilterLaws
 from commonplace.testing.manager_laws import (
     WORDS,
@@ -18,7 +19,6 @@ from commonplace.testing.manager_laws import (
     ask,
     finds,
     found,
-    law,
     maintain,
     paths,
 )

@@ -14,17 +14,9 @@ from hypothesis import strategies as st
 from commonplace.errors import CallerError, DeclinedError
 from commonplace.model.documents import Trust
 from commonplace.model.search import ArmKind, Where
+from commonplace.testing.base import law
 from commonplace.testing.builders import make_put, passes
-from commonplace.testing.manager_laws import (
-    LIMIT,
-    ManagerLaws,
-    ask,
-    found,
-    law,
-    maintain,
-    paths,
-    said,
-)
+from commonplace.testing.manager_laws import LIMIT, ManagerLaws, ask, found, maintain, paths, said
 from commonplace.testing.strategies import HOSTILE_TOKENS
 
 if TYPE_CHECKING:

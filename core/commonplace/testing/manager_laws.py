@@ -25,22 +25,6 @@ if TYPE_CHECKING:
     from commonplace.model.search import Arm, Found, Where
     from commonplace.protocols.managers import MemoryManager
 
-__all__ = [
-    "CAPABILITIES",
-    "LIMIT",
-    "WORDS",
-    "LifetimeLaws",
-    "ManagerLaws",
-    "ask",
-    "finds",
-    "found",
-    "law",
-    "maintain",
-    "paths",
-    "question",
-    "said",
-]
-
 
 CAPABILITIES = frozenset(
     {"phrases", "exclusions", "paths", "dates", "lines", "cjk", "thai", "persistent"}

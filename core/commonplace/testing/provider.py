@@ -60,20 +60,10 @@ def alike(one: bytes, other: bytes) -> bool:
 
 
 _ODD = (
-    "0",
-    "\0",
-    "nul \0 in the middle",
-    "\u0301",
-    "e\u0301\u0301\u0301",
-    "\u202eevil",
-    "\ufeff\u200b mark",
-    "\ud800 half a pair",
-    "\U0001f468\u200d\U0001f469\u200d\U0001f467",
-    "\x01\x02\x7f",
-    '{"input": ["no"]}',
-    "<|endoftext|> [CLS] </s>",
-    "caf\u00e9 and cafe\u0301",
-    "\n\n\ttabs\r\n",
+    *("0", "\0", "nul \0 in the middle", "\u0301", "e\u0301\u0301\u0301", "\u202eevil"),
+    *("\ufeff\u200b mark", "\ud800 half a pair", "\U0001f468\u200d\U0001f469\u200d\U0001f467"),
+    *("\x01\x02\x7f", '{"input": ["no"]}', "<|endoftext|> [CLS] </s>"),
+    *("caf\u00e9 and cafe\u0301", "\n\n\ttabs\r\n"),
 )
 _MOST = 2_048
 

@@ -36,17 +36,6 @@ if TYPE_CHECKING:
     from commonplace.model.search import ArmKind, Candidate, ChunkId
     from commonplace.protocols.managers import Ranker
 
-__all__ = [
-    "NOW",
-    "Case",
-    "RankerConformance",
-    "cases",
-    "contexts",
-    "law",
-    "make_arm",
-    "ranked",
-]
-
 
 def ranked(ranker: Ranker, case: Case) -> list[Candidate]:
     """What the ranker makes of a case."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, cast
 from hypothesis import strategies as st
 
 from commonplace.sync.folders import Relevance
-from commonplace.testing.source_laws import ReadLaws, SourceLaws, found, law, planned, watched_files
+from commonplace.testing.base import law
+from commonplace.testing.source_laws import ReadLaws, SourceLaws, found, planned, watched_files
 from commonplace.testing.strategies import HOSTILE_PATHS
 
 if TYPE_CHECKING:

@@ -29,15 +29,6 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Document, DocumentRef, ScanReport
     from commonplace.protocols.sources import Source
 
-__all__ = [
-    "ReadLaws",
-    "SourceLaws",
-    "found",
-    "law",
-    "planned",
-    "watched_files",
-]
-
 
 class SourceLaws(Laws):
     """What all laws of sources stand on.
@@ -69,11 +60,6 @@ class SourceLaws(Laws):
         With 0 any growth is enough. ``None`` where the source has no such settings.
         """
         del size, messages
-
-    def declared(self, subject: Any) -> frozenset[str]:
-        """What the source declares."""
-        capabilities: frozenset[str] = subject.capabilities
-        return capabilities
 
     @contextmanager
     def opened(self) -> Iterator[Source]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import AnalysedChunk, AppendDocument, Change
     from commonplace.model.documents import Stamp
     from commonplace.model.search import Phrase
+    from commonplace.testing.builders import Batch, Corpus
 
 
 WORDS = ("ant", "bee", "cat", "dog")
@@ -31,83 +32,26 @@ SOURCES = ("memory", "sessions", "o'brien's")
 
 PATHS = (
     "MEMORY.md",
-    "memory/2026-01-31.md",
-    "memory/a.md",
-    "memory/deep/er/a.md",
-    "memory.md",
-    "memory2/a.md",
+    *("memory/2026-01-31.md", "memory/a.md", "memory/deep/er/a.md", "memory.md", "memory2/a.md"),
 )
 
 HOSTILE_PATHS = (
-    "memory/it's.md",
-    'memory/"quoted".md',
-    "memory/line\nbreak.md",
-    "memory/[abc]?*.md",
-    "memory/100%_done.md",
-    "memory/100%-done.md",
-    "memory/100 - _done.md",
-    "memory/back\\slash.md",
-    "memory/caf\u00e9.md",
-    "memory/cafe\u0301.md",
-    "memory/Case.md",
-    "memory/case.md",
-    "memory/ trailing .md",
-    "memory/\U0001f41c/\u8766\u87fb.md",
-    "memory/\u0645\u0644\u0641.md",
-    "memory/; DROP TABLE documents; --.md",
-    "../up.md",
-    "memory//a.md",
-    "memory/a.md/",
+    *("memory/it's.md", 'memory/"quoted".md', "memory/line\nbreak.md", "memory/[abc]?*.md"),
+    *("memory/100%_done.md", "memory/100%-done.md", "memory/100 - _done.md"),
+    *("memory/back\\slash.md", "memory/caf\u00e9.md", "memory/cafe\u0301.md", "memory/Case.md"),
+    *("memory/case.md", "memory/ trailing .md", "memory/\U0001f41c/\u8766\u87fb.md"),
+    *("memory/\u0645\u0644\u0641.md", "memory/; DROP TABLE documents; --.md", "../up.md"),
+    *("memory//a.md", "memory/a.md/"),
 )
 """Each the name of another document, however alike they look."""
 
 HOSTILE_TOKENS = (
-    '"',
-    '""',
-    "'",
-    "*",
-    "ant*",
-    "(",
-    ")",
-    "and",
-    "OR",
-    "NOT",
-    "NEAR",
-    "NEAR(ant",
-    "body:ant",
-    "{body}",
-    ":",
-    "^ant",
-    "-ant",
-    "+",
-    "%",
-    "_",
-    "a_b",
-    "ab",
-    "\\",
-    "c:\\temp",
-    "?1",
-    ";--",
-    "\u8766\u87fb",
-    "\u8766",
-    "\u0e21\u0e14",
-    "\u05e9\u05dc\u05d5\u05dd",
-    "\u202eevil",
-    "e\u0301te\u0301",
-    "ete",
-    "\u0301",
-    "\u200b",
-    "\U0001f41c",
-    "\U0001f468\u200d\U0001f469\u200d\U0001f467",
-    "\x01",
-    "\x7f",
-    "\ufffd",
-    "\U0010fffd",
-    "x" * 1_000,
-    "x" * 1_000 + "y",
-    "0",
-    "00",
-    "1e5",
+    *('"', '""', "'", "*", "ant*", "(", ")", "and", "OR", "NOT", "NEAR", "NEAR(ant", "body:ant"),
+    *("{body}", ":", "^ant", "-ant", "+", "%", "_", "a_b", "ab", "\\", "c:\\temp", "?1", ";--"),
+    *("\u8766\u87fb", "\u8766", "\u0e21\u0e14", "\u05e9\u05dc\u05d5\u05dd", "\u202eevil"),
+    *("e\u0301te\u0301", "ete", "\u0301", "\u200b", "\U0001f41c"),
+    *("\U0001f468\u200d\U0001f469\u200d\U0001f467", "\x01", "\x7f", "\ufffd", "\U0010fffd"),
+    *("x" * 1_000, "x" * 1_000 + "y", "0", "00", "1e5"),
 )
 """Each a token of its own; to a careless store some are syntax, separators or each other."""
 
@@ -216,7 +160,7 @@ def corpora(
     paths: Sequence[str] = PATHS,
     min_size: int = 0,
     max_size: int = 8,
-) -> SearchStrategy[list[PutDocument]]:
+) -> SearchStrategy[Corpus]:
     """Documents, no two of the same source and path."""
     return st.lists(
         puts(vocabulary, paths=paths),
@@ -265,7 +209,7 @@ def changes() -> SearchStrategy[Change]:
     )
 
 
-def batches(max_size: int = 6) -> SearchStrategy[list[Change]]:
+def batches(max_size: int = 6) -> SearchStrategy[Batch]:
     """Changes for one transaction; several may concern one document."""
     return st.lists(changes(), max_size=max_size)
 

@@ -9,8 +9,8 @@ from hypothesis import settings
 
 from commonplace.protocols.contexts import StoreContext
 from commonplace.testing import StoreConformance
+from commonplace.testing.store import FoundLaws
 from commonplace.testing.store.documents import DocumentLaws
-from commonplace.testing.store.found import FoundLaws
 from commonplace.testing.store.keyword import MatchLaws, ScoreLaws
 from commonplace.testing.store.vectors import NearestLaws
 from commonplace_lancedb import keyword

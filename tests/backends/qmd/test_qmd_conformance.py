@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, cast
 import pytest
 from hypothesis import settings
 
+from commonplace.testing.base import law
 from commonplace.testing.manager import MemoryManagerConformance
-from commonplace.testing.manager_laws import ask, law, maintain, paths
+from commonplace.testing.manager_laws import ask, maintain, paths
 from commonplace.testing.strategies import HOSTILE_PATHS
 from commonplace_qmd.manager import make_manager
 from commonplace_qmd.settings import CAPABILITIES, Limits, QmdSettings, Update

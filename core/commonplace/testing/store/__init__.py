@@ -1,13 +1,195 @@
-"""The laws of stores, by subject; ``StoreConformance`` is all of them."""
+"""The laws of stores: the chunks that come with answers, and all others in one class."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, get_args
+
+from attrs import evolve
+from hypothesis import strategies as st
+
+from commonplace.model.chunks import AnalysedChunk, Chunk, DeleteDocument, Terms
+from commonplace.model.documents import Trust
+from commonplace.testing.base import ids, law, publish, scored, search, words, write
+from commonplace.testing.builders import attach, digests, make_put, make_vector, nearest
 from commonplace.testing.store.builds import BuildLaws
 from commonplace.testing.store.documents import AppendLaws, DocumentLaws
-from commonplace.testing.store.found import FoundLaws
 from commonplace.testing.store.keyword import MatchLaws, ScoreLaws
-from commonplace.testing.store.lifetime import CrashLaws, LeaseLaws, LifetimeLaws, PersistenceLaws
+from commonplace.testing.store.lifetime import (
+    CrashLaws,
+    LeaseLaws,
+    LifetimeLaws,
+    PersistenceLaws,
+    StoreLaws,
+)
 from commonplace.testing.store.vectors import NearestLaws, VectorLaws
+from commonplace.testing.strategies import HOSTILE_TEXTS, WORDS, corpora, hostile_tokens, texts
+
+if TYPE_CHECKING:
+    from commonplace.model.search import ChunkId
+    from commonplace.protocols.stores import Store, VectorStore
+    from commonplace.testing.builders import Corpus
+
+
+_PIECES = st.lists(
+    st.builds(
+        Chunk,
+        start_line=st.integers(1, 2**31),
+        end_line=st.integers(1, 2**31),
+        text=texts(),
+        heading=st.lists(texts().map(lambda text: text.replace("\n", "")), max_size=3).map(tuple),
+    ),
+    max_size=5,
+)
+
+
+class FoundLaws(StoreLaws):
+    """The chunks that ``keyword`` and ``nearest`` answer with, and their ids."""
+
+    @law("keyword", pieces=_PIECES)
+    def test_a_chunk_comes_back_as_it_was_put(self, store: Store, pieces: list[Chunk]) -> None:
+        """Text, headings and lines come back as they were put.
+
+        Text comes back character for character, with its line ends and white space; the headings
+        are the same ones, with whatever marks are in them.
+        """
+        bare = Chunk(1, 1, "under no heading"), Chunk(2, 2, "under an empty one", ("",))
+        chunks = [*bare, *map(_hostile_chunk, HOSTILE_TEXTS), *pieces]
+        analysed = (AnalysedChunk(chunk, Terms("ant", "bee"), "0" * 64) for chunk in chunks)
+        publish(store, make_put("a.md", *analysed))
+        back = [hit.chunk for hit in search(store, words("ant"))]
+        assert [
+            Chunk(one.start_line, one.end_line, one.text, one.heading) for one in back
+        ] == chunks
+
+    @law(
+        "keyword",
+        day=st.none() | st.dates().map(str),
+        trust=st.sampled_from(get_args(Trust)),
+        body=st.lists(hostile_tokens(), max_size=5),
+    )
+    def test_a_chunk_knows_its_document_and_its_words(
+        self, store: Store, day: str | None, trust: Trust, body: list[str]
+    ) -> None:
+        """A chunk comes with source, path, day and trust of its document.
+
+        So it does with its ``body`` as it was analysed.
+        """
+        chunk = AnalysedChunk(Chunk(1, 1, "text"), Terms(" ".join([*body, "ant"])), "0" * 64)
+        publish(store, make_put("x/y.md", chunk, source="sessions", day=day, trust=trust))
+        (hit,) = search(store, words("ant"))
+        back = hit.chunk
+        assert (back.source, back.path, back.day, back.trust) == ("sessions", "x/y.md", day, trust)
+        assert back.body == " ".join([*body, "ant"])
+
+    @law("keyword", corpus=corpora(), times=st.permutations(range(1, 7)))
+    def test_each_score_comes_with_its_own_chunk(
+        self, store: Store, corpus: Corpus, times: list[int]
+    ) -> None:
+        """Of chunks of one length, the more often one has the token the better it is ranked."""
+        ranked = [" ".join(["emu"] * many + ["x"] * (7 - many)) for many in times]
+        publish(store, *corpus, make_put("ranked.md", *ranked))
+        found = search(store, words("emu"))
+        assert [hit.chunk.text.count("emu") for hit in found] == [6, 5, 4, 3, 2, 1]
+        assert search(store, words("emu"), limit=3) == found[:3]
+
+    @law("keyword")
+    def test_hundreds_of_chunks_can_be_found_at_once(self, store: Store) -> None:
+        """No limit is too large: 1,500 chunks come back, each with its own text."""
+        publish(store, make_put("a.md", *(f"ant {number:04}" for number in range(1_500))))
+        found = search(store, words("ant"))
+        assert [hit.chunk.text for hit in found] == [f"ant {number:04}" for number in range(1_500)]
+        assert [hit.chunk.start_line for hit in found] == list(range(1, 1_501))
+        assert len(scored(found)) == 1_500
+
+    @law("keyword")
+    def test_chunks_that_are_gone_are_left_out(self, store: Store) -> None:
+        """Deleted chunks are not found; those around them are, in their order."""
+        publish(store, *(make_put(f"{number}.md", "ant") for number in range(5)))
+        assert len(search(store, words("ant"))) == 5
+        write(store, DeleteDocument("memory", "1.md"), DeleteDocument("memory", "3.md"))
+        found = search(store, words("ant"))
+        assert [hit.chunk.path for hit in found] == ["0.md", "2.md", "4.md"]
+
+    @law("keyword")
+    def test_scores_and_chunks_are_of_one_moment(self, store: Store) -> None:
+        """An answer never mixes two states of the index.
+
+        Both documents are replaced in one batch, again and again, by another thread: all chunks of
+        an answer belong to one batch, and none is missing.
+        """
+
+        def batch(number: int) -> Corpus:
+            return [make_put(path, f"ant {number}", f"ant {number}") for path in ("a.md", "b.md")]
+
+        def replace() -> None:
+            for number in range(1, 11):
+                write(store, *batch(number))
+            for number in range(11, 16):
+                publish(store, *batch(number), identity=str(number))
+
+        publish(store, *batch(0))
+        with ThreadPoolExecutor(1) as pool:
+            replacing = pool.submit(replace)
+            while not replacing.done():
+                texts = [hit.chunk.text for hit in search(store, words("ant"))]
+                assert len(texts) == 4
+                assert len(set(texts)) == 1
+            replacing.result()
+
+    @law("keyword", "vectors", corpus=corpora())
+    def test_a_chunk_is_the_same_however_it_is_found(
+        self, store: VectorStore, corpus: Corpus
+    ) -> None:
+        """``nearest`` answers with the same chunks as ``keyword``: ids, texts and all."""
+        many = make_put("many.md", *["ant bee"] * 5, source="sessions", day="2026-01-31")
+        corpus = [*corpus, many]
+        build = publish(store, *corpus)
+        attach(store, build, "space", dict.fromkeys(digests(corpus), make_vector(1, 0, 0)))
+        known = {hit.chunk for hit in search(store, words(*WORDS))}
+        near = {hit.chunk for hit in nearest(store, make_vector(0, 1, 0)).found}
+        assert len(known) >= 5
+        assert known <= near
+
+    @law("keyword")
+    def test_ids_stay_while_their_document_does(self, store: Store) -> None:
+        """What happens to other documents changes no id."""
+        publish(store, make_put("a.md", "ant", "bee"), make_put("b.md", "ant"))
+        before = ids(search(store, words("bee")))
+        write(store, make_put("b.md", "ant", "cat"), make_put("0.md", "ant"))
+        write(store, DeleteDocument("memory", "b.md"))
+        assert ids(search(store, words("bee"))) == before
+
+    @law("keyword")
+    def test_an_id_never_names_another_chunk(self, store: Store) -> None:
+        """The id of a chunk that is gone is not given to another.
+
+        It is not given again when its document is replaced or deleted, nor when another build is
+        activated.
+        """
+        put = make_put("a.md", "ant", "bee")
+        publish(store, make_put("first.md", "ant"), put)
+        gone = _ids(store)
+        write(store, evolve(put, digest="other"), make_put("first.md", "bee"))
+        assert not gone & _ids(store)
+        gone |= _ids(store)
+        write(store, DeleteDocument("memory", "a.md"), DeleteDocument("memory", "first.md"))
+        write(store, put)
+        assert not gone & _ids(store)
+        gone |= _ids(store)
+        publish(store, put, identity="next")
+        assert not gone & _ids(store)
+        assert len(_ids(store)) == 2
+
+
+def _ids(store: Store) -> set[ChunkId]:
+    return set(ids(search(store, words("ant", "bee", "cat", "dog"))))
+
+
+def _hostile_chunk(text: str) -> Chunk:
+    """The text as it is, and as headings: one alone, one among empty ones, one cut in two."""
+    line = text.replace("\n", "")
+    return Chunk(1, 9, text, (line, "", line, line[:1], line[1:], ""))
 
 
 class StoreConformance(

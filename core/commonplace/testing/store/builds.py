@@ -23,6 +23,7 @@ from commonplace.testing.base import (
     EVERYWHERE,
     WAIT,
     held,
+    law,
     live_build,
     places,
     publish,
@@ -31,7 +32,7 @@ from commonplace.testing.base import (
     write,
 )
 from commonplace.testing.builders import Documents, applied, make_append, make_put, matching, stored
-from commonplace.testing.store.lifetime import StoreLaws, law
+from commonplace.testing.store.lifetime import StoreLaws
 from commonplace.testing.strategies import (
     POISONS,
     batches,
@@ -46,10 +47,11 @@ from commonplace.testing.strategies import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.model.chunks import AnalysedChunk, Change, PutDocument
+    from commonplace.model.chunks import AnalysedChunk, Change
     from commonplace.model.search import KeywordQuery, Where
     from commonplace.model.store import Build
     from commonplace.protocols.stores import Store
+    from commonplace.testing.builders import Batch, Corpus
     from commonplace.testing.strategies import Poison
 
 
@@ -72,7 +74,7 @@ class BuildLaws(StoreLaws):
 
     @law(corpus=corpora(), other=corpora())
     def test_a_filling_build_is_invisible(
-        self, store: Store, corpus: list[PutDocument], other: list[PutDocument]
+        self, store: Store, corpus: Corpus, other: Corpus
     ) -> None:
         """While another build fills, nothing is seen of it.
 
@@ -131,9 +133,7 @@ class BuildLaws(StoreLaws):
         assert set(held(store)) == {("memory", "a.md")}
 
     @law(old=corpora(), new=corpora())
-    def test_activating_replaces_everything(
-        self, store: Store, old: list[PutDocument], new: list[PutDocument]
-    ) -> None:
+    def test_activating_replaces_everything(self, store: Store, old: Corpus, new: Corpus) -> None:
         """The activated build is live and the only one, under its id and identity.
 
         Of the old one nothing is left to find.
@@ -252,14 +252,14 @@ class StoreMachine(RuleBasedStateMachine):
             pass
 
     @initialize(batch=batches())
-    def begin(self, batch: list[Change]) -> None:
+    def begin(self, batch: Batch) -> None:
         """Most of a store's life is spent with a live build."""
         publish(self.store, *batch)
         self.live = applied({}, batch)
 
     @precondition(lambda self: self.live is not None)
     @rule(batch=batches())
-    def change(self, batch: list[Change]) -> None:
+    def change(self, batch: Batch) -> None:
         """Documents of the live build come, change and go."""
         write(self.store, *batch)
         self.live = applied(self.live or {}, batch)
@@ -281,7 +281,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.live is not None)
     @rule(batch=batches(), poison=st.sampled_from(POISONS))
-    def fail(self, batch: list[Change], poison: Poison) -> None:
+    def fail(self, batch: Batch, poison: Poison) -> None:
         """A batch fails; it may only succeed where it can be applied to its end."""
         sick = poisoned(batch, poison)
         if succeeds(lambda: self._put("live", sick)):
@@ -289,7 +289,7 @@ class StoreMachine(RuleBasedStateMachine):
             self.live = applied(self.live or {}, sick)
 
     @rule(identity=st.sampled_from(("one", "two")), batch=batches())
-    def fill(self, identity: str, batch: list[Change]) -> None:
+    def fill(self, identity: str, batch: Batch) -> None:
         """Another build is begun or gone on with."""
         resumed = self.filling is not None and self.filling[0] == identity
         before = self.filling[1] if resumed and self.filling else {}

@@ -11,7 +11,17 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.search import Where
-from commonplace.testing.base import held, ids, live_build, places, publish, search, words, write
+from commonplace.testing.base import (
+    held,
+    ids,
+    law,
+    live_build,
+    places,
+    publish,
+    search,
+    words,
+    write,
+)
 from commonplace.testing.builders import (
     applied,
     attach,
@@ -22,7 +32,7 @@ from commonplace.testing.builders import (
     stored,
 )
 from commonplace.testing.store.builds import StoreMachine
-from commonplace.testing.store.lifetime import StoreLaws, law
+from commonplace.testing.store.lifetime import StoreLaws
 from commonplace.testing.strategies import (
     HOSTILE_PATHS,
     POISONS,
@@ -37,9 +47,10 @@ from commonplace.testing.strategies import (
 )
 
 if TYPE_CHECKING:
-    from commonplace.model.chunks import AppendDocument, Change, PutDocument
+    from commonplace.model.chunks import AppendDocument, PutDocument
     from commonplace.model.documents import Stamp
     from commonplace.protocols.stores import Store, VectorStore
+    from commonplace.testing.builders import Batch, Corpus
     from commonplace.testing.strategies import Poison
 
 
@@ -85,9 +96,7 @@ class DocumentLaws(StoreLaws):
         assert held(store) == stored({(put.source, put.path): put})
 
     @law(batch=batches(max_size=12))
-    def test_changes_of_a_batch_apply_in_their_order(
-        self, store: Store, batch: list[Change]
-    ) -> None:
+    def test_changes_of_a_batch_apply_in_their_order(self, store: Store, batch: Batch) -> None:
         """A batch may change a document several times: the last change wins."""
         publish(store, *batch)
         assert held(store) == stored(applied({}, batch))
@@ -133,7 +142,7 @@ class DocumentLaws(StoreLaws):
 
     @law(corpus=corpora(max_size=4), stamp=stamps())
     def test_touching_changes_the_stamp_alone(
-        self, store: Store, corpus: list[PutDocument], stamp: Stamp
+        self, store: Store, corpus: Corpus, stamp: Stamp
     ) -> None:
         """A touched document has the new stamp.
 
@@ -162,7 +171,7 @@ class DocumentLaws(StoreLaws):
 
     @law(corpus=corpora(max_size=4), batch=batches(), poison=st.sampled_from(POISONS))
     def test_a_batch_that_fails_leaves_everything_as_it_was(
-        self, store: Store, corpus: list[PutDocument], batch: list[Change], poison: Poison
+        self, store: Store, corpus: Corpus, batch: Batch, poison: Poison
     ) -> None:
         """If one change of a batch cannot be applied, none is, and the caller gets an error.
 
@@ -199,7 +208,7 @@ class AppendLaws(StoreLaws):
     def test_what_is_appended_is_as_if_put_whole(
         self,
         store: Store,
-        corpus: list[PutDocument],
+        corpus: Corpus,
         growth: tuple[PutDocument, list[AppendDocument]],
         how: str,
     ) -> None:
@@ -210,7 +219,7 @@ class AppendLaws(StoreLaws):
         """
         put, appends = growth
         publish(store, *corpus)
-        changes: list[Change] = [put, *appends]
+        changes: Batch = [put, *appends]
         for batch in [changes] if how == "in one batch" else [[change] for change in changes]:
             write(store, *batch)
         expected = applied({(c.source, c.path): c for c in corpus}, changes)
@@ -259,7 +268,7 @@ class AppendLaws(StoreLaws):
         It is a ``ValueError``, nothing of the batch is applied, and the store works on.
         """
         publish(store, _GROWN)
-        bad: list[list[Change]] = [
+        bad: list[Batch] = [
             [make_append("unknown.md", "dog", keep=0)],
             [make_append(_KEY[1], "dog", keep=0, source="sessions")],
             [make_append(_KEY[1], "dog", keep=4)],

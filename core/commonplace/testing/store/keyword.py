@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from attrs import evolve
@@ -11,9 +12,9 @@ from hypothesis import strategies as st
 
 from commonplace.errors import DeclinedError
 from commonplace.model.search import KeywordQuery, Where
-from commonplace.testing.base import ALL, EVERYWHERE, places, publish, scored, search, words
+from commonplace.testing.base import ALL, EVERYWHERE, law, places, publish, scored, search, words
 from commonplace.testing.builders import make_chunk, make_put, matching
-from commonplace.testing.store.lifetime import StoreLaws, law
+from commonplace.testing.store.lifetime import StoreLaws
 from commonplace.testing.strategies import (
     HOSTILE_PATHS,
     HOSTILE_TOKENS,
@@ -28,11 +29,14 @@ from commonplace.testing.strategies import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hypothesis.strategies import SearchStrategy
 
     from commonplace.model.chunks import AnalysedChunk, PutDocument
     from commonplace.model.search import ChunkId
     from commonplace.protocols.stores import Store
+    from commonplace.testing.builders import Corpus
 
 
 def _questions(longest_phrase: int) -> SearchStrategy[list[tuple[KeywordQuery, Where]]]:
@@ -49,7 +53,7 @@ class MatchLaws(StoreLaws):
 
     @law("keyword", corpus=corpora(), questions=_questions(longest_phrase=1))
     def test_a_search_finds_all_that_match_and_nothing_else(
-        self, store: Store, corpus: list[PutDocument], questions: list[tuple[KeywordQuery, Where]]
+        self, store: Store, corpus: Corpus, questions: list[tuple[KeywordQuery, Where]]
     ) -> None:
         """A chunk is found, once, if and only if it matches.
 
@@ -62,7 +66,7 @@ class MatchLaws(StoreLaws):
 
     @law("keyword", "phrases", corpus=corpora(), questions=_questions(longest_phrase=3))
     def test_phrases_match_side_by_side_in_one_column(
-        self, store: Store, corpus: list[PutDocument], questions: list[tuple[KeywordQuery, Where]]
+        self, store: Store, corpus: Corpus, questions: list[tuple[KeywordQuery, Where]]
     ) -> None:
         """As above with phrases.
 
@@ -104,7 +108,7 @@ class MatchLaws(StoreLaws):
     def test_nothing_asked_is_nothing_found(
         self,
         store: Store,
-        corpus: list[PutDocument],
+        corpus: Corpus,
         unwanted: bool,  # noqa: FBT001
     ) -> None:
         """With ``should`` empty nothing matches, whatever else the query says."""
@@ -153,7 +157,7 @@ class MatchLaws(StoreLaws):
 
     @law("keyword", corpus=corpora(min_size=3, max_size=12), wheres=_WHERES)
     def test_filters_come_before_ranking(
-        self, store: Store, corpus: list[PutDocument], wheres: list[Where]
+        self, store: Store, corpus: Corpus, wheres: list[Where]
     ) -> None:
         """``limit`` matches come back if that many pass the filters.
 
@@ -182,9 +186,7 @@ class MatchLaws(StoreLaws):
             assert _places(store, words("ant"), where, 1) == [("sessions", "lone/note.md", 1)]
 
     @law("keyword", corpus=corpora(max_size=4))
-    def test_a_filter_that_nothing_passes_finds_nothing(
-        self, store: Store, corpus: list[PutDocument]
-    ) -> None:
+    def test_a_filter_that_nothing_passes_finds_nothing(self, store: Store, corpus: Corpus) -> None:
         """An empty set of sources is a filter too; only ``None`` is none."""
         publish(store, *corpus, make_put("a.md", "ant", day="2026-01-31"))
         for where in (
@@ -232,7 +234,7 @@ def _places(
 
 
 def _expected(
-    corpus: list[PutDocument], query: KeywordQuery, where: Where = EVERYWHERE
+    corpus: Corpus, query: KeywordQuery, where: Where = EVERYWHERE
 ) -> list[tuple[str, str, int]]:
     return sorted(matching({(put.source, put.path): put for put in corpus}, query, where))
 
@@ -245,24 +247,32 @@ _QUERIES = st.lists(queries(("ant", "bee", "cat"), longest_phrase=1), min_size=1
 _TOKENS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4)
 
 
+def _each_answer(check: Callable[[Any, Store, KeywordQuery], None]) -> Callable[[Any], None]:
+    """Make a law of what ``check`` asks of several queries, where scores are often equal."""
+
+    def test(self: StoreLaws, store: Store, corpus: Corpus, asked: list[KeywordQuery]) -> None:
+        __tracebackhide__ = True
+        publish(store, *corpus)
+        for query in asked:
+            check(self, store, query)
+
+    return law("keyword", corpus=_CROWDED, asked=_QUERIES)(wraps(check)(test))
+
+
 class ScoreLaws(StoreLaws):
     """What ``keyword`` says of each match, and the order it puts them in."""
 
-    @law("keyword", corpus=_CROWDED, asked=_QUERIES)
-    def test_scores_are_above_0_and_best_first(
-        self, store: Store, corpus: list[PutDocument], asked: list[KeywordQuery]
-    ) -> None:
+    @_each_answer
+    def test_scores_are_above_0_and_best_first(self, store: Store, query: KeywordQuery) -> None:
         """Every score is a finite number above 0, and none is above the one before it.
 
         That goes for a token that all chunks have, too. No chunk stands twice.
         """
-        publish(store, *corpus)
-        for query in asked:
-            found = search(store, query)
-            scores = [hit.score for hit in found]
-            assert all(score > 0 and isfinite(score) for score in scores)
-            assert scores == sorted(scores, reverse=True)
-            assert len(scored(found)) == len(found)
+        found = search(store, query)
+        scores = [hit.score for hit in found]
+        assert all(score > 0 and isfinite(score) for score in scores)
+        assert scores == sorted(scores, reverse=True)
+        assert len(scored(found)) == len(found)
 
     @law("keyword", keys=st.permutations([(s, p) for s in SOURCES for p in PATHS]))
     def test_equal_scores_are_ordered_by_source_path_and_place(
@@ -282,38 +292,28 @@ class ScoreLaws(StoreLaws):
         assert places(found) == order
         assert search(store, words("ant"), limit=5) == found[:5]
 
-    @law("keyword", corpus=_CROWDED, asked=_QUERIES)
-    def test_ties_are_in_order(
-        self, store: Store, corpus: list[PutDocument], asked: list[KeywordQuery]
-    ) -> None:
+    @_each_answer
+    def test_ties_are_in_order(self, store: Store, query: KeywordQuery) -> None:
         """As above for whatever scores happen to be equal."""
-        publish(store, *corpus)
-        for query in asked:
-            found = search(store, query)
-            stand = places(found)
-            keys = [(-hit.score, *place) for hit, place in zip(found, stand, strict=True)]
-            assert keys == sorted(keys)
+        found = search(store, query)
+        stand = places(found)
+        keys = [(-hit.score, *place) for hit, place in zip(found, stand, strict=True)]
+        assert keys == sorted(keys)
 
-    @law("keyword", corpus=_CROWDED, asked=_QUERIES)
+    @_each_answer
     def test_the_same_question_gets_the_same_answer(
-        self, store: Store, corpus: list[PutDocument], asked: list[KeywordQuery]
+        self, store: Store, query: KeywordQuery
     ) -> None:
         """Ids, scores and order are the same every time."""
-        publish(store, *corpus)
-        for query in asked:
-            first = search(store, query)
-            assert [search(store, query) for _ in range(3)] == [first] * 3
+        first = search(store, query)
+        assert [search(store, query) for _ in range(3)] == [first] * 3
 
-    @law("keyword", corpus=_CROWDED, asked=_QUERIES)
-    def test_a_limit_only_cuts_off(
-        self, store: Store, corpus: list[PutDocument], asked: list[KeywordQuery]
-    ) -> None:
+    @_each_answer
+    def test_a_limit_only_cuts_off(self, store: Store, query: KeywordQuery) -> None:
         """A smaller limit gives the beginning of what a larger one gives."""
-        publish(store, *corpus)
-        for query in asked:
-            every = search(store, query)
-            for limit in (0, 1, 2, len(every) // 2, len(every), len(every) + 1):
-                assert search(store, query, EVERYWHERE, limit) == every[:limit]
+        every = search(store, query)
+        for limit in (0, 1, 2, len(every) // 2, len(every), len(every) + 1):
+            assert search(store, query, EVERYWHERE, limit) == every[:limit]
 
     @law("keyword", fewer=st.integers(1, 4), more=st.integers(1, 4))
     def test_more_occurrences_score_higher(self, store: Store, fewer: int, more: int) -> None:
@@ -366,7 +366,7 @@ class ScoreLaws(StoreLaws):
 
     @law("keyword", corpus=corpora(), some=_TOKENS, others=_TOKENS)
     def test_a_score_is_the_sum_over_the_tokens(
-        self, store: Store, corpus: list[PutDocument], some: list[str], others: list[str]
+        self, store: Store, corpus: Corpus, some: list[str], others: list[str]
     ) -> None:
         """The score of a longer query is the sum of the scores of its parts, up to rounding.
 

@@ -36,17 +36,8 @@ from commonplace.testing.strategies import Watched, batches, corpora
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from commonplace.model.chunks import Change, PutDocument
     from commonplace.protocols.stores import Store
-
-__all__ = [
-    "CrashLaws",
-    "LeaseLaws",
-    "LifetimeLaws",
-    "PersistenceLaws",
-    "StoreLaws",
-    "law",
-]
+    from commonplace.testing.builders import Batch, Corpus
 
 
 class StoreLaws(Laws):
@@ -106,7 +97,7 @@ class LifetimeLaws(StoreLaws):
             search(store, words("ant"))
 
     @law(corpus=corpora())
-    def test_health_counts_what_is_there(self, store: Store, corpus: list[PutDocument]) -> None:
+    def test_health_counts_what_is_there(self, store: Store, corpus: Corpus) -> None:
         """Documents and chunks of the live build, in all and by source.
 
         A deep check finds no fault in a healthy store.
@@ -264,9 +255,7 @@ class PersistenceLaws(StoreLaws):
     """The same folder, opened again."""
 
     @law("persistent", corpus=corpora())
-    def test_everything_is_there_after_reopening(
-        self, store: Store, corpus: list[PutDocument]
-    ) -> None:
+    def test_everything_is_there_after_reopening(self, store: Store, corpus: Corpus) -> None:
         """A store that is closed and opened again is unchanged.
 
         It has the same builds and documents, and gives the same answers with the same ids and
@@ -325,7 +314,7 @@ class CrashLaws(StoreLaws):
 
     @law("persistent", corpus=corpora(max_size=4), batch=batches())
     def test_a_kill_loses_nothing_that_was_written(
-        self, store: Store, corpus: list[PutDocument], batch: list[Change]
+        self, store: Store, corpus: Corpus, batch: Batch
     ) -> None:
         """What ``put_documents`` and ``activate`` returned from is there, without any ``close``."""
         publish(store, *corpus, make_put("memory/n.md", "ant"))
@@ -336,7 +325,7 @@ class CrashLaws(StoreLaws):
 
     @law("persistent", corpus=corpora(max_size=4), batch=batches())
     def test_a_kill_within_a_batch_leaves_all_of_it_or_nothing(
-        self, store: Store, corpus: list[PutDocument], batch: list[Change]
+        self, store: Store, corpus: Corpus, batch: Batch
     ) -> None:
         """Whatever moment of ``put_documents`` it is, no batch is applied by half.
 

@@ -17,6 +17,7 @@ from commonplace.testing.base import (
     EVERYWHERE,
     WAIT,
     ids,
+    law,
     live_build,
     places,
     publish,
@@ -35,16 +36,16 @@ from commonplace.testing.builders import (
     unit_vectors,
     vector_store,
 )
-from commonplace.testing.store.lifetime import StoreLaws, law
+from commonplace.testing.store.lifetime import StoreLaws
 from commonplace.testing.strategies import PATHS, SOURCES, corpora, wheres
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from commonplace.model.chunks import PutDocument
     from commonplace.model.search import Nearest
     from commonplace.protocols.stores import VectorStore
     from commonplace.testing.base import Place
+    from commonplace.testing.builders import Corpus
 
 
 _EAST, _NORTH, _WEST = make_vector(1, 0, 0), make_vector(0, 1, 0), make_vector(-1, 0, 0)
@@ -69,7 +70,7 @@ class VectorLaws(StoreLaws):
 
     @law("vectors", corpus=corpora(), share=st.integers(0, 3))
     def test_missing_vectors_are_named_once(
-        self, store: VectorStore, corpus: list[PutDocument], share: int
+        self, store: VectorStore, corpus: Corpus, share: int
     ) -> None:
         """``missing_vectors`` names each digest without a vector once, with the text to embed.
 
@@ -226,9 +227,7 @@ class VectorLaws(StoreLaws):
             store.drop_space("space")
 
     @law("vectors", "persistent", corpus=corpora())
-    def test_vectors_are_there_after_reopening(
-        self, store: VectorStore, corpus: list[PutDocument]
-    ) -> None:
+    def test_vectors_are_there_after_reopening(self, store: VectorStore, corpus: Corpus) -> None:
         """A store that is closed and opened again gives the same answers."""
         build = publish(store, *corpus)
         turn = (_EAST, _NORTH, _WEST)
@@ -264,7 +263,7 @@ class NearestLaws(StoreLaws):
     def test_the_nearest_are_found(
         self,
         store: VectorStore,
-        corpus: list[PutDocument],
+        corpus: Corpus,
         pool: list[bytes],
         asked: list[tuple[bytes, Where, int]],
     ) -> None:

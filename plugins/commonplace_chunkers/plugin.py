@@ -25,11 +25,8 @@ class MarkdownChunker:
     def __init__(self, size: int, overlap: int) -> None:
         self._size = max(size, SMALLEST_SIZE)
         self._overlap = max(0, min(overlap, self._size // 4))
-
-    @property
-    def fingerprint(self) -> str:
+        self.fingerprint = f"markdown-2(size={self._size},overlap={self._overlap})"
         """Id, version and parameters."""
-        return f"markdown-2(size={self._size},overlap={self._overlap})"
 
     def chunk(self, document: Document) -> Sequence[Chunk]:
         """The chunks of ``document``; none for a blank one."""

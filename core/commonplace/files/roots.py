@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 _STARS = r"(?:(?:^|(?<=/))(?:\*\*+/)+)|\*\*+|\*|\?"
-_WILDCARD = re.compile(_STARS)
 _EXTENDED = rf"{_STARS}|\[.[^\]]*\]|\{{[^}}]*\}}"
 
 
@@ -37,7 +36,7 @@ def glob_regex(pattern: str, *, extended: bool = False) -> str:
     they are never closed, and ``**`` crosses a ``/`` only where it is the whole of a name.
     """
     # Filters do without: a path may have brackets, and should be its own filter.
-    wildcards = re.compile(_EXTENDED, re.DOTALL) if extended else _WILDCARD
+    wildcards = re.compile(_EXTENDED, re.DOTALL) if extended else re.compile(_STARS)
     if wildcards.search(pattern) is None:
         return f"(?s:{re.escape(pattern.rstrip('/'))}(?:/.*)?)"
     return f"(?s:{_translated(pattern, wildcards, extended=extended)})"
@@ -277,7 +276,7 @@ def check_workspace(workspace: str) -> None:
         ) from error
 
 
-_DAILY = re.compile(r"memory/(?:.*/)?([0-9]{4})-([0-9]{2})-([0-9]{2})(?:-[^/]*)?\.md", re.DOTALL)
+_DAILY = r"(?s:memory/(?:.*/)?([0-9]{4})-([0-9]{2})-([0-9]{2})(?:-[^/]*)?\.md)"
 
 
 def day_of(path: str) -> date | None:
@@ -285,7 +284,7 @@ def day_of(path: str) -> date | None:
 
     ``path`` is a stored path. ``None`` for every other note, and for a day no calendar has.
     """
-    found = _DAILY.fullmatch(path)
+    found = re.fullmatch(_DAILY, path)
     if found is None:
         return None
     from datetime import date

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from math import inf
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from commonplace.errors import DeadlineExceededError, UnavailableError, reason_of
 from commonplace.model.tuples import NamedTuple
-from commonplace.resilience.deadline import NEVER
+from commonplace.resilience.deadline import INFINITY, NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -55,7 +54,7 @@ class Worker:
         A deadline that never comes needs no thread: the work is done in the caller's own.
         """
         seconds = deadline.remaining()
-        if seconds == inf:
+        if seconds == INFINITY:
             return work()
         if not self._places.acquire(blocking=False):
             raise UnavailableError(f"{self.name}: {self._at_most} calls have not come back")

@@ -228,12 +228,15 @@ if sys.platform == "win32":
         os.close(descriptor)
 
 else:
-    import fcntl
 
     def _lock(descriptor: int) -> None:
+        import fcntl  # a search that finds the index up to date locks nothing
+
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def _unlock(descriptor: int) -> None:
+        import fcntl
+
         # Explicitly: a child that was given the descriptor may have left a process behind.
         fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)

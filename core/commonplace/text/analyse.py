@@ -6,7 +6,6 @@ import re
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
-from unicodedata import category, combining
 
 from commonplace.errors import ConfigError
 from commonplace.model.search import KeywordQuery
@@ -72,7 +71,6 @@ def make_analyser(name: str = "standard") -> Analyser:
 _MAX_TERMS = 256
 _MAX_PHRASES = 16
 _MAX_PHRASE = 32
-_RUN = re.compile(r"\w++")
 
 
 class RawAnalyser:
@@ -127,7 +125,7 @@ def _folded(run: str) -> str:
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    return _RUN if text.isascii() else _wide_pattern()
+    return re.compile(r"\w++") if text.isascii() else _wide_pattern()
 
 
 @cache
@@ -166,6 +164,8 @@ def is_boundary(text: str, index: int, start: int = 0) -> bool:
     before, after = text[index - 1], text[index]
     if before < "\u0300" and after < "\u0300" and "\u00ad" not in {before, after}:
         return before != "\r" or after != "\n"
+    from unicodedata import category
+
     kind_before, kind_after = category(before), category(after)
     if kind_before in _ENDS or kind_after in _ENDS or before in _CONTROLS or after in _CONTROLS:
         return True  # not CR LF, which are both below U+0300
@@ -210,6 +210,8 @@ def _flag_letters_before(text: str, index: int, start: int) -> int:
 
 def _may_be_conjunct(text: str, index: int, start: int) -> bool:
     """Whether the marks before ``index`` hold a virama that ties the next consonant to the last."""
+    from unicodedata import category, combining
+
     for at in range(index - 1, max(start, index - _LOOK_BACK) - 1, -1):
         char = text[at]
         if combining(char) == 9 or char in _PREPENDED:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from functools import cache
 from typing import TYPE_CHECKING
-from unicodedata import category, is_normalized, normalize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -121,6 +120,8 @@ def units(run: str) -> Sequence[str]:
 
     A run comes back as it is if its units are its characters, with nothing to normalise in them.
     """
+    from unicodedata import is_normalized  # as everywhere below: an ASCII query does without
+
     if _simple_pattern().fullmatch(run) and is_normalized("NFKC", run):
         return run
     found: list[str] = _unit_pattern().findall(run)
@@ -210,6 +211,10 @@ _MAX_UNIT = 32
 
 def pieces(group: str, at: int, stem: Callable[[str], str]) -> Iterator[Piece]:
     """The pieces of a group that starts at ``at``, by where they start."""
+    return word_pieces(group, at, stem) if group.isascii() else _cut_pieces(group, at, stem)
+
+
+def _cut_pieces(group: str, at: int, stem: Callable[[str], str]) -> Iterator[Piece]:
     for start, piece, is_run in cut(group):
         if is_run:
             yield from _run_pieces(piece, at + start)
@@ -251,6 +256,10 @@ def identifier_parts(word: str) -> list[str]:
 
 def word_pieces(group: str, at: int, stem: Callable[[str], str]) -> Iterator[Piece]:
     """The pieces of a group that holds no run."""
+    if group.isalnum() and group.isascii():  # just a word, as most groups are
+        plain = _plain(group)
+        yield at, at + len(group), stem(plain), plain, _beside(group, plain, stem)
+        return
     found = list(words(group))
     is_emoji = not found and not group.isascii()
     if len(found) > 1 or is_emoji or group[-1] in "+#":
@@ -266,10 +275,14 @@ def word_pieces(group: str, at: int, stem: Callable[[str], str]) -> Iterator[Pie
 
 def _beside(word: str, plain: str, stem: Callable[[str], str]) -> tuple[str, ...]:
     """The tokens of a word without its accents, and of an identifier's parts."""
-    if len(plain) < 3 or (word == plain and plain.isascii() and plain.isalpha()):
+    if len(plain) < 3:
+        return ()
+    if plain.isascii() and (plain.isdigit() or (word == plain and plain.isalpha())):
         return ()
     bare = plain
     if not word.isascii():
+        from unicodedata import normalize
+
         word = normalize("NFKC", drop_ignorable(word[:_MAX_RAW]))
         bare = _unaccented(plain)
     parts = () if word[1:].isalpha() and word[1:].islower() else identifier_parts(word[:MAX_TOKEN])
@@ -281,6 +294,8 @@ def _plain(word: str) -> str:
     """``word`` normalised (NFKC) and case-folded."""
     if word.isascii():
         return word[:MAX_TOKEN].lower()
+    from unicodedata import normalize
+
     word = normalize("NFKC", drop_ignorable(word[:_MAX_RAW]))
     word = normalize("NFKC", word.casefold())
     return "".join(word.split())[:MAX_TOKEN]  # a few Arabic ligatures hold spaces
@@ -290,6 +305,8 @@ def _unaccented(plain: str) -> str:
     """``plain`` without marks, where they are accents or vowel points and not letters."""
     if plain[0] >= "\u0700":
         return plain
+    from unicodedata import category, normalize
+
     bare = [char for char in normalize("NFD", plain) if category(char) != "Mn"]
     return normalize("NFC", "".join(bare))
 
@@ -315,6 +332,8 @@ def _letters(raw: Sequence[str]) -> Sequence[str]:
     """Units as they are compared."""
     if isinstance(raw, str):
         return raw  # nothing to normalise
+    from unicodedata import normalize
+
     known: dict[str, str] = {}
     letters = []
     for unit in raw:

@@ -6,7 +6,6 @@ import os
 import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
-from math import inf
 from typing import TYPE_CHECKING
 
 import apsw
@@ -172,7 +171,7 @@ class Database:
             if connection is None:
                 yield None
                 return
-            limited = deadline is not None and deadline.remaining() != inf
+            limited = deadline is not None and deadline.remaining() != float("inf")
             with self._failures(self._reader):
                 if limited and deadline is not None:
                     connection.set_progress_handler(lambda: deadline.expired, _STEPS_PER_CHECK)

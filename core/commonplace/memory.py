@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Self
 
 from commonplace.assembly import (
@@ -17,7 +17,6 @@ from commonplace.assembly import (
     section_class,
     watched_paths,
 )
-from commonplace.embedding.choice import EmbeddingChooser
 from commonplace.errors import (
     CallerError,
     CommonplaceError,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from commonplace.config import Settings
+    from commonplace.embedding.choice import EmbeddingChooser
     from commonplace.fallback.backend import Backend
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.host import PluginHost
@@ -71,12 +71,19 @@ class Memory:
         self._on_sync = on_sync
         self._analyser = analyser_of(settings)
         self._sources, self._source_notices = make_sources(host, settings)
-        self._embedding = EmbeddingChooser(host, settings, env, clock=clock)
+        self._env = env
         self._opening = threading.Lock()
         self._backend: Backend | FallbackMemoryManager | None = None
         self._closed = False
         self._searcher: Searcher | None = None
         self._sync_service: SyncService | None = None
+
+    @cached_property
+    def _embedding(self) -> EmbeddingChooser:
+        # Imported here: a search of an index without vectors needs none.
+        from commonplace.embedding.choice import EmbeddingChooser
+
+        return EmbeddingChooser(self.host, self.settings, self._env, clock=self._clock)
 
     @classmethod
     def open(
@@ -287,7 +294,8 @@ class Memory:
             backends, self._backend = self._backend, None
         if backends is not None:
             backends.close()
-        self._embedding.close()
+        if "_embedding" in vars(self):
+            self._embedding.close()
         self.host.close()
 
     def _service(self) -> SyncService:
@@ -321,7 +329,7 @@ class Memory:
                     self.settings,
                     self._sources,
                     self._analyser,
-                    self._embedding.service,
+                    lambda: self._embedding.service(),  # noqa: PLW0108 - made by the first call
                     clock=self._clock,
                 )
             return self._backend

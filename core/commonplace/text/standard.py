@@ -82,8 +82,10 @@ class StandardAnalyser:
 
     def spans(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         """Where in ``text`` which terms are found: (start, end, terms), by start."""
-        for start, end, token, _, extra in self._pieces(text):
-            yield start, end, ((token, *extra) if token else extra)
+        stem = self._stems.__getitem__
+        for at, group in find_groups(text):
+            for start, end, token, _, extra in pieces(group, at, stem):
+                yield start, end, ((token, *extra) if token else extra)
 
     def _pieces(self, text: str) -> Iterator[Piece]:
         stem = self._stems.__getitem__

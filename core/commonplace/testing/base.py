@@ -136,12 +136,18 @@ WAIT = 30.0
 """Seconds to wait for a lease that will be free; long enough for the slowest machine."""
 
 
-def publish(store: Store, *changes: Change, identity: str = "first") -> Build:
-    """Make a build of ``changes`` and let it be the live one."""
+def fill(store: Store, *changes: Change, identity: str = "new") -> Build:
+    """Put ``changes`` into the unfinished build of ``identity``, under the lease."""
     with store.writer(wait=WAIT):
         build = store.open_build(identity)
         store.put_documents(build, changes)
-        store.activate(build)
+    return build
+
+
+def publish(store: Store, *changes: Change, identity: str = "first") -> Build:
+    """Make a build of ``changes`` and let it be the live one."""
+    with store.writer(wait=WAIT):
+        store.activate(fill(store, *changes, identity=identity))
     return live_build(store)
 
 

@@ -91,7 +91,7 @@ class FindingLaws(ManagerLaws):
 
         Not even where it is as long as before and was written in the same moment.
         """
-        self.notes.write("memory/a.md", "the zebra")
+        self.put("a")
         maintain(manager)
         self.notes.write("memory/a.md", "the okapi")
         maintain(manager)
@@ -100,8 +100,7 @@ class FindingLaws(ManagerLaws):
     @law()
     def test_a_deleted_note_is_forgotten(self, manager: MemoryManager) -> None:
         """A note that is deleted is found no more, the last one neither."""
-        self.notes.write("memory/a.md", "the zebra")
-        self.notes.write("memory/b.md", "the zebra")
+        self.put("a", "b")
         maintain(manager)
         self.notes.delete("memory/a.md")
         maintain(manager)
@@ -113,7 +112,7 @@ class FindingLaws(ManagerLaws):
     @law()
     def test_a_moved_note_is_found_at_its_new_place(self, manager: MemoryManager) -> None:
         """A note that is moved is found under its new name and not under its old one."""
-        self.notes.write("memory/a.md", "the zebra")
+        self.put("a")
         maintain(manager)
         self.notes.move("memory/a.md", "memory/deep/b.md")
         maintain(manager)
@@ -122,8 +121,7 @@ class FindingLaws(ManagerLaws):
     @law()
     def test_two_notes_of_one_text_are_both_found(self, manager: MemoryManager) -> None:
         """Equal texts are not one note, and deleting one spares the other."""
-        for name in "abc":
-            self.notes.write(f"memory/{name}.md", "the zebra")
+        self.put(*"abc")
         maintain(manager)
         finds(manager, {f"memory/{name}.md": {"zebra"} for name in "abc"})
         self.notes.delete("memory/b.md")
@@ -137,7 +135,7 @@ class FindingLaws(ManagerLaws):
         ``maintain`` says which root failed, or that it cannot work. When the folder is back,
         everything is found as before.
         """
-        self.notes.write("memory/a.md", "the zebra")
+        self.put("a")
         maintain(manager)
         self.notes.vanish()
         try:
@@ -185,24 +183,20 @@ _LATE = Deadline(0.0, clock=lambda: 1.0)
 class MaintenanceLaws(ManagerLaws):
     """``maintain`` and ``pending``."""
 
-    def _put(self, *names: str, text: str = "the zebra") -> None:
-        for name in names:
-            self.notes.write(f"memory/{name}.md", text)
-
     @law()
     def test_a_report_counts_what_was_done(self, manager: MemoryManager) -> None:
         """Added, updated, removed and unchanged notes, and none that remain.
 
         What was maintained a moment ago has nothing to do.
         """
-        self._put("a", "b", "c")
+        self.put("a", "b", "c")
         report = maintain(manager)
         assert (report.added, report.updated, report.removed, report.remaining) == (3, 0, 0, 0)
         again = maintain(manager)
         assert not again.changed
         assert (again.unchanged, again.remaining) == (3, 0)
-        self._put("a", text="the okapi, which is another text")
-        self._put("d")
+        self.put("a", text="the okapi, which is another text")
+        self.put("d")
         self.notes.delete("memory/b.md")
         report = maintain(manager)
         assert (report.added, report.updated, report.removed) == (1, 1, 1)
@@ -211,15 +205,15 @@ class MaintenanceLaws(ManagerLaws):
     @law()
     def test_pending_counts_and_does_nothing(self, manager: MemoryManager) -> None:
         """``pending`` says how many notes ``maintain`` would find changed, and changes nothing."""
-        self._put("a", "b")
+        self.put("a", "b")
         for _ in range(2):
             assert manager.pending().remaining == 2
         assert not manager.pending().changed
         maintain(manager)
         report = manager.pending()
         assert (report.remaining, report.unchanged, report.known) == (0, 2, 2)
-        self._put("a", text="the okapi, which is another text")
-        self._put("c")
+        self.put("a", text="the okapi, which is another text")
+        self.put("c")
         self.notes.delete("memory/b.md")
         for _ in range(2):
             assert manager.pending().remaining == 3
@@ -233,14 +227,14 @@ class MaintenanceLaws(ManagerLaws):
 
         ``known`` tells an index that has nothing from one that is behind.
         """
-        self._put("a", "b")
+        self.put("a", "b")
         report = manager.maintain(at_most=1, deadline=NEVER)
         assert (report.remaining, report.known, report.changed) == (2, 0, False)
         assert found(ask(manager, "zebra")) == []
         assert manager.maintain(at_most=2, deadline=NEVER).added == 2
         finds(manager, {"memory/a.md": {"zebra"}, "memory/b.md": {"zebra"}})
         maintain(manager)  # what was written a moment ago may have to be looked at again
-        self._put("c", "d")
+        self.put("c", "d")
         self.notes.delete("memory/a.md")
         report = manager.maintain(at_most=2, deadline=NEVER)
         assert (report.remaining, report.known, report.changed) == (3, 2, False)
@@ -254,9 +248,9 @@ class MaintenanceLaws(ManagerLaws):
 
         It is not said to be done, nothing is lost, and the next ``maintain`` ends it.
         """
-        self._put("a", "b")
+        self.put("a", "b")
         maintain(manager)
-        self._put("c", "d")
+        self.put("c", "d")
         try:
             report = manager.maintain(deadline=_LATE)
         except UnavailableError:
@@ -273,7 +267,7 @@ class MaintenanceLaws(ManagerLaws):
 
         A forced rebuild that runs out of time takes nothing away.
         """
-        self._put("a", "b", "c")
+        self.put("a", "b", "c")
         maintain(manager)
         before = [(item.chunk.path, item.chunk.text) for item in found(ask(manager, "zebra"))]
         maintain(manager, force=True)
@@ -290,7 +284,7 @@ class MaintenanceLaws(ManagerLaws):
     def test_progress_is_reported_in_order(self, manager: MemoryManager) -> None:
         """Each kind of work counts up, to its total at the most, if that is known."""
         steps: list[Progress] = []
-        self._put(*(f"n{number}" for number in range(30)))
+        self.put(*(f"n{number}" for number in range(30)))
         manager.maintain(deadline=NEVER, progress=steps.append)
         last: dict[str, int] = {}
         for step in steps:
@@ -302,7 +296,7 @@ class MaintenanceLaws(ManagerLaws):
     @law()
     def test_notes_are_never_written(self, manager: MemoryManager) -> None:
         """The files are the only truth: no call writes, touches or adds any in the workspace."""
-        self._put("a", "b")
+        self.put("a", "b")
         before = self.notes.contents()
         maintain(manager)
         maintain(manager, force=True)
@@ -318,11 +312,11 @@ class MaintenanceLaws(ManagerLaws):
 
         So it does beside the first one, and each sees what the other has indexed.
         """
-        self._put("a")
+        self.put("a")
         maintain(manager)
         with self.opened_again() as other:
             finds(other, {"memory/a.md": {"zebra"}})
-            self._put("b", text="the okapi")
+            self.put("b", text="the okapi")
             maintain(other)
             finds(manager, {"memory/a.md": {"zebra"}, "memory/b.md": {"okapi"}})
         manager.close()
@@ -337,9 +331,9 @@ class MaintenanceLaws(ManagerLaws):
         Copies are taken while ``maintain`` runs, whenever it reports progress. From each of them
         the next ``maintain`` completes the index.
         """
-        self._put("a", "b")
+        self.put("a", "b")
         maintain(manager)
-        self._put(*(f"n{number}" for number in range(5)), text="the okapi")
+        self.put(*(f"n{number}" for number in range(5)), text="the okapi")
         images: list[str] = []
 
         def kill(_: Progress) -> None:

@@ -178,7 +178,7 @@ class AnswerLaws(ManagerLaws):
                     ask(manager, word)
 
     def _survives(self, manager: MemoryManager, *texts: str) -> None:
-        self.notes.write("memory/a.md", "the zebra")
+        self.put("a")
         maintain(manager)
         for text in texts:
             with suppress(DeclinedError, CallerError):

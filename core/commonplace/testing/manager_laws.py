@@ -79,6 +79,11 @@ class ManagerLaws(Laws):
         with closing(self.open_manager(context)) as manager:
             yield manager
 
+    def put(self, *names: str, text: str = "the zebra") -> None:
+        """Write the notes ``memory/{name}.md``, all of one text."""
+        for name in names:
+            self.notes.write(f"memory/{name}.md", text)
+
 
 def question(text: str, where: Where = EVERYWHERE) -> tuple[Query, Where]:
     """``text`` as the host asks it: filters in it come on top of ``where``."""
@@ -143,7 +148,7 @@ class LifetimeLaws(ManagerLaws):
     @law()
     def test_a_search_without_time_is_an_error(self, manager: MemoryManager) -> None:
         """A deadline that has passed raises ``UnavailableError``; nothing found would be a lie."""
-        self.notes.write("memory/a.md", "the zebra")
+        self.put("a")
         maintain(manager)
         late = Deadline(0.0, clock=lambda: 1.0)
         query, where = question("zebra", EVERYWHERE)
@@ -172,7 +177,7 @@ class LifetimeLaws(ManagerLaws):
 
         A manager that works is available, a closed one is not; one that is not gives the reason.
         """
-        self.notes.write("memory/a.md", "the zebra")
+        self.put("a")
         for deep in (False, True):
             before = manager.health(deep=deep)
             assert before.available or before.reason
@@ -193,7 +198,7 @@ class LifetimeLaws(ManagerLaws):
 
         An empty answer would be taken for an empty memory.
         """
-        self.notes.write("memory/a.md", "the zebra")
+        self.put("a")
         maintain(manager)
         manager.close()
         asked: tuple[Callable[[], object], ...] = (

@@ -22,6 +22,7 @@ from commonplace.model.chunks import DeleteDocument
 from commonplace.testing.base import (
     EVERYWHERE,
     WAIT,
+    fill,
     held,
     law,
     live_build,
@@ -84,16 +85,14 @@ class BuildLaws(StoreLaws):
         publish(store, *corpus, make_put("live.md", "ant"))
         before = held(store), store.health().chunks, _found(store)
         with store.writer(wait=WAIT):
-            build = store.open_build("new")
-            store.put_documents(build, [*other, make_put("filling.md", "ant", "ant bee")])
+            fill(store, *other, make_put("filling.md", "ant", "ant bee"))
             assert (held(store), store.health().chunks, _found(store)) == before
         assert (held(store), store.health().chunks, _found(store)) == before
 
     @law()
     def test_without_a_live_build_nothing_is_there(self, store: Store) -> None:
         """A first build that still fills is not shown, be it as full as it may."""
-        with store.writer(wait=WAIT):
-            store.put_documents(store.open_build("first"), [make_put("a.md", "ant")])
+        fill(store, make_put("a.md", "ant"))
         assert held(store) == {}
         assert store.health().documents == 0
         assert _found(store) == []
@@ -105,9 +104,7 @@ class BuildLaws(StoreLaws):
         It holds all that was put into it.
         """
         put = make_put("a.md", "ant")
-        with store.writer(wait=WAIT):
-            first = store.open_build("new")
-            store.put_documents(first, [put])
+        first = fill(store, put)
         with store.writer(wait=WAIT):
             assert store.open_build("new") == first
         assert store.builds() == (first,)
@@ -117,7 +114,7 @@ class BuildLaws(StoreLaws):
     def test_another_identity_drops_the_unfinished_build(self, store: Store) -> None:
         """An unfinished build of another identity is of no use: it goes, and a new one is empty."""
         with store.writer(wait=WAIT):
-            store.put_documents(store.open_build("old"), [make_put("a.md", "ant")])
+            fill(store, make_put("a.md", "ant"), identity="old")
             build = store.open_build("new")
         assert store.builds() == (build,)
         assert held(store, build) == {}
@@ -164,9 +161,7 @@ class BuildLaws(StoreLaws):
         live = publish(store, make_put("a.md", "ant"))
         before = _found(store)
         with store.writer(wait=WAIT):
-            build = store.open_build("new")
-            store.put_documents(build, [make_put("a.md", "bee")])
-            store.drop(build)
+            store.drop(fill(store, make_put("a.md", "bee")))
         assert store.builds() == (live,)
         assert set(held(store)) == {("memory", "a.md")}
         assert _found(store) == before

@@ -22,6 +22,7 @@ from commonplace.testing.base import (
     WAIT,
     Laws,
     busy,
+    fill,
     held,
     law,
     live_build,
@@ -247,7 +248,7 @@ class LeaseLaws(StoreLaws):
 
         publish(store, make_put("a.md", "ant"))
         with ThreadPoolExecutor(1) as pool, store.writer(wait=0):
-            store.put_documents(store.open_build("next"), [make_put("b.md", "ant")])
+            fill(store, make_put("b.md", "ant"))
             assert pool.submit(read).result(WAIT) == 1
 
 
@@ -271,9 +272,7 @@ class PersistenceLaws(StoreLaws):
     def test_a_filling_build_is_resumed_after_reopening(self, store: Store) -> None:
         """What a process left unfinished the next one goes on with."""
         publish(store, make_put("a.md", "ant"))
-        with store.writer(wait=WAIT):
-            build = store.open_build("new")
-            store.put_documents(build, [make_put("b.md", "ant")])
+        build = fill(store, make_put("b.md", "ant"))
         store.close()
         with self.opened_again() as again, again.writer(wait=WAIT):
             assert again.open_build("new") == build
@@ -356,13 +355,12 @@ class CrashLaws(StoreLaws):
         publish(store, make_put("a.md", "ant"))
         before = _everything(store)[1:]
         with store.writer(wait=WAIT):
-            build = store.open_build("next")
-            store.put_documents(build, [make_put("b.md", "ant")])
+            fill(store, make_put("b.md", "ant"))
             image = self._copied("killed")
         with closing(self.open_store(image)) as survivor:
             assert _everything(survivor)[1:] == before
             with survivor.writer(wait=0):
-                again = survivor.open_build("next")
+                again = survivor.open_build("new")
                 assert set(held(survivor, again)) == {("memory", "b.md")}
                 survivor.put_documents(again, [make_put("c.md", "ant")])
                 survivor.activate(again)

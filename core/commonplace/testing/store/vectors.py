@@ -16,6 +16,7 @@ from commonplace.testing.base import (
     ALL,
     EVERYWHERE,
     WAIT,
+    fill,
     ids,
     law,
     live_build,
@@ -207,8 +208,7 @@ class VectorLaws(StoreLaws):
         live = publish(store, make_put("a.md", _A, _B))
         attach(store, live, "space", {_A.digest: _EAST, _B.digest: _NORTH})
         with store.writer(wait=WAIT):
-            build = store.open_build("new")
-            store.put_documents(build, [make_put("b.md", _A, "new")])
+            build = fill(store, make_put("b.md", _A, "new"))
             missing = [text for _, text in store.missing_vectors(build, "space")]
             store.activate(build)
         assert missing == ["new"]
@@ -334,9 +334,7 @@ class NearestLaws(StoreLaws):
     def test_vectors_of_a_filling_build_are_invisible(self, store: VectorStore) -> None:
         """They are kept with it, and found once it is live; dropped, they are gone."""
         publish(store, make_put("a.md", _A))
-        with store.writer(wait=WAIT):
-            build = store.open_build("new")
-            store.put_documents(build, [make_put("a.md", _B)])
+        build = fill(store, make_put("a.md", _B))
         attach(store, build, "space", {_B.digest: _NORTH})
         assert nearest(store, _NORTH).found == ()
         assert sum(info.covered for info in store.spaces()) == 0

@@ -17,8 +17,8 @@ from commonplace.model.search import Found
 from commonplace.protocols.contexts import ManagerHealth, StoreContext
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing import MemoryManagerConformance, make_put
-from commonplace.testing.builders import passes
 from commonplace.testing.manager_laws import CAPABILITIES
+from commonplace.testing.strategies import passes
 from commonplace.text.analyse import make_analyser
 from commonplace_chunkers.lines import LinesChunker
 from commonplace_inmemory.store import InMemoryStore

@@ -12,7 +12,7 @@ from tests.conformance.mutants import caught, complete
 from commonplace.errors import IndexBusyError
 from commonplace.resilience.lock import Lease
 from commonplace.testing import StoreConformance
-from commonplace.testing.store.lifetime import CrashLaws, PersistenceLaws
+from commonplace.testing.store import CrashLaws, PersistenceLaws
 from commonplace_inmemory.store import InMemoryStore
 from commonplace_sqlite.store import SqliteStore
 

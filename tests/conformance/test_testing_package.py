@@ -11,9 +11,8 @@ import commonplace.testing
 from commonplace.model.chunks import Terms
 from commonplace.testing import live_build, make_chunk, make_put
 from commonplace.testing.base import EVERYWHERE, words
-from commonplace.testing.builders import holds, matching
 from commonplace.testing.store.lifetime import StoreLaws
-from commonplace.testing.strategies import HOSTILE_PATHS, HOSTILE_TOKENS, fold
+from commonplace.testing.strategies import HOSTILE_PATHS, HOSTILE_TOKENS, fold, holds, matching
 from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:

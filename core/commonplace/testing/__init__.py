@@ -38,7 +38,6 @@ import_module("pytest").register_assert_rewrite(
         f"commonplace.testing.{name}"
         for name in (
             "base",
-            "builders",
             "chunker",
             "manager",
             "manager_answers",
@@ -55,8 +54,8 @@ import_module("pytest").register_assert_rewrite(
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "testing.base": "WAIT held live_build places publish search words write",
-        "testing.builders": "attach make_append make_chunk make_put make_vector nearest",
+        "testing.base": "WAIT attach held live_build make_append make_chunk make_put make_vector"
+        " nearest places publish search words write",
         "testing.chunker": "ChunkerConformance",
         "testing.manager": "MemoryManagerConformance",
         "testing.provider": "EmbeddingProviderConformance",

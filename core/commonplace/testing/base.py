@@ -1,10 +1,13 @@
-"""What a law is, and short ways to write to a store and to query it."""
+"""What a law is, and short ways to make documents, to write to a store and to query it."""
 
 from __future__ import annotations
 
 import socket
+import struct
 from contextlib import ExitStack, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar
+from hashlib import sha256
+from math import fsum, sqrt
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 from unittest.mock import patch
 
 import pytest
@@ -12,19 +15,21 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 
 from commonplace.errors import IndexBusyError
+from commonplace.model.chunks import AnalysedChunk, AppendDocument, Chunk, PutDocument, Terms
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from hypothesis.strategies import SearchStrategy
 
     from commonplace.model.chunks import Change
-    from commonplace.model.search import ChunkId, Found
+    from commonplace.model.documents import Stamp, Trust
+    from commonplace.model.search import ChunkId, Found, Nearest
     from commonplace.model.store import Build, StoredDocument
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.stores import Store, VectorStore
 
 
 class Laws:
@@ -207,3 +212,129 @@ def busy(store: Store) -> bool:
             return False
     except IndexBusyError:
         return True
+
+
+def make_chunk(
+    text: str,
+    *,
+    line: int = 1,
+    heading: tuple[str, ...] = (),
+    body: str | None = None,
+    head: str = "",
+    extra: str = "",
+) -> AnalysedChunk:
+    """A chunk that begins at ``line``; its terms are the words of ``text`` unless ``body`` is."""
+    return AnalysedChunk(
+        chunk=Chunk(line, line + text.count("\n"), text, heading),
+        terms=Terms(" ".join(text.casefold().split()) if body is None else body, head, extra),
+        digest=_digest("\n".join((*heading, "", text))),
+    )
+
+
+def make_put(
+    path: str,
+    *chunks: str | AnalysedChunk,
+    source: str = "memory",
+    day: str | None = None,
+    trust: Trust = "memory",
+    stamp: Stamp | None = None,
+    fingerprint: str = "fingerprint",
+    resume: str = "",
+) -> PutDocument:
+    """A document of ``chunks``; those given as text stand on consecutive lines."""
+    made = _placed(chunks, 1)
+    text = "\n".join(chunk.chunk.text for chunk in made)
+    return PutDocument(
+        source=source,
+        path=path,
+        digest=_digest(text),
+        stamp=stamp or (len(text), 1_000_000_000, 1_000_000_000, 1),
+        fingerprint=fingerprint,
+        day=day,
+        trust=trust,
+        chunks=made,
+        resume=resume,
+    )
+
+
+def make_append(
+    path: str,
+    *chunks: str | AnalysedChunk,
+    keep: int,
+    source: str = "memory",
+    day: str | None = None,
+    stamp: Stamp | None = None,
+    line: int = 101,
+    resume: str = "",
+) -> AppendDocument:
+    """What follows the first ``keep`` chunks of a document; see :func:`make_put`.
+
+    Chunks given as text stand on the lines from ``line`` on.
+    """
+    made = _placed(chunks, line)
+    text = "\n".join(chunk.chunk.text for chunk in made)
+    return AppendDocument(
+        source=source,
+        path=path,
+        keep=keep,
+        digest=_digest(f"{keep} {text}"),
+        stamp=stamp or (len(text), 2_000_000_000, 2_000_000_000, 1),
+        day=day,
+        chunks=made,
+        resume=resume,
+    )
+
+
+def _placed(chunks: Iterable[str | AnalysedChunk], line: int) -> tuple[AnalysedChunk, ...]:
+    made: list[AnalysedChunk] = []
+    for chunk in chunks:
+        made.append(make_chunk(chunk, line=line) if isinstance(chunk, str) else chunk)
+        line = made[-1].chunk.end_line + 1
+    return tuple(made)
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+DIMS = 3
+
+
+def make_vector(*numbers: float) -> bytes:
+    """A vector as stores take it: of unit length, float32, little-endian."""
+    length = sqrt(fsum(number * number for number in numbers))
+    return struct.pack(f"<{len(numbers)}f", *(number / length for number in numbers))
+
+
+def digests(documents: Iterable[PutDocument]) -> list[str]:
+    """The digests of all chunks, each once."""
+    return list(dict.fromkeys(chunk.digest for put in documents for chunk in put.chunks))
+
+
+def attach(
+    store: VectorStore, build: Build, space: str, vectors: Mapping[str, bytes], dims: int = DIMS
+) -> None:
+    """Put vectors under the lease."""
+    with store.writer(wait=WAIT):
+        store.put_vectors(build, space, dims, vectors)
+
+
+def vector_store(store: Store) -> VectorStore:
+    """``store``, which declares ``vectors``."""
+    return cast("VectorStore", store)
+
+
+def nearest(
+    store: VectorStore,
+    query: bytes,
+    where: Where = EVERYWHERE,
+    limit: int = ALL,
+    *,
+    space: str = "space",
+) -> Nearest:
+    """What ``nearest`` answers, however long it takes."""
+    return store.nearest(space, query, where=where, limit=limit, deadline=NEVER)
+
+
+Corpus = list[PutDocument]
+Batch = list["Change"]

@@ -351,13 +351,7 @@ class MaintenanceLaws(ManagerLaws):
                 finds(survivor, expected)
 
 
-class MemoryManagerConformance(
-    FindingLaws,
-    AnswerLaws,
-    FilterLaws,
-    MaintenanceLaws,
-    LifetimeLaws,
-):
+class MemoryManagerConformance(FindingLaws, AnswerLaws, FilterLaws, MaintenanceLaws, LifetimeLaws):
     """All that an engine promises: subclass it, name the class ``Test...``, define one method.
 
     ``open_manager(context)`` opens the engine over ``context.workspace``, a folder whose notes the

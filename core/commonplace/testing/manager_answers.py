@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from commonplace.errors import CallerError, DeclinedError
 from commonplace.model.documents import Trust
 from commonplace.model.search import ArmKind, Where
-from commonplace.testing.base import law
-from commonplace.testing.builders import make_put, passes
+from commonplace.testing.base import law, make_put
 from commonplace.testing.manager_laws import LIMIT, ManagerLaws, ask, found, maintain, paths, said
-from commonplace.testing.strategies import HOSTILE_TOKENS
+from commonplace.testing.strategies import HOSTILE_TOKENS, passes
 
 if TYPE_CHECKING:
     from commonplace.model.search import Arm
@@ -283,10 +282,7 @@ class FilterLaws(ManagerLaws):
         """Who knows no phrases or no exclusions raises ``DeclinedError`` where they are asked."""
         self.notes.write("memory/both.md", "a zebra and an okapi")
         maintain(manager)
-        for capability, text in (
-            ("phrases", '"zebra okapi"'),
-            ("exclusions", "zebra -okapi"),
-        ):
+        for capability, text in (("phrases", '"zebra okapi"'), ("exclusions", "zebra -okapi")):
             if capability not in self.capabilities:
                 with pytest.raises(DeclinedError):
                     ask(manager, text)

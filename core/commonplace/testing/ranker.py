@@ -16,8 +16,7 @@ from commonplace.model.documents import Trust
 from commonplace.model.search import Arm, ArmKind, Found, Step, StoredChunk
 from commonplace.protocols.contexts import RankContext, RankerContext
 from commonplace.search.search import candidates_of, with_step
-from commonplace.testing.base import Laws, law
-from commonplace.testing.builders import make_vector
+from commonplace.testing.base import Laws, law, make_vector
 from commonplace.testing.manager_laws import question
 from commonplace.testing.strategies import (
     HOSTILE_PATHS,
@@ -166,10 +165,7 @@ def contexts() -> SearchStrategy[RankerContext]:
     """Settings, as far as the configuration lets them go."""
     share = st.sampled_from((0.0, 1.0)) | st.floats(0, 1)
     return st.builds(
-        RankerContext,
-        vector_weight=share,
-        text_weight=share,
-        config=st.none(),
+        RankerContext, vector_weight=share, text_weight=share, config=st.none()
     ).filter(lambda context: context.vector_weight + context.text_weight > 0)
 
 

@@ -19,7 +19,7 @@ from commonplace.model.documents import Trust
 from commonplace.model.store import StoredDocument
 from commonplace.protocols.contexts import SourceContext
 from commonplace.testing.base import Laws, law
-from commonplace.testing.builders import Workspace
+from commonplace.testing.manager_laws import Workspace
 from commonplace.testing.strategies import HOSTILE_TEXTS
 
 if TYPE_CHECKING:

@@ -1,28 +1,39 @@
-"""Hypothesis strategies for documents, terms, queries and filters."""
+"""Hypothesis strategies for documents and queries, and a naive store to compare with."""
 
 from __future__ import annotations
 
+import re
+import struct
 import unicodedata
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Literal, cast, get_args, overload
+from math import fsum, sqrt
+from typing import TYPE_CHECKING, get_args
 
+from attrs import evolve
 from hypothesis import strategies as st
 
-from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
+from commonplace.files.roots import glob_regex
+from commonplace.model.chunks import (
+    AnalysedChunk,
+    AppendDocument,
+    DeleteDocument,
+    PutDocument,
+    Terms,
+    TouchDocument,
+)
 from commonplace.model.documents import Trust
 from commonplace.model.search import KeywordQuery, Where
-from commonplace.testing.builders import make_append, make_chunk, make_put
+from commonplace.model.store import StoredDocument
+from commonplace.testing.base import DIMS, make_append, make_chunk, make_put, make_vector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hypothesis.strategies import SearchStrategy
 
-    from commonplace.model.chunks import AnalysedChunk, AppendDocument, Change
+    from commonplace.model.chunks import Change
     from commonplace.model.documents import Stamp
     from commonplace.model.search import Phrase
-    from commonplace.testing.builders import Batch, Corpus
+    from commonplace.testing.base import Batch, Corpus, Place
 
 
 WORDS = ("ant", "bee", "cat", "dog")
@@ -249,61 +260,102 @@ def _days() -> SearchStrategy[str | None]:
     return st.sampled_from((None, "2025-12-31", "2026-01-30", "2026-01-31", "2026-02-01"))
 
 
-Poison = Literal["torn", "no change", "no text"]
-"""The batch cannot be read to its end; its last element is no change; its last text has a lone
-surrogate, which has no encoding, so that a store may refuse it or keep it."""
-
-POISONS: tuple[Poison, ...] = get_args(Poison)
+TOLERANCE = 1e-5
+"""How far a score may be from the cosine: a little more than float32 can be wrong by."""
 
 
-def poisoned(changes: Sequence[Change], poison: Poison) -> Sequence[Change]:
-    """``changes``, and after them what makes them fail."""
-    if poison == "torn":
-        return _Torn(changes)
-    if poison == "no change":
-        return (*changes, cast("Change", object()))
-    return (*changes, make_put("memory/surrogate.md", make_chunk("ant \ud800", body="ant")))
+def unit_vectors() -> SearchStrategy[bytes]:
+    """Vectors of :data:`DIMS` dimensions, often equal, at right angles or opposite."""
+    few = st.tuples(*[st.integers(-2, 2)] * DIMS)
+    many = st.tuples(*[st.floats(-1, 1, width=32)] * DIMS)
+    return (few | many).filter(lambda one: max(map(abs, one)) > 1e-3).map(lambda v: make_vector(*v))
 
 
-def succeeds(action: Callable[[], object]) -> bool:
-    """Whether ``action`` returns, be it from whatever error."""
-    with suppress(Exception):
-        action()
+def nearest_places(
+    documents: Iterable[PutDocument], vectors: Mapping[str, bytes], query: bytes, where: Where
+) -> dict[Place, float]:
+    """Each chunk that passes and has a vector, with its cosine."""
+    return {
+        (put.source, put.path, chunk.chunk.start_line): _cosine(query, vectors[chunk.digest])
+        for put in documents
+        if passes(put, where)
+        for chunk in put.chunks
+        if chunk.digest in vectors
+    }
+
+
+def _cosine(one: bytes, other: bytes) -> float:
+    a, b = _numbers(one), _numbers(other)
+    lengths = sqrt(fsum(x * x for x in a) * fsum(y * y for y in b))
+    return fsum(x * y for x, y in zip(a, b, strict=True)) / lengths
+
+
+def _numbers(vector: bytes) -> tuple[float, ...]:
+    return struct.unpack(f"<{len(vector) // 4}f", vector)
+
+
+Documents = dict[tuple[str, str], PutDocument]
+"""Documents by (source, path), each with the stamp it was last touched with."""
+
+
+def applied(documents: Documents, changes: Iterable[Change]) -> Documents:
+    """``documents`` after ``changes``, one after the other."""
+    after = dict(documents)
+    for change in changes:
+        key = change.source, change.path
+        if isinstance(change, PutDocument):
+            after[key] = change
+        elif isinstance(change, DeleteDocument):
+            after.pop(key, None)
+        elif isinstance(change, AppendDocument):
+            after[key] = evolve(
+                after[key],
+                digest=change.digest,
+                stamp=change.stamp,
+                day=change.day,
+                chunks=after[key].chunks[: change.keep] + change.chunks,
+                resume=change.resume,
+            )
+        elif key in after:
+            after[key] = evolve(after[key], stamp=change.stamp)
+    return after
+
+
+def stored(documents: Documents) -> dict[tuple[str, str], StoredDocument]:
+    """What ``Store.documents`` should say, by (source, path)."""
+    return {
+        key: StoredDocument(
+            put.source, put.path, put.digest, put.stamp, put.fingerprint, put.resume
+        )
+        for key, put in documents.items()
+    }
+
+
+def matching(documents: Documents, query: KeywordQuery, where: Where) -> set[Place]:
+    """Where the chunks stand that a search should find."""
+    return {
+        (put.source, put.path, chunk.chunk.start_line)
+        for put in documents.values()
+        if passes(put, where)
+        for chunk in put.chunks
+        if any(holds(chunk.terms, (token,)) for token in query.should)
+        and all(holds(chunk.terms, phrase) for phrase in query.must)
+        and not any(holds(chunk.terms, phrase) for phrase in query.must_not)
+    }
+
+
+def holds(terms: Terms, phrase: Phrase) -> bool:
+    """Whether one of the columns has the tokens of ``phrase`` side by side."""
+    needle = f" {' '.join(phrase)} "
+    return any(needle in f" {column} " for column in (terms.body, terms.head, terms.extra))
+
+
+def passes(put: PutDocument, where: Where) -> bool:
+    """Whether a document passes every filter that is set."""
+    if where.sources is not None and put.source not in where.sources:
+        return False
+    if where.paths and not any(re.fullmatch(glob_regex(p), put.path) for p in where.paths):
+        return False
+    if where.after is None and where.before is None:
         return True
-    return False
-
-
-class Watched(Sequence["Change"]):
-    """A sequence that tells ``reading`` the place of each change before it is read."""
-
-    def __init__(self, changes: Sequence[Change], reading: Callable[[int], object]) -> None:
-        self._changes = changes
-        self._reading = reading
-
-    def __len__(self) -> int:
-        return len(self._changes)
-
-    @overload
-    def __getitem__(self, index: int) -> Change: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Change]: ...
-    def __getitem__(self, index: int | slice) -> Change | Sequence[Change]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        if 0 <= index < len(self):
-            self._reading(index)
-        return self._changes[index]
-
-
-class _Torn(Watched):
-    """A sequence that is one longer than what can be read of it."""
-
-    def __init__(self, changes: Sequence[Change]) -> None:
-        super().__init__(changes, self._tear)
-
-    def __len__(self) -> int:
-        return super().__len__() + 1
-
-    def _tear(self, place: int) -> None:
-        if place == len(self) - 1:
-            raise OSError("this batch cannot be read to its end")
+    return put.day is not None and (where.after or "") <= put.day <= (where.before or "9999-12-31")

@@ -13,8 +13,18 @@ from commonplace.model.chunks import DeleteDocument
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_chunk, make_put, publish, search, write
-from commonplace.testing.base import EVERYWHERE, WAIT, held, places, scored, words
-from commonplace.testing.builders import attach, digests, make_vector, nearest
+from commonplace.testing.base import (
+    EVERYWHERE,
+    WAIT,
+    attach,
+    digests,
+    held,
+    make_vector,
+    nearest,
+    places,
+    scored,
+    words,
+)
 from commonplace_lancedb import maintenance
 
 if TYPE_CHECKING:

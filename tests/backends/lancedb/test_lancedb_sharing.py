@@ -13,8 +13,7 @@ import pytest
 from commonplace.errors import IndexBusyError, IndexUnavailableError
 from commonplace.model.chunks import DeleteDocument
 from commonplace.testing import live_build, make_put, publish, search, write
-from commonplace.testing.base import WAIT, held, ids, words
-from commonplace.testing.builders import attach, make_vector, nearest
+from commonplace.testing.base import WAIT, attach, held, ids, make_vector, nearest, words
 from commonplace_lancedb.errors import ConflictError
 from commonplace_lancedb.settings import LanceSettings, location_of
 from commonplace_lancedb.store import LanceStore

@@ -13,7 +13,7 @@ from commonplace.index.checks import citation_of
 from commonplace.model.chunks import embedding_text
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_put, publish
-from commonplace.testing.builders import make_chunk
+from commonplace.testing.base import make_chunk
 from commonplace.text.analyse import make_analyser
 from commonplace_inmemory.store import InMemoryStore
 

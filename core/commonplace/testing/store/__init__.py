@@ -1,8 +1,10 @@
-"""The laws of stores: the chunks that come with answers, and all others in one class."""
+"""The laws of stores: the chunks of answers, what outlives a process; all laws in one class."""
 
 from __future__ import annotations
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import TYPE_CHECKING, get_args
 
 from attrs import evolve
@@ -10,25 +12,45 @@ from hypothesis import strategies as st
 
 from commonplace.model.chunks import AnalysedChunk, Chunk, DeleteDocument, Terms
 from commonplace.model.documents import Trust
-from commonplace.testing.base import ids, law, publish, scored, search, words, write
-from commonplace.testing.builders import attach, digests, make_put, make_vector, nearest
+from commonplace.testing.base import (
+    WAIT,
+    attach,
+    busy,
+    digests,
+    fill,
+    held,
+    ids,
+    law,
+    live_build,
+    make_put,
+    make_vector,
+    nearest,
+    publish,
+    scored,
+    search,
+    words,
+    write,
+)
 from commonplace.testing.store.builds import BuildLaws
 from commonplace.testing.store.documents import AppendLaws, DocumentLaws
 from commonplace.testing.store.keyword import MatchLaws, ScoreLaws
-from commonplace.testing.store.lifetime import (
-    CrashLaws,
-    LeaseLaws,
-    LifetimeLaws,
-    PersistenceLaws,
-    StoreLaws,
-)
+from commonplace.testing.store.lifetime import LeaseLaws, LifetimeLaws, StoreLaws, Watched
 from commonplace.testing.store.vectors import NearestLaws, VectorLaws
-from commonplace.testing.strategies import HOSTILE_TEXTS, WORDS, corpora, hostile_tokens, texts
+from commonplace.testing.strategies import (
+    HOSTILE_TEXTS,
+    WORDS,
+    applied,
+    batches,
+    corpora,
+    hostile_tokens,
+    stored,
+    texts,
+)
 
 if TYPE_CHECKING:
     from commonplace.model.search import ChunkId
     from commonplace.protocols.stores import Store, VectorStore
-    from commonplace.testing.builders import Corpus
+    from commonplace.testing.base import Batch, Corpus
 
 
 _PIECES = st.lists(
@@ -190,6 +212,128 @@ def _hostile_chunk(text: str) -> Chunk:
     """The text as it is, and as headings: one alone, one among empty ones, one cut in two."""
     line = text.replace("\n", "")
     return Chunk(1, 9, text, (line, "", line, line[:1], line[1:], ""))
+
+
+class PersistenceLaws(StoreLaws):
+    """The same folder, opened again."""
+
+    @law("persistent", corpus=corpora())
+    def test_everything_is_there_after_reopening(self, store: Store, corpus: Corpus) -> None:
+        """A store that is closed and opened again is unchanged.
+
+        It has the same builds and documents, and gives the same answers with the same ids and
+        scores.
+        """
+        publish(store, *corpus)
+        before = _everything(store)
+        store.close()
+        with self.opened_again() as again:
+            assert _everything(again) == before
+
+    @law("persistent")
+    def test_a_filling_build_is_resumed_after_reopening(self, store: Store) -> None:
+        """What a process left unfinished the next one goes on with."""
+        publish(store, make_put("a.md", "ant"))
+        build = fill(store, make_put("b.md", "ant"))
+        store.close()
+        with self.opened_again() as again, again.writer(wait=WAIT):
+            assert again.open_build("new") == build
+            assert set(held(again, build)) == {("memory", "b.md")}
+
+    @law("persistent")
+    def test_what_one_writes_the_other_reads(self, store: Store) -> None:
+        """Two stores open on one folder see each other's changes at once."""
+        publish(store, make_put("a.md", "ant"))
+        with self.opened_again() as other:
+            assert _everything(other) == _everything(store)
+            write(other, make_put("b.md", "bee"))
+            assert _everything(other) == _everything(store)
+            publish(store, make_put("c.md", "ant"), identity="new")
+            assert _everything(other) == _everything(store)
+
+    @law("persistent")
+    def test_the_lease_is_for_the_whole_folder(self, store: Store) -> None:
+        """Of two stores open on one folder, in two threads, one can write at a time."""
+        with self.opened_again() as other, ThreadPoolExecutor(1) as pool:
+            with store.writer(wait=0):
+                assert pool.submit(busy, other).result()
+            assert not pool.submit(busy, other).result()
+            with other.writer(wait=0):
+                assert pool.submit(busy, store).result()
+
+
+def _everything(store: Store) -> tuple[object, ...]:
+    found = search(store, words("ant", "bee")) if "keyword" in store.capabilities else []
+    return store.builds(), held(store), found
+
+
+class CrashLaws(StoreLaws):
+    """The folder as it is at some moment, which is all that is left when a process is killed.
+
+    A copy of it is opened. No dead process holds a lease on it.
+    """
+
+    @law("persistent", corpus=corpora(max_size=4), batch=batches())
+    def test_a_kill_loses_nothing_that_was_written(
+        self, store: Store, corpus: Corpus, batch: Batch
+    ) -> None:
+        """What ``put_documents`` and ``activate`` returned from is there, without any ``close``."""
+        publish(store, *corpus, make_put("memory/n.md", "ant"))
+        write(store, *batch)
+        before = _everything(store)
+        with closing(self.open_store(self._copied("killed"))) as survivor:
+            assert _everything(survivor) == before
+
+    @law("persistent", corpus=corpora(max_size=4), batch=batches())
+    def test_a_kill_within_a_batch_leaves_all_of_it_or_nothing(
+        self, store: Store, corpus: Corpus, batch: Batch
+    ) -> None:
+        """Whatever moment of ``put_documents`` it is, no batch is applied by half.
+
+        The next process writes on.
+        """
+        publish(store, *corpus)
+        changes = [*batch, make_put("memory/n.md", "ant"), make_put("memory/m.md", "bee")]
+        known = {(put.source, put.path): put for put in corpus}
+        allowed = [stored(known), stored(applied(known, changes))]
+        images: list[str] = []
+        with store.writer(wait=WAIT):
+            store.put_documents(
+                live_build(store),
+                Watched(changes, lambda at: images.append(self._copied(f"killed-{at}"))),
+            )
+            images.append(self._copied("killed"))
+        assert held(store) == allowed[1]
+        for image in {images[0], images[len(images) // 2], images[-2], images[-1]}:
+            with closing(self.open_store(image)) as survivor:
+                assert held(survivor) in allowed
+        with closing(self.open_store(images[-1])) as survivor:
+            write(survivor, make_put("memory/next.md", "ant"))
+            assert ("memory", "memory/next.md") in held(survivor)
+
+    @law("persistent")
+    def test_a_kill_while_a_build_fills_spares_the_live_one(self, store: Store) -> None:
+        """The live build answers as before, and the other one is gone on with."""
+        publish(store, make_put("a.md", "ant"))
+        before = _everything(store)[1:]
+        with store.writer(wait=WAIT):
+            fill(store, make_put("b.md", "ant"))
+            image = self._copied("killed")
+        with closing(self.open_store(image)) as survivor:
+            assert _everything(survivor)[1:] == before
+            with survivor.writer(wait=0):
+                again = survivor.open_build("new")
+                assert set(held(survivor, again)) == {("memory", "b.md")}
+                survivor.put_documents(again, [make_put("c.md", "ant")])
+                survivor.activate(again)
+            assert set(held(survivor)) == {("memory", "b.md"), ("memory", "c.md")}
+
+    def _copied(self, name: str) -> str:
+        """What is in the folder now, elsewhere."""
+        copy = f"{self.directory}-{name}"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(self.directory, copy)
+        return copy
 
 
 class StoreConformance(

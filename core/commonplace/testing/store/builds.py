@@ -10,13 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from commonplace.model.chunks import DeleteDocument
 from commonplace.testing.base import (
@@ -26,22 +20,24 @@ from commonplace.testing.base import (
     held,
     law,
     live_build,
+    make_append,
+    make_put,
     places,
     publish,
     search,
     words,
     write,
 )
-from commonplace.testing.builders import Documents, applied, make_append, make_put, matching, stored
-from commonplace.testing.store.lifetime import StoreLaws
+from commonplace.testing.store.lifetime import POISONS, StoreLaws, poisoned, succeeds
 from commonplace.testing.strategies import (
-    POISONS,
+    Documents,
+    applied,
     batches,
     chunks,
     corpora,
-    poisoned,
+    matching,
     queries,
-    succeeds,
+    stored,
     wheres,
 )
 
@@ -52,8 +48,8 @@ if TYPE_CHECKING:
     from commonplace.model.search import KeywordQuery, Where
     from commonplace.model.store import Build
     from commonplace.protocols.stores import Store
-    from commonplace.testing.builders import Batch, Corpus
-    from commonplace.testing.strategies import Poison
+    from commonplace.testing.base import Batch, Corpus
+    from commonplace.testing.store.lifetime import Poison
 
 
 class BuildLaws(StoreLaws):

@@ -12,46 +12,41 @@ from hypothesis.stateful import run_state_machine_as_test
 from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.search import Where
 from commonplace.testing.base import (
+    attach,
+    digests,
     held,
     ids,
     law,
     live_build,
+    make_append,
+    make_put,
+    make_vector,
     places,
     publish,
     search,
     words,
     write,
 )
-from commonplace.testing.builders import (
-    applied,
-    attach,
-    digests,
-    make_append,
-    make_put,
-    make_vector,
-    stored,
-)
 from commonplace.testing.store.builds import StoreMachine
-from commonplace.testing.store.lifetime import StoreLaws
+from commonplace.testing.store.lifetime import POISONS, StoreLaws, poisoned, succeeds
 from commonplace.testing.strategies import (
     HOSTILE_PATHS,
-    POISONS,
     WORDS,
+    applied,
     batches,
     corpora,
     growths,
-    poisoned,
     puts,
     stamps,
-    succeeds,
+    stored,
 )
 
 if TYPE_CHECKING:
     from commonplace.model.chunks import AppendDocument, PutDocument
     from commonplace.model.documents import Stamp
     from commonplace.protocols.stores import Store, VectorStore
-    from commonplace.testing.builders import Batch, Corpus
-    from commonplace.testing.strategies import Poison
+    from commonplace.testing.base import Batch, Corpus
+    from commonplace.testing.store.lifetime import Poison
 
 
 class DocumentLaws(StoreLaws):

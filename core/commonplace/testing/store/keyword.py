@@ -12,8 +12,18 @@ from hypothesis import strategies as st
 
 from commonplace.errors import DeclinedError
 from commonplace.model.search import KeywordQuery, Where
-from commonplace.testing.base import ALL, EVERYWHERE, law, places, publish, scored, search, words
-from commonplace.testing.builders import make_chunk, make_put, matching
+from commonplace.testing.base import (
+    ALL,
+    EVERYWHERE,
+    law,
+    make_chunk,
+    make_put,
+    places,
+    publish,
+    scored,
+    search,
+    words,
+)
 from commonplace.testing.store.lifetime import StoreLaws
 from commonplace.testing.strategies import (
     HOSTILE_PATHS,
@@ -22,6 +32,7 @@ from commonplace.testing.strategies import (
     SOURCES,
     WORDS,
     corpora,
+    matching,
     puts,
     queries,
     vocabularies,
@@ -36,7 +47,7 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import AnalysedChunk, PutDocument
     from commonplace.model.search import ChunkId
     from commonplace.protocols.stores import Store
-    from commonplace.testing.builders import Corpus
+    from commonplace.testing.base import Corpus
 
 
 def _questions(longest_phrase: int) -> SearchStrategy[list[tuple[KeywordQuery, Where]]]:
@@ -318,27 +329,15 @@ class ScoreLaws(StoreLaws):
     @law("keyword", fewer=st.integers(1, 4), more=st.integers(1, 4))
     def test_more_occurrences_score_higher(self, store: Store, fewer: int, more: int) -> None:
         """Of two chunks of one length the one that has a rare token more often scores higher."""
-        scores = _scores(
-            store,
-            {
-                "fewer.md": make_chunk(_text("ant", fewer, 9)),
-                "more.md": make_chunk(_text("ant", fewer + more, 9)),
-            },
-            "ant",
-        )
+        one, other = (make_chunk(_text("ant", times, 9)) for times in (fewer, fewer + more))
+        scores = _scores(store, {"fewer.md": one, "more.md": other}, "ant")
         assert scores["more.md"] > scores["fewer.md"]
 
     @law("keyword", longer=st.integers(1, 20))
     def test_a_longer_chunk_never_scores_higher(self, store: Store, longer: int) -> None:
         """The same token counts no more among more other words."""
-        scores = _scores(
-            store,
-            {
-                "short.md": make_chunk(_text("ant", 1, 4)),
-                "long.md": make_chunk(_text("ant", 1, 4 + longer)),
-            },
-            "ant",
-        )
+        short, long = (make_chunk(_text("ant", 1, length)) for length in (4, 4 + longer))
+        scores = _scores(store, {"short.md": short, "long.md": long}, "ant")
         assert scores["short.md"] >= scores["long.md"]
 
     @law("keyword")

@@ -1,16 +1,16 @@
-"""Laws about a store as a whole: its lease, its health, its end, and what outlives a process."""
+"""Laws about a store as a whole: its lease, its health, its end; and batches that fail."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from itertools import count
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal, cast, get_args, overload
 
 import pytest
 
@@ -25,20 +25,20 @@ from commonplace.testing.base import (
     fill,
     held,
     law,
-    live_build,
+    make_chunk,
+    make_put,
     publish,
     search,
     words,
-    write,
 )
-from commonplace.testing.builders import applied, make_put, stored
-from commonplace.testing.strategies import Watched, batches, corpora
+from commonplace.testing.strategies import corpora
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from commonplace.model.chunks import Change
     from commonplace.protocols.stores import Store
-    from commonplace.testing.builders import Batch, Corpus
+    from commonplace.testing.base import Corpus
 
 
 class StoreLaws(Laws):
@@ -252,123 +252,62 @@ class LeaseLaws(StoreLaws):
             assert pool.submit(read).result(WAIT) == 1
 
 
-class PersistenceLaws(StoreLaws):
-    """The same folder, opened again."""
-
-    @law("persistent", corpus=corpora())
-    def test_everything_is_there_after_reopening(self, store: Store, corpus: Corpus) -> None:
-        """A store that is closed and opened again is unchanged.
-
-        It has the same builds and documents, and gives the same answers with the same ids and
-        scores.
-        """
-        publish(store, *corpus)
-        before = _everything(store)
-        store.close()
-        with self.opened_again() as again:
-            assert _everything(again) == before
-
-    @law("persistent")
-    def test_a_filling_build_is_resumed_after_reopening(self, store: Store) -> None:
-        """What a process left unfinished the next one goes on with."""
-        publish(store, make_put("a.md", "ant"))
-        build = fill(store, make_put("b.md", "ant"))
-        store.close()
-        with self.opened_again() as again, again.writer(wait=WAIT):
-            assert again.open_build("new") == build
-            assert set(held(again, build)) == {("memory", "b.md")}
-
-    @law("persistent")
-    def test_what_one_writes_the_other_reads(self, store: Store) -> None:
-        """Two stores open on one folder see each other's changes at once."""
-        publish(store, make_put("a.md", "ant"))
-        with self.opened_again() as other:
-            assert _everything(other) == _everything(store)
-            write(other, make_put("b.md", "bee"))
-            assert _everything(other) == _everything(store)
-            publish(store, make_put("c.md", "ant"), identity="new")
-            assert _everything(other) == _everything(store)
-
-    @law("persistent")
-    def test_the_lease_is_for_the_whole_folder(self, store: Store) -> None:
-        """Of two stores open on one folder, in two threads, one can write at a time."""
-        with self.opened_again() as other, ThreadPoolExecutor(1) as pool:
-            with store.writer(wait=0):
-                assert pool.submit(busy, other).result()
-            assert not pool.submit(busy, other).result()
-            with other.writer(wait=0):
-                assert pool.submit(busy, store).result()
+Poison = Literal["torn", "no change", "no text"]
+"""The batch cannot be read to its end; its last element is no change; its last text has a lone
+surrogate, which has no encoding, so that a store may refuse it or keep it."""
 
 
-def _everything(store: Store) -> tuple[object, ...]:
-    found = search(store, words("ant", "bee")) if "keyword" in store.capabilities else []
-    return store.builds(), held(store), found
+POISONS: tuple[Poison, ...] = get_args(Poison)
 
 
-class CrashLaws(StoreLaws):
-    """The folder as it is at some moment, which is all that is left when a process is killed.
+def poisoned(changes: Sequence[Change], poison: Poison) -> Sequence[Change]:
+    """``changes``, and after them what makes them fail."""
+    if poison == "torn":
+        return _Torn(changes)
+    if poison == "no change":
+        return (*changes, cast("Change", object()))
+    return (*changes, make_put("memory/surrogate.md", make_chunk("ant \ud800", body="ant")))
 
-    A copy of it is opened. No dead process holds a lease on it.
-    """
 
-    @law("persistent", corpus=corpora(max_size=4), batch=batches())
-    def test_a_kill_loses_nothing_that_was_written(
-        self, store: Store, corpus: Corpus, batch: Batch
-    ) -> None:
-        """What ``put_documents`` and ``activate`` returned from is there, without any ``close``."""
-        publish(store, *corpus, make_put("memory/n.md", "ant"))
-        write(store, *batch)
-        before = _everything(store)
-        with closing(self.open_store(self._copied("killed"))) as survivor:
-            assert _everything(survivor) == before
+def succeeds(action: Callable[[], object]) -> bool:
+    """Whether ``action`` returns, be it from whatever error."""
+    with suppress(Exception):
+        action()
+        return True
+    return False
 
-    @law("persistent", corpus=corpora(max_size=4), batch=batches())
-    def test_a_kill_within_a_batch_leaves_all_of_it_or_nothing(
-        self, store: Store, corpus: Corpus, batch: Batch
-    ) -> None:
-        """Whatever moment of ``put_documents`` it is, no batch is applied by half.
 
-        The next process writes on.
-        """
-        publish(store, *corpus)
-        changes = [*batch, make_put("memory/n.md", "ant"), make_put("memory/m.md", "bee")]
-        known = {(put.source, put.path): put for put in corpus}
-        allowed = [stored(known), stored(applied(known, changes))]
-        images: list[str] = []
-        with store.writer(wait=WAIT):
-            store.put_documents(
-                live_build(store),
-                Watched(changes, lambda at: images.append(self._copied(f"killed-{at}"))),
-            )
-            images.append(self._copied("killed"))
-        assert held(store) == allowed[1]
-        for image in {images[0], images[len(images) // 2], images[-2], images[-1]}:
-            with closing(self.open_store(image)) as survivor:
-                assert held(survivor) in allowed
-        with closing(self.open_store(images[-1])) as survivor:
-            write(survivor, make_put("memory/next.md", "ant"))
-            assert ("memory", "memory/next.md") in held(survivor)
+class Watched(Sequence["Change"]):
+    """A sequence that tells ``reading`` the place of each change before it is read."""
 
-    @law("persistent")
-    def test_a_kill_while_a_build_fills_spares_the_live_one(self, store: Store) -> None:
-        """The live build answers as before, and the other one is gone on with."""
-        publish(store, make_put("a.md", "ant"))
-        before = _everything(store)[1:]
-        with store.writer(wait=WAIT):
-            fill(store, make_put("b.md", "ant"))
-            image = self._copied("killed")
-        with closing(self.open_store(image)) as survivor:
-            assert _everything(survivor)[1:] == before
-            with survivor.writer(wait=0):
-                again = survivor.open_build("new")
-                assert set(held(survivor, again)) == {("memory", "b.md")}
-                survivor.put_documents(again, [make_put("c.md", "ant")])
-                survivor.activate(again)
-            assert set(held(survivor)) == {("memory", "b.md"), ("memory", "c.md")}
+    def __init__(self, changes: Sequence[Change], reading: Callable[[int], object]) -> None:
+        self._changes = changes
+        self._reading = reading
 
-    def _copied(self, name: str) -> str:
-        """What is in the folder now, elsewhere."""
-        copy = f"{self.directory}-{name}"
-        shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(self.directory, copy)
-        return copy
+    def __len__(self) -> int:
+        return len(self._changes)
+
+    @overload
+    def __getitem__(self, index: int) -> Change: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Change]: ...
+    def __getitem__(self, index: int | slice) -> Change | Sequence[Change]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        if 0 <= index < len(self):
+            self._reading(index)
+        return self._changes[index]
+
+
+class _Torn(Watched):
+    """A sequence that is one longer than what can be read of it."""
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        super().__init__(changes, self._tear)
+
+    def __len__(self) -> int:
+        return super().__len__() + 1
+
+    def _tear(self, place: int) -> None:
+        if place == len(self) - 1:
+            raise OSError("this batch cannot be read to its end")

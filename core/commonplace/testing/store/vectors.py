@@ -14,39 +14,41 @@ from commonplace.model.search import Where
 from commonplace.resilience.deadline import Deadline
 from commonplace.testing.base import (
     ALL,
+    DIMS,
     EVERYWHERE,
     WAIT,
+    attach,
+    digests,
     fill,
     ids,
     law,
     live_build,
-    places,
-    publish,
-    write,
-)
-from commonplace.testing.builders import (
-    DIMS,
-    TOLERANCE,
-    attach,
-    digests,
     make_chunk,
     make_put,
     make_vector,
     nearest,
-    nearest_places,
-    unit_vectors,
+    places,
+    publish,
     vector_store,
+    write,
 )
 from commonplace.testing.store.lifetime import StoreLaws
-from commonplace.testing.strategies import PATHS, SOURCES, corpora, wheres
+from commonplace.testing.strategies import (
+    PATHS,
+    SOURCES,
+    TOLERANCE,
+    corpora,
+    nearest_places,
+    unit_vectors,
+    wheres,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from commonplace.model.search import Nearest
     from commonplace.protocols.stores import VectorStore
-    from commonplace.testing.base import Place
-    from commonplace.testing.builders import Corpus
+    from commonplace.testing.base import Corpus, Place
 
 
 _EAST, _NORTH, _WEST = make_vector(1, 0, 0), make_vector(0, 1, 0), make_vector(-1, 0, 0)

@@ -12,8 +12,7 @@ from commonplace.errors import DeadlineExceededError
 from commonplace.protocols.contexts import StoreContext
 from commonplace.resilience.deadline import Deadline
 from commonplace.testing import live_build, make_put, publish
-from commonplace.testing.base import EVERYWHERE, WAIT
-from commonplace.testing.builders import attach, make_vector, nearest
+from commonplace.testing.base import EVERYWHERE, WAIT, attach, make_vector, nearest
 from commonplace_sqlite.plugin import SqliteSettings, VectorSettings, make_store
 from commonplace_sqlite.vectors import codes, searching
 from commonplace_sqlite.vectors.searching import Extension, installed

@@ -8,8 +8,7 @@ import apsw
 
 from commonplace.model.chunks import DeleteDocument
 from commonplace.testing import live_build, make_put, publish, write
-from commonplace.testing.base import WAIT
-from commonplace.testing.builders import attach, make_vector, nearest
+from commonplace.testing.base import WAIT, attach, make_vector, nearest
 
 if TYPE_CHECKING:
     from commonplace.model.chunks import PutDocument

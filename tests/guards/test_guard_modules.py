@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_LINES = 400
+MOST_FILES_OF_CORE = 130
+MOST_FILES_OF_TESTING = 18
 
 
 def test_there_is_something_to_guard(sources: list[Path], plugins: dict[str, Path]) -> None:
@@ -31,6 +33,13 @@ def test_no_module_is_long(sources: list[Path], root: Path) -> None:
         for file in sources
     }
     assert {file: lines for file, lines in lengths.items() if lines > MOST_LINES} == {}
+
+
+def test_there_are_not_more_files_than_a_newcomer_can_learn(packages: dict[str, Path]) -> None:
+    core = packages["commonplace"]
+    testing = list((core / "testing").rglob("*.py"))
+    assert len(testing) <= MOST_FILES_OF_TESTING
+    assert len(list(core.rglob("*.py"))) - len(testing) <= MOST_FILES_OF_CORE
 
 
 def test_every_folder_with_code_is_a_typed_package(

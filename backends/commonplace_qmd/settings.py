@@ -8,7 +8,7 @@ import shlex
 from math import floor, isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from commonplace.plugin import Group, WrongValueError, expand_user, kind_of, setting
+from commonplace.plugin import Group, WrongValueError, expand_user, setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,9 +101,9 @@ def interval_reader(default_minutes: int) -> Callable[[object, Reading], float]:
     """
 
     def read(raw: object, reading: Reading) -> float:
-        if isinstance(raw, bool) or not isinstance(raw, int | float | str):
-            raise WrongValueError(f'must be an interval such as "5m", not {kind_of(raw)}')
-        seconds = _seconds(reading.text(raw) if isinstance(raw, str) else raw)
+        wanted = 'must be an interval such as "5m"'
+        text = isinstance(raw, str)
+        seconds = _seconds(reading.text(raw) if text else reading.number(raw, wanted))
         if seconds is None:
             reading.doubts.append(
                 f'is no interval such as "5m" or "1h"; {default_minutes}m is used'
@@ -135,13 +135,12 @@ def or_default(default: Any, *, positive: bool = False) -> Callable[[object, Rea
 
     def read(raw: object, reading: Reading) -> Any:
         wanted = f"must be a whole number of at least {least}"
-        if isinstance(raw, bool) or not isinstance(raw, int | float):
-            raise WrongValueError(f"{wanted}, not {kind_of(raw)}")
+        number = reading.number(raw, wanted)
         if reading.programmatic:
-            return floor(raw) if isfinite(raw) and raw >= 1 else default
-        if not isfinite(raw) or raw != floor(raw) or raw < least:
+            return floor(number) if isfinite(number) and number >= 1 else default
+        if not isfinite(number) or number != floor(number) or number < least:
             raise WrongValueError(wanted)
-        return floor(raw) or default
+        return floor(number) or default
 
     return read
 

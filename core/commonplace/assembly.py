@@ -164,7 +164,7 @@ def embeds(
     """Whether anything may be embedded, by a provider or by an engine that sees to it itself."""
     for backend in settings.backends:
         try:
-            if host.backend(backend).kind == "manager":
+            if host.backend(backend).role == "manager":
                 return True
         except PluginUnavailableError:
             continue  # reported by the backend, which is not available
@@ -266,7 +266,7 @@ def _make_manager(
     if not probe.available:
         raise PluginUnavailableError(probe.reason, hint=probe.hint)
     config = settings.section_values.get(f"memory.{backend}")
-    if offered.kind == "manager":
+    if offered.role == "manager":
         context = _manager_context(host, settings, backend, sources)
         manager: MemoryManager = registration.factory(context)
         return manager

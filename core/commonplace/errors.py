@@ -31,7 +31,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from commonplace.model.plugins import ConfigProblem
 
@@ -51,6 +51,13 @@ class CommonplaceError(Exception):
 def reason_of(error: CommonplaceError) -> str:
     """The error in one line, with how to fix it where it says so."""
     return f"{error} ({error.hint})" if error.hint else str(error)
+
+
+def suggest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """The one of ``known`` that is most similar to ``word``, at least by ``cutoff``; or ``""``."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, list(known), n=1, cutoff=cutoff)), "")
 
 
 class UnavailableError(CommonplaceError):

@@ -19,7 +19,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "cli.terminal": "columns count",
         "config.secret": "Secret",
         "config.settings": "Settings",
-        "config.values": "Reading WrongValueError kind_of",
+        "config.values": "Reading WrongValueError",
         "dirs": "expand_user make_private_folder",
         "embedding.batch.files": "FileBatches UploadedBatches downloaded is_same_origin lines_of",
         "embedding.http.client": "Answer RemoteClient",

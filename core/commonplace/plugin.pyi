@@ -8,7 +8,6 @@ from commonplace.config.secret import Secret as Secret
 from commonplace.config.settings import Settings as Settings
 from commonplace.config.values import Reading as Reading
 from commonplace.config.values import WrongValueError as WrongValueError
-from commonplace.config.values import kind_of as kind_of
 from commonplace.dirs import expand_user as expand_user
 from commonplace.dirs import make_private_folder as make_private_folder
 from commonplace.embedding.batch.files import FileBatches as FileBatches

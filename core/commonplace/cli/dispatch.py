@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from commonplace.cli.context import plugin_commands
-from commonplace.cli.parser import PROGRAM, UsageError, command_parser, suggest
-from commonplace.errors import MemoryDisabledError
+from commonplace.cli.parser import PROGRAM, UsageError, command_parser
+from commonplace.errors import MemoryDisabledError, suggest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

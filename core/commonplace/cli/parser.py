@@ -7,9 +7,11 @@ import os
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from typing import TYPE_CHECKING, NoReturn
 
+from commonplace.errors import suggest
+
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from commonplace.cli.context import Command
 
@@ -99,13 +101,6 @@ def add_common(group: _ArgumentGroup | ArgumentParser) -> None:
 def _examples(lines: Sequence[str]) -> str:
     head = "example:" if len(lines) == 1 else "examples:"
     return "\n".join([head, *(f"  {line}" for line in lines)])
-
-
-def suggest(word: str, known: Iterable[str]) -> str:
-    """The one of ``known`` that is most similar to ``word``, or ``""``."""
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(word, list(known), n=1)), "")
 
 
 def positive_int(text: str) -> int:

@@ -12,13 +12,13 @@ from commonplace.config.secret import Opaque
 from commonplace.config.settings import FlushSettings, MemorySettings
 from commonplace.config.shape import Shape
 from commonplace.config.values import kind_of
-from commonplace.model.plugins import Group, setting
+from commonplace.errors import suggest
+from commonplace.model.plugins import ConfigProblem, Group, setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from commonplace.config.reading import Keys, Reader
-    from commonplace.model.plugins import ConfigProblem
 
 
 Names = tuple[str, ...]
@@ -81,23 +81,17 @@ def read_sections(
         except (TypeError, ValueError) as error:
             # Its words may quote the value, and that may be a secret.
             problems.append(
-                _problem(file, name, f"is refused by its plugin ({type(error).__name__})")
+                ConfigProblem(file, 0, name, f"is refused by its plugin ({type(error).__name__})")
             )
     return values, origins, problems
 
 
 def _missing(name: str, shape: Shape, given: Mapping[Names, Any], file: str) -> list[ConfigProblem]:
     return [
-        _problem(file, f"{name}.{leaf.key}", "is missing")
+        ConfigProblem(file, 0, f"{name}.{leaf.key}", "is missing")
         for leaf in shape.leaves.values()
         if leaf.required and leaf.names not in given
     ]
-
-
-def _problem(file: str, key: str, message: str) -> ConfigProblem:
-    from commonplace.model.plugins import ConfigProblem
-
-    return ConfigProblem(file=file, line=0, key=key, message=message)
 
 
 def owned(position: str) -> Iterator[tuple[str, str]]:
@@ -291,9 +285,7 @@ def _may_be_section(key: object, raw: object, shape: Shape) -> bool:
         return False
     if key in ORIGINAL_BACKENDS:
         return True
-    from difflib import get_close_matches
-
-    return not get_close_matches(key.lower(), [*shape.root.below, "search"], n=1, cutoff=0.75)
+    return not suggest(key.lower(), (*shape.root.below, "search"), 0.75)
 
 
 def _plugins(findings: Findings, plugins: object) -> None:
@@ -345,10 +337,6 @@ def _slips(reader: Reader, data: Mapping[str, Any], at: Keys, ours: tuple[str, .
     """Warn of keys in a shared object that look like ours misspelt."""
     for key in data.keys() - set(ours):
         # Looked at closely only where the letters are nearly the same: that costs an import.
-        if any(len(set(own.lower()) ^ set(str(key).lower())) <= 2 for own in ours):
-            from difflib import get_close_matches
-
-            if close := get_close_matches(str(key), ours, n=1, cutoff=0.8):
-                reader.warn(
-                    (*at, str(key)), f"is none of memory's keys; did you mean {close[0]!r}?"
-                )
+        near = any(len(set(own.lower()) ^ set(str(key).lower())) <= 2 for own in ours)
+        if near and (close := suggest(str(key), ours, 0.8)):
+            reader.warn((*at, str(key)), f"is none of memory's keys; did you mean {close!r}?")

@@ -281,7 +281,6 @@ def parse(text: str) -> Any:
 
 
 def _parse_json5(text: str) -> Any:
-
     if is_blank(text):
         return {}
     import pyjson5
@@ -295,7 +294,6 @@ def _parse_json5(text: str) -> Any:
 
 
 def _explained(text: str, words: str) -> UnreadableError:
-
     try:
         locate(text)
     except MalformedError as malformed:

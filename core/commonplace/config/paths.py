@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from commonplace.dirs import expand_user, user_cache_dir, user_config_dir, user_state_dir
-from commonplace.errors import ConfigError
+from commonplace.errors import ConfigError, suggest
 from commonplace.model.plugins import Group, setting
 
 if TYPE_CHECKING:
@@ -225,10 +225,8 @@ def find_agent(agent: str | None, env: Mapping[str, str], agents: Agents) -> tup
         return agents.default, "configuration" if agents.ids else "default"
     id_ = checked_agent(named)
     if agents.ids and id_ not in agents.ids and id_ != "main":
-        from difflib import get_close_matches
-
-        close = get_close_matches(id_, agents.ids, n=1)
-        meant = f"did you mean {close[0]!r}? " if close else ""
+        close = suggest(id_, agents.ids)
+        meant = f"did you mean {close!r}? " if close else ""
         raise ConfigError(
             f"no agent {id_!r} is configured",
             hint=f"{meant}the agents are {', '.join(agents.ids)}",

@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from commonplace.config.search import ExtraPath
 from commonplace.config.shape import Graft, Leaf
-from commonplace.config.values import Reading, WrongValueError, convert, kind_of
+from commonplace.config.values import Reading, WrongValueError, a_list, convert, each, kind_of
 from commonplace.dirs import expand_user
-from commonplace.model.plugins import is_id
+from commonplace.errors import suggest
+from commonplace.model.plugins import ConfigProblem, is_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from commonplace.config.json5 import Position
     from commonplace.config.shape import Branch, Shape
-    from commonplace.model.plugins import ConfigProblem
 
 
 _SIZE = r"(?ai)\s*(\d+(?:\.\d+)?)\s*(b|[kmgt]i?b?)?\s*"
@@ -33,11 +35,10 @@ def byte_size(raw: object, reading: Reading) -> int:
         if match is None:
             raise WrongValueError(wanted)
         return int(float(match[1]) * 1024 ** _POWER[(match[2] or "b")[0].lower()])
-    if isinstance(raw, bool) or not isinstance(raw, int | float):
-        raise WrongValueError(f"{wanted}, not {kind_of(raw)}")
-    if not isfinite(raw) or raw < 0 or raw != int(raw):
+    size = reading.number(raw, wanted)
+    if not isfinite(size) or size < 0 or size != int(size):
         raise WrongValueError(wanted)
-    return int(raw)
+    return int(size)
 
 
 def plugin_id(raw: object, reading: Reading) -> str:
@@ -59,39 +60,22 @@ def backend_chain(raw: object, reading: Reading) -> tuple[str, ...]:
         raise WrongValueError(f"must be an id or a list of ids, not {kind_of(raw)}")
     if not raw:
         raise WrongValueError("must name at least one backend")
-    wrong: dict[str | int, WrongValueError] = {}
     chain: list[str] = []
-    for place, item in enumerate(raw):
-        try:
-            id_ = plugin_id(item, reading)
-        except WrongValueError as problem:
-            wrong[place] = problem
-            continue
+
+    def add(_: int, item: object) -> None:
+        id_ = plugin_id(item, reading)
         if id_ in chain:
-            wrong[place] = WrongValueError("is in the chain already")
+            raise WrongValueError("is in the chain already")
         chain.append(id_)
-    if wrong:
-        raise WrongValueError.together(wrong)
+
+    each(raw, add)
     return tuple(chain)
 
 
 def extra_paths(raw: object, reading: Reading) -> tuple[ExtraPath, ...]:
     """Paths, or objects of path and pattern; blank ones are dropped, doubles too."""
-    if not isinstance(raw, list | tuple):
-        raise WrongValueError(f"must be a list, not {kind_of(raw)}")
-    wrong: dict[str | int, WrongValueError] = {}
-    found: list[ExtraPath] = []
-    for place, item in enumerate(raw):
-        try:
-            extra = _extra_path(item, reading)
-        except WrongValueError as problem:
-            wrong[place] = problem
-        else:
-            if extra is not None and extra not in found:
-                found.append(extra)
-    if wrong:
-        raise WrongValueError.together(wrong)
-    return tuple(found)
+    found = each(a_list(raw), lambda _, item: _extra_path(item, reading)).values()
+    return tuple(dict.fromkeys(extra for extra in found if extra is not None))
 
 
 def _extra_path(raw: object, reading: Reading) -> ExtraPath | None:
@@ -148,6 +132,23 @@ class Layer:
         self.data = data
         self.text = text
         self.base = base
+        self._positions: Position | None = None
+
+    @property
+    def positions(self) -> Position | None:
+        """Where everything in the text is; ``None`` for a mapping. The text is scanned once."""
+        if self._positions is None and self.text:
+            from commonplace.config.json5 import MalformedError, locate
+
+            # What only the parser of values took has no lines: a message without one is better
+            # than none.
+            with suppress(MalformedError):
+                self._positions = locate(self.text)
+        return self._positions
+
+    def line_of(self, keys: Keys) -> int:
+        """The 1-based line of what ``keys`` lead to; 0 where it is not known."""
+        return 0 if self.positions is None else self.positions.line_of(keys)
 
 
 class Found:
@@ -216,14 +217,10 @@ class Reader:
 
     def problems(self) -> list[ConfigProblem]:
         """All that was wrong, in the order of the file."""
-        if not self._problems:
-            return []
-        from commonplace.model.plugins import ConfigProblem
-
-        lines = self._lines([keys for keys, _ in self._problems])
+        layer = self.layer
         found = [
-            ConfigProblem(file=self.layer.file, line=line, key=key_path(keys), message=message)
-            for line, (keys, message) in zip(lines, self._problems, strict=True)
+            ConfigProblem(layer.file, layer.line_of(keys), key_path(keys), message)
+            for keys, message in self._problems
         ]
         return sorted(found, key=lambda problem: problem.line)
 
@@ -305,19 +302,6 @@ class Reader:
             return {}
         return {graft.position: Found(raw, self.layer, keys)}
 
-    def _lines(self, places: list[Keys]) -> list[int]:
-        if not self.layer.text:
-            return [0] * len(places)
-        from commonplace.config.json5 import MalformedError, locate
-
-        try:
-            root = locate(self.layer.text)
-        except MalformedError:
-            # The parser of values took the text, this one did not: a problem without its line is
-            # better than no problem.
-            return [0] * len(places)
-        return [root.line_of(keys) for keys in places]
-
 
 def _hint(key: str, branch: Branch, shape: Shape) -> str:
     """Where the key belongs, or the one that was probably meant."""
@@ -330,10 +314,7 @@ def _hint(key: str, branch: Branch, shape: Shape) -> str:
 
 def hint(key: str, known: Iterable[str], prefix: str = "") -> str:
     """The one of ``known`` that ``key`` was probably meant to be, or all of them."""
-    from difflib import get_close_matches
-
     by_lower = {name.lower(): name for name in known}
-    close = get_close_matches(key.lower(), by_lower, n=1, cutoff=0.7)
-    if close:
-        return f"; did you mean {prefix + by_lower[close[0]]!r}?"
+    if close := suggest(key.lower(), by_lower, 0.7):
+        return f"; did you mean {prefix + by_lower[close]!r}?"
     return f"; the keys here are {', '.join(by_lower.values())}"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.config.defaults import SEARCH_KEYS
 from commonplace.config.document import owned
-from commonplace.config.json5 import MalformedError, locate
 from commonplace.config.reading import key_path
 from commonplace.config.resolve import resolve
 from commonplace.config.search import PROVIDERS, SearchSettings
@@ -106,32 +105,13 @@ def _unknown(
             if kind == "provider" and id_ in PROVIDERS:
                 continue
             if words := absence(kind, id_):
-                layer = found.layer
-                yield (
-                    kind,
-                    ConfigProblem(
-                        file=layer.file,
-                        line=_line_of(layer, found.keys),
-                        key=key_path(found.keys),
-                        message=words,
-                    ),
-                )
-
-
-def _line_of(layer: Layer, keys: Keys) -> int:
-    try:
-        return locate(layer.text).line_of(keys) if layer.text else 0
-    except MalformedError:
-        return 0
+                file, line = found.layer.file, found.layer.line_of(found.keys)
+                yield kind, ConfigProblem(file, line, key_path(found.keys), words)
 
 
 def _doubled(layer: Layer) -> Iterator[str]:
     """Keys that stand twice in one object: the parsers of JSON take the last in silence."""
-    try:
-        root = locate(layer.text)
-    except MalformedError:
-        return
-    for keys, position in _positions(root, ()):
+    for keys, position in _positions(layer.positions) if layer.positions else ():
         if position.doubled and keys[0] in _OURS:
             lines = ", ".join(map(str, position.doubled))
             yield (
@@ -140,8 +120,8 @@ def _doubled(layer: Layer) -> Iterator[str]:
             )
 
 
-def _positions(position: Position, keys: Keys) -> Iterator[tuple[Keys, Position]]:
-    open_ = [(keys, position)]
+def _positions(root: Position) -> Iterator[tuple[Keys, Position]]:
+    open_: list[tuple[Keys, Position]] = [((), root)]
     while open_:
         keys, position = open_.pop()
         if keys:
@@ -229,7 +209,6 @@ def _explained(
     )
     for key, value in resolved:
         yield Explained(key=key, value=value, origin="resolved")
-    lines = _Lines()
     memory = MemorySettings(
         backend=settings.backends, fallback=settings.fallback, citations=settings.citations
     )
@@ -259,7 +238,7 @@ def _explained(
                 value=leaf.setting.default
                 if holder is None
                 else _value(holder, leaf.names, veiled=prefix in values),
-                origin=lines.origin(found.get(leaf.key)),
+                origin=_origin(found.get(leaf.key)),
                 unit=leaf.setting.unit,
                 about=leaf.setting.about,
             )
@@ -267,27 +246,11 @@ def _explained(
         yield Explained(key=name, value=shown(settings.sections[name]), origin="not read")
 
 
-class _Lines:
-    """Files and lines of found values; each text is scanned once."""
-
-    def __init__(self) -> None:
-        self._roots: dict[str, Any] = {}
-
-    def origin(self, found: Found | None) -> str:
-        if found is None:
-            return "default"
-        layer = found.layer
-        if not layer.text:
-            return layer.file
-        from commonplace.config.json5 import MalformedError, locate
-
-        if layer.file not in self._roots:
-            try:
-                self._roots[layer.file] = locate(layer.text)
-            except MalformedError:
-                self._roots[layer.file] = None
-        root = self._roots[layer.file]
-        return f"{layer.file}:{root.line_of(found.keys)}" if root else layer.file
+def _origin(found: Found | None) -> str:
+    if found is None:
+        return "default"
+    line = found.layer.line_of(found.keys)
+    return f"{found.layer.file}:{line}" if line else found.layer.file
 
 
 def _plain_address(address: str) -> str:

@@ -18,8 +18,10 @@ from commonplace.config.document import Shapes, merged_sections, read_document, 
 from commonplace.config.json5 import UnreadableError, parse, read_text
 from commonplace.config.paths import Agents, find_agent, find_workspace
 from commonplace.config.reading import Layer, Reader, joined
+from commonplace.config.secret import Opaque
 from commonplace.config.settings import MemorySettings, Settings
 from commonplace.errors import ConfigError
+from commonplace.model.plugins import ConfigProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from commonplace.config.reading import Found
     from commonplace.config.search import SearchSettings
     from commonplace.config.shape import Shape
-    from commonplace.model.plugins import ConfigProblem
 
 
 def search_settings(
@@ -247,11 +248,7 @@ def _file(role: str, path: str, resolution: Resolution) -> Layer | None:
         text = read_text(path, strange=role == "workspace")
         layer = Layer(role, path, parse(text), text=text, base=os.path.dirname(path))
     except UnreadableError as problem:
-        from commonplace.model.plugins import ConfigProblem
-
-        resolution.problems.append(
-            ConfigProblem(file=path, line=problem.line, key="", message=str(problem))
-        )
+        resolution.problems.append(ConfigProblem(path, problem.line, "", str(problem)))
         return None
     resolution.files.append(path)
     resolution.layers.append(layer)
@@ -333,6 +330,4 @@ def _providers(findings: list[Findings]) -> Mapping[str, object]:
     providers: dict[str, object] = {}
     for found in reversed(findings):
         providers.update(found.providers)
-    from commonplace.config.secret import Opaque
-
     return Opaque(providers) if providers else {}

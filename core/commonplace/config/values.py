@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_or
 from commonplace.config.secret import REFERENCE, Secret, variables
 from commonplace.config.shape import Branch, Leaf, Shape, is_group
 from commonplace.dirs import expand_user
+from commonplace.errors import suggest
 
 if TYPE_CHECKING:
     import re
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 
 G = TypeVar("G", bound="Group")
+R = TypeVar("R")
 
 
 class WrongValueError(Exception):
@@ -89,16 +91,24 @@ class Reading:
             return text
         return os.path.normpath(os.path.join(self.base, expand_user(text, self.env)))
 
+    def number(self, raw: object, wanted: str) -> float:
+        """A number, finite or not; ``wanted`` says what must be there instead of anything else."""
+        if isinstance(raw, bool) or not isinstance(raw, int | float):
+            raise WrongValueError(f"{wanted}, not {kind_of(raw)}")
+        return raw
+
     def group(self, cls: type[G], raw: object) -> G:
         """An object as a ``cls``, with every key and value checked."""
         shape = Shape(cls)
         found: dict[tuple[str, ...], Any] = {}
-        wrong = _parts(shape.root, raw, self, found)
-        for leaf in shape.leaves.values():
-            if leaf.required and leaf.names not in found and not wrong:
-                wrong[leaf.key] = WrongValueError("is missing")
-        if wrong:
-            raise WrongValueError.together(wrong)
+        _fill(shape.root, raw, self, found)
+        missing: dict[str | int, WrongValueError] = {
+            leaf.key: WrongValueError("is missing")
+            for leaf in shape.leaves.values()
+            if leaf.required and leaf.names not in found
+        }
+        if missing:
+            raise WrongValueError.together(missing)
         built: G = shape.build(found)
         return built
 
@@ -128,6 +138,25 @@ def kind_of(raw: object) -> str:
     return "a list" if isinstance(raw, list | tuple) else f"a {type(raw).__name__}"
 
 
+def each(raw: object, read: Callable[[Any, Any], R]) -> dict[str | int, R]:
+    """What ``read`` makes of each key (or index) and value of a list or an object, by key.
+
+    Raises :class:`WrongValueError` with all that is wrong with any of them.
+    """
+    pairs = raw.items() if isinstance(raw, Mapping) else enumerate(raw)  # type: ignore[arg-type]  # callers ask for one of the two
+    found: dict[str | int, R] = {}
+    wrong: dict[str | int, WrongValueError] = {}
+    for key, item in pairs:
+        name = key if isinstance(key, int) else str(key)
+        try:
+            found[name] = read(name, item)
+        except WrongValueError as problem:
+            wrong[name] = problem
+    if wrong:
+        raise WrongValueError.together(wrong)
+    return found
+
+
 def convert(type_: Any, raw: object, setting: Setting, reading: Reading) -> Any:
     """``raw`` as ``type_``, within the bounds of ``setting``.
 
@@ -143,9 +172,13 @@ def convert(type_: Any, raw: object, setting: Setting, reading: Reading) -> Any:
     if origin is Literal:
         return _choice(raw, get_args(type_), reading)
     if origin is tuple:
-        return _items(get_args(type_)[0], raw, setting, reading)
+        inner = get_args(type_)[0]
+        found = each(a_list(raw), lambda _, item: convert(inner, item, setting, reading))
+        values = tuple(found.values())
+        return tuple(v for i, v in enumerate(values) if not setting.unique or v not in values[:i])
     if origin is not None and issubclass(origin, Mapping):
-        return _mapping(get_args(type_)[1], raw, setting, reading)
+        inner = get_args(type_)[1]
+        return each(_an_object(raw), lambda _, item: convert(inner, item, setting, reading))
     return _single(type_, raw, setting, reading)
 
 
@@ -178,19 +211,15 @@ def _word(raw: object, setting: Setting, reading: Reading) -> str:
 
 def _doubt(text: str, known: tuple[str, ...], reading: Reading) -> None:
     """Names of an open set may be a plugin's: one that looks like a slip is only warned of."""
-    from difflib import get_close_matches
-
-    if close := get_close_matches(text.lower(), known, n=1, cutoff=0.75):
-        reading.doubts.append(f"is none of {', '.join(known)}; did you mean {close[0]!r}?")
+    if close := suggest(text.lower(), known, 0.75):
+        reading.doubts.append(f"is none of {', '.join(known)}; did you mean {close!r}?")
 
 
 def _choice(raw: object, choices: tuple[str, ...], reading: Reading) -> str:
     text = reading.text(raw)
     if text not in choices:
-        from difflib import get_close_matches
-
-        close = get_close_matches(text.lower(), choices, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        close = suggest(text.lower(), choices)
+        hint = f"; did you mean {close!r}?" if close else ""
         raise WrongValueError(f"must be {_one_of(choices)}{hint}")
     return text
 
@@ -205,8 +234,7 @@ def _one_of(choices: tuple[str, ...]) -> str:
 def _number(type_: Any, raw: object, setting: Setting, reading: Reading) -> float:
     whole = type_ is int
     wanted = f"must be a {'whole ' if whole else ''}number{_bounds(setting)}"
-    if isinstance(raw, bool) or not isinstance(raw, int | float):
-        raise WrongValueError(f"{wanted}, not {kind_of(raw)}")
+    raw = reading.number(raw, wanted)
     forgiving = reading.programmatic and setting.clamp is not None
     if not isfinite(raw):
         if forgiving:
@@ -257,58 +285,30 @@ def _secret(raw: object) -> Secret:
     return Secret(dict(raw))
 
 
-def _items(type_: Any, raw: object, setting: Setting, reading: Reading) -> tuple[Any, ...]:
+def a_list(raw: object) -> list[Any] | tuple[Any, ...]:
+    """``raw``, which must be a list."""
     if not isinstance(raw, list | tuple):
         raise WrongValueError(f"must be a list, not {kind_of(raw)}")
-    found: list[Any] = []
-    wrong: dict[str | int, WrongValueError] = {}
-    for place, item in enumerate(raw):
-        try:
-            value = convert(type_, item, setting, reading)
-        except WrongValueError as problem:
-            wrong[place] = problem
-        else:
-            if value not in found or not setting.unique:
-                found.append(value)
-    if wrong:
-        raise WrongValueError.together(wrong)
-    return tuple(found)
+    return raw
 
 
-def _mapping(type_: Any, raw: object, setting: Setting, reading: Reading) -> Mapping[str, Any]:
+def _an_object(raw: object) -> Mapping[Any, Any]:
     if not isinstance(raw, Mapping):
         raise WrongValueError(f"must be an object, not {kind_of(raw)}")
-    found: dict[str, Any] = {}
-    wrong: dict[str | int, WrongValueError] = {}
-    for key, item in raw.items():
-        try:
-            found[str(key)] = convert(type_, item, setting, reading)
-        except WrongValueError as problem:
-            wrong[str(key)] = problem
-    if wrong:
-        raise WrongValueError.together(wrong)
-    return found
+    return raw
 
 
-def _parts(
-    branch: Branch, raw: object, reading: Reading, found: dict[tuple[str, ...], Any]
-) -> dict[str | int, WrongValueError]:
-    """Puts the settings below ``branch`` into ``found``; what is wrong is given back by key."""
-    if not isinstance(raw, Mapping):
-        raise WrongValueError(f"must be an object, not {kind_of(raw)}")
-    wrong: dict[str | int, WrongValueError] = {}
-    for name, item in raw.items():
-        key = str(name)
+def _fill(branch: Branch, raw: object, reading: Reading, found: dict[tuple[str, ...], Any]) -> None:
+    """Put the settings below ``branch`` into ``found``, by their Python names."""
+
+    def read(key: str, item: object) -> None:
         node = branch.below.get(key)
-        try:
-            if isinstance(node, Leaf):
-                found[node.names] = convert(node.type, item, node.setting, reading)
-            elif isinstance(node, Branch):
-                if below := _parts(node, item, reading, found):
-                    wrong[key] = WrongValueError.together(below)
-            else:
-                keys = ", ".join(branch.below)
-                wrong[key] = WrongValueError(f"is not a key here; the keys are {keys}")
-        except WrongValueError as problem:
-            wrong[key] = problem
-    return wrong
+        if isinstance(node, Leaf):
+            found[node.names] = convert(node.type, item, node.setting, reading)
+        elif isinstance(node, Branch):
+            _fill(node, item, reading, found)
+        else:
+            keys = ", ".join(branch.below)
+            raise WrongValueError(f"is not a key here; the keys are {keys}")
+
+    each(_an_object(raw), read)

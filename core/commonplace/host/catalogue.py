@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.errors import PluginConflictError, PluginUnavailableError
+from commonplace.errors import PluginConflictError, PluginUnavailableError, suggest
+from commonplace.host.discovery import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -90,7 +91,7 @@ def conflict(name: str, rivals: Sequence[EntryPoint]) -> PluginConflictError:
     """The error for ``name`` being offered by several distributions."""
     origins = " and ".join(entry.origin for entry in rivals)
     # Without our own distribution hardly anything would be left.
-    strangers = [entry for entry in rivals if _plain(entry.distribution) != "commonplace"]
+    strangers = [entry for entry in rivals if canonical(entry.distribution) != "commonplace"]
     unwanted = (strangers or rivals)[-1].distribution
     return PluginConflictError(
         f"{name} is offered by {origins}",
@@ -105,24 +106,17 @@ def switch_hint(variable: str, name: str) -> str:
 
 def _suggestion(kind: str, id_: str, known: Iterable[str]) -> str:
     """The id that was probably meant, and all known ones."""
-    from difflib import get_close_matches
-
     ids = sorted(known)
     if not ids:
         return f"install a plugin that offers a {kind}"
     listed = f"there is {', '.join(ids)}"
-    close = get_close_matches(id_, ids, n=1)
-    return f"did you mean {close[0]!r}? {listed}" if close else listed
+    close = suggest(id_, ids)
+    return f"did you mean {close!r}? {listed}" if close else listed
 
 
 def _names(value: str) -> frozenset[str]:
-    return frozenset(_plain(name) for name in value.split(",") if name.strip())
+    return frozenset(canonical(name.strip()) for name in value.split(",") if name.strip())
 
 
 def _named(entry: EntryPoint, names: frozenset[str]) -> bool:
-    return _plain(entry.name) in names or _plain(entry.distribution) in names
-
-
-def _plain(name: str) -> str:
-    """Names of distributions may be spelt with ``-``, ``_`` or ``.`` and in any case."""
-    return name.strip().lower().replace("_", "-").replace(".", "-")
+    return canonical(entry.name) in names or canonical(entry.distribution) in names

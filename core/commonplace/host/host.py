@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from commonplace.errors import (
     CallerError,
@@ -30,16 +30,6 @@ if TYPE_CHECKING:
 
 
 TRACE = "COMMONPLACE_TRACE_PLUGINS"
-
-
-class BackendRegistration:
-    """A backend, and which of the two it is: a store of chunks or a whole engine."""
-
-    __slots__ = ("kind", "registration")
-
-    def __init__(self, kind: Literal["store", "manager"], registration: Registration[Any]) -> None:
-        self.kind = kind
-        self.registration = registration
 
 
 class PluginHost:
@@ -70,11 +60,9 @@ class PluginHost:
 
     # --- one typed method for each kind ---------------------------------------------------------
 
-    def backend(self, id_: str) -> BackendRegistration:
-        """The backend ``id_``; raises as :meth:`get` does."""
-        found = self._entry("backend", id_)
-        kind: Literal["store", "manager"] = "store" if found.role == "store" else "manager"
-        return BackendRegistration(kind, found.registration)
+    def backend(self, id_: str) -> Entry:
+        """The backend ``id_``: its role is ``store`` or ``manager``. Raises as :meth:`get` does."""
+        return self._entry("backend", id_)
 
     def store(self, id_: str) -> Registration[Store]:
         """The backend ``id_``, which must be a store; raises as :meth:`get` does."""

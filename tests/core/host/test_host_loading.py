@@ -108,8 +108,8 @@ def test_nothing_is_imported_before_it_is_asked_for(backends: PluginHost) -> Non
 
 def test_stores_and_managers_are_distinguished(backends: PluginHost) -> None:
     file, engine = backends.backend("file"), backends.backend("engine")
-    assert (file.kind, file.registration.id) == ("store", "file")
-    assert (engine.kind, engine.registration.id) == ("manager", "engine")
+    assert (file.role, file.registration.id) == ("store", "file")
+    assert (engine.role, engine.registration.id) == ("manager", "engine")
     assert backends.store("file") is file.registration
     assert backends.manager("engine") is engine.registration
     assert backends.get("backend", "file") is file.registration

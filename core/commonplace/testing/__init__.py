@@ -33,23 +33,11 @@ for _library in ("hypothesis", "pytest"):
         )
 
 # Before any law is imported, so that one that is broken shows the values it compared.
-import_module("pytest").register_assert_rewrite(
-    *(
-        f"commonplace.testing.{name}"
-        for name in (
-            "base",
-            "chunker",
-            "manager",
-            "manager_answers",
-            "manager_laws",
-            "provider",
-            "ranker",
-            "source",
-            "source_laws",
-            "store",
-        )
-    )
+_LAWS = (
+    *("base", "chunker", "manager", "manager_answers", "manager_laws", "provider", "ranker"),
+    *("source", "source_laws", "store"),
 )
+import_module("pytest").register_assert_rewrite(*(f"commonplace.testing.{name}" for name in _LAWS))
 
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,

@@ -7,7 +7,7 @@ import struct
 from contextlib import ExitStack, contextmanager, nullcontext
 from hashlib import sha256
 from math import fsum, sqrt
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 from unittest.mock import patch
 
 import pytest
@@ -131,6 +131,9 @@ def watched_network() -> Iterator[list[str]]:
 
 Place = tuple[str, str, int]
 """Source, path and first line: names a chunk where no two of a document begin on one line."""
+
+Corpus = list[PutDocument]
+Batch = list["Change"]
 
 ALL = 100_000
 """A limit that cuts nothing off in these tests."""
@@ -319,11 +322,6 @@ def attach(
         store.put_vectors(build, space, dims, vectors)
 
 
-def vector_store(store: Store) -> VectorStore:
-    """``store``, which declares ``vectors``."""
-    return cast("VectorStore", store)
-
-
 def nearest(
     store: VectorStore,
     query: bytes,
@@ -334,7 +332,3 @@ def nearest(
 ) -> Nearest:
     """What ``nearest`` answers, however long it takes."""
     return store.nearest(space, query, where=where, limit=limit, deadline=NEVER)
-
-
-Corpus = list[PutDocument]
-Batch = list["Change"]

@@ -344,7 +344,7 @@ class MaintenanceLaws(ManagerLaws):
         manager.maintain(force=True, deadline=NEVER, progress=kill)
         expected = {f"memory/n{number}.md": {"okapi"} for number in range(5)}
         expected |= {"memory/a.md": {"zebra"}, "memory/b.md": {"zebra"}}
-        for image in [image for number, image in enumerate(images) if number < 6]:
+        for image in images[:6]:
             with self.opened_again(image) as survivor:
                 assert paths(ask(survivor, "zebra")) >= {"memory/a.md", "memory/b.md"}
                 maintain(survivor)

@@ -288,11 +288,9 @@ class EmbeddingProviderConformance(Laws):
         key = self.context().api_key or ""
         for text in (provider.fingerprint(), repr(provider), provider.model):
             assert not key or key not in text
-        other = self.make_provider(evolve(self.context(), api_key=f"other-{key[::-1]}"))
-        try:
+        context = evolve(self.context(), api_key=f"other-{key[::-1]}")
+        with closing(self.make_provider(context)) as other:
             assert other.fingerprint() == provider.fingerprint()
-        finally:
-            other.close()
 
     @law()
     def test_limits_can_be_kept(self, provider: EmbeddingProvider) -> None:

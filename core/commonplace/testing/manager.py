@@ -91,8 +91,7 @@ class FindingLaws(ManagerLaws):
 
         Not even where it is as long as before and was written in the same moment.
         """
-        self.put("a")
-        maintain(manager)
+        self.index(manager, "a")
         self.notes.write("memory/a.md", "the okapi")
         maintain(manager)
         finds(manager, {"memory/a.md": {"okapi"}})
@@ -100,8 +99,7 @@ class FindingLaws(ManagerLaws):
     @law()
     def test_a_deleted_note_is_forgotten(self, manager: MemoryManager) -> None:
         """A note that is deleted is found no more, the last one neither."""
-        self.put("a", "b")
-        maintain(manager)
+        self.index(manager, "a", "b")
         self.notes.delete("memory/a.md")
         maintain(manager)
         finds(manager, {"memory/b.md": {"zebra"}})
@@ -112,8 +110,7 @@ class FindingLaws(ManagerLaws):
     @law()
     def test_a_moved_note_is_found_at_its_new_place(self, manager: MemoryManager) -> None:
         """A note that is moved is found under its new name and not under its old one."""
-        self.put("a")
-        maintain(manager)
+        self.index(manager, "a")
         self.notes.move("memory/a.md", "memory/deep/b.md")
         maintain(manager)
         finds(manager, {"memory/deep/b.md": {"zebra"}})
@@ -135,8 +132,7 @@ class FindingLaws(ManagerLaws):
         ``maintain`` says which root failed, or that it cannot work. When the folder is back,
         everything is found as before.
         """
-        self.put("a")
-        maintain(manager)
+        self.index(manager, "a")
         self.notes.vanish()
         try:
             report = manager.pending()
@@ -248,8 +244,7 @@ class MaintenanceLaws(ManagerLaws):
 
         It is not said to be done, nothing is lost, and the next ``maintain`` ends it.
         """
-        self.put("a", "b")
-        maintain(manager)
+        self.index(manager, "a", "b")
         self.put("c", "d")
         try:
             report = manager.maintain(deadline=_LATE)
@@ -267,8 +262,7 @@ class MaintenanceLaws(ManagerLaws):
 
         A forced rebuild that runs out of time takes nothing away.
         """
-        self.put("a", "b", "c")
-        maintain(manager)
+        self.index(manager, "a", "b", "c")
         before = [(item.chunk.path, item.chunk.text) for item in found(ask(manager, "zebra"))]
         maintain(manager, force=True)
         after = [(item.chunk.path, item.chunk.text) for item in found(ask(manager, "zebra"))]
@@ -312,8 +306,7 @@ class MaintenanceLaws(ManagerLaws):
 
         So it does beside the first one, and each sees what the other has indexed.
         """
-        self.put("a")
-        maintain(manager)
+        self.index(manager, "a")
         with self.opened_again() as other:
             finds(other, {"memory/a.md": {"zebra"}})
             self.put("b", text="the okapi")
@@ -331,8 +324,7 @@ class MaintenanceLaws(ManagerLaws):
         Copies are taken while ``maintain`` runs, whenever it reports progress. From each of them
         the next ``maintain`` completes the index.
         """
-        self.put("a", "b")
-        maintain(manager)
+        self.index(manager, "a", "b")
         self.put(*(f"n{number}" for number in range(5)), text="the okapi")
         images: list[str] = []
 

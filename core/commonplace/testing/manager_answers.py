@@ -177,8 +177,7 @@ class AnswerLaws(ManagerLaws):
                     ask(manager, word)
 
     def _survives(self, manager: MemoryManager, *texts: str) -> None:
-        self.put("a")
-        maintain(manager)
+        self.index(manager, "a")
         for text in texts:
             with suppress(DeclinedError, CallerError):
                 arms = ask(manager, text)

@@ -182,6 +182,11 @@ class ManagerLaws(Laws):
         for name in names:
             self.notes.write(f"memory/{name}.md", text)
 
+    def index(self, manager: MemoryManager, *names: str, text: str = "the zebra") -> None:
+        """Write notes as :meth:`put` does, and update the index."""
+        self.put(*names, text=text)
+        maintain(manager)
+
 
 def question(text: str, where: Where = EVERYWHERE) -> tuple[Query, Where]:
     """``text`` as the host asks it: filters in it come on top of ``where``."""
@@ -246,8 +251,7 @@ class LifetimeLaws(ManagerLaws):
     @law()
     def test_a_search_without_time_is_an_error(self, manager: MemoryManager) -> None:
         """A deadline that has passed raises ``UnavailableError``; nothing found would be a lie."""
-        self.put("a")
-        maintain(manager)
+        self.index(manager, "a")
         late = Deadline(0.0, clock=lambda: 1.0)
         query, where = question("zebra", EVERYWHERE)
         with pytest.raises(UnavailableError):
@@ -296,8 +300,7 @@ class LifetimeLaws(ManagerLaws):
 
         An empty answer would be taken for an empty memory.
         """
-        self.put("a")
-        maintain(manager)
+        self.index(manager, "a")
         manager.close()
         asked: tuple[Callable[[], object], ...] = (
             lambda: ask(manager, "zebra"),

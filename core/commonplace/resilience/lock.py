@@ -71,7 +71,7 @@ class Lease:
 
     @contextmanager
     def held(self, wait: float) -> Iterator[bool]:
-        """Hold the lease; tells whether this is the outermost hold. Its folder is made if need be.
+        """Hold the lease; yields whether this is the outermost hold. Creates its folder if needed.
 
         Raises :class:`~commonplace.errors.IndexBusyError` where the lease is not free within
         ``wait`` seconds (with 0 or less: at once), and

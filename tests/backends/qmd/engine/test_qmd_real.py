@@ -16,6 +16,7 @@ import pytest
 
 from commonplace.errors import DeclinedError
 from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.resilience.lock import Lease
 from commonplace_qmd.engine import (
     Line,
     Qmd,
@@ -269,12 +270,18 @@ def test_what_needs_a_model_is_refused_at_once(updated: Qmd) -> None:
     assert caught.value.reason == "no_models"
 
 
-def test_two_first_updates_at_once_are_both_well(real: Real) -> None:
+def test_two_first_updates_at_once_are_both_well(real: Real, tmp_path: Path) -> None:
+    """Each under the lock that the callers share, which QMD's process inherits."""
     got: list[UpdateCounts] = []
-    engines = [real.qmd(), real.qmd()]
+
+    def update(qmd: Qmd, lease: Lease) -> None:
+        with lease.held(wait=120.0):
+            assert lease.descriptor is not None
+            got.append(qmd.update(deadline=NEVER, holding=(lease.descriptor,)))
+
     threads = [
-        threading.Thread(target=lambda q=qmd: got.append(q.update(deadline=NEVER)))
-        for qmd in engines
+        threading.Thread(target=update, args=(real.qmd(), Lease(str(tmp_path / "update.lock"))))
+        for _ in range(2)
     ]
     for thread in threads:
         thread.start()

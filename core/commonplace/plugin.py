@@ -36,7 +36,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "files.reading": "decode open_below read_bytes resolve",
         "files.roots": "Root Roots SUFFIX day_of glob_regex is_ignored matcher stamp_of",
         "files.scan": "is_storable scan scan_root",
-        "hookspecs": "GROUP Hooks hookimpl hookspec",
+        "hookspecs": "GROUP Hooks hookimpl",
         "host.host": "PluginHost",
         "host.registrars": (
             "BackendRegistrar ChunkerRegistrar CommandRegistrar ProviderRegistrar "

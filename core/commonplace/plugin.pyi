@@ -67,7 +67,6 @@ from commonplace.files.scan import scan_root as scan_root
 from commonplace.hookspecs import GROUP as GROUP
 from commonplace.hookspecs import Hooks as Hooks
 from commonplace.hookspecs import hookimpl as hookimpl
-from commonplace.hookspecs import hookspec as hookspec
 from commonplace.host.host import PluginHost as PluginHost
 from commonplace.host.registrars import BackendRegistrar as BackendRegistrar
 from commonplace.host.registrars import ChunkerRegistrar as ChunkerRegistrar

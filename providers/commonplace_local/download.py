@@ -14,13 +14,7 @@ from typing import TYPE_CHECKING
 from commonplace_local.errors import local_error
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from commonplace_local.references import HubModel
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from commonplace.plugin import Deadline
     from commonplace_local.hub import Hub, RemoteFile
@@ -31,7 +25,6 @@ if TYPE_CHECKING:
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PART = 1024 * 1024
-_LONGEST_WAIT = 24 * 3600.0
 
 
 class Downloader:
@@ -65,16 +58,17 @@ class Downloader:
         return self._folder.path_of(model.parts()[0], remote.commit)
 
     def _ensure(self, model: HubModel, path: str, remote: RemoteFile, deadline: Deadline) -> None:
-        from filelock import FileLock, Timeout
+        from commonplace.plugin import IndexBusyError, Lease
 
         blob, lock = self._folder.blob(remote.etag), self._folder.lock(remote.etag)
         for place in (blob, lock):
             os.makedirs(os.path.dirname(place), exist_ok=True)
         try:
-            with FileLock(lock, timeout=min(deadline.remaining(), _LONGEST_WAIT)):
+            # The lock that the hub's own tools take, in the same way.
+            with Lease(lock, what="the model").processes(deadline.remaining()):
                 if not os.path.exists(blob):
                     self._fetch(model, path, remote, deadline)
-        except Timeout:
+        except IndexBusyError:
             raise local_error("timeout", "another process is still downloading the model") from None
 
     def _fetch(self, model: HubModel, path: str, remote: RemoteFile, deadline: Deadline) -> None:

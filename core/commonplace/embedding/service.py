@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from commonplace.embedding.guarded import GuardedProvider
     from commonplace.embedding.spaces import RefusedTexts, SpaceLedger
     from commonplace.model.store import SpaceInfo
+    from commonplace.resilience.breaker import BreakerState
     from commonplace.resilience.deadline import Deadline
 
 
@@ -38,14 +39,6 @@ class QueryVector(NamedTuple):
     provider: str
     model: str
     fallback: Fallback | None = None
-
-
-class NoVector(NamedTuple):
-    """Why there is no vector for a query, and ``since`` when (epoch seconds)."""
-
-    reason: str
-    part: str = ""
-    since: float = 0.0
 
 
 class ActiveProvider(NamedTuple):
@@ -97,11 +90,12 @@ class EmbeddingService:
 
     def query(
         self, text: str, spaces: Sequence[SpaceInfo], *, deadline: Deadline
-    ) -> QueryVector | NoVector:
-        """The vector of ``text`` from the first provider that has one in a space of the index."""
-        failed: NoVector | None = None
-        if self.absent is not None:
-            failed = NoVector(self.absent.reason, self.absent.part, self.absent.since)
+    ) -> QueryVector | Fallback:
+        """The vector of ``text`` from the first provider that has one in a space of the index.
+
+        Without any, why not.
+        """
+        failed = self.absent
         for provider, space, excuse in self.candidates(spaces):
             if space is None:
                 failed = failed or excuse
@@ -118,19 +112,15 @@ class EmbeddingService:
                 if self.ledger is not None:
                     self.ledger.note_length(provider.fingerprint(), found)
                 what = f"{provider.id} now gives {found} dimensions, the index has {space.dims}"
-                failed = failed or NoVector(what + _FIX, provider.id, self._since)
+                failed = failed or self._excuse(provider, what + _FIX)
                 continue
-            fallback = None
-            if failed is not None:
-                fallback = Fallback(
-                    part=failed.part, reason=failed.reason, since=failed.since, by=provider.id
-                )
+            fallback = failed.replace(by=provider.id) if failed is not None else None
             return QueryVector(vector, name, provider.id, provider.model, fallback)
-        return failed or NoVector("no embedding provider")
+        return failed or Fallback(part="", reason="no embedding provider", since=0.0, by=KEYWORDS)
 
     def candidates(
         self, spaces: Sequence[SpaceInfo]
-    ) -> Iterator[tuple[GuardedProvider, SpaceInfo | None, NoVector | None]]:
+    ) -> Iterator[tuple[GuardedProvider, SpaceInfo | None, Fallback | None]]:
         """The providers that may answer a query, in order, each with its space or why it may not.
 
         The primary may as soon as anything is embedded in its space; before it, the model of
@@ -146,7 +136,7 @@ class EmbeddingService:
                 same = former[0].model == primary.model
                 way = "as the settings say now" if same else f"with {primary.model}"
                 words = f"{covered} of {chunks} chunks are embedded {way} yet"
-                yield primary, None, NoVector(words, primary.id, self._since)
+                yield primary, None, self._excuse(primary, words)
                 yield (*former, None)
             if covered:
                 yield primary, own, None
@@ -158,7 +148,7 @@ class EmbeddingService:
                 yield standby, own, None
             elif self.primary is None:
                 words = f"{standby.id} has not embedded every note"
-                yield standby, None, NoVector(words, standby.id, self._since)
+                yield standby, None, self._excuse(standby, words)
 
     def close(self) -> None:
         """Close providers and cache; closing twice is fine."""
@@ -167,20 +157,25 @@ class EmbeddingService:
         if self.cache is not None:
             self.cache.close()
 
-    def _failure(self, provider: GuardedProvider, error: UnavailableError) -> NoVector:
+    def _excuse(
+        self, provider: GuardedProvider, reason: str, since: float | None = None
+    ) -> Fallback:
+        """Why ``provider`` does not answer, since this service began unless it says when."""
+        since = self._since if since is None else since
+        return Fallback(part=provider.id, reason=reason, since=since, by=KEYWORDS)
+
+    def _failure(self, provider: GuardedProvider, error: UnavailableError) -> Fallback:
         from commonplace.embedding.http.errors import describe
 
         state = provider.state("query")
-        since = self._since if state.since is None else state.since
-        return NoVector(state.reason or describe(error), provider.id, since)
+        return self._excuse(provider, state.reason or describe(error), state.since)
 
-    def _nothing_of(self, provider: GuardedProvider) -> NoVector:
+    def _nothing_of(self, provider: GuardedProvider) -> Fallback:
         """Why nothing is embedded with ``provider``, as far as is known."""
         words = f"nothing is embedded with {provider.id} yet"
         state = provider.state("document")
-        if state.since is None:
-            return NoVector(words, provider.id, self._since)
-        return NoVector(f"{words}: {state.reason}", provider.id, state.since)
+        reason = words if state.since is None else f"{words}: {state.reason}"
+        return self._excuse(provider, reason, state.since)
 
     def _covered(self, provider: GuardedProvider, own: SpaceInfo | None) -> int:
         """How many chunks ``own`` covers, refused ones included."""
@@ -228,16 +223,11 @@ def active_provider(service: EmbeddingService, spaces: Sequence[SpaceInfo]) -> A
     excuse: Fallback | None = None
     for provider, space, why_not in service.candidates(spaces):
         if space is None:
-            if why_not is not None:
-                excuse = excuse or Fallback(
-                    part=why_not.part, reason=why_not.reason, since=why_not.since
-                )
+            excuse = excuse or why_not
             continue
         state = provider.state("query")
         if state.state != "closed":
-            failed = failed or Fallback(
-                part=provider.id, reason=state.reason, since=state.since or 0.0
-            )
+            failed = failed or _failing(provider, state)
             continue
         fallback = failed or excuse
         if fallback is not None:
@@ -246,14 +236,16 @@ def active_provider(service: EmbeddingService, spaces: Sequence[SpaceInfo]) -> A
     for provider in service.providers:
         state = provider.state()
         if state.state != "closed":
-            failed = failed or Fallback(
-                part=provider.id, reason=state.reason, since=state.since or 0.0
-            )
+            failed = failed or _failing(provider, state)
         elif not any(info.covered for info in spaces):
             fallback = failed.replace(by=provider.id) if failed else None
             return ActiveProvider(provider.id, provider.model, fallback)
     failed = failed or excuse
     return ActiveProvider(fallback=failed.replace(by=KEYWORDS) if failed else None)
+
+
+def _failing(provider: GuardedProvider, state: BreakerState) -> Fallback:
+    return Fallback(part=provider.id, reason=state.reason, since=state.since or 0.0)
 
 
 def provider_states(

@@ -71,18 +71,13 @@ def vector_arm(
     Chunks that lack a quoted phrase of the query, or contain a word it excludes, are left out;
     not so with ``analysed=False``, where the store analyses the words.
     """
-    from commonplace.embedding.service import KEYWORDS, NoVector
-
     remaining = deadline.remaining()
     kept = min(_KEPT_SECONDS, remaining / 4)
     asked = service.query(
         query.words or query.text, store.spaces(), deadline=deadline.sooner(remaining - kept)
     )
-    if isinstance(asked, NoVector):
-        return _empty(
-            asked.reason,
-            Fallback(part=asked.part, reason=asked.reason, since=asked.since, by=KEYWORDS),
-        )
+    if isinstance(asked, Fallback):
+        return _empty(asked.reason, asked)
     try:
         nearest = store.nearest(
             asked.space, asked.vector, where=where, limit=limit, deadline=deadline

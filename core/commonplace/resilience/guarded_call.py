@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from commonplace.errors import DeadlineExceededError, UnavailableError, reason_of
 from commonplace.model.tuples import NamedTuple
-from commonplace.resilience.deadline import INFINITY, NEVER
+from commonplace.resilience.deadline import INFINITY, LOOK_SECONDS, NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -49,7 +49,8 @@ class Worker:
     def run(self, work: Callable[[], T], deadline: Deadline) -> T:
         """What ``work`` returns or raises, if it does so before ``deadline``.
 
-        Raises :class:`~commonplace.errors.DeadlineExceededError` if it does not, and
+        Raises :class:`~commonplace.errors.DeadlineExceededError` if it does not, soon after one
+        that was cancelled, and
         :class:`~commonplace.errors.UnavailableError` where too many earlier calls are still out.
         A deadline that never comes needs no thread: the work is done in the caller's own.
         """
@@ -65,8 +66,11 @@ class Worker:
         except RuntimeError as error:  # no more threads, or the interpreter is about to end
             self._places.release()
             raise UnavailableError(f"{self.name}: no thread could be started: {error}") from error
-        if not self._wait(call.done, seconds):
-            raise DeadlineExceededError(f"{self.name} did not answer within {seconds:.3g} s")
+        left = seconds
+        while not self._wait(call.done, min(left, LOOK_SECONDS) if deadline.cancellable else left):
+            left -= LOOK_SECONDS
+            if not deadline.cancellable or deadline.cancelled or left <= 0:
+                raise DeadlineExceededError(f"{self.name} did not answer within {seconds:.3g} s")
         return call.outcome()
 
 

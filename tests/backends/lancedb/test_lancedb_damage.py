@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.errors import CommonplaceError, IndexCorruptError
+from commonplace.plugin import Lease
 from commonplace.testing import make_put, publish, search
 from commonplace.testing.base import held, words
 from commonplace_lancedb import maintenance
@@ -62,14 +63,12 @@ def test_a_damaged_table_is_reported_set_aside_and_rebuilt(
 def test_a_damaged_table_is_left_while_another_process_writes(
     open_store: Callable[..., LanceStore], folder: str
 ) -> None:
-    import filelock
-
     store = open_store()
     publish(store, make_put("a.md", "ant"))
     store.close()
     for file in Path(folder).glob("*.lance/data/*.lance"):
         cut(file)
     again = open_store()
-    with filelock.FileLock(f"{folder}/main.lock"), pytest.raises(CommonplaceError):
+    with Lease(f"{folder}/main.lock").processes(0), pytest.raises(CommonplaceError):
         held(again)
     assert not list(Path(folder).glob("*.damaged-*"))

@@ -24,7 +24,6 @@ OTHER_USER = 65_534
 # imported everything, for Python itself may lie where other users cannot read it.
 SCRIPT = """
 import importlib, os, pkgutil, sys
-import filelock
 import commonplace_sqlite
 from commonplace.errors import IndexReadOnlyError
 from commonplace.testing import make_put, publish, write
@@ -154,7 +153,6 @@ def test_a_damaged_index_that_cannot_be_moved_is_left(index: str, folder: Path) 
 
 RECOVERING = """
 import importlib, os, pkgutil, sys
-import filelock
 import commonplace_sqlite
 from commonplace.errors import IndexReadOnlyError
 from commonplace.testing import make_put, publish, write

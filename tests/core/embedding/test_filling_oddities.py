@@ -9,9 +9,10 @@ import pytest
 from commonplace.embedding.cache import EmbeddingCache
 from commonplace.embedding.filling import fill_vectors
 from commonplace.embedding.guarded import GuardedProvider
-from commonplace.embedding.service import EmbeddingService, NoVector, QueryVector, refused_texts
+from commonplace.embedding.service import EmbeddingService, QueryVector, refused_texts
 from commonplace.embedding.spaces import RefusedTexts, SpaceLedger
 from commonplace.errors import ProviderError
+from commonplace.model.search import Fallback
 from commonplace.protocols.providers import Limits
 from commonplace.resilience.breaker import CircuitBreaker
 from commonplace.resilience.deadline import NEVER, Deadline
@@ -127,7 +128,7 @@ def test_what_a_query_has_seen_is_followed_though_nothing_is_missing(
     filled(service, store)
     assert filled(service, store).requests == 0
     provider.extra = 1
-    assert isinstance(service.query("who", store.spaces(), deadline=NEVER), NoVector)
+    assert isinstance(service.query("who", store.spaces(), deadline=NEVER), Fallback)
     report = filled(service, store)
     assert (report.embedded, report.missing) == (3, 0)
     assert lengths(store) == {3: 3}

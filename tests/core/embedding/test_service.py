@@ -12,7 +12,6 @@ from commonplace.embedding.cache import EmbeddingCache
 from commonplace.embedding.guarded import GuardedProvider
 from commonplace.embedding.service import (
     EmbeddingService,
-    NoVector,
     QueryVector,
     active_provider,
     provider_states,
@@ -116,7 +115,7 @@ def test_a_query_is_answered_in_the_space_of_who_made_its_vector(
     if former and not absent and covered[2] > covered[0]:
         may.add(2)
     if not may:
-        assert isinstance(found, NoVector)
+        assert isinstance(found, Fallback)
         assert found.reason
         assert found.part == "p0"
         assert not after.answers
@@ -162,7 +161,7 @@ def test_a_vector_of_another_length_is_neither_used_nor_kept() -> None:
     cache = EmbeddingCache(":memory:")
     service = service_of(provider, cache=cache)
     found = service.query("words", [space(0, 1)], deadline=NEVER)
-    assert isinstance(found, NoVector)
+    assert isinstance(found, Fallback)
     assert found.reason.startswith("p0 now gives 8 dimensions, the index has 4: ")
     provider.dims = 4
     assert isinstance(service.query("words", [space(0, 1)], deadline=NEVER), QueryVector)
@@ -179,7 +178,7 @@ def test_a_vector_of_another_length_is_used_where_the_index_has_begun_to_follow(
     assert found.space == spaces[1].space
     assert service.query("words", spaces, deadline=NEVER) == found
     assert provider.asked == ["words"]
-    assert isinstance(service.query("words", spaces[:1], deadline=NEVER), NoVector)
+    assert isinstance(service.query("words", spaces[:1], deadline=NEVER), Fallback)
 
 
 def test_a_text_that_is_always_refused_keeps_a_space_from_nothing(tmp_path: Path) -> None:
@@ -204,7 +203,7 @@ def test_a_primary_that_could_not_be_made_is_reported_with_its_reason() -> None:
     absent = Fallback(part="p0", reason="no key", since=NOW)
     service = EmbeddingService([], None, absent=absent)
     found = service.query("words", [space(0, 10)], deadline=NEVER)
-    assert found == NoVector("no key", "p0", NOW)
+    assert found == absent
     (state,) = provider_states(service, [], 10)
     assert (state.id, state.state, state.reason) == ("p0", "unusable", "no key")
 

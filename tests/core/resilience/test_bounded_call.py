@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from commonplace.errors import DeadlineExceededError, UnavailableError
-from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.resilience.deadline import LOOK_SECONDS, NEVER, Deadline
 from commonplace.resilience.guarded_call import Worker
 
 
@@ -51,3 +51,17 @@ def test_a_late_answer_is_dropped_and_its_place_given_back() -> None:
         if thread.name == "commonplace-w":
             thread.join(30)
     assert worker.run(lambda: "next", Deadline.after(30)) == "next"
+
+
+def test_a_call_that_is_cancelled_is_given_up() -> None:
+    ended, cancelled = threading.Event(), threading.Event()
+
+    def given_up(event: threading.Event, seconds: float) -> bool:
+        assert seconds <= LOOK_SECONDS
+        cancelled.set()
+        return event.is_set()
+
+    deadline = Deadline(60.0, lambda: 0.0, cancelled=cancelled.is_set)
+    with pytest.raises(DeadlineExceededError, match="w did not answer"):
+        Worker("w", wait=given_up).run(lambda: ended.wait(30), deadline)
+    ended.set()

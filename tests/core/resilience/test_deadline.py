@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from math import inf
 
 import pytest
 
-from commonplace.embedding.http.client import waited
 from commonplace.errors import DeadlineExceededError, IndexBusyError
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER, Deadline
+from commonplace.resilience.guarded_call import Worker
 
 
 def test_what_is_cancelled_has_no_time_left_and_neither_has_what_was_made_of_it() -> None:
@@ -42,22 +43,27 @@ def test_a_pause_ends_when_it_is_cancelled() -> None:
 def test_a_cancelled_answer_is_not_waited_for() -> None:
     release = threading.Event()
     try:
-        with pytest.raises(TimeoutError):
-            waited(lambda: release.wait(60), 60.0, Deadline(inf, cancelled=lambda: True))
+        with pytest.raises(DeadlineExceededError):
+            Worker("w").run(lambda: release.wait(60), _in(60.0, cancelled=True))
     finally:
         release.set()
-    assert waited(lambda: "in time", 60.0, Deadline(inf, cancelled=lambda: False)) == "in time"
+    assert Worker("w").run(lambda: "in time", _in(60.0)) == "in time"
     with pytest.raises(IndexBusyError):
-        waited(lambda: _raise(IndexBusyError("now")), 60.0, Deadline(inf, cancelled=lambda: False))
+        Worker("w").run(lambda: _raise(IndexBusyError("now")), _in(60.0))
 
 
 def test_a_late_answer_is_late_also_where_the_caller_could_cancel() -> None:
     release = threading.Event()
     try:
-        with pytest.raises(TimeoutError):
-            waited(lambda: release.wait(60), 0.01, Deadline(inf, cancelled=lambda: False))
+        with pytest.raises(DeadlineExceededError):
+            Worker("w").run(lambda: release.wait(60), _in(0.01))
     finally:
         release.set()
+
+
+def _in(seconds: float, *, cancelled: bool = False) -> Deadline:
+    """A deadline that could be cancelled."""
+    return Deadline(time.monotonic() + seconds, cancelled=lambda: cancelled)
 
 
 def _raise(error: Exception) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.embedding.cache import EmbeddingCache
-from commonplace.plugin import Limits
+from commonplace.plugin import DeadlineExceededError, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.reports import Status, SyncReport
     from commonplace.model.search import SearchResult
+    from commonplace.plugin import Deadline
 
 KEY = "sekrit-0123456789-abcdef"
 
@@ -163,12 +164,12 @@ def test_a_search_waits_as_long_as_configured(
     sync(world)
     waited: list[float] = []
 
-    def impatient(_: object, seconds: float, __: object) -> None:
-        waited.append(seconds)
-        raise TimeoutError
+    def impatient(_: object, __: object, deadline: Deadline) -> None:
+        waited.append(deadline.remaining())
+        raise DeadlineExceededError("too late")
 
-    monkeypatch.setattr("commonplace.embedding.http.client.waited", impatient)
+    monkeypatch.setattr("commonplace.embedding.http.client.Worker.run", impatient)
     remote = {"baseUrl": f"{world.vendor.url}/v1", "apiKey": KEY}
     assert search(world, remote=remote, query={"embeddingSeconds": 3}).provider is None
-    assert 2 < waited[0] <= 3
+    assert 2 < waited[0] <= 3.1
     assert Limits().query_seconds <= 10  # by default

@@ -11,6 +11,7 @@ import pytest
 
 from commonplace.errors import ProviderError
 from commonplace.resilience.deadline import NEVER, Deadline
+from commonplace.resilience.lock import Lease
 from commonplace_local.download import CacheFolder, Downloader, cache_folder
 from commonplace_local.hub import Hub
 from commonplace_local.references import parse_hub
@@ -353,13 +354,11 @@ def test_a_revision_is_asked_for_and_remembered(
 def test_two_that_want_the_same_fetch_it_once(
     hub: Any, fetching: Callable[..., Fetching], clock: Any
 ) -> None:
-    from filelock import FileLock
-
     hub.files["model.gguf"] = DATA
     fetch = fetching()
     lock = fetch.folder.lock(sha256(DATA).hexdigest())
     Path(lock).parent.mkdir(parents=True)
-    with FileLock(lock):
+    with Lease(lock).processes(0):
         error = refused(fetch, Deadline.after(0.2))
     assert error.kind == "timeout"
     assert not hub.requests("storage", "GET")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import secrets
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from attrs import frozen
 
-from commonplace.dirs import make_private_folder
 from commonplace.embedding.requests import provider_errors
 from commonplace.embedding.vectors import checked, dims_of
 from commonplace.errors import DeadlineExceededError, ProviderError, UnavailableError
+from commonplace.resilience.atomic_file import write_whole
+from commonplace.resilience.lock import Lease
 from commonplace.resilience.retry import RetryPolicy, with_retries
 
 if TYPE_CHECKING:
@@ -55,28 +55,21 @@ class JobRecord(NamedTuple):
     dims: int | None = None
 
 
-class Taken(Exception):  # noqa: N818 - no error: another process or thread is at work
-    """Another process, or thread, works with the jobs."""
-
-
 class JobStore:
     """A folder with a file for each job, which only its owner may read."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
+        self._lease = Lease(os.path.join(folder, "lock"), what=f"the batch jobs in {folder}")
 
     def lease(self) -> AbstractContextManager[object]:
-        """The lock to hold for submitting, polling, forgetting. Raises :class:`Taken` at once."""
-        from filelock import FileLock, Timeout
+        """The lock to hold for submitting, polling, forgetting.
 
-        self._make()
-        lock = FileLock(os.path.join(self.folder, "lock"), timeout=0, mode=0o600)
-        try:
-            return lock.acquire()
-        except Timeout:
-            raise Taken from None
-        except OSError as error:
-            raise _unusable(self.folder, error) from error
+        To enter it raises :class:`~commonplace.errors.IndexBusyError` at once where another process
+        or thread works with the jobs, and :class:`~commonplace.errors.UnavailableError` where they
+        cannot be kept.
+        """
+        return self._lease.held(0)
 
     def load(self) -> list[JobRecord]:
         """All records, oldest first, without unreadable files."""
@@ -91,31 +84,19 @@ class JobStore:
 
     def save(self, record: JobRecord) -> None:
         """Write ``record``, whole or not at all. Raises :class:`UnavailableError`."""
-        self._make()
-        path = self._path(record.name)
-        beside = f"{path}.{secrets.token_hex(4)}"
+        held = json.dumps({"version": _VERSION, **record._asdict()})
         try:
-            handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({"version": _VERSION, **record._asdict()}, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, path)
+            write_whole(self._path(record.name), held)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                os.unlink(beside)
-            raise _unusable(self.folder, error) from error
+            raise UnavailableError(
+                f"the batch jobs in {self.folder} cannot be written: {error.strerror or error}",
+                hint="make the folder writable, or set remote.batch.enabled to false",
+            ) from error
 
     def forget(self, record: JobRecord) -> None:
         """Delete ``record``."""
         with contextlib.suppress(OSError):
             os.unlink(self._path(record.name))
-
-    def _make(self) -> None:
-        try:
-            make_private_folder(self.folder)
-        except OSError as error:
-            raise _unusable(self.folder, error) from error
 
     def _path(self, name: str) -> str:
         return os.path.join(self.folder, name + _ENDING)
@@ -136,13 +117,6 @@ def _read(path: str) -> JobRecord | None:
         return JobRecord(**{**held, "ids": tuple(held["ids"])}) if right else None
     except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
         return None
-
-
-def _unusable(folder: str, error: OSError) -> UnavailableError:
-    return UnavailableError(
-        f"batch jobs cannot be kept in {folder}: {error.strerror or error}",
-        hint="make the folder writable, or set remote.batch.enabled to false",
-    )
 
 
 @frozen

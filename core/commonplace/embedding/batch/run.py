@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from secrets import token_hex
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from attrs import define, frozen
 
 from commonplace.embedding.batch.files import line_size
-from commonplace.embedding.batch.jobs import Collector, JobRecord, Taken
+from commonplace.embedding.batch.jobs import Collector, JobRecord
 from commonplace.embedding.requests import cut_to_fit
-from commonplace.errors import ProviderError, UnavailableError
+from commonplace.errors import IndexBusyError, ProviderError, UnavailableError
 from commonplace.model.reports import Progress
 from commonplace.resilience.retry import PASSING
 
@@ -79,17 +79,17 @@ def embed_by_jobs(batching: Batching, work: Work) -> BatchOutcome:
         return BatchOutcome(tuple(work.texts), note=batching.off)
     if len(work.texts) <= WORTH and not store.load():
         return BatchOutcome(tuple(work.texts))
-    try:
-        lease = store.lease()
-    except Taken:  # what another process has under way is left to it
-        held = {id_ for record in store.load() if record.key == work.key for id_ in record.ids}
-        plain = tuple(id_ for id_ in work.texts if id_ not in held)
-        note = "another process works with the batch jobs"
-        return BatchOutcome(plain, len(work.texts) - len(plain), note=note)
-    except UnavailableError as error:
-        batching.switch_off(str(error))
-        return BatchOutcome(tuple(work.texts), note=batching.off)
-    with lease:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(store.lease())
+        except IndexBusyError:  # what another process has under way is left to it
+            held = {id_ for record in store.load() if record.key == work.key for id_ in record.ids}
+            plain = tuple(id_ for id_ in work.texts if id_ not in held)
+            note = "another process works with the batch jobs"
+            return BatchOutcome(plain, len(work.texts) - len(plain), note=note)
+        except UnavailableError as error:
+            batching.switch_off(str(error))
+            return BatchOutcome(tuple(work.texts), note=batching.off)
         return _Run(batching, work).run()
 
 

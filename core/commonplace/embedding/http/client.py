@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import httpx
 from attrs import frozen
@@ -19,8 +18,8 @@ from commonplace.embedding.http.errors import (
     retry_after_of,
     retry_of,
 )
-from commonplace.errors import ProviderError
-from commonplace.resilience.deadline import LOOK_SECONDS
+from commonplace.errors import DeadlineExceededError, ProviderError
+from commonplace.resilience.guarded_call import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from commonplace.errors import ProviderErrorKind
     from commonplace.resilience.deadline import Deadline
 
-
-T = TypeVar("T")
 
 _CONNECT_SECONDS = 5.0
 _GRACE = 0.05  # seconds, for the call's own time-outs, which tidy up
@@ -72,6 +69,7 @@ class RemoteClient:
         self._explain = explain
         self._secrets = secrets
         self._transport = transport
+        self._worker = Worker(provider)
         hide_queries()
         base = self._parsed(base_url)
         given = dict(headers or {})
@@ -172,9 +170,12 @@ class RemoteClient:
                 sink = into if response.is_success else None
                 return response, self._read(response, deadline, sink)
 
+        # A look-up of a name has no time limit at all, and that of a read starts again with each
+        # byte: only a wait from outside can keep a deadline.
+        patience = deadline.sooner(_LONGEST_WAIT).at_least(remaining + _GRACE)
         try:
-            response, raw = waited(exchange, remaining, deadline)
-        except (httpx.TimeoutException, TimeoutError):
+            response, raw = self._worker.run(exchange, patience)
+        except (httpx.TimeoutException, DeadlineExceededError):
             raise self.error("timeout", "no answer came in time") from None
         except (httpx.UnsupportedProtocol, httpx.InvalidURL, UnicodeError) as error:
             # A UnicodeError is what looking up an overlong name ends in.
@@ -344,32 +345,3 @@ def _words_of(error: httpx.HTTPError) -> str:
     if isinstance(error, httpx.ConnectError):
         return f"no connection: {words}"
     return f"the connection broke: {words}"
-
-
-def waited(call: Callable[[], T], seconds: float, deadline: Deadline) -> T:
-    """The result of ``call``, made in a thread of its own; ``TimeoutError`` after ``seconds``.
-
-    The same as soon as ``deadline`` is cancelled. A look-up of a name has no time limit at all, and
-    that of a read starts again with each byte: only a wait from outside can keep a deadline.
-    """
-    ended = threading.Event()
-    results: list[T] = []
-    failures: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(call())
-        except BaseException as error:  # noqa: BLE001 - raised again below
-            failures.append(error)
-        finally:
-            ended.set()
-
-    threading.Thread(target=run, name="request", daemon=True).start()
-    left = seconds + _GRACE
-    while not ended.wait(min(left, LOOK_SECONDS) if deadline.cancellable else left):
-        left -= LOOK_SECONDS
-        if not deadline.cancellable or deadline.expired or left <= 0:
-            raise TimeoutError
-    if failures:
-        raise failures[0]
-    return results[0]

@@ -247,5 +247,5 @@ def test_where_nothing_can_be_kept_jobs_are_off(bench: Bench, tmp_path: Path) ->
     (tmp_path / "state").write_text("a file in the way")
     outcome = bench.run(texts())
     assert outcome.plain == tuple(texts())
-    assert "batch jobs cannot be kept in" in outcome.note
+    assert f"the batch jobs in {bench.folder} cannot be written" in outcome.note
     assert bench.vendor.calls == []

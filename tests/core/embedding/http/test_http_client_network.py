@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from commonplace.embedding.http.client import RemoteClient, waited
+from commonplace.embedding.http.client import RemoteClient
 from commonplace.errors import ProviderError
 from commonplace.resilience.deadline import NEVER, Deadline
 
@@ -139,16 +139,6 @@ def test_what_never_ends_is_left_behind() -> None:
         seen.client.post("a", {}, deadline=Deadline.after(0.1))
     released.set()
     assert caught.value.kind == "timeout"
-
-
-def test_waiting_gives_results_and_errors_through() -> None:
-    assert waited(lambda: 7, 5.0, NEVER) == 7
-    with pytest.raises(ZeroDivisionError):
-        waited(lambda: 1 // 0, 5.0, NEVER)
-    ended = threading.Event()
-    with pytest.raises(TimeoutError):
-        waited(lambda: ended.wait(10), 0.01, NEVER)
-    ended.set()
 
 
 @contextmanager

@@ -50,3 +50,5 @@ from commonplace.model.search import Step as Step
 from commonplace.model.store import Finding as Finding
 from commonplace.model.store import Fix as Fix
 from commonplace.model.store import SpaceInfo as SpaceInfo
+
+__all__: list[str]

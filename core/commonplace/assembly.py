@@ -19,7 +19,7 @@ from commonplace.protocols.contexts import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from commonplace.config import Settings
+    from commonplace.config.settings import Settings
     from commonplace.embedding.service import EmbeddingService
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.discovery import Kind

@@ -7,23 +7,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 
 def lazy_exports(
-    module: str, homes: Mapping[str, str]
+    module: str, file: str
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """``__all__``, ``__getattr__`` and ``__dir__`` of ``module``, which re-exports names.
 
-    ``homes`` maps submodules of ``commonplace`` to the names that ``module`` takes from them,
-    separated by blanks. Type checkers read a stub beside the module, which a test compares.
+    They are those of the stub beside its ``file``, which type checkers read as well: all that is in
+    it is one ``from HOME import NAME as NAME`` for each.
     """
-    home_of = {name: home for home, names in homes.items() for name in names.split()}
+    with open(file.rpartition(".")[0] + ".pyi", encoding="utf-8") as stub:
+        imports = stub.read().replace("(", "").removeprefix("from ").split("\nfrom ")
+    home_of = {name: home for home, _, name, *_ in map(str.split, imports)}
 
     def load(name: str) -> Any:
         if name not in home_of:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        value = getattr(import_module(f"commonplace.{home_of[name]}"), name)
+        value = getattr(import_module(home_of[name]), name)
         setattr(sys.modules[module], name, value)
         return value
 

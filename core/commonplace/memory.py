@@ -30,7 +30,7 @@ from commonplace.search.search import SEARCH_SECONDS, Searcher
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from commonplace.config import Settings
+    from commonplace.config.settings import Settings
     from commonplace.embedding.choice import EmbeddingChooser
     from commonplace.fallback.backend import Backend
     from commonplace.fallback.manager import FallbackMemoryManager
@@ -113,7 +113,8 @@ class Memory:
         :class:`~commonplace.errors.WorkspaceError` if the workspace cannot be used, and
         :class:`~commonplace.errors.MemoryDisabledError` if memory is switched off.
         """
-        from commonplace.config import cache_dir, load_settings
+        from commonplace.config.load import load_settings
+        from commonplace.config.paths import cache_dir
         from commonplace.host.host import PluginHost
 
         env = os.environ if env is None else env

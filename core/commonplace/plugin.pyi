@@ -174,3 +174,5 @@ from commonplace.text.analyse import is_boundary as is_boundary
 from commonplace.text.analyse import make_analyser as make_analyser
 from commonplace.text.query import parse_query as parse_query
 from commonplace.text.standard import STOP_WORDS as STOP_WORDS
+
+__all__: list[str]

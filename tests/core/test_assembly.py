@@ -8,7 +8,7 @@ import pytest
 
 from commonplace import PluginUnavailableError, ScopeDeniedError
 from commonplace.assembly import make_backends, make_sources, mounts_of, section_class
-from commonplace.config import load_settings
+from commonplace.config.load import load_settings
 from commonplace.fallback.backend import Backend
 from commonplace.fallback.manager import FallbackMemoryManager
 from commonplace.host.host import PluginHost
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from commonplace.config import Settings
+    from commonplace.config.settings import Settings
 
     Make = Callable[..., Settings]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from commonplace.cli.context import Context
-    from commonplace.config import Settings
+    from commonplace.config.settings import Settings
     from commonplace.memory import Memory
     from commonplace.model.reports import Status
 
@@ -105,7 +105,8 @@ def _extras() -> Iterator[Finding]:
 
 def _configuration(context: Context) -> Generator[Finding, None, Settings | None]:
     from commonplace.cli.context import plugin_host
-    from commonplace.config import check, load_settings
+    from commonplace.config.load import load_settings
+    from commonplace.config.reports import check
 
     asked: dict[str, Any] = {
         "workspace": context.workspace,

@@ -16,7 +16,7 @@ from commonplace.resilience.breaker import BreakerFile, CircuitBreaker
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from commonplace.config import Settings
+    from commonplace.config.settings import Settings
     from commonplace.embedding.batch.jobs import Batching
     from commonplace.embedding.spaces import SpaceLedger
     from commonplace.errors import ProviderError

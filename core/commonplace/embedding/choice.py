@@ -16,7 +16,7 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from commonplace.config import Settings
+    from commonplace.config.settings import Settings
     from commonplace.embedding.cache import EmbeddingCache
     from commonplace.embedding.guarded import GuardedProvider
     from commonplace.embedding.service import EmbeddingService

@@ -11,7 +11,7 @@ from commonplace.protocols.providers import ProviderContext
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.config import Settings
+    from commonplace.config.settings import Settings
     from commonplace.model.plugins import Credentials, Registration
     from commonplace.protocols.providers import BatchJobs, BatchProvider, EmbeddingProvider, Limits
     from commonplace.resilience.deadline import Deadline

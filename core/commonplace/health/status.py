@@ -22,7 +22,7 @@ from commonplace.protocols.contexts import ManagerHealth
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from commonplace.config import Settings
+    from commonplace.config.settings import Settings
     from commonplace.embedding.choice import Choice
     from commonplace.embedding.service import EmbeddingService
     from commonplace.fallback.backend import Backend

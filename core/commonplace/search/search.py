@@ -22,7 +22,8 @@ from commonplace.text.query import parse_query
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from commonplace.config import SearchSettings, Settings
+    from commonplace.config.search import SearchSettings
+    from commonplace.config.settings import Settings
     from commonplace.host.host import PluginHost
     from commonplace.index.syncing import Freshness
     from commonplace.model.search import Arm, ChunkId, Fallback, Where

@@ -16,7 +16,7 @@ from commonplace.sync.queue import SyncQueue, SyncRequest, SyncWorker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.config import SyncSettings
+    from commonplace.config.search import SyncSettings
     from commonplace.fallback.backend import Backend
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.host import PluginHost

@@ -39,16 +39,4 @@ _LAWS = (
 )
 import_module("pytest").register_assert_rewrite(*(f"commonplace.testing.{name}" for name in _LAWS))
 
-__all__, __getattr__, __dir__ = lazy_exports(
-    __name__,
-    {
-        "testing.base": "WAIT attach held live_build make_append make_chunk make_put make_vector"
-        " nearest places publish search words write",
-        "testing.chunker": "ChunkerConformance",
-        "testing.manager": "MemoryManagerConformance",
-        "testing.provider": "EmbeddingProviderConformance",
-        "testing.ranker": "RankerConformance",
-        "testing.source": "SourceConformance",
-        "testing.store": "StoreConformance",
-    },
-)
+__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

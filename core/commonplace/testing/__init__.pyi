@@ -21,25 +21,4 @@ from commonplace.testing.ranker import RankerConformance as RankerConformance
 from commonplace.testing.source import SourceConformance as SourceConformance
 from commonplace.testing.store import StoreConformance as StoreConformance
 
-__all__ = [
-    "WAIT",
-    "ChunkerConformance",
-    "EmbeddingProviderConformance",
-    "MemoryManagerConformance",
-    "RankerConformance",
-    "SourceConformance",
-    "StoreConformance",
-    "attach",
-    "held",
-    "live_build",
-    "make_append",
-    "make_chunk",
-    "make_put",
-    "make_vector",
-    "nearest",
-    "places",
-    "publish",
-    "search",
-    "words",
-    "write",
-]
+__all__: list[str]

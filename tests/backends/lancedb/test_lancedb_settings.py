@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.config import check, load_settings
+from commonplace.config.load import load_settings
+from commonplace.config.reports import check
 from commonplace.config.secret import Secret
 from commonplace.config.shape import Shape
 from commonplace.errors import UnavailableError

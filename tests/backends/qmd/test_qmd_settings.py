@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.config import check, load_settings
+from commonplace.config.load import load_settings
+from commonplace.config.reports import check
 from commonplace.config.shape import Shape
 from commonplace_qmd.settings import ALLOW_DIRECT, QmdPath, QmdSettings, Scope, ScopeRule
 

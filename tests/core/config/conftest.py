@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.assembly import section_class
-from commonplace.config import load_settings
+from commonplace.config.load import load_settings
 from commonplace.errors import ConfigError
 from commonplace.host.host import PluginHost
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from commonplace.config import Settings
+    from commonplace.config.settings import Settings
     from commonplace.model.plugins import ConfigProblem
 
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.config import check
+from commonplace.config.reports import check
 from commonplace.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.config import Settings
+    from commonplace.config.settings import Settings
     from commonplace.model.plugins import ConfigProblem
 
 WRONG = """\

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.assembly import section_class
-from commonplace.config import ExtraPath, SearchSettings, Secret, Settings
 from commonplace.config.defaults import SEARCH_KEYS
+from commonplace.config.search import ExtraPath, SearchSettings
+from commonplace.config.secret import Secret
 from commonplace.config.shape import Shape
 from commonplace.host.host import PluginHost
 from commonplace_qmd.settings import QmdPath
@@ -18,6 +19,7 @@ from commonplace_qmd.settings import QmdPath
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from commonplace.config.settings import Settings
     from commonplace.model.plugins import ConfigProblem
 
 INF, NAN = math.inf, math.nan

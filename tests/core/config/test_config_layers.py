@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from commonplace.config import Settings
+    from commonplace.config.settings import Settings
     from commonplace.model.plugins import ConfigProblem
 
 

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.config import ExtraPath, Secret, load_settings
+from commonplace.config.load import load_settings
+from commonplace.config.search import ExtraPath
+from commonplace.config.secret import Secret
 from commonplace_qmd.settings import QmdSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from commonplace.config import Settings
+    from commonplace.config.settings import Settings
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 

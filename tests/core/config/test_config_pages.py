@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.config import FlushSettings, SearchSettings, config_paths, explain, json_schema
 from commonplace.config.defaults import SEARCH_KEYS
-from commonplace.config.settings import MemorySettings
+from commonplace.config.paths import config_paths
+from commonplace.config.reports import explain
+from commonplace.config.schema import json_schema
+from commonplace.config.search import SearchSettings
+from commonplace.config.settings import FlushSettings, MemorySettings
 from commonplace.config.shape import Shape
 from commonplace_lancedb.settings import LanceSettings
 from commonplace_local.plugin import LocalSettings

@@ -9,14 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.config import Secret, check, explain, load_settings
+from commonplace.config.load import load_settings
+from commonplace.config.reports import check, explain
+from commonplace.config.secret import Secret
 from commonplace.errors import ConfigError, UnavailableError
 from commonplace.model.plugins import Group, setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.config import Settings
+    from commonplace.config.settings import Settings
 
 SECRETS = st.text(st.characters(categories=["Lu", "Ll", "Nd", "Lo"]), min_size=12, max_size=30).map(
     lambda text: f"sk-{text}"

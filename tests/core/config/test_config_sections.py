@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from commonplace.config import Secret  # as above
+from commonplace.config.secret import Secret  # as above
 from commonplace.model.plugins import Group, setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.config import Settings
+    from commonplace.config.settings import Settings
     from commonplace.model.plugins import ConfigProblem
 
 

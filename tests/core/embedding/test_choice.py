@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.assembly import section_class
-from commonplace.config import load_settings
+from commonplace.config.load import load_settings
 from commonplace.embedding.choice import Choice, choose
 from commonplace.embedding.keys import RotatingKeys
 from commonplace.hookspecs import hookimpl
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from commonplace.config import Settings
+    from commonplace.config.settings import Settings
     from commonplace.plugin import ProviderRegistrar
     from commonplace.resilience.deadline import Deadline
 

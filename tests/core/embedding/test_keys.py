@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.config import load_settings
+from commonplace.config.load import load_settings
 from commonplace.embedding.keys import find_keys
 from commonplace.errors import UnavailableError
 from commonplace.model.plugins import Credentials

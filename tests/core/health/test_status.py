@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.config import load_settings
+from commonplace.config.load import load_settings
 from commonplace.embedding.choice import Choice
 from commonplace.errors import IndexCorruptError, UnavailableError
 from commonplace.fallback.backend import BackendsStatus

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.config import SearchSettings
+from commonplace.config.search import SearchSettings
 from commonplace.index.syncing import Freshness
 from commonplace.model.documents import RootFailure
 from commonplace.model.search import Arm, ArmFacts, Fallback, Found, Query, StoredChunk, Where

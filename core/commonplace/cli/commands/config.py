@@ -48,7 +48,7 @@ class ConfigCommand:
 def _show(context: Context, *, changed: bool) -> int:
     from json import dumps
 
-    from commonplace.config import explain
+    from commonplace.config.reports import explain
 
     settings = explain(
         workspace=context.workspace,
@@ -94,7 +94,7 @@ def _show(context: Context, *, changed: bool) -> int:
 
 def _check(context: Context) -> int:
     from commonplace.cli.context import plugin_host
-    from commonplace.config import check
+    from commonplace.config.reports import check
 
     report = check(
         workspace=context.workspace,
@@ -131,7 +131,7 @@ def _check(context: Context) -> int:
 
 
 def _path(context: Context) -> int:
-    from commonplace.config import config_paths
+    from commonplace.config.paths import config_paths
 
     paths = config_paths(workspace=context.workspace, config=context.config, env=context.env)
     if context.json:
@@ -152,7 +152,7 @@ def _path(context: Context) -> int:
 
 
 def _schema(context: Context) -> int:
-    from commonplace.config import json_schema
+    from commonplace.config.schema import json_schema
 
     context.emit(json_schema(classes=context.section_classes()), versioned=False)
     return 0

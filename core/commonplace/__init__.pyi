@@ -51,4 +51,4 @@ from commonplace.model.store import Finding as Finding
 from commonplace.model.store import Fix as Fix
 from commonplace.model.store import SpaceInfo as SpaceInfo
 
-__all__: list[str]
+__all__: list[str]  # noqa: PYI035  # all that is imported here

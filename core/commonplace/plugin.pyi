@@ -175,4 +175,4 @@ from commonplace.text.analyse import make_analyser as make_analyser
 from commonplace.text.query import parse_query as parse_query
 from commonplace.text.standard import STOP_WORDS as STOP_WORDS
 
-__all__: list[str]
+__all__: list[str]  # noqa: PYI035  # all that is imported here

@@ -21,4 +21,4 @@ from commonplace.testing.ranker import RankerConformance as RankerConformance
 from commonplace.testing.source import SourceConformance as SourceConformance
 from commonplace.testing.store import StoreConformance as StoreConformance
 
-__all__: list[str]
+__all__: list[str]  # noqa: PYI035  # all that is imported here

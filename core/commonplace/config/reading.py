@@ -15,6 +15,7 @@ from commonplace.config.values import Reading, WrongValueError, a_list, convert,
 from commonplace.dirs import expand_user
 from commonplace.errors import suggest
 from commonplace.model.plugins import ConfigProblem, is_id
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -151,15 +152,12 @@ class Layer:
         return 0 if self.positions is None else self.positions.line_of(keys)
 
 
-class Found:
+class Found(NamedTuple):
     """A value, and where it was found."""
 
-    __slots__ = ("keys", "layer", "value")
-
-    def __init__(self, value: Any, layer: Layer, keys: Keys) -> None:
-        self.value = value
-        self.layer = layer
-        self.keys = keys
+    value: Any
+    layer: Layer
+    keys: Keys
 
 
 def key_path(keys: Sequence[str | int]) -> str:

@@ -162,7 +162,9 @@ def resolve(
         resolution.error = error
         _collect(resolution, readers)
         return resolution
-    if (own := _workspace_layer(place, resolution)) is not None:
+    path = os.path.join(place, paths.WORKSPACE_FILE)
+    own = _file("workspace", path, resolution) if os.path.lexists(path) else None
+    if own is not None:
         reader = Reader(own, env, confined=place)
         readers.insert(len(near), reader)
         findings.insert(len(near), read_document(reader, shapes))
@@ -235,11 +237,6 @@ def _layers(
         if original := paths.original_file(env, paths.openclaw_dirs(env)):
             far.append(_file("original", original, resolution))
     return [layer for layer in near if layer], [layer for layer in far if layer]
-
-
-def _workspace_layer(place: str, resolution: Resolution) -> Layer | None:
-    path = os.path.join(place, paths.WORKSPACE_FILE)
-    return _file("workspace", path, resolution) if os.path.lexists(path) else None
 
 
 def _file(role: str, path: str, resolution: Resolution) -> Layer | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from commonplace.errors import UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 REFERENCE = r"(\$?)\$\{([A-Z_][A-Z0-9_]*)\}"
@@ -56,7 +56,7 @@ class Secret:
         """
         env = os.environ if env is None else env
         if isinstance(self._raw, str):
-            return _substituted(self._raw, env)
+            return substituted(self._raw, lambda name: _variable(name, env))
         if self._raw.get("source") == "env":
             return _variable(str(self._raw.get("id")), env)
         raise UnavailableError(
@@ -113,13 +113,11 @@ def _veiled(value: object) -> object:
     return value
 
 
-def _substituted(text: str, env: Mapping[str, str]) -> str:
+def substituted(text: str, value_of: Callable[[str], str]) -> str:
+    """``text`` with each ``${NAME}`` replaced by what ``value_of`` gives for the name."""
     import re
 
-    def value(match: re.Match[str]) -> str:
-        return match[0][1:] if match[1] else _variable(match[2], env)
-
-    return re.sub(REFERENCE, value, text)
+    return re.sub(REFERENCE, lambda found: found[0][1:] if found[1] else value_of(found[2]), text)
 
 
 def _variable(name: str, env: Mapping[str, str]) -> str:

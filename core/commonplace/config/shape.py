@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self, get_type_hints
 
 from commonplace.model.plugins import REQUIRED, Group
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,36 +31,23 @@ _PLAIN: dict[str, Any] = {
 """Types that need no looking up: evaluating all annotations costs more than reading a file."""
 
 
-class Leaf:
+class Leaf(NamedTuple):
     """One setting: ``key`` is dotted from the root of its shape, ``names`` the same in Python.
 
-    Where a plugin declares it, ``owner`` says which, and ``names`` lead to it in its class.
+    ``group`` is the class that has the field. Where a plugin declares it, ``owner`` says which, and
+    ``names`` lead to it in its class.
     """
 
-    __slots__ = ("_class", "key", "names", "owner", "setting")
-
-    def __init__(
-        self,
-        key: str,
-        names: Names,
-        setting: Setting,
-        cls: type[Group],
-        owner: Owner | None = None,
-    ) -> None:
-        self.key = key
-        self.names = names
-        self.setting = setting
-        self.owner = owner
-        self._class = cls
+    key: str
+    names: Names
+    setting: Setting
+    group: type[Group]
+    owner: Owner | None = None
 
     @property
     def type(self) -> Any:
         """The type of the field, evaluated when it is asked for."""
-        return _type_of(self._class, self.names[-1])
-
-    def moved(self, key: str, owner: Owner) -> Leaf:
-        """The same setting at another key, declared by ``owner``."""
-        return Leaf(key, self.names, self.setting, self._class, owner)
+        return _type_of(self.group, self.names[-1])
 
     @property
     def required(self) -> bool:
@@ -77,14 +65,11 @@ class Branch:
         self.below: dict[str, Leaf | Branch | Graft] = {}
 
 
-class Graft:
+class Graft(NamedTuple):
     """A position in a shape whose keys a plugin declares; its class is looked up on first use."""
 
-    __slots__ = ("owner", "position")
-
-    def __init__(self, position: str, owner: Owner) -> None:
-        self.position = position
-        self.owner = owner
+    position: str
+    owner: Owner
 
 
 class Shape:
@@ -123,7 +108,7 @@ class Shape:
             if not prefix or leaf.key == prefix or leaf.key.startswith(f"{prefix}."):
                 below = leaf.key[len(prefix) :].lstrip(".")
                 key = f"{graft.position}.{below}" if below else graft.position
-                self._add(leaf.moved(key, graft.owner))
+                self._add(leaf._replace(key=key, owner=graft.owner))
         node = branch.below[last]
         assert not isinstance(node, Graft)
         return node

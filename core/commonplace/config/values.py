@@ -8,14 +8,12 @@ from math import floor, isfinite
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from commonplace.config.secret import REFERENCE, Secret, variables
+from commonplace.config.secret import Secret, substituted, variables
 from commonplace.config.shape import Branch, Leaf, Shape, is_group
 from commonplace.dirs import expand_user
 from commonplace.errors import suggest
 
 if TYPE_CHECKING:
-    import re
-
     from commonplace.model.plugins import Group, Setting
 
 
@@ -75,11 +73,7 @@ class Reading:
             raise WrongValueError(f"must be a string, not {kind_of(raw)}")
         if "\0" in raw or any("\ud800" <= character <= "\udfff" for character in raw):
             raise WrongValueError("must not contain a NUL or half of a character")
-        if self.confined or "${" not in raw:
-            return raw
-        import re
-
-        return re.sub(REFERENCE, self._referenced, raw)
+        return raw if self.confined or "${" not in raw else substituted(raw, self._variable)
 
     def path(self, raw: object) -> str:
         """A path with ``~`` expanded, made absolute; an address with a scheme stays as it is."""
@@ -112,30 +106,26 @@ class Reading:
         built: G = shape.build(found)
         return built
 
-    def _referenced(self, match: re.Match[str]) -> str:
-        if match[1]:
-            return match[0][1:]
-        value = self.env.get(match[2], "")
-        if not value:
-            raise WrongValueError(
-                f"refers to the environment variable {match[2]}, which is not set"
-            )
-        return value
+    def _variable(self, name: str) -> str:
+        if value := self.env.get(name, ""):
+            return value
+        raise WrongValueError(f"refers to the environment variable {name}, which is not set")
+
+
+_KINDS: tuple[tuple[Any, str], ...] = (
+    (NoneType, "null"),
+    (bool, "true or false"),  # before the numbers, as each is one
+    (int | float, "a number"),
+    (str, "a string"),
+    (Mapping, "an object"),
+    (list | tuple, "a list"),
+)
 
 
 def kind_of(raw: object) -> str:
     """The kind of a JSON value in words."""
-    if raw is None:
-        return "null"
-    if isinstance(raw, bool):
-        return "true or false"
-    if isinstance(raw, int | float):
-        return "a number"
-    if isinstance(raw, str):
-        return "a string"
-    if isinstance(raw, Mapping):
-        return "an object"
-    return "a list" if isinstance(raw, list | tuple) else f"a {type(raw).__name__}"
+    kinds = (words for types, words in _KINDS if isinstance(raw, types))
+    return next(kinds, f"a {type(raw).__name__}")
 
 
 def each(raw: object, read: Callable[[Any, Any], R]) -> dict[str | int, R]:

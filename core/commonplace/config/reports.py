@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from commonplace.config.defaults import SEARCH_KEYS
 from commonplace.config.document import owned
@@ -18,12 +18,11 @@ from commonplace.config.shape import Shape
 from commonplace.model.plugins import ConfigProblem, Group, setting
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterator
 
     from commonplace.config.json5 import Position
     from commonplace.config.reading import Found, Keys, Layer
-    from commonplace.config.resolve import Resolution
+    from commonplace.config.resolve import Arguments, Resolution
     from commonplace.config.settings import Settings
 
 
@@ -50,13 +49,7 @@ class CheckReport(Group):
 
 
 def check(
-    *,
-    workspace: str | None = None,
-    agent: str | None = None,
-    config: str | os.PathLike[str] | Mapping[str, object] | None = None,
-    env: Mapping[str, str] | None = None,
-    sections: Callable[[str], type | None] | None = None,
-    absence: Callable[[str, str], str] | None = None,
+    *, absence: Callable[[str, str], str] | None = None, **arguments: Unpack[Arguments]
 ) -> CheckReport:
     """Everything wrong with the configuration that the same arguments would load.
 
@@ -64,9 +57,7 @@ def check(
     that no plugin registers is a warning, because memory then answers by keyword; any other part
     is a problem. Raises nothing: a missing workspace is reported as a problem, too.
     """
-    resolution = resolve(
-        workspace=workspace, agent=agent, config=config, env=env, sections=sections
-    )
+    resolution = resolve(**arguments)
     problems, hint = list(resolution.problems), ""
     if resolution.error is not None:
         problems.append(
@@ -145,22 +136,13 @@ class Explained(Group):
     about: str = setting("What it does.", default="")
 
 
-def explain(
-    *,
-    workspace: str | None = None,
-    agent: str | None = None,
-    config: str | os.PathLike[str] | Mapping[str, object] | None = None,
-    env: Mapping[str, str] | None = None,
-    sections: Callable[[str], type | None] | None = None,
-) -> tuple[Explained, ...]:
+def explain(**arguments: Unpack[Arguments]) -> tuple[Explained, ...]:
     """All settings that the same arguments would load.
 
     Raises :class:`~commonplace.errors.ConfigError` with every problem of every file.
     """
-    resolution = resolve(
-        workspace=workspace, agent=agent, config=config, env=env, sections=sections
-    )
-    return tuple(_explained(resolution, resolution.settings_or_raise(), sections))
+    resolution = resolve(**arguments)
+    return tuple(_explained(resolution, resolution.settings_or_raise(), arguments.get("sections")))
 
 
 def shown(value: object) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from commonplace.config import paths
 from commonplace.config.defaults import (
@@ -100,6 +100,16 @@ def _chunking(values: dict[tuple[str, ...], Any]) -> None:
 
 
 Config = str | os.PathLike[str] | Mapping[str, object] | None
+
+
+class Arguments(TypedDict, total=False):
+    """What :func:`~commonplace.config.load.load_settings` takes."""
+
+    workspace: str | None
+    agent: str | None
+    config: Config
+    env: Mapping[str, str] | None
+    sections: Callable[[str], type | None] | None
 
 
 class Resolution:

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from itertools import count
+from math import fsum, sqrt
+from operator import mul
 from typing import TYPE_CHECKING, ClassVar
 
-from commonplace.plugin import Nearest, SimpleStore, embedding_text
-from commonplace_inmemory.vectors import NOTHING
+from commonplace.plugin import (
+    Nearest,
+    SimpleStore,
+    SpaceInfo,
+    check_numbers,
+    check_units,
+    embedding_text,
+    floats,
+    passing,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from commonplace.plugin import Build, ChunkId, Deadline, Held, SpaceInfo, Where
-    from commonplace_inmemory.vectors import Vectors
+    from commonplace.plugin import Build, ChunkId, Deadline, Held, Where
 
 
 class InMemoryStore(SimpleStore):
     """The model that other stores are compared with; see :class:`~commonplace.plugin.VectorStore`.
 
-    Builds and chunks are numbered, and no number is given twice.
+    Builds and chunks are numbered, and no number is given twice. The vectors, by space and digest,
+    are never changed, only replaced: a search goes on with those that it began with.
     """
 
     capabilities = frozenset({"keyword", "phrases", "vectors", "append"})
@@ -27,7 +37,7 @@ class InMemoryStore(SimpleStore):
     def __init__(self) -> None:
         super().__init__()
         self._builds: Mapping[int, Held] = {}
-        self._vectors = NOTHING
+        self._vectors: Mapping[str, Mapping[str, bytes]] = {}
         self._ids = count(1)
 
     def load(self) -> Mapping[int, Held]:
@@ -37,8 +47,12 @@ class InMemoryStore(SimpleStore):
     def save(self, builds: Mapping[int, Held]) -> None:
         """Keep ``builds``, and the vectors that they still use."""
         used = {row.analysed.digest for held in builds.values() for row in held.contents.rows()}
+        kept = {
+            space: {digest: vector for digest, vector in held.items() if digest in used}
+            for space, held in self._vectors.items()
+        }
         self._builds = builds
-        self._vectors = self._vectors.only(used)
+        self._vectors = {space: held for space, held in kept.items() if held}
 
     def new_id(self) -> int:
         """The next number."""
@@ -46,15 +60,19 @@ class InMemoryStore(SimpleStore):
 
     def release(self) -> None:
         """Forget everything."""
-        self._builds, self._vectors = {}, NOTHING
+        self._builds, self._vectors = {}, {}
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """What each space covers of the live build."""
-        return self._vectors.infos(self._live())
+        digests = [row.analysed.digest for row in self._live().rows()]
+        return tuple(
+            SpaceInfo(space, _dims(held), sum(map(held.__contains__, digests)), len(digests))
+            for space, held in self._vectors.items()
+        )
 
     def missing_vectors(self, build: Build, space: str) -> Iterable[tuple[str, str]]:
         """What of ``build`` has no vector in ``space``."""
-        held = self._vectors.spaces.get(space, {})
+        held = self._vectors.get(space, {})
         missing = {
             row.analysed.digest: embedding_text(row.analysed.chunk)
             for row in self._held(build).contents.rows()
@@ -67,29 +85,41 @@ class InMemoryStore(SimpleStore):
     ) -> None:
         """Attach all of ``vectors`` or none."""
         self._writable()
-        index = self._held(build).contents
-        self._keep(self._vectors.with_vectors(index, space, dims, vectors))
+        known = {row.analysed.digest for row in self._held(build).contents.rows()}
+        held = self._vectors.get(space, {})
+        check_units(vectors.values(), dims)
+        if held and _dims(held) != dims:
+            raise ValueError(f"the space {space!r} has {_dims(held)} dimensions, not {dims}")
+        new = {digest: bytes(vector) for digest, vector in vectors.items() if digest in known}
+        if new:
+            self._keep({**self._vectors, space: {**held, **new}})
 
     def drop_space(self, space: str) -> None:
         """Forget ``space``; an unknown one is ignored."""
         self._writable()
-        self._keep(self._vectors.without(space))
+        self._keep({name: held for name, held in self._vectors.items() if name != space})
 
     def nearest(
         self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
     ) -> Nearest:
         """The nearest of the live build, by looking at every vector."""
-        index = self._live()
+        index, held = self._live(), self._vectors.get(space, {})
         deadline.check("the vector search")
-        found = self._vectors.nearest(
-            index, space, vector, where=where, limit=limit, deadline=deadline
-        )
-        chunks = tuple(row.found(score) for row, score in found)
+        check_numbers(vector, _dims(held) if held else len(vector) // 4)
+        passes = passing(where)
+        hits = []
+        for row in index.rows():
+            deadline.check("the vector search")
+            other = held.get(row.analysed.digest)
+            if other is not None and passes(*row.order[:2], row.document.day):
+                hits.append((-_cosine(vector, other), *row.order, row))
+        best = sorted(hits)[: max(0, limit)]
+        chunks = tuple(row.found(-negative) for negative, *_, row in best)
         return Nearest(chunks, exact=True, plan="every vector")
 
     def vectors(self, space: str, ids: Collection[ChunkId]) -> Mapping[ChunkId, bytes]:
         """The vectors of these chunks of the live build."""
-        held = self._vectors.spaces.get(space, {})
+        held = self._vectors.get(space, {})
         wanted = set(ids)
         return {
             row.id: held[row.analysed.digest]
@@ -97,7 +127,18 @@ class InMemoryStore(SimpleStore):
             if row.id in wanted and row.analysed.digest in held
         }
 
-    def _keep(self, vectors: Vectors) -> None:
+    def _keep(self, vectors: Mapping[str, Mapping[str, bytes]]) -> None:
         with self._lock:
             self._check_open()
             self._vectors = vectors
+
+
+def _dims(held: Mapping[str, bytes]) -> int:
+    return len(next(iter(held.values()))) // 4
+
+
+def _cosine(one: bytes, other: bytes) -> float:
+    """The cosine of the angle between two vectors; 0 where one of them has no length."""
+    a, b = floats(one), floats(other)
+    lengths = sqrt(fsum(map(mul, a, a))) * sqrt(fsum(map(mul, b, b)))
+    return min(1.0, max(-1.0, fsum(map(mul, a, b)) / lengths)) if lengths else 0.0

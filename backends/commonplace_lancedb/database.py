@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import IndexCorruptError
 from commonplace_lancedb.errors import closed, is_missing_table, translated
-from commonplace_lancedb.head import Head, head_id
-from commonplace_lancedb.schema import literal
+from commonplace_lancedb.head import Head, head_id, literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -147,7 +146,7 @@ class Database:
         return self._connection
 
     def _made(self) -> Any:
-        from commonplace_lancedb.schema import schema
+        from commonplace_lancedb.head import schema
 
         name, columns = self.location.table, schema()
         table = self._connected().create_table(name, schema=columns, exist_ok=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from commonplace_lancedb.head import ID_BITS, last_column, text_in, text_out
 from commonplace_lancedb.reading import condition_of, is_open, passing
-from commonplace_lancedb.schema import ID_BITS, last_column, text_in, text_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

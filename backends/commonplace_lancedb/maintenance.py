@@ -17,7 +17,7 @@ from commonplace.plugin import (
     StoreHealth,
 )
 from commonplace_lancedb.errors import ConflictError, translated
-from commonplace_lancedb.schema import (
+from commonplace_lancedb.head import (
     SCALAR_INDEXES,
     epoch_column,
     is_vector_column,

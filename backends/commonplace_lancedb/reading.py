@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import Found, StoredChunk, StoredDocument, glob_regex
-from commonplace_lancedb.schema import (
+from commonplace.plugin import passing as host_passing
+from commonplace_lancedb.head import (
     epoch_column,
     heading_out,
     literal,
@@ -156,19 +157,8 @@ def condition_of(snapshot: Snapshot, build: BuildState, where: Where) -> str | N
 
 def passing(where: Where) -> Callable[[Any, Any, Any], bool]:
     """Whether a document of this (source, path, day), as stored, passes ``where``."""
-    globs = [re.compile(glob_regex(pattern)).fullmatch for pattern in where.paths]
-    sources = where.sources
-    after, before = where.after or "", where.before or "9999-99-99"
-    dated = where.after is not None or where.before is not None
-
-    def passes(source: str, path: str, day: str | None) -> bool:
-        return (
-            (sources is None or text_out(source) in sources)
-            and (not dated or (day is not None and after <= day <= before))
-            and (not globs or any(glob(text_out(path)) for glob in globs))
-        )
-
-    return passes
+    passes = host_passing(where)
+    return lambda source, path, day: passes(text_out(source), text_out(path), day)
 
 
 def _paths(

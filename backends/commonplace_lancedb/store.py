@@ -10,9 +10,8 @@ from attrs import evolve
 
 from commonplace.plugin import IndexUnavailableError, Lease, SpaceInfo
 from commonplace_lancedb.database import Database
-from commonplace_lancedb.head import BuildState
+from commonplace_lancedb.head import ID_BITS, BuildState
 from commonplace_lancedb.maintenance import repairing, set_aside_before
-from commonplace_lancedb.schema import ID_BITS
 from commonplace_lancedb.writing import Committer
 
 if TYPE_CHECKING:
@@ -213,8 +212,7 @@ class LanceStore:
         self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
     ) -> Nearest:
         """The nearest chunks of the live build."""
-        from commonplace.plugin import Nearest
-        from commonplace_lancedb import vectors as parts
+        from commonplace.plugin import Nearest, check_numbers
         from commonplace_lancedb.vectors import nearest
 
         deadline.check("the vector search")
@@ -223,7 +221,7 @@ class LanceStore:
             held = head.spaces.get(space)
             if snapshot is None or head.live is None or held is None:
                 return Nearest((), exact=True)
-            parts.check(vector, held.dims)
+            check_numbers(vector, held.dims)
             return nearest(
                 snapshot,
                 head.live,

@@ -8,9 +8,8 @@ from attrs import evolve
 
 from commonplace.plugin import Nearest
 from commonplace_lancedb.errors import ConflictError, translated
-from commonplace_lancedb.head import Space
-from commonplace_lancedb.reading import condition_of, found
-from commonplace_lancedb.schema import (
+from commonplace_lancedb.head import (
+    Space,
     column_of,
     epoch_column,
     literals,
@@ -18,6 +17,7 @@ from commonplace_lancedb.schema import (
     vector_column,
     vector_fields,
 )
+from commonplace_lancedb.reading import condition_of, found
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -27,16 +27,6 @@ if TYPE_CHECKING:
     from commonplace.plugin import Deadline, Where
     from commonplace_lancedb.database import Database, Snapshot
     from commonplace_lancedb.head import BuildState, Head
-
-
-def check(vector: bytes, dims: int) -> None:
-    """Raise ``ValueError`` unless ``vector`` is ``dims`` finite numbers."""
-    import numpy as np
-
-    if dims < 1 or len(vector) != 4 * dims:
-        raise ValueError(f"a vector of {len(vector)} bytes where {dims} dimensions are expected")
-    if not np.isfinite(np.frombuffer(vector, "<f4")).all():
-        raise ValueError("a vector with a number that is not finite")
 
 
 def space_for(head: Head, name: str, dims: int) -> Space:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from commonplace.plugin import DeleteDocument, IndexBusyError, PutDocument, TouchDocument
 from commonplace_lancedb.errors import ConflictError, translated
-from commonplace_lancedb.head import Counts, Head, head_id
-from commonplace_lancedb.schema import (
+from commonplace_lancedb.head import (
     ID_BITS,
+    Counts,
+    Head,
     epoch_column,
+    head_id,
     heading_in,
     literals,
     stamp_in,

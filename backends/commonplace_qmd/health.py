@@ -12,7 +12,7 @@ from commonplace_qmd.update import needs_vectors
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from commonplace_qmd.changes import Changes
+    from commonplace_qmd.collections import Changes
     from commonplace_qmd.engine import Qmd, QmdStatus
     from commonplace_qmd.home import State
     from commonplace_qmd.settings import QmdSettings

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
         SyncReport,
         Where,
     )
-    from commonplace_qmd.changes import Changes
-    from commonplace_qmd.collections import Collection
+    from commonplace_qmd.collections import Changes, Collection
     from commonplace_qmd.engine import Qmd
     from commonplace_qmd.export import Exporter
     from commonplace_qmd.home import Home

@@ -17,14 +17,14 @@ from commonplace.plugin import (
     StoredChunk,
     day_of,
     decode,
-    glob_regex,
     is_storable,
     make_snippet,
+    passing,
     read_bytes,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from commonplace.plugin import Analyser, KeywordQuery, Phrase, Where
     from commonplace_qmd.collections import Collection
@@ -208,7 +208,7 @@ def passages_of(
     files without a passage that the query allows.
     """
     known = {collection.name: (collection, collection.wanted()) for collection in collections}
-    passes = _filter(where)
+    passes = passing(where)
     seen: set[str] = set()
     left = dict.fromkeys((collection.source for collection in collections), limit)
     for row in rows:
@@ -280,21 +280,3 @@ def _text(collection: Collection, path: str) -> str:
     except (OSError, PathNotAllowedError):
         return ""
     return decode(data)
-
-
-def _filter(where: Where) -> Callable[[str, str, str | None], bool]:
-    """Whether a document of a source, path and ISO date passes ``where``."""
-    if not (where.sources is not None or where.paths or where.after or where.before):
-        return lambda _source, _path, _day: True
-    globs = [re.compile(glob_regex(pattern)) for pattern in where.paths]
-
-    def passes(source: str, path: str, day: str | None) -> bool:
-        if where.sources is not None and source not in where.sources:
-            return False
-        if globs and not any(glob.fullmatch(path) for glob in globs):
-            return False
-        if not (where.after or where.before):
-            return True
-        return day is not None and (where.after or "") <= day <= (where.before or "9999-99-99")
-
-    return passes

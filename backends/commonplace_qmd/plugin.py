@@ -54,7 +54,7 @@ def _make(context: ManagerContext) -> MemoryManager:
 
 def _permits(config: QmdSettings | None, query: Query) -> None:
     if query.session_key:
-        from commonplace_qmd.scope import permits
+        from commonplace_qmd.settings import permits
 
         permits(config, query)
 

@@ -21,8 +21,7 @@ from commonplace.plugin import (
     settled_stamp,
     waited_for,
 )
-from commonplace_qmd.changes import find_changes
-from commonplace_qmd.collections import index_yml
+from commonplace_qmd.collections import find_changes, index_yml
 from commonplace_qmd.engine.values import QmdError
 from commonplace_qmd.home import load_state, make_home, save_state, write_whole
 
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from commonplace.plugin import Deadline, ProgressCallback, Stamp
-    from commonplace_qmd.changes import Changes
-    from commonplace_qmd.collections import Collection
+    from commonplace_qmd.collections import Changes, Collection
     from commonplace_qmd.engine import Qmd, UpdateCounts
     from commonplace_qmd.export import Exporter
     from commonplace_qmd.home import Home, Manifest, State

@@ -1,19 +1,104 @@
-"""A connection to an index file: opening and recognising the file, and transactions in it."""
+"""A connection to an index file: recognising the file, transactions, and SQLite's errors."""
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Literal
 
 import apsw
 
-from commonplace.plugin import IndexNewerError
+from commonplace.plugin import (
+    DeadlineExceededError,
+    IndexBusyError,
+    IndexCorruptError,
+    IndexNewerError,
+    IndexReadOnlyError,
+    IndexUnavailableError,
+)
 from commonplace_sqlite import schema
-from commonplace_sqlite.errors import DAMAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+DAMAGE = (apsw.CorruptError, apsw.NotADBError)
+"""What SQLite raises for a damaged file."""
+
+_UNWRITABLE = (apsw.ReadOnlyError, apsw.PermissionsError)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+_WORDS: tuple[
+    tuple[
+        tuple[type[Exception], ...], type[IndexUnavailableError | DeadlineExceededError], str, str
+    ],
+    ...,
+] = (
+    ((apsw.InterruptError,), DeadlineExceededError, "took longer than its deadline", ""),
+    (
+        (apsw.BusyError, apsw.LockedError),
+        IndexBusyError,
+        "is locked by another process",
+        "try again in a moment",
+    ),
+    (
+        DAMAGE,
+        IndexCorruptError,
+        "is damaged: {}",
+        "run `commonplace index`: the damaged file is set aside and the index rebuilt",
+    ),
+    (
+        _UNWRITABLE,
+        IndexReadOnlyError,
+        "cannot be written: {}",
+        "make the file and its folder writable",
+    ),
+    ((apsw.ConnectionClosedError,), IndexUnavailableError, "is closed", "open it again"),
+    (
+        (apsw.FullError,),
+        IndexUnavailableError,
+        "cannot be written: the disk is full",
+        "free some space and try again",
+    ),
+    (
+        (Exception,),
+        IndexUnavailableError,
+        "cannot be used: {}",
+        "check the disk and the rights to the file",
+    ),
+)
+
+
+def translate(
+    error: apsw.Error | OSError, path: str
+) -> IndexUnavailableError | DeadlineExceededError:
+    """What to raise for ``error``, which SQLite or the system raised for the index at ``path``."""
+    if isinstance(error, OSError) and error.errno in _FULL:
+        error = apsw.FullError()
+    kind, words, hint = next(entry[1:] for entry in _WORDS if isinstance(error, entry[0]))
+    return kind(f"the index {path} {words.format(reason_of(error))}", hint=hint)
+
+
+def closed(path: str) -> IndexUnavailableError:
+    """What to raise for a store that is closed."""
+    return IndexUnavailableError(f"the index {path} is closed", hint="open it again")
+
+
+def is_forbidden(error: apsw.Error | OSError, path: str) -> bool:
+    """Whether ``error`` says that this process may not write ``path``."""
+    if isinstance(error, OSError):
+        return error.errno in _FORBIDDEN
+    if isinstance(error, apsw.CantOpenError):
+        # SQLite gives no reason; it may also have run out of file descriptors.
+        return not all(os.access(one, os.W_OK) for one in (path, os.path.dirname(path)))
+    return isinstance(error, _UNWRITABLE)
+
+
+def reason_of(error: apsw.Error | OSError) -> str:
+    """The reason alone, in words."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 Access = Literal["write", "read", "frozen"]
@@ -28,7 +113,7 @@ _READER_CACHE_KIB = 16_384
 _WRITER_CACHE_KIB = 16_384
 _LOG_KEPT_BYTES = 16 * 1024 * 1024
 
-_WORDS: dict[str, str] = {
+_CONDITIONS: dict[str, str] = {
     "foreign": "not written by commonplace",
     "incomplete": "without some of its tables",
     "older": "of an older version",
@@ -40,7 +125,7 @@ class UnfitError(Exception):
     """A file cannot be used; ``str()`` completes the sentence "the index was ..."."""
 
     def __init__(self, what: Condition | str) -> None:
-        super().__init__(_WORDS.get(what, what))
+        super().__init__(_CONDITIONS.get(what, what))
 
 
 def open_file(path: str, access: Access, *, vfs: str, busy_ms: int) -> apsw.Connection:

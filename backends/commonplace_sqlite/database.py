@@ -21,15 +21,19 @@ from commonplace.plugin import (
 )
 from commonplace_sqlite import schema
 from commonplace_sqlite.connection import (
+    DAMAGE,
     UnfitError,
     abandon,
     adopt,
+    closed,
+    is_forbidden,
     log_size,
     open_for_reading,
     open_for_writing,
+    reason_of,
     transaction,
+    translate,
 )
-from commonplace_sqlite.errors import DAMAGE, closed, is_forbidden, reason_of, translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -300,7 +304,7 @@ class Database:
                 self._unwritable = ""
 
     def _set_aside(self, reason: str) -> None:
-        from commonplace_sqlite.files import set_aside
+        from commonplace_sqlite.checking import set_aside
 
         with self._locked():
             self._reader.abandon()

@@ -131,13 +131,13 @@ class SqliteStore:
         with self._live() as found:
             if found is None or not schema.has_spaces(found[0]):
                 return ()  # most searches end here, and import nothing for vectors
-            from commonplace_sqlite.vectors.spaces import space_infos
+            from commonplace_sqlite.vectors.slabs import space_infos
 
             return space_infos(*found)
 
     def missing_vectors(self, build: Build, space: str) -> list[tuple[str, str]]:
         """What of ``build`` has no vector in ``space``."""
-        from commonplace_sqlite.vectors.spaces import missing
+        from commonplace_sqlite.vectors.slabs import missing
 
         with self._database.reading() as connection:
             schema.need(connection, build)
@@ -173,7 +173,7 @@ class SqliteStore:
 
     def vectors(self, space: str, ids: Collection[ChunkId]) -> Mapping[ChunkId, bytes]:
         """The vectors of ``ids`` in the live build."""
-        from commonplace_sqlite.vectors.spaces import vectors_of
+        from commonplace_sqlite.vectors.slabs import vectors_of
 
         with self._live() as found:
             return {} if found is None else vectors_of(found[0], found[1].id, space, ids)
@@ -181,7 +181,7 @@ class SqliteStore:
     def health(self, *, deep: bool = False, counts: bool = True) -> StoreHealth:
         """Counts of the live build; ``deep`` reads the whole file."""
         from commonplace_sqlite import checking
-        from commonplace_sqlite.files import set_aside_before
+        from commonplace_sqlite.checking import set_aside_before
 
         database, path = self._database, self._database.path
         held: tuple[tuple[str, int, int], ...] = ()

@@ -17,13 +17,12 @@ from commonplace_inmemory.store import InMemoryStore
 from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from commonplace.index.simple_store import Held
     from commonplace.model.chunks import Change
     from commonplace.model.store import Build
     from commonplace.protocols.stores import Store
-    from commonplace_inmemory.vectors import Vectors
 
 
 class Handle(InMemoryStore):
@@ -46,7 +45,7 @@ class Handle(InMemoryStore):
         super()._swap(builds)
         self._disk._swap(builds)
 
-    def _keep(self, vectors: Vectors) -> None:
+    def _keep(self, vectors: Mapping[str, Mapping[str, bytes]]) -> None:
         super()._keep(vectors)
         self._disk._keep(vectors)
 

@@ -12,7 +12,6 @@ from commonplace.resilience.deadline import NEVER
 from commonplace.testing.base import ids
 from commonplace.testing.store.vectors import NearestLaws, VectorLaws
 from commonplace_inmemory.store import InMemoryStore
-from commonplace_inmemory.vectors import NOTHING, Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -34,7 +33,7 @@ class NamesEveryChunk(InMemoryStore):
 
 class NamesWhatOtherSpacesLack(InMemoryStore):
     def missing_vectors(self, build: Build, space: str) -> Iterable[tuple[str, str]]:
-        held: set[str] = set().union(*self._vectors.spaces.values())
+        held: set[str] = set().union(*self._vectors.values())
         return [item for item in super().missing_vectors(build, space) if item[0] not in held]
 
 
@@ -49,7 +48,7 @@ class EmbedsWithoutHeadings(InMemoryStore):
 
 class CountsVectors(InMemoryStore):
     def spaces(self) -> tuple[SpaceInfo, ...]:
-        held = self._vectors.spaces
+        held = self._vectors
         return tuple(info._replace(covered=len(held[info.space])) for info in super().spaces())
 
 
@@ -76,7 +75,7 @@ class KeepsTheFirstVector(InMemoryStore):
     def put_vectors(
         self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
     ) -> None:
-        held = self._vectors.spaces.get(space, {})
+        held = self._vectors.get(space, {})
         super().put_vectors(build, space, dims, {**vectors, **held})
 
 
@@ -92,9 +91,9 @@ class TakesAnything(InMemoryStore):
     def put_vectors(
         self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
     ) -> None:
-        held = self._vectors.spaces.get(space, {})
+        held = self._vectors.get(space, {})
         self._lease.check()
-        self._keep(Vectors({**self._vectors.spaces, space: {**held, **vectors}}))
+        self._keep({**self._vectors, space: {**held, **vectors}})
 
 
 class BringsToUnitLength(InMemoryStore):
@@ -112,9 +111,8 @@ class MixesDimensions(InMemoryStore):
     def put_vectors(
         self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
     ) -> None:
-        held = self._vectors.spaces.get(space)
-        if held and self._vectors.dims(space) != dims:
-            self._keep(self._vectors.without(space))
+        if {len(vector) for vector in self._vectors.get(space, {}).values()} - {4 * dims}:
+            self.drop_space(space)
         super().put_vectors(build, space, dims, vectors)
 
 
@@ -126,7 +124,7 @@ class DropsNothing(InMemoryStore):
 class DropsAllSpaces(InMemoryStore):
     def drop_space(self, space: str) -> None:
         super().drop_space(space)
-        self._keep(NOTHING)
+        self._keep({})
 
 
 class ForgetsNothing(InMemoryStore):
@@ -147,13 +145,18 @@ class ForgetsWithTheDocument(InMemoryStore):
         }
         super().put_documents(build, changes)
         kept = {row.analysed.digest for row in self._live().rows()} - going
-        self._keep(self._vectors.only(kept))
+        self._keep(
+            {
+                space: {digest: vector for digest, vector in held.items() if digest in kept}
+                for space, held in self._vectors.items()
+            }
+        )
 
 
 class BeginsBuildsWithoutVectors(InMemoryStore):
     def open_build(self, identity: str) -> Build:
         build = super().open_build(identity)
-        self._keep(NOTHING)
+        self._keep({})
         return build
 
 
@@ -219,7 +222,7 @@ class RaisesForUnknownSpaces(InMemoryStore):
     def nearest(
         self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
     ) -> Nearest:
-        assert self._vectors.spaces[space]
+        assert self._vectors[space]
         return super().nearest(space, vector, where=where, limit=limit, deadline=deadline)
 
 
@@ -227,7 +230,8 @@ class HasOneSpace(InMemoryStore):
     def nearest(
         self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
     ) -> Nearest:
-        first = next(s for s in self._vectors.spaces if self._vectors.dims(s) * 4 == len(vector))
+        sizes = {space: len(next(iter(held.values()))) for space, held in self._vectors.items()}
+        first = next(space for space, size in sizes.items() if size == len(vector))
         return super().nearest(first, vector, where=where, limit=limit, deadline=deadline)
 
 
@@ -255,7 +259,7 @@ class ForgetsVectorsOnClosing(InMemoryStore):
     capabilities = InMemoryStore.capabilities | {"persistent"}
 
     def close(self) -> None:
-        self._vectors = NOTHING
+        self._vectors = {}
 
 
 BROKEN: list[tuple[type[InMemoryStore], str]] = [

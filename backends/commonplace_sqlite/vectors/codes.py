@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sys
 from array import array
-from math import fsum, hypot, isfinite, sqrt
+from math import fsum, hypot, sqrt
 from operator import mul
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from commonplace.plugin import UNIT_SLACK, unit
+from commonplace.plugin import check_numbers, check_units, unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -33,10 +33,8 @@ def checked(vector: bytes, dims: int) -> bytes:
 
     Raises ``ValueError`` where it has not ``dims`` finite numbers, or is not of unit length.
     """
-    length = _length(vector, dims)
-    if abs(length - 1) > UNIT_SLACK:
-        raise ValueError(f"a vector of length {length:.4g} where unit length is expected")
-    return _brought(vector, length)
+    check_units((vector,), dims)
+    return _brought(vector)
 
 
 def normalised(vector: bytes, dims: int) -> bytes:
@@ -44,19 +42,12 @@ def normalised(vector: bytes, dims: int) -> bytes:
 
     Raises ``ValueError`` where it has not ``dims`` finite numbers.
     """
-    return _brought(vector, _length(vector, dims))
+    check_numbers(vector, dims)
+    return _brought(vector)
 
 
-def _length(vector: bytes, dims: int) -> float:
-    if dims < 1 or len(vector) != 4 * dims:
-        raise ValueError(f"a vector of {len(vector)} bytes where {dims} dimensions are expected")
+def _brought(vector: bytes) -> bytes:
     length = hypot(*numbers(vector))
-    if not isfinite(length):
-        raise ValueError("a vector with a number that is not finite")
-    return length
-
-
-def _brought(vector: bytes, length: float) -> bytes:
     if not length or abs(length - 1) <= NORM_SLACK:
         return bytes(vector)
     return unit(numbers(vector))

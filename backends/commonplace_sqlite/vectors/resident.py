@@ -6,8 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from commonplace_sqlite.vectors.codes import HEAD, NORM_SLACK
-from commonplace_sqlite.vectors.matrix import Matrix
-from commonplace_sqlite.vectors.pca_bounds import PcaBounds
+from commonplace_sqlite.vectors.matrix import Matrix, PcaBounds
 from commonplace_sqlite.vectors.streaming import ROUNDING, CodedQuery, floor_of
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
     from commonplace_sqlite.vectors.codes import Kernels
     from commonplace_sqlite.vectors.matrix import Run
-    from commonplace_sqlite.vectors.spaces import Space
+    from commonplace_sqlite.vectors.slabs import Space
     from commonplace_sqlite.vectors.streaming import Pair
 
 

@@ -11,7 +11,7 @@ plan                when                                       needs
 
 All are exact: codes of 8 bits come with a bound on their error, and every chunk that can be among
 the best by it is scored by its stored vector. Where many codes are in memory, their projection on
-a few directions rules most of them out first: see pca_bounds.py.
+a few directions rules most of them out first: see matrix.py.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from commonplace.plugin import Nearest
 from commonplace_sqlite.keyword import documents_passing
 from commonplace_sqlite.rows import found
 from commonplace_sqlite.vectors.codes import Kernels, normalised, numbers
-from commonplace_sqlite.vectors.spaces import covered, find_space
+from commonplace_sqlite.vectors.slabs import covered, find_space
 from commonplace_sqlite.vectors.streaming import (
     all_pairs,
     best_chunks,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from commonplace.plugin import Deadline, Where
     from commonplace_sqlite.schema import LiveBuild
     from commonplace_sqlite.vectors.resident import Resident
-    from commonplace_sqlite.vectors.spaces import Space
+    from commonplace_sqlite.vectors.slabs import Space
     from commonplace_sqlite.vectors.streaming import Pair
 
 

@@ -26,7 +26,7 @@ from commonplace_sqlite.vectors.codes import (
     row_bytes,
     rows_in_part,
 )
-from commonplace_sqlite.vectors.spaces import covered
+from commonplace_sqlite.vectors.slabs import covered
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Deadline
     from commonplace_sqlite.vectors.codes import Kernels
-    from commonplace_sqlite.vectors.spaces import Space
+    from commonplace_sqlite.vectors.slabs import Space
 
     Near = tuple[list[int], list[float], list[float]]
 

@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 from commonplace.files.roots import ExtraRoot
 from commonplace.files.scan import scan_root
 from commonplace.protocols.contexts import ManagerContext
-from commonplace_qmd.changes import find_changes, scan_collection
-from commonplace_qmd.collections import collections_of, index_yml, literal, wanted_by
+from commonplace_qmd.collections import (
+    collections_of,
+    find_changes,
+    index_yml,
+    literal,
+    scan_collection,
+    wanted_by,
+)
 from commonplace_qmd.settings import QmdPath, QmdSettings
 
 if TYPE_CHECKING:

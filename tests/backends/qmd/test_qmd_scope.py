@@ -8,8 +8,15 @@ import pytest
 
 from commonplace.errors import CallerError, ScopeDeniedError
 from commonplace.model.search import KeywordQuery, Query
-from commonplace_qmd.scope import chat_of, is_allowed, permits
-from commonplace_qmd.settings import ALLOW_DIRECT, QmdSettings, Scope, ScopeRule
+from commonplace_qmd.settings import (
+    ALLOW_DIRECT,
+    QmdSettings,
+    Scope,
+    ScopeRule,
+    chat_of,
+    is_allowed,
+    permits,
+)
 
 
 @pytest.mark.parametrize(

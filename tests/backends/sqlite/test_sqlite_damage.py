@@ -13,7 +13,7 @@ from commonplace.errors import IndexBusyError, IndexCorruptError
 from commonplace.testing import make_put, publish, search, write
 from commonplace.testing.base import WAIT, held, words
 from commonplace_sqlite import schema
-from commonplace_sqlite.files import set_aside, set_aside_before
+from commonplace_sqlite.checking import set_aside, set_aside_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from commonplace.errors import IndexNewerError
 from commonplace.testing import make_put, publish, search
 from commonplace.testing.base import held, words
 from commonplace_sqlite import schema
-from commonplace_sqlite.files import set_aside_before
+from commonplace_sqlite.checking import set_aside_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ import pytest
 from commonplace.errors import IndexReadOnlyError
 from commonplace.testing import make_put, publish, write
 from commonplace.testing.base import WAIT, held
-from commonplace_sqlite.files import prune, set_aside, set_aside_before
+from commonplace_sqlite.checking import prune, set_aside, set_aside_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +122,7 @@ def test_a_clock_that_was_set_back_does_not_make_the_newest_the_oldest(
     os.makedirs(os.path.dirname(path))
     for year in (2030, 2031, 2029, 2029):
         now = time.struct_time((year, 1, 1, 0, 0, 0, 0, 1, 0))
-        monkeypatch.setattr("commonplace_sqlite.files.time.gmtime", lambda now=now: now)
+        monkeypatch.setattr("commonplace_sqlite.checking.time.gmtime", lambda now=now: now)
         Path(path).write_text(str(year))
         newest = set_aside(path)
         assert set_aside_before(path)[-1] == newest

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace_sqlite.vectors import pca_bounds, resident
+from commonplace_sqlite.vectors import matrix, resident
 from commonplace_sqlite.vectors.codes import Kernels
 from commonplace_sqlite.vectors.searching import Limits, VectorSearch
 
@@ -69,7 +69,7 @@ def exact_plans(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, MakeSea
     monkeypatch.setattr(resident, "_FEWEST_DIMS", 3)
     monkeypatch.setattr(resident, "_PATIENCE", 0)
     monkeypatch.setattr(resident, "_MOST_LEFT", 1)
-    monkeypatch.setattr(pca_bounds, "_SHARE", 2)
-    monkeypatch.setattr(pca_bounds, "_SAMPLE_ROWS", 16)
-    monkeypatch.setattr(pca_bounds, "_STEP_ROWS", 16)
+    monkeypatch.setattr(matrix, "_SHARE", 2)
+    monkeypatch.setattr(matrix, "_SAMPLE_ROWS", 16)
+    monkeypatch.setattr(matrix, "_STEP_ROWS", 16)
     return EXACT

@@ -33,7 +33,7 @@ from commonplace_sqlite.vectors.codes import (
     padded,
     row_bytes,
 )
-from commonplace_sqlite.vectors.pca_bounds import PcaBounds
+from commonplace_sqlite.vectors.matrix import PcaBounds
 from commonplace_sqlite.vectors.streaming import exact_sums
 
 if TYPE_CHECKING:

@@ -18,9 +18,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from commonplace.resilience.deadline import NEVER
-from commonplace_qmd.engine import Qmd, QmdHome, Row
+from commonplace_qmd.engine.client import Qmd
 from commonplace_qmd.engine.commands import Runs, run
 from commonplace_qmd.engine.installation import environment, locate
+from commonplace_qmd.engine.values import QmdHome, Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -196,9 +196,7 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(
-            self.documents + other.documents,
-            self.chunks + other.chunks,
-            self.tokens + other.tokens,
+            self.documents + other.documents, self.chunks + other.chunks, self.tokens + other.tokens
         )
 
     def __neg__(self) -> Counts:

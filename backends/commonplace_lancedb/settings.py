@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
-from commonplace.plugin import (
-    Group,
-    Secret,
-    UnavailableError,
-    WrongValueError,
-    setting,
-)
+from commonplace.plugin import Group, Secret, UnavailableError, WrongValueError, setting
 
 if TYPE_CHECKING:
     from commonplace.plugin import Reading

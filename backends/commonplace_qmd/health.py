@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from commonplace_qmd.collections import Changes
-    from commonplace_qmd.engine import Qmd, QmdStatus
+    from commonplace_qmd.engine.client import Qmd
+    from commonplace_qmd.engine.values import QmdStatus
     from commonplace_qmd.home import State
     from commonplace_qmd.settings import QmdSettings
     from commonplace_qmd.update import Updater

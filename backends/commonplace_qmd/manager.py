@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         Where,
     )
     from commonplace_qmd.collections import Changes, Collection
-    from commonplace_qmd.engine import Qmd
+    from commonplace_qmd.engine.client import Qmd
     from commonplace_qmd.export import Exporter
     from commonplace_qmd.home import Home
     from commonplace_qmd.search import Answer, Searcher

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Analyser, KeywordQuery, Phrase, Where
     from commonplace_qmd.collections import Collection
-    from commonplace_qmd.engine import Row
+    from commonplace_qmd.engine.values import Row
 
 
 _MAX_CHARACTERS = 200_000
@@ -64,10 +64,7 @@ def best_passage(
     found = _terms_by_line(lines[first:last], terms, analyser)
     windows = _windows(lines, [first + at for at in found], size)
     weights = _weights(list(found.values()), last - first)
-    ranked = sorted(
-        windows,
-        key=lambda window: (-_score(found, weights, window, first), window),
-    )
+    ranked = sorted(windows, key=lambda window: (-_score(found, weights, window, first), window))
     if not ranked:
         at = min(max((line or 1) - 1, 0), len(lines) - 1)
         ranked = list(_windows(lines, [at], size))

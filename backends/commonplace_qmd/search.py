@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Analyser, Deadline, Query, StoredChunk, Where
     from commonplace_qmd.collections import Collection
-    from commonplace_qmd.engine import Qmd, Row
+    from commonplace_qmd.engine.client import Qmd
+    from commonplace_qmd.engine.values import Row
     from commonplace_qmd.settings import QmdSettings
 
 
@@ -65,8 +66,7 @@ def lines_of(query: Query) -> tuple[Line, ...]:
     plain = parsed.words if query.keyword.must else (*parsed.words, *parsed.phrases)
     if _UNSEGMENTED.search(" ".join((*required, *plain))):
         raise DeclinedError(
-            "QMD's keyword search cannot segment Thai, Lao, Khmer and Burmese",
-            hint=_INSTEAD,
+            "QMD's keyword search cannot segment Thai, Lao, Khmer and Burmese", hint=_INSTEAD
         )
     phrases = tuple(dict.fromkeys(filter(None, map(_phrase, required))))
     words = _words(plain)

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Deadline, ProgressCallback, Stamp
     from commonplace_qmd.collections import Changes, Collection
-    from commonplace_qmd.engine import Qmd, UpdateCounts
+    from commonplace_qmd.engine.client import Qmd
+    from commonplace_qmd.engine.values import UpdateCounts
     from commonplace_qmd.export import Exporter
     from commonplace_qmd.home import Home, Manifest, State
     from commonplace_qmd.settings import QmdSettings
@@ -125,7 +126,7 @@ class Updater:
 
         Raises :class:`~commonplace.plugin.IndexBusyError` if another writer takes longer than
         ``wait`` seconds, :class:`~commonplace.plugin.IndexReadOnlyError` if the home cannot be
-        written, and :class:`~commonplace_qmd.engine.QmdError`.
+        written, and :class:`~commonplace_qmd.engine.values.QmdError`.
         """
         started = time.monotonic()
         try:

@@ -4,38 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import Deadline, DeclinedError, NamedTuple
-from commonplace_qmd.engine.installation import (
-    has_other_collections,
-    has_vector_table,
-    has_vectors,
-)
-from commonplace_qmd.engine.values import (
-    Line,
-    QmdError,
-    QmdTimeoutError,
-    RefusedError,
-    read_results,
-)
+from commonplace.plugin import DeclinedError, NamedTuple
+from commonplace_qmd.engine.installation import has_vector_table, has_vectors
+from commonplace_qmd.engine.values import Line, QmdError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from commonplace_qmd.engine.commands import Commands
-    from commonplace_qmd.engine.server import Resident, Server
-    from commonplace_qmd.engine.values import LineKind, Mode, ModelKind, QmdHome, Row
+    from commonplace_qmd.engine.values import LineKind, Mode, ModelKind
 
 
 _SERVER_LINES = 10  # that the server accepts
-_SERVER_ROWS = 20  # that the server takes from each list, whatever limit it gets
-# QMD ranks all collections together and filters afterwards, so that with a small limit every row
-# may be of another collection. It looks at twenty times as many rows as the limit, and takes half
-# as long again for these.
-_MIN_LIMIT = 200
-_LIMIT_FACTOR = 5
 
 _TYPED = re.compile(r"\A(lex|vec|hyde|intent|expand):", re.IGNORECASE)
 _TERM = re.compile(r"""(-?)(?:"([^"]*)"?|([^\s"]+))""")
@@ -49,126 +30,6 @@ _USES: Mapping[ModelKind, str] = {
     "rerank": "re-rank",
     "generate": "expand queries",
 }
-
-
-class Search:
-    """Searches of one home: by the resident server if it can answer fully, else by a process.
-
-    Threads may share it.
-    """
-
-    def __init__(
-        self,
-        commands: Commands,
-        resident: Resident | None,
-        home: QmdHome,
-        *,
-        models: Callable[[], frozenset[ModelKind]],
-    ) -> None:
-        self._commands = commands
-        self._resident = resident
-        self._home = home
-        self._models = models
-        self._count = count()
-
-    def search(
-        self,
-        mode: Mode,
-        query: str | Sequence[Line],
-        *,
-        collections: Sequence[str],
-        limit: int,
-        deadline: Deadline,
-    ) -> list[Row]:
-        """See :meth:`commonplace_qmd.engine.client.Qmd.search`."""
-        planned = plan(mode, query, index_path=self._home.index_path, models=self._models())
-        if planned is None or limit < 1:
-            return []
-        rows = self._resident_rows(planned, collections, limit, deadline)
-        if rows is None:
-            command_limit = limit
-            if mode == "search" and self._shares_index(collections):
-                command_limit = max(_MIN_LIMIT, limit * _LIMIT_FACTOR)
-            rows = self._commands.rows(
-                planned.arguments,
-                planned.query,
-                collections=collections,
-                limit=command_limit,
-                deadline=deadline,
-            )
-        wanted = _of(rows, collections)[:limit]
-        if not wanted and not planned.findable:
-            raise DeclinedError("qmd: QMD does not find all words of this script")
-        return wanted
-
-    def _resident_rows(
-        self, planned: Plan, collections: Sequence[str], limit: int, deadline: Deadline
-    ) -> list[Row] | None:
-        """The server's rows; ``None`` if there is no server, or they may not be all."""
-        if self._resident is None or planned.tool is None or limit > _SERVER_ROWS:
-            return None
-        # Starting the server costs more than a process: the second search starts it, without
-        # waiting, unless there are models that each process would load again.
-        found = None
-        if planned.heavy:
-            found = self._resident.server(deadline)
-        elif next(self._count):
-            found = self._resident.server(Deadline.after(0.0), patient=False)
-        # For a collection that it does not know, the server would return an empty list.
-        if found is None or not found[1].issuperset(collections):
-            return None
-        server, _ = found
-        try:
-            rows = self._complete_rows(server, planned, collections, limit, deadline)
-        except QmdTimeoutError:
-            raise
-        except RefusedError:
-            return None
-        except QmdError as error:
-            self._resident.failed(server, str(error))
-            return None
-        self._resident.answered()
-        return rows
-
-    def _complete_rows(
-        self,
-        server: Server,
-        planned: Plan,
-        collections: Sequence[str],
-        limit: int,
-        deadline: Deadline,
-    ) -> list[Row] | None:
-        """The best of all ``collections``; of several named ones, the server fuses by turns."""
-        if not self._shares_index(collections):
-            return _call(server, planned, (), limit, deadline)
-        everywhere = _call(server, planned, (), _SERVER_ROWS, deadline)
-        rows = _of(everywhere, collections)
-        if len(rows) >= limit or len(everywhere) < _SERVER_ROWS:
-            return rows
-        if len(collections) > 1:
-            return None
-        rows = _call(server, planned, collections, _SERVER_ROWS, deadline)
-        return rows if len(rows) >= limit else None
-
-    def _shares_index(self, collections: Sequence[str]) -> bool:
-        """Whether the index has, or may have, documents that the search does not want."""
-        return bool(collections) and has_other_collections(self._home.index_path, collections)
-
-
-def _call(
-    server: Server, planned: Plan, collections: Sequence[str], limit: int, deadline: Deadline
-) -> list[Row]:
-    assert planned.tool is not None
-    arguments = {**planned.tool, "collections": list(collections), "limit": limit}
-    if not planned.tool["rerank"]:
-        arguments["candidateLimit"] = limit  # the server would chunk them all for nothing
-    answer = server.call("query", arguments, deadline)
-    results = answer.get("results") if isinstance(answer, dict) else None
-    return read_results(results)
-
-
-def _of(rows: Sequence[Row], collections: Sequence[str]) -> list[Row]:
-    return [row for row in rows if not collections or row.collection in collections]
 
 
 class Plan(NamedTuple):

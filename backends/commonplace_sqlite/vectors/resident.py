@@ -46,12 +46,7 @@ class Resident:
     Fewer bytes of them than ``worth_bounds`` are simply read, one and all.
     """
 
-    def __init__(
-        self,
-        space: Space,
-        kernels: Kernels,
-        worth_bounds: int,
-    ) -> None:
+    def __init__(self, space: Space, kernels: Kernels, worth_bounds: int) -> None:
         self._kernels = kernels
         self._np = kernels.numpy
         self._matrix = Matrix(space, kernels.numpy)

@@ -15,7 +15,7 @@ from commonplace.model.search import Query, Where
 from commonplace.protocols.contexts import ManagerContext
 from commonplace.text.analyse import make_analyser
 from commonplace.text.query import parse_query
-from commonplace_qmd.engine import Line, QmdStatus, Row, UnknownCollectionError, UpdateCounts
+from commonplace_qmd.engine.values import Line, QmdStatus, Row, UnknownCollectionError, UpdateCounts
 from commonplace_qmd.home import home_of
 from commonplace_qmd.manager import make_manager
 from commonplace_qmd.settings import QmdSettings
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from commonplace.model.search import StoredChunk
     from commonplace.protocols.sources import Source
     from commonplace.resilience.deadline import Deadline
-    from commonplace_qmd.engine import Mode, Qmd, QmdHome
+    from commonplace_qmd.engine.client import Qmd
+    from commonplace_qmd.engine.values import Mode, QmdHome
     from commonplace_qmd.manager import QmdManager
 
 OLD = 1_700_000_000_000_000_000  # when all notes were written: long enough ago to be settled

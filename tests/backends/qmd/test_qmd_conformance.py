@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from commonplace.protocols.contexts import ManagerContext
     from commonplace.protocols.managers import MemoryManager
-    from commonplace_qmd.engine import Qmd
+    from commonplace_qmd.engine.client import Qmd
 
 CONFIG = QmdSettings(
     # The laws ask for more than a chat may be given, and at once.

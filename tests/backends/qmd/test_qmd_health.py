@@ -11,7 +11,7 @@ import pytest
 from commonplace.cli.dispatch import dispatch
 from commonplace.model.plugins import Probe
 from commonplace.resilience.deadline import NEVER
-from commonplace_qmd.engine import QmdError
+from commonplace_qmd.engine.values import QmdError
 from commonplace_qmd.settings import Mcporter, QmdSettings
 
 if TYPE_CHECKING:

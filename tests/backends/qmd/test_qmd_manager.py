@@ -12,7 +12,7 @@ from commonplace.errors import DeclinedError, UnavailableError
 from commonplace.model.documents import ScanReport
 from commonplace.model.search import KeywordQuery, Query, Where
 from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace_qmd.engine import QmdError
+from commonplace_qmd.engine.values import QmdError
 from commonplace_qmd.settings import Limits, QmdPath, QmdSettings, Sessions
 
 if TYPE_CHECKING:

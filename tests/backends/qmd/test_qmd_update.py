@@ -15,7 +15,7 @@ from commonplace.errors import IndexBusyError, IndexReadOnlyError
 from commonplace.model.search import KeywordQuery, Query, Where
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.resilience.lock import Lease
-from commonplace_qmd.engine import QmdError, QmdTimeoutError
+from commonplace_qmd.engine.values import QmdError, QmdTimeoutError
 from commonplace_qmd.settings import QmdPath, QmdSettings, Update
 
 if TYPE_CHECKING:

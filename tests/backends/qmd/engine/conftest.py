@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.resilience.deadline import Deadline
-from commonplace_qmd.engine import Qmd, QmdHome
+from commonplace_qmd.engine.client import Qmd
+from commonplace_qmd.engine.values import QmdHome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,8 +14,7 @@ import pytest
 from commonplace.errors import DeadlineExceededError, IndexBusyError, UnavailableError
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.resilience.lock import Lease
-from commonplace_qmd.engine import (
-    Qmd,
+from commonplace_qmd.engine.values import (
     QmdError,
     QmdStatus,
     QmdTimeoutError,
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.backends.qmd.engine.conftest import House
+
+    from commonplace_qmd.engine.client import Qmd
 
 THROWN = """file:///x/dist/store.js:9
     this.no.such(thing);
@@ -326,7 +327,8 @@ def test_the_update_of_a_killed_process_keeps_others_from_writing(
 import os, sys
 from commonplace.resilience.deadline import NEVER
 from commonplace.resilience.lock import Lease
-from commonplace_qmd.engine import Qmd, QmdHome
+from commonplace_qmd.engine.client import Qmd
+from commonplace_qmd.engine.values import QmdHome
 lease = Lease(sys.argv[1])
 with lease.held(0):
     qmd = Qmd(sys.argv[2], QmdHome(*sys.argv[3:]), env=os.environ)

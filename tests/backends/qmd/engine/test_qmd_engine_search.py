@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.errors import DeclinedError
-from commonplace_qmd.engine import Line, QmdError
 from commonplace_qmd.engine.installation import installed_models
 from commonplace_qmd.engine.search import (
     Plan,
@@ -18,13 +17,14 @@ from commonplace_qmd.engine.search import (
     plain,
     plan,
 )
+from commonplace_qmd.engine.values import Line, QmdError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.backends.qmd.engine.conftest import House
 
-    from commonplace_qmd.engine import Mode, ModelKind
+    from commonplace_qmd.engine.values import Mode, ModelKind
 
 
 NO_MODELS: frozenset[ModelKind] = frozenset()

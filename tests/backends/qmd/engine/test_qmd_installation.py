@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from commonplace_qmd.engine import QmdError
 from commonplace_qmd.engine.installation import (
     OfflineHub,
     Program,
@@ -17,6 +16,7 @@ from commonplace_qmd.engine.installation import (
     environment,
     locate,
 )
+from commonplace_qmd.engine.values import QmdError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,22 +17,23 @@ import pytest
 from commonplace.errors import DeclinedError
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.resilience.lock import Lease
-from commonplace_qmd.engine import (
+from commonplace_qmd.engine.commands import Runs, run
+from commonplace_qmd.engine.installation import environment, locate
+from commonplace_qmd.engine.values import (
     Line,
-    Qmd,
     QmdError,
     QmdTimeoutError,
     Row,
     UnknownCollectionError,
     UpdateCounts,
 )
-from commonplace_qmd.engine.commands import Runs, run
-from commonplace_qmd.engine.installation import environment, locate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tests.backends.qmd.engine.conftest import House
+
+    from commonplace_qmd.engine.client import Qmd
 
 pytestmark = pytest.mark.qmd
 
@@ -324,7 +325,8 @@ def test_the_server_ends_when_we_are_killed(
     program = """
 import os, sys
 from commonplace.resilience.deadline import NEVER
-from commonplace_qmd.engine import Qmd, QmdHome
+from commonplace_qmd.engine.client import Qmd
+from commonplace_qmd.engine.values import QmdHome
 qmd = Qmd(sys.argv[1], QmdHome(*sys.argv[2:]), env=os.environ)
 assert qmd.warm(deadline=NEVER)
 print(qmd._resident._server.pid, flush=True)

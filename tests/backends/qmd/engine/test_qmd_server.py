@@ -11,12 +11,14 @@ import pytest
 
 from commonplace.errors import DeclinedError
 from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace_qmd.engine import Line, Qmd, QmdError, QmdTimeoutError, Row
+from commonplace_qmd.engine.values import Line, QmdError, QmdTimeoutError, Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.backends.qmd.engine.conftest import House
+
+    from commonplace_qmd.engine.client import Qmd
 
 
 def result(file: str, score: float = 1.0) -> dict[str, Any]:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace_qmd.engine import QmdError, Row
-from commonplace_qmd.engine.values import parse_uri, read_output, read_results
+from commonplace_qmd.engine.values import QmdError, Row, parse_uri, read_output, read_results
 
 ITEM = {
     "docid": "#6fec68",

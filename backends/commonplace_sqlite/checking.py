@@ -13,11 +13,11 @@ from commonplace_sqlite.rows import text_out
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import apsw
 
-    from commonplace_sqlite.database import Database
+    from commonplace.plugin import Holder
 
 
 _MARK = ".damaged-"
@@ -248,28 +248,34 @@ _LOOKED_AT = (
 
 
 def findings(
-    database: Database, problems: Sequence[Problem], documents: int, chunks: int
+    path: str,
+    problems: Sequence[Problem],
+    documents: int,
+    chunks: int,
+    *,
+    holder: Holder | None,
+    last_resort: Callable[[], str],
 ) -> Iterator[Finding]:
     """One for each kind of problem, then on the writer, older damaged files and permissions.
 
-    ``documents`` and ``chunks`` are the counts of the live build.
+    ``documents`` and ``chunks`` are the counts of the live build, ``holder`` is the process that
+    writes; ``last_resort`` sets the file aside.
     """
     counted = f"{documents} note{'s'[: documents != 1]}, {chunks} chunk{'s'[: chunks != 1]}"
     for kind, name, well in _LOOKED_AT:
         found = [problem.line for problem in problems if problem.kind == kind]
         if found:
             more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-            last_resort = Fix("set the damaged index aside", database.set_aside)
-            yield Finding("problem", name, found[0] + more, last_resort)
+            fix = Fix("set the damaged index aside", last_resort)
+            yield Finding("problem", name, found[0] + more, fix)
         else:
             yield Finding("ok", name, f"{counted}, {well}" if kind == "counts" else well)
-    yield _writer(database)
-    yield _set_aside(database.path)
-    yield _rights(database.path)
+    yield _writer(holder)
+    yield _set_aside(path)
+    yield _rights(path)
 
 
-def _writer(database: Database) -> Finding:
-    holder = database.holder()
+def _writer(holder: Holder | None) -> Finding:
     if holder is None:
         return Finding("ok", "writer", "no process is writing")
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder.since))

@@ -200,7 +200,16 @@ class SqliteStore:
         chunks = sum(chunks for _, _, chunks in held)
         findings: tuple[Finding, ...] = ()
         if deep and not database.in_memory:
-            findings = tuple(checking.findings(database, problems, documents, chunks))
+            findings = tuple(
+                checking.findings(
+                    path,
+                    problems,
+                    documents,
+                    chunks,
+                    holder=database.holder(),
+                    last_resort=database.set_aside,
+                )
+            )
         notices = list(database.notices)
         if not findings:  # which name all damaged files that are kept
             notices += [

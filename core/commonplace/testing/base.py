@@ -74,10 +74,7 @@ class Laws:
 def law(
     *needs: str, **strategies: SearchStrategy[Any]
 ) -> Callable[[Callable[..., None]], Callable[[Any], None]]:
-    """Make a test of a method ``(self, subject, **examples)``.
-
-    Where the subject does not declare ``needs`` the test is skipped.
-    """
+    """Make a test of a method ``(self, subject, **examples)``, skipped without its ``needs``."""
 
     def decorate(check: Callable[..., None]) -> Callable[[Any], None]:
         def test(self: Laws) -> None:

@@ -217,10 +217,7 @@ class ChunkerConformance(Laws):
     def test_the_fingerprint_tells_settings_apart(
         self, chunker: Chunker, text: str, one: ChunkerContext, other: ChunkerContext
     ) -> None:
-        """Where any text is cut otherwise, the fingerprint is another; it is one line, and stays.
-
-        Documents are not made again as long as it is the same.
-        """
+        """Where any text is cut otherwise the fingerprint differs; it is one line, and stays."""
         assert chunker.fingerprint.strip()
         assert "\n" not in chunker.fingerprint
         assert chunker.fingerprint == self.make_chunker(USUAL).fingerprint

@@ -87,10 +87,7 @@ class FindingLaws(ManagerLaws):
 
     @law()
     def test_a_changed_note_is_found_by_its_new_words(self, manager: MemoryManager) -> None:
-        """What was taken out of a note does not find it any more.
-
-        Not even where it is as long as before and was written in the same moment.
-        """
+        """Not by those taken out, even where it is as long as before and of the same moment."""
         self.index(manager, "a")
         self.notes.write("memory/a.md", "the okapi")
         maintain(manager)
@@ -127,11 +124,7 @@ class FindingLaws(ManagerLaws):
 
     @law()
     def test_an_unmounted_workspace_forgets_nothing(self, manager: MemoryManager) -> None:
-        """Where the notes cannot be looked for, nothing is taken for deleted.
-
-        ``maintain`` says which root failed, or that it cannot work. When the folder is back,
-        everything is found as before.
-        """
+        """Nothing is taken for deleted, and the failed root is named; later all is found again."""
         self.index(manager, "a")
         self.notes.vanish()
         try:
@@ -144,11 +137,7 @@ class FindingLaws(ManagerLaws):
 
     @law()
     def test_hostile_names_are_kept_to_the_letter(self, manager: MemoryManager) -> None:
-        """A note is found under exactly the name its file has.
-
-        Quotes, line breaks, wildcards, emoji, composed and decomposed letters, upper and lower
-        case: whatever the file system can hold.
-        """
+        """A note is found under exactly its file's name, whatever the file system can hold."""
         names = [name for name in HOSTILE_PATHS if self.notes.can_name(name)]
         names = [name for name in names if name.startswith("memory/") and name.endswith(".md")]
         names = [name for name in names if "//" not in name]
@@ -159,10 +148,7 @@ class FindingLaws(ManagerLaws):
 
     @law()
     def test_odd_texts_do_no_harm(self, manager: MemoryManager) -> None:
-        """Notes that are empty, blank, no UTF-8, full of control characters or of one long line.
-
-        They are indexed as well as can be, and the others are found.
-        """
+        """Empty, blank, no UTF-8, control characters, one long line: all others are found."""
         odd = [text.encode() for text in HOSTILE_TEXTS]
         odd += [b"\xff\xfe\xfa", b"\x00" * 99, b"x" * 20_000, b"# " * 2_000]
         for number, raw in enumerate(odd):
@@ -181,10 +167,7 @@ class MaintenanceLaws(ManagerLaws):
 
     @law()
     def test_a_report_counts_what_was_done(self, manager: MemoryManager) -> None:
-        """Added, updated, removed and unchanged notes, and none that remain.
-
-        What was maintained a moment ago has nothing to do.
-        """
+        """Added, updated, removed, unchanged and remaining notes; a second run does nothing."""
         self.put("a", "b", "c")
         report = maintain(manager)
         assert (report.added, report.updated, report.removed, report.remaining) == (3, 0, 0, 0)
@@ -219,10 +202,7 @@ class MaintenanceLaws(ManagerLaws):
 
     @law()
     def test_more_changes_than_at_most_are_left(self, manager: MemoryManager) -> None:
-        """With ``at_most``, more changed notes than that are counted and left as they are.
-
-        ``known`` tells an index that has nothing from one that is behind.
-        """
+        """They are counted and left; ``known`` tells an empty index from one that is behind."""
         self.put("a", "b")
         report = manager.maintain(at_most=1, deadline=NEVER)
         assert (report.remaining, report.known, report.changed) == (2, 0, False)
@@ -240,10 +220,7 @@ class MaintenanceLaws(ManagerLaws):
 
     @law()
     def test_a_deadline_leaves_the_rest_for_later(self, manager: MemoryManager) -> None:
-        """Where time runs out, ``maintain`` says what remains, or that it could not work.
-
-        It is not said to be done, nothing is lost, and the next ``maintain`` ends it.
-        """
+        """Out of time it reports what remains, or fails; nothing is lost, the next run ends it."""
         self.index(manager, "a", "b")
         self.put("c", "d")
         try:
@@ -258,10 +235,7 @@ class MaintenanceLaws(ManagerLaws):
 
     @law()
     def test_a_full_rebuild_keeps_the_answers(self, manager: MemoryManager) -> None:
-        """``force`` rebuilds the index; it answers as before, without what was deleted meanwhile.
-
-        A forced rebuild that runs out of time takes nothing away.
-        """
+        """All but those of deleted notes; one that runs out of time takes nothing away."""
         self.index(manager, "a", "b", "c")
         before = [(item.chunk.path, item.chunk.text) for item in found(ask(manager, "zebra"))]
         maintain(manager, force=True)
@@ -302,10 +276,7 @@ class MaintenanceLaws(ManagerLaws):
 
     @law("persistent")
     def test_what_is_indexed_is_there_for_the_next(self, manager: MemoryManager) -> None:
-        """A manager that is opened over the same ``state_dir`` answers without ``maintain``.
-
-        So it does beside the first one, and each sees what the other has indexed.
-        """
+        """A manager over the same ``state_dir`` answers at once; two of them see each other's."""
         self.index(manager, "a")
         with self.opened_again() as other:
             finds(other, {"memory/a.md": {"zebra"}})

@@ -53,10 +53,7 @@ class AnswerLaws(ManagerLaws):
 
     @law()
     def test_scores_are_of_their_kind_and_best_first(self, manager: MemoryManager) -> None:
-        """Scores are finite, of their kind's range, and never rise from one hit to the next.
-
-        ``bm25`` is 0 or more, ``cosine`` within -1 and 1; ``rank`` may have any numbers.
-        """
+        """Finite, best first but for ``rank``; ``bm25`` at least 0, ``cosine`` within -1 and 1."""
         self._answerable(manager)
         for arm in ask(manager, "zebra okapi"):
             scores = [item.score for item in arm.found]
@@ -132,10 +129,7 @@ class AnswerLaws(ManagerLaws):
 
     @law()
     def test_what_is_not_there_is_not_found(self, manager: MemoryManager) -> None:
-        """A word that no note has gives arms without hits, at least those of keywords.
-
-        So does every word where there are no notes. Neither is an error.
-        """
+        """An unknown word, or no notes at all, gives keyword arms without hits, and no error."""
         maintain(manager)
         assert paths(ask(manager, "zebra")) == set()
         notes = self._answerable(manager)
@@ -145,11 +139,7 @@ class AnswerLaws(ManagerLaws):
 
     @law(text=st.text(max_size=40) | st.sampled_from(HOSTILE_TOKENS))
     def test_any_query_is_answered_or_refused(self, manager: MemoryManager, text: str) -> None:
-        """A query is a text like another: quotes, operators, control characters, any script.
-
-        The answer is arms, or an error that says that this query is at fault. The next one is
-        answered.
-        """
+        """Any text is answered by arms or refused as the query's fault; the next is answered."""
         self._survives(manager, text)
 
     @law()
@@ -159,10 +149,7 @@ class AnswerLaws(ManagerLaws):
 
     @law()
     def test_undeclared_scripts_are_declined(self, manager: MemoryManager) -> None:
-        """Words inside running Chinese or Thai are found, or the query is declined.
-
-        An empty answer would be taken for an empty memory.
-        """
+        """Words inside running Chinese or Thai are found, or the query raises ``DeclinedError``."""
         self.notes.write("memory/cjk.md", "昨天我们在动物园里看到了斑马和长颈鹿")
         self.notes.write("memory/thai.md", "เมื่อวานเราเห็นม้าลายที่สวนสัตว์")
         maintain(manager)
@@ -245,10 +232,7 @@ class FilterLaws(ManagerLaws):
 
     @law()
     def test_undeclared_filters_are_declined(self, manager: MemoryManager) -> None:
-        """Who cannot filter by path or date raises ``DeclinedError``.
-
-        It does not answer as if there were no filter, nor that nothing was found.
-        """
+        """Who cannot filter by path or date raises ``DeclinedError`` where it is asked for."""
         self._spread(manager)
         for capability, where in (
             ("paths", Where(paths=("memory/a.md",))),

@@ -106,10 +106,7 @@ class Workspace:
 
 
 class PlainSource:
-    """The source ``memory`` of a workspace, as managers are given it: ``MEMORY.md``, ``memory/``.
-
-    For tests of managers alone: it takes any text for UTF-8.
-    """
+    """The source ``memory`` of a workspace, for tests of managers: it takes any text for UTF-8."""
 
     id = "memory"
     version = "plain"
@@ -275,10 +272,7 @@ class LifetimeLaws(ManagerLaws):
 
     @law()
     def test_health_is_reported_at_any_time(self, manager: MemoryManager) -> None:
-        """``health`` never raises, at the surface or deep.
-
-        A manager that works is available, a closed one is not; one that is not gives the reason.
-        """
+        """``health``, deep too, never raises; a manager that is not available gives the reason."""
         self.put("a")
         for deep in (False, True):
             before = manager.health(deep=deep)
@@ -296,10 +290,7 @@ class LifetimeLaws(ManagerLaws):
 
     @law()
     def test_a_closed_manager_does_not_answer(self, manager: MemoryManager) -> None:
-        """Once closed, searching and maintaining raise a ``CommonplaceError``.
-
-        An empty answer would be taken for an empty memory.
-        """
+        """Searching and maintaining raise a ``CommonplaceError``: nothing found would be a lie."""
         self.index(manager, "a")
         manager.close()
         asked: tuple[Callable[[], object], ...] = (

@@ -317,10 +317,7 @@ class EmbeddingProviderConformance(Laws):
 
     @law()
     def test_without_time_nothing_is_asked(self, provider: EmbeddingProvider) -> None:
-        """A deadline that has passed is an error, and no request is made.
-
-        A ``ProviderError`` of kind ``timeout``, or ``DeadlineExceededError``.
-        """
+        """A passed deadline is ``DeadlineExceededError`` or kind ``timeout``; nothing is asked."""
         del provider
         late = Deadline(0.0, clock=lambda: 1.0)
         with watched_network() as tried, self.opened() as fresh:
@@ -332,11 +329,7 @@ class EmbeddingProviderConformance(Laws):
 
     @law()
     def test_what_fails_says_so(self, provider: EmbeddingProvider) -> None:
-        """Settings that cannot work end in a ``ProviderError``, and never in vectors.
-
-        It names the provider and a kind that there is, in one line, with one line on how to put it
-        right.
-        """
+        """Settings that cannot work raise a ``ProviderError`` of one line, with name and kind."""
         del provider
         for name, error in self._errors().items():
             assert error.provider.strip(), name

@@ -232,11 +232,7 @@ class RankerConformance(Laws):
 
     @law(case=cases())
     def test_each_hit_gets_one_step(self, ranker: Ranker, case: Case) -> None:
-        """The steps before stay; one is added, also where nothing was done.
-
-        It has the ranker's id, begins with the score that was and ends with the score that is; its
-        note is one line.
-        """
+        """Earlier steps stay; the new one has the ranker's id, both scores, a note of one line."""
         before = {hit.chunk.id: hit for hit in case.hits(ranker)}
         for hit in ranked(ranker, case):
             old = before[hit.chunk.id]
@@ -345,10 +341,7 @@ class RankerConformance(Laws):
     def test_of_two_alike_the_better_stays_ahead(
         self, ranker: Ranker, case: Case, scores: tuple[float, float]
     ) -> None:
-        """Two hits that differ in nothing but their score keep their order, or become equal.
-
-        Two that do not even differ in that get the same.
-        """
+        """Hits that differ in score alone keep their order or tie; equal ones stay equal."""
         low, high = sorted(scores)
         hits = case.hits(ranker)
         if not hits:

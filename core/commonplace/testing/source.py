@@ -106,10 +106,7 @@ class ScanLaws(SourceLaws):
 
     @law()
     def test_an_unmounted_folder_hides_its_documents(self, source: Source) -> None:
-        """Where the folder is not there, nothing is concluded, and nothing raised.
-
-        When it is back, everything is as before.
-        """
+        """Where the folder is missing nothing is concluded or raised; later all is as before."""
         for name in "ab":
             self.write(name, "the ant")
         before = source.scan()
@@ -125,11 +122,7 @@ class ScanLaws(SourceLaws):
 
     @law()
     def test_hostile_names_are_kept_to_the_letter(self, source: Source) -> None:
-        """Line breaks, quotes, wildcards, emoji, composed and decomposed letters.
-
-        What the file system can hold has a path of its own, with forward slashes, that can be
-        stored, and can be read.
-        """
+        """Whatever name a file can have, its path is its own, can be stored, and can be read."""
         names = {path.removeprefix("memory/").replace("/", "-") for path in HOSTILE_PATHS}
         files = [self.file_of(name.removesuffix(".md")) for name in sorted(names)]
         files = [file for file in files if self.files.can_name(file)]
@@ -193,10 +186,7 @@ class GrowthLaws(SourceLaws):
     def test_what_was_before_stays_as_it_is(
         self, source: Source, texts: list[str], more: list[str], cut: float
     ) -> None:
-        """Whatever is added, be it half a line, all pieces but the last are the same.
-
-        To go on after any of them gives what follows it from the beginning.
-        """
+        """Whatever is added, all pieces but the last stay; to go on after one gives the rest."""
         raw, ref = self._put(source, texts)
         before = _pieces(source, ref)[:-1]
         added = b"".join(map(self.bytes_of, more))
@@ -209,10 +199,7 @@ class GrowthLaws(SourceLaws):
 
     @law("growing", where=st.floats(0, 1, exclude_max=True))
     def test_what_is_not_the_same_is_not_gone_on_with(self, source: Source, where: float) -> None:
-        """``None`` where any byte before the place is another, or the file ends before it.
-
-        So it is for a place that this source has never given.
-        """
+        """``None`` where a byte before the place differs or is missing, or the place is unknown."""
         raw, ref = self._put(source, [_LONG] * 4)
         others = _pieces(source, ref)[:-1]
         assert others, "a document of so many texts has one piece"

@@ -31,11 +31,7 @@ if TYPE_CHECKING:
 
 
 class SourceLaws(Laws):
-    """What all laws of sources stand on.
-
-    A document is a file. For other files than Markdown below ``memory/``, define ``file_of`` and
-    ``bytes_of`` too.
-    """
+    """What all laws of sources stand on; a document is a file, by default ``memory/*.md``."""
 
     subject: ClassVar[str] = "source"
 
@@ -158,11 +154,7 @@ class ReadLaws(SourceLaws):
 
     @law()
     def test_other_text_has_another_stamp(self, source: Source) -> None:
-        """A file that may hold another text than before is seen to, without being opened.
-
-        It was made longer; or rewritten at the same length; or replaced by a file of the same
-        length and time.
-        """
+        """Seen without being opened: longer, rewritten at the same length, or replaced."""
         changes: list[Callable[[str, str], None]] = [_lengthen, _rewrite, _replace]
         for number, change in enumerate(changes):
             location = os.path.join(self.files.path, self.write(f"n{number}", "the ant"))

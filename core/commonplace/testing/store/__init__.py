@@ -93,10 +93,7 @@ class FoundLaws(StoreLaws):
     def test_a_chunk_knows_its_document_and_its_words(
         self, store: Store, day: str | None, trust: Trust, body: list[str]
     ) -> None:
-        """A chunk comes with source, path, day and trust of its document.
-
-        So it does with its ``body`` as it was analysed.
-        """
+        """A chunk has source, path, day and trust of its document, and its ``body`` as analysed."""
         chunk = AnalysedChunk(Chunk(1, 1, "text"), Terms(" ".join([*body, "ant"])), "0" * 64)
         publish(store, make_put("x/y.md", chunk, source="sessions", day=day, trust=trust))
         (hit,) = search(store, words("ant"))
@@ -184,11 +181,7 @@ class FoundLaws(StoreLaws):
 
     @law("keyword")
     def test_an_id_never_names_another_chunk(self, store: Store) -> None:
-        """The id of a chunk that is gone is not given to another.
-
-        It is not given again when its document is replaced or deleted, nor when another build is
-        activated.
-        """
+        """Not when its document is replaced or deleted, nor when another build is activated."""
         put = make_put("a.md", "ant", "bee")
         publish(store, make_put("first.md", "ant"), put)
         gone = _ids(store)
@@ -219,11 +212,7 @@ class PersistenceLaws(StoreLaws):
 
     @law("persistent", corpus=corpora())
     def test_everything_is_there_after_reopening(self, store: Store, corpus: Corpus) -> None:
-        """A store that is closed and opened again is unchanged.
-
-        It has the same builds and documents, and gives the same answers with the same ids and
-        scores.
-        """
+        """The same builds and documents, and the same answers with the same ids and scores."""
         publish(store, *corpus)
         before = _everything(store)
         store.close()
@@ -268,10 +257,7 @@ def _everything(store: Store) -> tuple[object, ...]:
 
 
 class CrashLaws(StoreLaws):
-    """The folder as it is at some moment, which is all that is left when a process is killed.
-
-    A copy of it is opened. No dead process holds a lease on it.
-    """
+    """A copy of the folder as a killed process leaves it; no dead process holds its lease."""
 
     @law("persistent", corpus=corpora(max_size=4), batch=batches())
     def test_a_kill_loses_nothing_that_was_written(
@@ -288,10 +274,7 @@ class CrashLaws(StoreLaws):
     def test_a_kill_within_a_batch_leaves_all_of_it_or_nothing(
         self, store: Store, corpus: Corpus, batch: Batch
     ) -> None:
-        """Whatever moment of ``put_documents`` it is, no batch is applied by half.
-
-        The next process writes on.
-        """
+        """At any moment of ``put_documents``; the next process writes on."""
         publish(store, *corpus)
         changes = [*batch, make_put("memory/n.md", "ant"), make_put("memory/m.md", "bee")]
         known = {(put.source, put.path): put for put in corpus}

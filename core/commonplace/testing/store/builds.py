@@ -57,10 +57,7 @@ class BuildLaws(StoreLaws):
 
     @law()
     def test_a_new_build_is_empty_and_filling(self, store: Store) -> None:
-        """``open_build`` gives a build of the identity asked for that is filling and holds nothing.
-
-        It stands in ``builds`` beside the live one.
-        """
+        """``open_build`` gives an empty, filling build of the identity, beside the live one."""
         live = publish(store, make_put("a.md", "ant"), identity="old")
         with store.writer(wait=WAIT):
             build = store.open_build("new")
@@ -73,11 +70,7 @@ class BuildLaws(StoreLaws):
     def test_a_filling_build_is_invisible(
         self, store: Store, corpus: Corpus, other: Corpus
     ) -> None:
-        """While another build fills, nothing is seen of it.
-
-        ``documents``, ``health`` and searches report the live build alone: the same chunks with
-        the same scores as before.
-        """
+        """``documents``, ``health`` and searches report the live build alone, scores and all."""
         publish(store, *corpus, make_put("live.md", "ant"))
         before = held(store), store.health().chunks, _found(store)
         with store.writer(wait=WAIT):
@@ -95,10 +88,7 @@ class BuildLaws(StoreLaws):
 
     @law()
     def test_an_unfinished_build_is_resumed(self, store: Store) -> None:
-        """``open_build`` gives back the unfinished build of the identity, and no second one.
-
-        It holds all that was put into it.
-        """
+        """``open_build`` gives back the unfinished build of the identity, with all it holds."""
         put = make_put("a.md", "ant")
         first = fill(store, put)
         with store.writer(wait=WAIT):
@@ -127,10 +117,7 @@ class BuildLaws(StoreLaws):
 
     @law(old=corpora(), new=corpora())
     def test_activating_replaces_everything(self, store: Store, old: Corpus, new: Corpus) -> None:
-        """The activated build is live and the only one, under its id and identity.
-
-        Of the old one nothing is left to find.
-        """
+        """The activated build is live and the only one; nothing of the old one can be found."""
         publish(store, *old, make_put("old.md", "ant"), identity="old")
         live = publish(store, *new, make_put("new.md", "ant"), identity="new")
         assert store.builds() == (live,)
@@ -175,10 +162,7 @@ class BuildLaws(StoreLaws):
 
     @law("keyword")
     def test_a_reader_never_sees_half_a_change(self, store: Store) -> None:
-        """A search in another thread finds what was before a batch or what is after it.
-
-        Both of two documents that come and go together, or neither.
-        """
+        """A search in another thread finds all of a batch or nothing of it."""
         pair = make_put("a.md", "ant"), make_put("b.md", "ant")
         publish(store)
 
@@ -195,11 +179,7 @@ class BuildLaws(StoreLaws):
 
     @law("keyword")
     def test_a_reader_always_finds_a_build(self, store: Store) -> None:
-        """A search finds a build at any time.
-
-        While one takes the place of another again and again, a search in another thread always
-        finds what both hold.
-        """
+        """While one build replaces another, a search in another thread finds what both hold."""
         publish(store, make_put("a.md", "ant"))
 
         def replace() -> None:

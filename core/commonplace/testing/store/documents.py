@@ -53,11 +53,7 @@ class DocumentLaws(StoreLaws):
     """``documents`` and ``put_documents``."""
 
     def test_any_history_leaves_what_a_naive_model_leaves(self) -> None:
-        """Whatever happens to it, the store holds and finds what a plain dictionary would.
-
-        It is put to, deleted from, touched, filled, activated, dropped, reopened and killed, in any
-        order.
-        """
+        """Whatever is done to it, kills included, the store holds what a dictionary would."""
         open_store = self.open_store
 
         class Machine(StoreMachine):
@@ -68,10 +64,7 @@ class DocumentLaws(StoreLaws):
 
     @law()
     def test_an_empty_store_is_empty(self, store: Store) -> None:
-        """A store that nothing was put into says so, without an error.
-
-        It has no build, no document and no chunk.
-        """
+        """A new store says so without an error: no build, no document, no chunk."""
         assert store.builds() == ()
         assert list(store.documents()) == []
         assert (store.health().documents, store.health().chunks) == (0, 0)
@@ -82,10 +75,7 @@ class DocumentLaws(StoreLaws):
     def test_a_document_is_remembered_exactly(
         self, store: Store, put: PutDocument, stamp: Stamp, fingerprint: str
     ) -> None:
-        """Source, path, digest, fingerprint and stamp come back as they were put.
-
-        The four numbers of a stamp may be negative or need 64 bits.
-        """
+        """All fields come back as put; the numbers of a stamp may be negative or need 64 bits."""
         put = evolve(put, stamp=stamp, fingerprint=fingerprint)
         publish(store, put)
         assert held(store) == stored({(put.source, put.path): put})
@@ -98,10 +88,7 @@ class DocumentLaws(StoreLaws):
 
     @law()
     def test_paths_that_look_alike_are_distinct(self, store: Store) -> None:
-        """No two paths are the same document, however alike they look.
-
-        Other case, another Unicode normalisation, quotes, wildcards, line breaks.
-        """
+        """Whatever differs: case, Unicode normalisation, quotes, wildcards, line breaks."""
         corpus = [make_put(path, f"ant{number}") for number, path in enumerate(HOSTILE_PATHS)]
         publish(store, *corpus)
         assert held(store) == stored({(put.source, put.path): put for put in corpus})
@@ -139,10 +126,7 @@ class DocumentLaws(StoreLaws):
     def test_touching_changes_the_stamp_alone(
         self, store: Store, corpus: Corpus, stamp: Stamp
     ) -> None:
-        """A touched document has the new stamp.
-
-        Everything else, down to the ids of its chunks, is unchanged.
-        """
+        """Everything else, down to the ids of the document's chunks, is unchanged."""
         corpus = [make_put("touched.md", "ant", "bee"), *corpus]
         publish(store, *corpus)
         before = _answers(store)
@@ -154,10 +138,7 @@ class DocumentLaws(StoreLaws):
 
     @law()
     def test_what_is_not_there_is_neither_deleted_nor_touched(self, store: Store) -> None:
-        """Deleting or touching an unknown document changes nothing and is no error.
-
-        Another process may have been quicker.
-        """
+        """That changes nothing and is no error: another process may have been quicker."""
         put = make_put("a.md", "ant")
         publish(store, put)
         write(store, DeleteDocument("memory", "b.md"), DeleteDocument("sessions", "a.md"))
@@ -168,10 +149,7 @@ class DocumentLaws(StoreLaws):
     def test_a_batch_that_fails_leaves_everything_as_it_was(
         self, store: Store, corpus: Corpus, batch: Batch, poison: Poison
     ) -> None:
-        """If one change of a batch cannot be applied, none is, and the caller gets an error.
-
-        It does not matter what comes before it in the batch. The store works on.
-        """
+        """If one change cannot be applied none is; it is an error, and the store works on."""
         publish(store, *corpus)
         before, answers = held(store), _answers(store)
         changes = [*batch, make_put("memory/new.md", "ant bee")]
@@ -239,10 +217,7 @@ class AppendLaws(StoreLaws):
 
     @law("append", resume=st.text(), stamp=stamps())
     def test_where_to_go_on_is_remembered(self, store: Store, resume: str, stamp: Stamp) -> None:
-        """What a document is to be resumed with comes back as it was put, or appended.
-
-        A touch leaves it, whatever it is; putting without it forgets it.
-        """
+        """It comes back as put or appended; a touch leaves it, a put without it forgets it."""
         publish(store, evolve(_GROWN, resume=resume))
         assert held(store)[_KEY].resume == resume
         change = make_append(_KEY[1], "dog", keep=2, stamp=stamp, resume=resume + "!")
@@ -258,10 +233,7 @@ class AppendLaws(StoreLaws):
 
     @law("append", last=st.sampled_from(("the bad one", "a good one")))
     def test_what_is_not_there_cannot_be_gone_on_with(self, store: Store, last: str) -> None:
-        """To append to an unknown document, or to keep more chunks than there are, is an error.
-
-        It is a ``ValueError``, nothing of the batch is applied, and the store works on.
-        """
+        """An unknown document, or too many kept chunks: ``ValueError``, and nothing is applied."""
         publish(store, _GROWN)
         bad: list[Batch] = [
             [make_append("unknown.md", "dog", keep=0)],
@@ -294,10 +266,7 @@ class AppendLaws(StoreLaws):
     def test_what_is_kept_keeps_its_vectors(
         self, store: VectorStore, growth: tuple[PutDocument, list[AppendDocument]], dims: int
     ) -> None:
-        """Texts that were there before have their vectors; the new ones have none yet.
-
-        Those of texts that went are not counted, and come back with nothing.
-        """
+        """New texts have none yet; those of texts that went come back with nothing."""
         put, appends = growth
         documents = applied({}, [put])
         key = put.source, put.path

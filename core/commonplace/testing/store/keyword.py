@@ -66,11 +66,7 @@ class MatchLaws(StoreLaws):
     def test_a_search_finds_all_that_match_and_nothing_else(
         self, store: Store, corpus: Corpus, questions: list[tuple[KeywordQuery, Where]]
     ) -> None:
-        """A chunk is found, once, if and only if it matches.
-
-        It has a token of ``should``, every token of ``must`` and none of ``must_not``, and its
-        document passes the filters.
-        """
+        """Found once: any of ``should``, all of ``must``, none of ``must_not``, and the filters."""
         publish(store, *corpus)
         for query, where in questions:
             assert _places(store, query, where) == _expected(corpus, query, where)
@@ -79,10 +75,7 @@ class MatchLaws(StoreLaws):
     def test_phrases_match_side_by_side_in_one_column(
         self, store: Store, corpus: Corpus, questions: list[tuple[KeywordQuery, Where]]
     ) -> None:
-        """As above with phrases.
-
-        Their tokens stand next to each other, in order, in one column of one chunk.
-        """
+        """As above; the tokens of a phrase stand side by side, in order, in one column."""
         publish(store, *corpus)
         for query, where in questions:
             assert _places(store, query, where) == _expected(corpus, query, where)
@@ -132,10 +125,7 @@ class MatchLaws(StoreLaws):
     def test_tokens_are_never_syntax(
         self, store: Store, data: st.DataObject, vocabulary: list[str]
     ) -> None:
-        """A token is matched as it is, whatever characters it is made of.
-
-        Quotes, operators, wildcards, control characters, marks, any script.
-        """
+        """Quotes, operators, wildcards, control characters, any script: matched as they are."""
         corpus = data.draw(corpora(vocabulary), label="corpus")
         asked = st.lists(queries(vocabulary, longest_phrase=1), min_size=1, max_size=6)
         publish(store, *corpus)
@@ -170,10 +160,7 @@ class MatchLaws(StoreLaws):
     def test_filters_come_before_ranking(
         self, store: Store, corpus: Corpus, wheres: list[Where]
     ) -> None:
-        """``limit`` matches come back if that many pass the filters.
-
-        It does not matter how many better ones do not pass; they are the best of those that do.
-        """
+        """``limit`` matches come back if so many pass: the best of these."""
         publish(store, *corpus)
         for where in wheres:
             every = search(store, words("ant", "bee"), where)
@@ -227,10 +214,7 @@ class MatchLaws(StoreLaws):
 
     @law("keyword")
     def test_hostile_paths_can_be_asked_for(self, store: Store) -> None:
-        """A filter by a path finds what a glob of those characters matches.
-
-        Nothing is syntax but the glob's own.
-        """
+        """A filter by a path finds what that glob matches; nothing else in it is syntax."""
         corpus = [make_put(path, "ant") for path in HOSTILE_PATHS]
         publish(store, *corpus)
         for path in HOSTILE_PATHS:
@@ -275,10 +259,7 @@ class ScoreLaws(StoreLaws):
 
     @_each_answer
     def test_scores_are_above_0_and_best_first(self, store: Store, query: KeywordQuery) -> None:
-        """Every score is a finite number above 0, and none is above the one before it.
-
-        That goes for a token that all chunks have, too. No chunk stands twice.
-        """
+        """Finite, above 0 also for a token of all chunks, and never rising; no chunk twice."""
         found = search(store, query)
         scores = [hit.score for hit in found]
         assert all(score > 0 and isfinite(score) for score in scores)
@@ -289,11 +270,7 @@ class ScoreLaws(StoreLaws):
     def test_equal_scores_are_ordered_by_source_path_and_place(
         self, store: Store, keys: list[tuple[str, str]]
     ) -> None:
-        """Equal scores stand in the order of source, path and place in the document.
-
-        Paths are compared by code points. Chunks of the same words score the same, whatever order
-        they came in.
-        """
+        """Paths by code points; chunks of the same words score the same in any order."""
         publish(
             store, *(make_put(path, "ant", "bee", "ant", source=source) for source, path in keys)
         )
@@ -367,10 +344,7 @@ class ScoreLaws(StoreLaws):
     def test_a_score_is_the_sum_over_the_tokens(
         self, store: Store, corpus: Corpus, some: list[str], others: list[str]
     ) -> None:
-        """The score of a longer query is the sum of the scores of its parts, up to rounding.
-
-        So a token that stands twice counts twice, and none ever counts against a chunk.
-        """
+        """Up to rounding: a token that stands twice counts twice, none counts against a chunk."""
         publish(store, *corpus)
         sums: dict[ChunkId, float] = {}
         for part in (some, others):

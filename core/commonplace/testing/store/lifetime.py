@@ -77,20 +77,14 @@ class LifetimeLaws(StoreLaws):
 
     @law()
     def test_capabilities_are_known_words(self, store: Store) -> None:
-        """A store declares only capabilities that there are.
-
-        Phrases are of no use without keyword queries.
-        """
+        """A store declares known capabilities only, and phrases only with keyword queries."""
         assert store.capabilities <= _KNOWN
         assert store.capabilities, "a store that can do nothing"
         assert "keyword" in store.capabilities or "phrases" not in store.capabilities
 
     @law()
     def test_undeclared_keyword_queries_are_declined(self, store: Store) -> None:
-        """A store without the capability ``keyword`` raises ``DeclinedError``.
-
-        It does not answer that nothing was found.
-        """
+        """Without the capability ``keyword`` a query raises ``DeclinedError``."""
         if "keyword" in store.capabilities:
             pytest.skip("the store declares keyword")
         publish(store, make_put("a.md", "ant"))
@@ -99,10 +93,7 @@ class LifetimeLaws(StoreLaws):
 
     @law(corpus=corpora())
     def test_health_counts_what_is_there(self, store: Store, corpus: Corpus) -> None:
-        """Documents and chunks of the live build, in all and by source.
-
-        A deep check finds no fault in a healthy store.
-        """
+        """Documents and chunks of the live build, by source too; a deep check finds no fault."""
         publish(store, *corpus)
         documents = Counter(put.source for put in corpus)
         chunks = Counter({put.source: 0 for put in corpus})
@@ -117,10 +108,7 @@ class LifetimeLaws(StoreLaws):
 
     @law("keyword")
     def test_a_search_without_time_is_an_error(self, store: Store) -> None:
-        """A deadline that has passed raises ``DeadlineExceededError``.
-
-        It does so though the answer might have been quick: the caller has stopped waiting.
-        """
+        """``DeadlineExceededError``, however quick the answer: the caller has stopped waiting."""
         publish(store, make_put("a.md", "ant"))
         late = Deadline(0.0, clock=lambda: 1.0)
         with pytest.raises(DeadlineExceededError):
@@ -129,10 +117,7 @@ class LifetimeLaws(StoreLaws):
 
     @law("keyword")
     def test_a_search_gives_all_or_an_error(self, store: Store) -> None:
-        """A deadline that passes during a search never makes an answer shorter.
-
-        It raises ``DeadlineExceededError`` or comes too late. The store works on.
-        """
+        """A deadline that passes meanwhile never makes it shorter; the store works on."""
         publish(store, make_put("a.md", *["ant"] * 600))
         every = search(store, words("ant"))
         for steps in (*range(1, 20), 1_000_000):
@@ -146,10 +131,7 @@ class LifetimeLaws(StoreLaws):
 
     @law()
     def test_a_closed_store_does_not_answer(self, store: Store) -> None:
-        """Once closed, everything but ``capabilities`` and ``close`` raises a ``CommonplaceError``.
-
-        An empty answer would be taken for an empty memory.
-        """
+        """All but ``capabilities`` and ``close`` raises: nothing found would be a lie."""
         build = publish(store, make_put("a.md", "ant"))
         store.close()
 
@@ -201,10 +183,7 @@ class LeaseLaws(StoreLaws):
 
     @law()
     def test_one_thread_at_a_time_has_the_lease(self, store: Store) -> None:
-        """Another thread gets the lease once it is free.
-
-        Until then it gets ``IndexBusyError``, with ``wait=0`` at once.
-        """
+        """Another one gets ``IndexBusyError`` until it is free, with ``wait=0`` at once."""
         with ThreadPoolExecutor(1) as pool:
             assert not pool.submit(busy, store).result()
             with store.writer(wait=0):

@@ -74,10 +74,7 @@ class VectorLaws(StoreLaws):
     def test_missing_vectors_are_named_once(
         self, store: VectorStore, corpus: Corpus, share: int
     ) -> None:
-        """``missing_vectors`` names each digest without a vector once, with the text to embed.
-
-        That is ``embedding_text`` of a chunk of that digest.
-        """
+        """Each digest without a vector comes once, with the ``embedding_text`` of its chunk."""
         build = publish(store, *corpus)
         held = digests(corpus)[:share]
         attach(store, build, "space", dict.fromkeys(held, _EAST))
@@ -125,10 +122,7 @@ class VectorLaws(StoreLaws):
 
     @law("vectors", bad=st.sampled_from(sorted(_BAD)))
     def test_what_is_no_vector_is_refused(self, store: VectorStore, bad: str) -> None:
-        """Another length, or a number that is not finite, is a ``ValueError``.
-
-        Nothing of the batch is kept; nor can such a vector be searched for.
-        """
+        """Another length or a number not finite is a ``ValueError``; nothing is kept or found."""
         build = publish(store, make_put("a.md", _A, _B))
         with pytest.raises(ValueError, match=r"."):
             attach(store, build, "space", {_A.digest: _EAST, _B.digest: _BAD[bad]})
@@ -141,10 +135,7 @@ class VectorLaws(StoreLaws):
     def test_a_vector_that_is_not_of_unit_length_is_refused(
         self, store: VectorStore, length: float
     ) -> None:
-        """It is a ``ValueError``, and nothing of the batch is stored.
-
-        A length that float32 cannot tell from 1, or hardly, is 1.
-        """
+        """A ``ValueError``, nothing of the batch stored; what float32 hardly tells from 1 is 1."""
         build = publish(store, make_put("a.md", _A, _B))
         with pytest.raises(ValueError, match=r"."):
             attach(store, build, "space", {_A.digest: _EAST, _B.digest: _long(length)})
@@ -163,10 +154,7 @@ class VectorLaws(StoreLaws):
 
     @law("vectors")
     def test_a_dropped_space_is_gone(self, store: VectorStore) -> None:
-        """Nothing is left of it, others stay, and its name is free for other dimensions.
-
-        To drop it again is no error.
-        """
+        """Nothing is left of it, others stay, its name is free; dropping again is no error."""
         build = publish(store, make_put("a.md", _A))
         attach(store, build, "space", {_A.digest: _EAST})
         attach(store, build, "other", {_A.digest: _EAST})

@@ -44,7 +44,7 @@ def as_lines(outcomes: Sequence[Outcome]) -> list[str]:
             table += [[f"  {kind}", *_cells(rows), ""] for kind, rows in categories]
     times = _times(outcomes)
     table.append(["all", *_cells(_scores(outcomes)), f"{times['searchSeconds']:.2f}"])
-    names = [name for name, _ in _measures(_scores(outcomes))]
+    names = list(average(_scores(outcomes)))
     header = ["set", "queries", *names, "seconds"]
     widths = [max(len(row[place]) for row in [header, *table]) for place in range(len(header))]
     lines = columns(
@@ -82,13 +82,9 @@ def _times(outcomes: Sequence[Outcome]) -> dict[str, float]:
     }
 
 
-def _measures(rows: Scores) -> Iterable[tuple[str, float]]:
-    return average(rows).items()
-
-
 def _cells(rows: Scores) -> list[str]:
-    return [str(len(rows)), *(f"{value:.3f}" for _, value in _measures(rows))]
+    return [str(len(rows)), *(f"{value:.3f}" for value in average(rows).values())]
 
 
 def _row(rows: Scores) -> dict[str, float]:
-    return {"n": len(rows)} | {name: round(value, 4) for name, value in _measures(rows)}
+    return {"n": len(rows)} | {name: round(value, 4) for name, value in average(rows).items()}

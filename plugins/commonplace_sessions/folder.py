@@ -112,6 +112,10 @@ def is_codex(below: str) -> bool:
     return name.startswith("rollout-") and name.endswith(_SUFFIX)
 
 
+WANTED = {"sessions": is_openclaw, "claude-code": is_claude_code, "codex": is_codex}
+"""By the id of the source: whether the path below its folder is a transcript."""
+
+
 def day_of(name: str, began: float) -> date | None:
     """The day of a session: from its name, else its first message, else its archiving.
 

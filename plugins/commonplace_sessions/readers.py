@@ -285,3 +285,11 @@ def read_codex(transcript: Iterable[Record]) -> Iterator[Message]:
         if role == "user" and text.lstrip().startswith(_CODEX_OWN):
             continue
         yield Message(role, text, timestamp_of(record.get("timestamp")), line)
+
+
+READERS: dict[str, Reader] = {
+    "sessions": read_openclaw,
+    "claude-code": read_claude_code,
+    "codex": read_codex,
+}
+"""By the id of the source."""

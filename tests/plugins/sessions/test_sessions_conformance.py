@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING
 
 from commonplace.testing import SourceConformance
-from commonplace_sessions.plugin import TranscriptSettings, _sessions
+from commonplace_sessions.plugin import TranscriptSettings, _source
 
 if TYPE_CHECKING:
     from commonplace.plugin import Source, SourceContext
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 class TestSessions(SourceConformance):
     def make_source(self, context: SourceContext) -> Source:
-        return _sessions(context)
+        return _source("sessions", context)
 
     def growth(self, size: int, messages: int) -> TranscriptSettings:
         return TranscriptSettings(delta_bytes=size, delta_messages=messages)

@@ -278,21 +278,13 @@ class StoreMachine(RuleBasedStateMachine):
             self.store.activate(self._build("filling"))
         self.live, self.filling = (self.filling or ("", {}))[1], None
 
-    @precondition(lambda self: self.filling is not None)
-    @rule()
-    def give_up(self) -> None:
-        """The other build is dropped."""
-        with self.store.writer(wait=WAIT):
-            self.store.drop(self._build("filling"))
-        self.filling = None
-
-    @precondition(lambda self: self.live is not None)
-    @rule()
-    def drop(self) -> None:
-        """The live build is dropped, and nothing takes over."""
-        with self.store.writer(wait=WAIT):
-            self.store.drop(self._build("live"))
-        self.live = None
+    @rule(state=st.sampled_from(("filling", "live")))
+    def drop(self, state: str) -> None:
+        """A build is dropped; where it is the live one, nothing takes over."""
+        if getattr(self, state) is not None:
+            with self.store.writer(wait=WAIT):
+                self.store.drop(self._build(state))
+            setattr(self, state, None)
 
     @precondition(lambda self: "persistent" in self.store.capabilities)
     @rule()

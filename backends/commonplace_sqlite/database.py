@@ -16,8 +16,6 @@ from commonplace.plugin import (
     IndexNewerError,
     IndexReadOnlyError,
     IndexUnavailableError,
-    Lease,
-    make_private_folder,
 )
 from commonplace_sqlite import schema
 from commonplace_sqlite.connection import (
@@ -38,7 +36,7 @@ from commonplace_sqlite.connection import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from commonplace.plugin import Deadline, Holder
+    from commonplace.plugin import Deadline, Holder, Lease
     from commonplace_sqlite.connection import Access
 
 
@@ -103,8 +101,9 @@ class Database:
 
     def __init__(self, path: str, *, vfs: str = "", busy_ms: int = 5_000) -> None:
         path = self.path = os.path.abspath(path)
-        self._lease = Lease(f"{path}.lock")
         self._lock = threading.Lock()
+        self._lease_lock = threading.Lock()
+        self._made_lease: Lease | None = None
         self._reader = _Handle(path, lambda: open_for_reading(path, vfs=vfs, busy_ms=busy_ms))
         self._writer = _Handle(path, lambda: open_for_writing(path, vfs=vfs, busy_ms=busy_ms))
         self._busy_seconds = busy_ms / 1000
@@ -113,6 +112,16 @@ class Database:
         self._damage = ""
         self._unwritable = ""
         self._repairs: list[str] = []
+
+    @property
+    def _lease(self) -> Lease:
+        """The writer lease, made at its first use: a search that writes nothing needs none."""
+        with self._lease_lock:
+            if self._made_lease is None:
+                from commonplace.plugin import Lease
+
+                self._made_lease = Lease(f"{self.path}.lock")
+            return self._made_lease
 
     @property
     def in_memory(self) -> bool:
@@ -203,6 +212,8 @@ class Database:
             if not self.in_memory:
                 try:
                     if outermost:
+                        from commonplace.plugin import make_private_folder
+
                         make_private_folder(os.path.dirname(self.path))
                         stack.enter_context(self._lease.processes(give_up - time.monotonic()))
                     self._writable()

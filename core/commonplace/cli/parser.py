@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
 import os
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
 from commonplace.errors import suggest
+
+# argparse translates its messages by ``gettext``, and that by ``locale``: a tenth of the time of a
+# search, wasted in an English program. So it is given one that leaves them as they are.
+_english = {"gettext": str, "ngettext": lambda one, many, number: one if number == 1 else many}
+_found, sys.modules["gettext"] = sys.modules.get("gettext"), ModuleType("gettext")
+vars(sys.modules["gettext"]).update(_english)
+try:
+    import argparse
+    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+finally:
+    del sys.modules["gettext"]
+    if _found is not None:
+        sys.modules["gettext"] = _found
+vars(argparse).update(_=str, ngettext=_english["ngettext"])  # where it was imported before
 
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup
@@ -17,10 +31,6 @@ if TYPE_CHECKING:
 
 
 PROGRAM = "commonplace"
-
-# argparse imports ``locale`` to translate its messages: a tenth of the time of a search, wasted
-# in an English program.
-vars(argparse).update(_=str, ngettext=lambda one, many, number: one if number == 1 else many)
 
 
 class UsageError(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pluggy import PluginManager
@@ -16,12 +17,17 @@ from commonplace.host.registrars import REGISTRARS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from pluggy import HookimplOpts, HookspecOpts
+
     from commonplace.host.catalogue import Catalogue
     from commonplace.host.discovery import EntryPoint
     from commonplace.model.plugins import Registration
 
 
 R = TypeVar("R")
+
+_MARK = f"{GROUP}_impl"
+"""What pluggy's marker of implementations sets on a function."""
 
 
 class Failure:
@@ -63,6 +69,22 @@ class Entry:
         self.plugin = plugin
 
 
+class _Manager(PluginManager):
+    """pluggy's, which looks by ``inspect`` at every name: here only at those that may be hooks."""
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> HookimplOpts | None:
+        """The options of a hook that ``name`` implements, if it does."""
+        if isinstance(plugin, ModuleType) and not hasattr(vars(plugin).get(name), _MARK):
+            return None
+        return super().parse_hookimpl_opts(plugin, name)
+
+    def parse_hookspec_opts(self, module_or_class: object, name: str) -> HookspecOpts | None:
+        """The options of the hook that ``name`` specifies, if it does."""
+        if name.startswith("__"):
+            return None
+        return super().parse_hookspec_opts(module_or_class, name)  # type: ignore[arg-type]
+
+
 class Registry:
     """Fills itself one module and one kind at a time, each once, on first use.
 
@@ -72,7 +94,7 @@ class Registry:
     def __init__(self, catalogue: Catalogue, trace: Callable[[str], None] | None = None) -> None:
         self._catalogue = catalogue
         self._trace = trace
-        self._manager = PluginManager(GROUP)
+        self._manager = _Manager(GROUP)
         self._manager.add_hookspecs(Hooks)
         self._modules: dict[str, object | Failure] = {}
         self._entries: dict[str, Entry] = {}

@@ -18,7 +18,6 @@ from commonplace.index.planning import lies_under, plan_changes, scan_sources
 from commonplace.model.reports import Progress, SyncReport
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace.resilience.lock import waited_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -108,6 +107,9 @@ class IndexSync:
         report = self._without_writing(scans, force=force, at_most=at_most)
         if report is not None:
             return report
+        # Imported here: a search that finds nothing new to index does not pay for it.
+        from commonplace.resilience.lock import waited_for
+
         if progress is not None:
             total = sum(len(scan.report.documents) for scan in scans)
             progress(Progress(label="Looking for notes", completed=total, total=total))

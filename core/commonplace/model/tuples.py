@@ -5,9 +5,10 @@ face returns: named fields only, so that another field can be added without brea
 
 Every process pays for defining each class that it imports: ``typing.NamedTuple`` compiles every
 annotation only to throw the result away, and ``collections.namedtuple`` a constructor for each
-class, made or not. Here a constructor is compiled when it is first called, and the other methods
-are the same for all. Type checkers see ``typing.NamedTuple`` and a frozen dataclass (by
-``tuples.pyi``), and so check what is not checked here.
+class, made or not. Here a constructor is compiled when it is called for the second time, as most
+classes have one value in a search, and the other methods are the same for all. Type checkers see
+``typing.NamedTuple`` and a frozen dataclass (by ``tuples.pyi``), and so check what is not checked
+here.
 """
 
 from __future__ import annotations
@@ -50,6 +51,21 @@ class _Maker(type):
 
 
 def _new(cls: Any, /, *values: Any, **named: Any) -> Any:
+    """Make the first value; the next call compiles the constructor."""
+    owner = next(base for base in cls.__mro__ if "_fields" in vars(base))
+    owner.__new__ = staticmethod(_second)
+    fields = cls._fields
+    given = {**cls._field_defaults, **dict(zip(fields, values)), **named}  # noqa: B905 - may be fewer
+    if (
+        given.keys() != set(fields)
+        or not named.keys().isdisjoint(fields[: len(values)])
+        or len(values) > len(fields)
+    ):
+        return _second(cls, *values, **named)  # which raises
+    return tuple.__new__(cls, map(given.__getitem__, fields))
+
+
+def _second(cls: Any, /, *values: Any, **named: Any) -> Any:
     """Compile the constructor, and let it take the place of this one."""
     owner = next(base for base in cls.__mro__ if "_fields" in vars(base))
     made = _constructor(owner._fields, tuple(owner._field_defaults.values()))
@@ -139,6 +155,16 @@ class Record:
 
 
 def _first_init(self: Any, /, **values: Any) -> None:
+    """Fill the first record; the next call compiles the constructor."""
+    cls = type(self)
+    cls.__init__ = _second_init
+    given = {name: getattr(cls, name) for name in cls._fields if hasattr(cls, name)} | values
+    if given.keys() != set(cls._fields):
+        _second_init(self, **values)  # which raises
+    self.__dict__.update({name: given[name] for name in cls._fields})
+
+
+def _second_init(self: Any, /, **values: Any) -> None:
     """Compile the constructor of the class, and let it take the place of this one."""
     cls = type(self)
     given = [f"{name}=_cls.{name}" if hasattr(cls, name) else name for name in cls._fields]

@@ -49,6 +49,7 @@ class StandardAnalyser:
 
     def __init__(self) -> None:
         self._stems = _Stems()
+        self._word_terms = _WordTerms(self._stems)
         self._group_columns = _GroupColumns(self._stems)
 
     def chunk(self, text: str, *, heading: Sequence[str] = (), title: str = "") -> Terms:
@@ -84,6 +85,9 @@ class StandardAnalyser:
         """Where in ``text`` which terms are found: (start, end, terms), by start."""
         stem = self._stems.__getitem__
         for at, group in find_groups(text):
+            if group.isalnum() and group.isascii():  # just a word, as most groups are
+                yield at, at + len(group), self._word_terms[group]
+                continue
             for start, end, token, _, extra in pieces(group, at, stem):
                 yield start, end, ((token, *extra) if token else extra)
 
@@ -177,6 +181,20 @@ class _Stems(dict[str, str]):
                 stem = self._stemmer.stemWord(word)
         _remember(self, word, stem)
         return stem
+
+
+class _WordTerms(dict[str, tuple[str, ...]]):
+    """The terms of words of ASCII letters and digits already met."""
+
+    def __init__(self, stems: _Stems) -> None:
+        super().__init__()
+        self._stem = stems.__getitem__
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        ((_, _, token, _, extra),) = word_pieces(word, 0, self._stem)
+        terms = (token, *extra)
+        _remember(self, word, terms)
+        return terms
 
 
 class _GroupColumns(dict[str, tuple[str, str]]):

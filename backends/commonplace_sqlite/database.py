@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
+from _thread import TIMEOUT_MAX, allocate_lock  # threading takes a millisecond to import
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -101,8 +101,8 @@ class Database:
 
     def __init__(self, path: str, *, vfs: str = "", busy_ms: int = 5_000) -> None:
         path = self.path = os.path.abspath(path)
-        self._lock = threading.Lock()
-        self._lease_lock = threading.Lock()
+        self._lock = allocate_lock()
+        self._lease_lock = allocate_lock()
         self._made_lease: Lease | None = None
         self._reader = _Handle(path, lambda: open_for_reading(path, vfs=vfs, busy_ms=busy_ms))
         self._writer = _Handle(path, lambda: open_for_writing(path, vfs=vfs, busy_ms=busy_ms))
@@ -271,7 +271,7 @@ class Database:
         timeout = -1.0
         if deadline is not None:
             deadline.check("the search of the index")
-            timeout = min(deadline.remaining(), threading.TIMEOUT_MAX)
+            timeout = min(deadline.remaining(), TIMEOUT_MAX)
         if not self._lock.acquire(timeout=timeout):
             raise DeadlineExceededError("the index was busy with other searches for too long")
         try:

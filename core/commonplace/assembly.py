@@ -116,7 +116,7 @@ def make_backends(
         return backend(settings.backends[0], permits=permits)
 
     from commonplace.fallback.manager import FallbackMemoryManager
-    from commonplace.resilience.guarded_call import Worker
+    from commonplace.resilience.bounded_call import Worker
 
     return FallbackMemoryManager(
         [

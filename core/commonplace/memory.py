@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
+from _thread import allocate_lock  # threading takes a millisecond to import
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Self
 
@@ -72,7 +72,7 @@ class Memory:
         self._analyser = analyser_of(settings)
         self._sources, self._source_notices = make_sources(host, settings)
         self._env = env
-        self._opening = threading.Lock()
+        self._opening = allocate_lock()
         self._backend: Backend | FallbackMemoryManager | None = None
         self._closed = False
         self._searcher: Searcher | None = None

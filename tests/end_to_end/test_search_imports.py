@@ -26,13 +26,14 @@ raise SystemExit(code)
 # Each with all that is below it. ``json`` is for --json alone.
 FORBIDDEN = """
     asyncio attr attrs cattrs concurrent csv ctypes dataclasses datetime decimal difflib email
-    filelock glob hashlib http httpx importlib.metadata json keyring lancedb logging
+    filelock gettext glob hashlib http httpx importlib.metadata json keyring lancedb locale logging
     markdown_it multiprocessing numpy pathlib pickle platform platformdirs pyjson5 random regex
     rich select selectors shlex shutil signal simsimd socket sqlite3 sqlite_vec ssl statistics
-    string subprocess tempfile tomllib urllib uuid xllamacpp zipfile
+    string subprocess tempfile threading tomllib urllib uuid xllamacpp zipfile
 """
 OURS = """
-    commonplace.aio commonplace.resilience.breaker commonplace.cli.checks commonplace.cli.failure
+    commonplace.aio commonplace.resilience.bounded_call commonplace.resilience.breaker
+    commonplace.resilience.lock commonplace.cli.checks commonplace.cli.failure
     commonplace.cli.jsonify commonplace.cli.terminal commonplace.config.json5
     commonplace.config.resolve commonplace.config.schema commonplace.embedding.service
     commonplace.host.events commonplace.index.documents commonplace.index.indexing

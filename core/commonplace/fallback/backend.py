@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
+from _thread import allocate_lock  # threading takes a millisecond to import
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Fallback, Query, Where
     from commonplace.protocols.managers import MemoryManager
+    from commonplace.resilience.bounded_call import Worker
     from commonplace.resilience.breaker import CircuitBreaker
-    from commonplace.resilience.guarded_call import Worker
 
 
 T = TypeVar("T")
@@ -78,9 +78,9 @@ class Backend:
         self._bounded = worker is not None
         self._permits = permits
         self._clock = clock
-        self._opening = threading.Lock()
+        self._opening = allocate_lock()
         self._manager: MemoryManager | None = None
-        self._closed = threading.Event()
+        self._closed = False
 
     def manager(self) -> MemoryManager:
         """The manager, made if it has not been.
@@ -88,13 +88,14 @@ class Backend:
         Raises :class:`~commonplace.errors.UnavailableError` where it cannot be.
         """
         with self._opening:
-            if self._closed.is_set():
-                raise UnavailableError(f"{self.id} is closed")
+            self._check_open()
             if self._manager is None:
                 made = self._make()
-                if self._closed.is_set():  # meanwhile
+                try:
+                    self._check_open()  # it may have been closed meanwhile
+                except UnavailableError:
                     made.close()
-                    raise UnavailableError(f"{self.id} is closed")
+                    raise
                 self._manager = made
             return self._manager
 
@@ -238,10 +239,14 @@ class Backend:
     def close(self) -> None:
         """Close the manager if it was made; closing twice is fine."""
         # Without the lock: a manager that hangs while it is made must not keep others from ending.
-        self._closed.set()
+        self._closed = True
         manager, self._manager = self._manager, None
         if manager is not None:
             manager.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise UnavailableError(f"{self.id} is closed")
 
     def _mistake(self, error: Exception) -> UnavailableError:
         return UnavailableError(f"{self.id} failed: {type(error).__name__}: {error}")

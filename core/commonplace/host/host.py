@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import threading
+from _thread import RLock  # threading takes a millisecond to import
 from typing import TYPE_CHECKING, Any
 
 from commonplace.errors import (
@@ -52,7 +52,7 @@ class PluginHost:
         self._given = entry_points
         self._cache_dir = cache_dir
         self._env = os.environ if env is None else env
-        self._lock = threading.RLock()
+        self._lock = RLock()
         self._found: tuple[Catalogue, Registry] | None = None
         self._bus: EventBus | None = None
         self._called: dict[str, Listeners] = {}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
+from _thread import TIMEOUT_MAX, allocate_lock  # threading takes a millisecond to import
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -24,6 +24,7 @@ from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
 
 if TYPE_CHECKING:
+    from _thread import LockType
     from collections.abc import Callable, Iterator, Sequence
 
     from commonplace.embedding.service import EmbeddingService
@@ -91,8 +92,8 @@ class IndexedMemoryManager:
         self._embedding = embedding
         self._wanted = arms
         self._clock_ns = clock_ns
-        self._sync_lock = threading.Lock()
-        self._embed_lock = threading.Lock()
+        self._sync_lock = allocate_lock()
+        self._embed_lock = allocate_lock()
 
     def search(
         self, query: Query, *, where: Where, limit: int, deadline: Deadline
@@ -263,9 +264,9 @@ class IndexedMemoryManager:
 
 
 @contextmanager
-def _held(lock: threading.Lock, deadline: Deadline) -> Iterator[None]:
+def _held(lock: LockType, deadline: Deadline) -> Iterator[None]:
     """Hold ``lock``; waits for another thread until ``deadline`` at most."""
-    look = LOOK_SECONDS if deadline.cancellable else threading.TIMEOUT_MAX
+    look = LOOK_SECONDS if deadline.cancellable else TIMEOUT_MAX
     while not lock.acquire(timeout=min(deadline.remaining(), look)):
         if deadline.expired:
             holder = "another thread of this process"

@@ -1,105 +1,24 @@
-"""One guarded caller for parts that may fail or hang: breakers, bounded time, state."""
+"""Calls of a part that may fail, each counted by a circuit breaker."""
 
 from __future__ import annotations
 
-import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from commonplace.errors import DeadlineExceededError, UnavailableError, reason_of
 from commonplace.model.tuples import NamedTuple
-from commonplace.resilience.deadline import INFINITY, LOOK_SECONDS, NEVER
+from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from commonplace.errors import CommonplaceError
+    from commonplace.resilience.bounded_call import Worker
     from commonplace.resilience.breaker import BreakerState, CircuitBreaker
     from commonplace.resilience.deadline import Deadline
 
 
 T = TypeVar("T")
-
-_AT_MOST = 64
-
-
-def _wait(event: threading.Event, seconds: float) -> bool:
-    return event.wait(min(seconds, threading.TIMEOUT_MAX))
-
-
-class Worker:
-    """Runs the calls of one part, each on a daemon thread of its own.
-
-    A thread cannot be stopped from outside: one that does not come back keeps its place among
-    ``at_most``, and what it may still answer is dropped. With no place left, calls are refused.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        *,
-        at_most: int = _AT_MOST,
-        wait: Callable[[threading.Event, float], bool] = _wait,
-    ) -> None:
-        self.name = name
-        self._places = threading.BoundedSemaphore(at_most)
-        self._at_most = at_most
-        self._wait = wait
-
-    def run(self, work: Callable[[], T], deadline: Deadline) -> T:
-        """What ``work`` returns or raises, if it does so before ``deadline``.
-
-        Raises :class:`~commonplace.errors.DeadlineExceededError` if it does not, soon after one
-        that was cancelled, and
-        :class:`~commonplace.errors.UnavailableError` where too many earlier calls are still out.
-        A deadline that never comes needs no thread: the work is done in the caller's own.
-        """
-        seconds = deadline.remaining()
-        if seconds == INFINITY:
-            return work()
-        if not self._places.acquire(blocking=False):
-            raise UnavailableError(f"{self.name}: {self._at_most} calls have not come back")
-        call = _Call(work, self._places)
-        thread = threading.Thread(target=call.make, name=f"commonplace-{self.name}", daemon=True)
-        try:
-            thread.start()
-        except RuntimeError as error:  # no more threads, or the interpreter is about to end
-            self._places.release()
-            raise UnavailableError(f"{self.name}: no thread could be started: {error}") from error
-        left = seconds
-        while not self._wait(call.done, min(left, LOOK_SECONDS) if deadline.cancellable else left):
-            left -= LOOK_SECONDS
-            if not deadline.cancellable or deadline.cancelled or left <= 0:
-                raise DeadlineExceededError(f"{self.name} did not answer within {seconds:.3g} s")
-        return call.outcome()
-
-
-class _Call(Generic[T]):
-    """One call and what came of it."""
-
-    def __init__(self, work: Callable[[], T], places: threading.BoundedSemaphore) -> None:
-        self._work = work
-        self._places = places
-        self.done = threading.Event()
-        self._answers: list[T] = []
-        self._error: BaseException | None = None
-
-    def make(self) -> None:
-        """Do the work, on the thread made for it."""
-        try:
-            self._answers.append(self._work())
-        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
-            self._error = error
-        finally:
-            self._places.release()
-            self.done.set()
-
-    def outcome(self) -> T:
-        """The answer, or the error raised here; once ``done``."""
-        if self._error is not None:
-            raise self._error
-        return self._answers[0]
-
 
 _FAIR_SECONDS = 1.0
 """A call that was given less time than this and did not end in it counts against no part."""

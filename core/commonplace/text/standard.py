@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from _thread import allocate_lock  # threading takes a millisecond to import
 from itertools import islice
-from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 import Stemmer
@@ -172,7 +172,7 @@ class _Stems(dict[str, str]):
     def __init__(self) -> None:
         super().__init__()
         self._stemmer = Stemmer.Stemmer("english", 0)
-        self._lock = Lock()
+        self._lock = allocate_lock()
 
     def __missing__(self, word: str) -> str:
         stem = word

@@ -18,9 +18,9 @@ from commonplace.fallback.manager import FallbackMemoryManager
 from commonplace.model.reports import SyncReport
 from commonplace.model.search import Arm, Found, KeywordQuery, Query, StoredChunk
 from commonplace.protocols.contexts import ManagerHealth
+from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.breaker import CircuitBreaker
 from commonplace.resilience.deadline import Deadline
-from commonplace.resilience.guarded_call import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from commonplace.errors import DeadlineExceededError, UnavailableError
+from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER, Deadline
-from commonplace.resilience.guarded_call import Worker
 
 
 def test_what_comes_back_in_time_is_handed_on() -> None:

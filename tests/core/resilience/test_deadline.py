@@ -9,8 +9,8 @@ from math import inf
 import pytest
 
 from commonplace.errors import DeadlineExceededError, IndexBusyError
+from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER, Deadline
-from commonplace.resilience.guarded_call import Worker
 
 
 def test_what_is_cancelled_has_no_time_left_and_neither_has_what_was_made_of_it() -> None:

@@ -13,9 +13,10 @@ from commonplace.errors import (
     ProviderError,
     UnavailableError,
 )
+from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.breaker import CircuitBreaker
 from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace.resilience.guarded_call import Failure, GuardedCaller, Worker
+from commonplace.resilience.guarded_call import Failure, GuardedCaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable

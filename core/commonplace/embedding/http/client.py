@@ -19,7 +19,7 @@ from commonplace.embedding.http.errors import (
     retry_of,
 )
 from commonplace.errors import DeadlineExceededError, ProviderError
-from commonplace.resilience.guarded_call import Worker
+from commonplace.resilience.bounded_call import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from commonplace.cli.dispatch import BUILTIN, builtin_command
-from commonplace.cli.parser import PROGRAM, Parser, add_common
+from commonplace.cli.parser import BUILTIN, PROGRAM, Parser, add_common, builtin_command
 from commonplace_evaluation.command import EvalCommand
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
-from commonplace.cli.dispatch import BUILTIN
+from commonplace.cli.parser import BUILTIN
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = DOCS / "cli.md"

@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _guarded(argv: Sequence[str]) -> int:
     try:
-        from commonplace.cli.dispatch import dispatch
+        from commonplace.cli.parser import dispatch
 
         code = dispatch(argv)
         sys.stdout.flush()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.cli.dispatch import dispatch
+from commonplace.cli.parser import dispatch
 from commonplace.model.plugins import Probe
 from commonplace.resilience.deadline import NEVER
 from commonplace_qmd.engine.values import QmdError

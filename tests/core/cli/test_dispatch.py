@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import commonplace
-from commonplace.cli.dispatch import BUILTIN, builtin_command
-from commonplace.cli.parser import command_parser
+from commonplace.cli.parser import BUILTIN, builtin_command, command_parser
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from commonplace.cli.hits import notes_on, plain_hits, pretty_hits
+from commonplace.cli.commands.search import notes_on, plain_hits, pretty_hits
 from commonplace.cli.jsonify import dumps, result_json
 from commonplace.cli.terminal import Style
 from commonplace.model.search import (

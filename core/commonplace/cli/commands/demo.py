@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from commonplace.cli.commands.search import show_hits
 from commonplace.cli.terminal import count
 from commonplace.errors import WorkspaceError
 
@@ -60,7 +61,7 @@ class DemoCommand:
         for query, result in found:
             context.line(style.strong(f"commonplace search {_quoted(query)}"))
             context.line()
-            _show(context, result)
+            show_hits(result, context)
         _what_next(context, folder, config)
         return 0
 
@@ -117,17 +118,6 @@ def _emit(
             ],
         }
     )
-
-
-def _show(context: Context, result: SearchResult) -> None:
-    if context.pretty:
-        from commonplace.cli.hits import pretty_hits
-
-        context.out.write(pretty_hits(result, context.style))
-    else:
-        from commonplace.cli.hits import plain_hits
-
-        context.out.write(plain_hits(result, explain=False))
 
 
 def _what_next(context: Context, folder: str, config: str) -> None:

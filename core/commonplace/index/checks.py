@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from attrs import frozen
+
 from commonplace.errors import CommonplaceError, IndexCorruptError, UnavailableError
 from commonplace.index.builds import forced_at, is_abandoned, live_build, plain_identity
 from commonplace.model.chunks import embedding_text
-from commonplace.model.search import KeywordQuery, Where
+from commonplace.model.search import KeywordQuery, Where, cited
 from commonplace.model.store import Finding, Fix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from commonplace.model.reports import SyncReport
-    from commonplace.model.search import StoredChunk
     from commonplace.model.store import Build, StoreHealth
     from commonplace.protocols.stores import Store
     from commonplace.resilience.deadline import Deadline
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _PATIENCE_SECONDS = 30.0
 
 
+@frozen
 class IndexCheck:
     """Checks ``store``, of which ``health`` is the own report.
 
@@ -31,30 +33,19 @@ class IndexCheck:
     ``maintain`` updates the index, ``rebuild`` rebuilds it. ``now`` is in epoch seconds.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        health: StoreHealth,
-        *,
-        identity: str,
-        fingerprints: Mapping[str, str],
-        maintain: Callable[[], SyncReport],
-        rebuild: Callable[[], SyncReport],
-        now: float,
-    ) -> None:
-        self._store = store
-        self._health = health
-        self._identity = identity
-        self._fingerprints = fingerprints
-        self._maintain = maintain
-        self._rebuild_index = rebuild
-        self._now = now
+    store: Store
+    health: StoreHealth
+    identity: str
+    fingerprints: Mapping[str, str]
+    maintain: Callable[[], SyncReport]
+    rebuild: Callable[[], SyncReport]
+    now: float
 
     def findings(self) -> Iterator[Finding]:
         """One for each check, those of the store included."""
         yield self._whole()
         try:
-            live = live_build(self._store)
+            live = live_build(self.store)
             yield from (
                 self._identity_of(live),
                 self._fingerprints_of(live),
@@ -62,13 +53,13 @@ class IndexCheck:
             )
         except UnavailableError as error:
             yield Finding("problem", "identity", f"not known: {error}")
-        for finding in self._health.findings:
+        for finding in self.health.findings:
             # A rebuild beside the damaged index is tried before the fixes of the store.
             damage = finding.state == "problem"
             yield finding._replace(fix=None) if damage else finding
 
     def _whole(self) -> Finding:
-        problems = self._health.problems
+        problems = self.health.problems
         if not problems:
             return Finding("ok", "check", "no problems found")
         words = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
@@ -76,9 +67,9 @@ class IndexCheck:
         return Finding("problem", "check", f"{words}: {problems[0]}", fix)
 
     def _rebuild(self) -> str:
-        report = self._rebuild_index()
+        report = self.rebuild()
         notes = report.added + report.updated + report.unchanged
-        after = self._store.health(deep=True)
+        after = self.store.health(deep=True)
         if not after.problems:
             return f"rebuilt the index from {notes} notes"
         last = next((one.fix for one in after.findings if one.state == "problem"), None)
@@ -88,59 +79,59 @@ class IndexCheck:
                 hint="check the disk, or delete the index: notes are not touched",
             )
         said = last.run()
-        report = self._maintain()
+        report = self.maintain()
         return f"{said}; rebuilt it from {report.added + report.updated} notes"
 
     def _identity_of(self, live: Build | None) -> Finding:
         if live is None:
             return Finding("ok", "identity", "there is no index yet")
-        today, then = _parts(self._identity), _parts(plain_identity(live.identity))
+        today, then = _parts(self.identity), _parts(plain_identity(live.identity))
         other = [
             f"{name} {then.get(name) or 'none'}, today {today.get(name) or 'none'}"
             for name in today
             if today.get(name) != then.get(name)
         ]
         if not other:
-            return Finding("ok", "identity", f"current: {self._identity}")
+            return Finding("ok", "identity", f"current: {self.identity}")
         value = "differs from today: " + "; ".join(other)
         return Finding("warning", "identity", value, self._reindex())
 
     def _fingerprints_of(self, live: Build | None) -> Finding:
-        documents = list(self._store.documents(live)) if live is not None else []
+        documents = list(self.store.documents(live)) if live is not None else []
         others = [
             document.fingerprint
             for document in documents
-            if document.fingerprint != self._fingerprints.get(document.source, document.fingerprint)
+            if document.fingerprint != self.fingerprints.get(document.source, document.fingerprint)
         ]
         if not others:
             return Finding("ok", "fingerprints", "all current")
         value = (
             f"{len(others)} of {len(documents)} notes have another: {others[0]}, today "
-            + ", ".join(sorted(set(self._fingerprints.values())))
+            + ", ".join(sorted(set(self.fingerprints.values())))
         )
         return Finding("warning", "fingerprints", value, self._reindex())
 
     def _reindex(self) -> Fix:
         def run() -> str:
-            report = self._maintain()
+            report = self.maintain()
             return f"re-indexed {report.added + report.updated} notes"
 
         return Fix("re-index what differs from today's settings", run)
 
     def _unfinished(self, live: Build | None) -> Finding:
-        begun = [build for build in self._store.builds() if build.state == "filling"]
+        begun = [build for build in self.store.builds() if build.state == "filling"]
         if not begun:
             return Finding("ok", "unfinished", "no build")
         build = begun[0]
-        value = f"a build of {len(list(self._store.documents(build)))} notes"
-        if not is_abandoned(build, live, self._identity, self._now):
+        value = f"a build of {len(list(self.store.documents(build)))} notes"
+        if not is_abandoned(build, live, self.identity, self.now):
             force = " --force" if forced_at(build.identity) is not None else ""
             return Finding("ok", "unfinished", f"{value}: `commonplace index{force}` continues it")
 
         def run() -> str:
-            with self._store.writer(wait=_PATIENCE_SECONDS):
-                if build in self._store.builds():
-                    self._store.drop(build)
+            with self.store.writer(wait=_PATIENCE_SECONDS):
+                if build in self.store.builds():
+                    self.store.drop(build)
             return f"dropped {value}"
 
         fix = Fix("drop the unfinished build, which is never continued", run)
@@ -164,23 +155,13 @@ def citation_of(store: Store, analyser: Analyser, text: str, *, deadline: Deadli
 
     ``""`` if there is none, or if a search for its own words fails to find it.
     """
-    try:
-        return _found(store, analyser, text, deadline)
-    except CommonplaceError:
-        return ""  # it is only shown to users: embedding continues without it
-
-
-def _found(store: Store, analyser: Analyser, text: str, deadline: Deadline) -> str:
     words = [word for _, _, words in analyser.spans(text) for word in words]
     query = KeywordQuery(should=tuple(dict.fromkeys(words))[:_WORDS])
-    for hit in store.keyword(query, where=Where(), limit=_DEPTH, deadline=deadline).found:
+    try:
+        found = store.keyword(query, where=Where(), limit=_DEPTH, deadline=deadline).found
+    except CommonplaceError:
+        return ""  # it is only shown to users: embedding continues without it
+    for hit in found:
         if embedding_text(hit.chunk) == text:
-            return _cited(hit.chunk)
+            return cited(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line)
     return ""
-
-
-def _cited(chunk: StoredChunk) -> str:
-    lines = f"#L{chunk.start_line}"
-    if chunk.end_line != chunk.start_line:
-        lines += f"-L{chunk.end_line}"
-    return chunk.path + lines

@@ -7,6 +7,8 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
+from attrs import Factory, define
+
 from commonplace.index.planning import is_unsettled, settled_stamp
 from commonplace.model.chunks import (
     AnalysedChunk,
@@ -62,6 +64,7 @@ def resume_of(text: str) -> Resume:
     return Resume(int(keep), position) if keep.isdecimal() and position else Resume()
 
 
+@define
 class GrowingDocument:
     """The changes of one document from ``resume`` on.
 
@@ -69,17 +72,10 @@ class GrowingDocument:
     of a text.
     """
 
-    def __init__(
-        self,
-        ref: DocumentRef,
-        fingerprint: str,
-        resume: Resume,
-        analyse: Callable[[Document], Sequence[AnalysedChunk]],
-    ) -> None:
-        self._ref = ref
-        self._fingerprint = fingerprint
-        self._resume = resume
-        self._analyse = analyse
+    _ref: DocumentRef
+    _fingerprint: str
+    _resume: Resume
+    _analyse: Callable[[Document], Sequence[AnalysedChunk]]
 
     def change(
         self, segments: Sequence[Segment], stamp: Stamp, *, resumable: bool
@@ -92,28 +88,19 @@ class GrowingDocument:
             if segment.place:
                 self._resume = Resume(before.keep + len(chunks), segment.place)
         document = segments[-1].document
-        day = document.day.isoformat() if document.day else None
+        make: Callable[..., PutDocument | AppendDocument]
         if before.position:
-            return AppendDocument(
-                source=self._ref.source,
-                path=self._ref.path,
-                keep=before.keep,
-                digest=document.digest,
-                stamp=stamp,
-                day=day,
-                chunks=tuple(chunks),
-                resume=self._resume.text,
-            )
-        return PutDocument(
+            make = partial(AppendDocument, keep=before.keep)
+        else:
+            make = partial(PutDocument, fingerprint=self._fingerprint, trust=document.trust)
+        return make(
             source=self._ref.source,
             path=self._ref.path,
             digest=document.digest,
             stamp=stamp,
-            fingerprint=self._fingerprint,
-            day=day,
-            trust=document.trust,
+            day=document.day.isoformat() if document.day else None,
             chunks=tuple(chunks),
-            resume=self._resume.text if resumable else "",
+            resume=self._resume.text if resumable or before.position else "",
         )
 
 
@@ -154,6 +141,7 @@ class _Job(NamedTuple):
         return Outcome("added" if self.old is None else "updated")
 
 
+@define
 class DocumentProcessor:
     """Reads, cuts and analyses documents.
 
@@ -161,20 +149,12 @@ class DocumentProcessor:
     long one is put in several changes; after each the index holds it as if it ended there.
     """
 
-    def __init__(
-        self,
-        *,
-        sources: Mapping[str, Source],
-        chunker: Chunker,
-        analyser: Analyser,
-        clock_ns: Callable[[], int],
-        appends: bool,
-    ) -> None:
-        self._sources = sources
-        self._analyse = partial(analyse_chunks, chunker=chunker, analyser=analyser)
-        self._clock_ns = clock_ns
-        self._appends = appends
-        self._racy: list[_Racy] = []
+    _sources: Mapping[str, Source]
+    _chunker: Chunker
+    _analyser: Analyser
+    _clock_ns: Callable[[], int]
+    _appends: bool
+    _racy: list[_Racy] = Factory(list)
 
     def process(
         self,
@@ -240,11 +220,15 @@ class DocumentProcessor:
         stamp = self._stamp(document, job.now_ns, "")
         if job.is_stored(document):
             return job.touch(stamp)
-        whole = GrowingDocument(job.ref, job.fingerprint, Resume(), self._analyse)
+        whole = self._growing_document(job, Resume())
         return job.finish(whole.change([Segment(document)], stamp, resumable=False))
 
+    def _growing_document(self, job: _Job, resume: Resume) -> GrowingDocument:
+        analyse = partial(analyse_chunks, chunker=self._chunker, analyser=self._analyser)
+        return GrowingDocument(job.ref, job.fingerprint, resume, analyse)
+
     def _continue(self, job: _Job, segments: Iterable[Segment], resume: Resume) -> Outcome:
-        growing = GrowingDocument(job.ref, job.fingerprint, resume, self._analyse)
+        growing = self._growing_document(job, resume)
         held: list[Segment] = []
         size = 0
         written = False

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, get_args
+from collections import Counter
+from typing import TYPE_CHECKING
 
-from commonplace.index.documents import DocumentProcessor, Result
+from attrs import Factory, define, frozen
+
 from commonplace.index.planning import TICK_NS
 from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument
 from commonplace.model.reports import Progress, SyncReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from commonplace.index.documents import Outcome
+    from commonplace.index.documents import DocumentProcessor, Result
     from commonplace.index.planning import Plan, SourceScan
     from commonplace.model.chunks import Change
-    from commonplace.model.documents import DocumentRef
     from commonplace.model.reports import ProgressCallback
     from commonplace.model.store import Build
-    from commonplace.protocols.sources import Chunker, Source
     from commonplace.protocols.stores import Store
     from commonplace.resilience.deadline import Deadline
-    from commonplace.text.analyse import Analyser
 
 
 _BATCH_CHUNKS = 500
 _BATCH_DOCUMENTS = 200
 
 
+@frozen
 class Indexer:
     """Processes documents and writes them to the store in batches.
 
@@ -36,25 +36,9 @@ class Indexer:
     half replaced. Only a long growing document may be left shorter than it is.
     """
 
-    def __init__(
-        self,
-        *,
-        store: Store,
-        sources: Mapping[str, Source],
-        chunker: Chunker,
-        analyser: Analyser,
-        clock_ns: Callable[[], int] = time.time_ns,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._store = store
-        self._sleep = sleep
-        self._processor = DocumentProcessor(
-            sources=sources,
-            chunker=chunker,
-            analyser=analyser,
-            clock_ns=clock_ns,
-            appends="append" in store.capabilities,
-        )
+    _store: Store
+    _processor: DocumentProcessor
+    _sleep: Callable[[float], None] = time.sleep
 
     def apply(
         self,
@@ -74,7 +58,8 @@ class Indexer:
         have grown, and was replaced, is left for later if it has more than ``largest`` bytes.
         """
         fingerprints = {scan.source: scan.fingerprint for scan in scans}
-        counts = _Counts()
+        results: Counter[Result] = Counter()
+        unreadable: list[tuple[str, str]] = []
         done = 0
         total = before + len(plan.read) + len(plan.left)
 
@@ -93,7 +78,9 @@ class Indexer:
             outcome = self._processor.process(
                 ref, old, fingerprints[ref.source], batch.put, deadline=deadline, largest=largest
             )
-            counts.count(ref, outcome)
+            results[outcome.result] += 1
+            if outcome.result == "unreadable":
+                unreadable.append((ref.path, outcome.reason))
             done += 1
         for gone in plan.gone:
             batch.put(DeleteDocument(gone.source, gone.path))
@@ -101,16 +88,16 @@ class Indexer:
         if plan.read:
             show_progress()
         return SyncReport(
-            added=counts.results["added"],
-            updated=counts.results["updated"],
+            added=results["added"],
+            updated=results["updated"],
             removed=len(plan.gone),
             # What vanished since the scan is removed after the next scan, which will not find it.
-            unchanged=plan.unchanged + counts.results["unchanged"] + counts.results["vanished"],
+            unchanged=plan.unchanged + results["unchanged"] + results["vanished"],
             chunks_written=batch.chunks,
-            opened=counts.opened,
-            remaining=len(plan.read) - done + counts.results["unfinished"] + len(plan.left),
+            opened=done - results["vanished"] - results["unreadable"],
+            remaining=len(plan.read) - done + results["unfinished"] + len(plan.left),
             known=plan.known,
-            unreadable=tuple(counts.unreadable),
+            unreadable=tuple(unreadable),
             hidden=plan.hidden,
             deferred=len(plan.deferred),
         )
@@ -128,16 +115,16 @@ class Indexer:
             self._store.put_documents(build, touches)
 
 
+@define
 class _Batch:
     """Changes to write to a build; ``written`` is called after each transaction."""
 
-    def __init__(self, store: Store, build: Build, written: Callable[[], None]) -> None:
-        self._store = store
-        self._build = build
-        self._written = written
-        self._changes: list[Change] = []
-        self._weight = 0
-        self.chunks = 0
+    _store: Store
+    _build: Build
+    _written: Callable[[], None]
+    _changes: list[Change] = Factory(list)
+    _weight: int = 0
+    chunks: int = 0
 
     def put(self, change: Change) -> None:
         """Add ``change``, and write all of them if they are enough for a transaction."""
@@ -154,19 +141,3 @@ class _Batch:
         if self._changes:
             self._store.put_documents(self._build, self._changes)
         self._changes, self._weight = [], 0
-
-
-class _Counts:
-    """Counts of the results so far."""
-
-    def __init__(self) -> None:
-        self.results: dict[str, int] = dict.fromkeys(get_args(Result), 0)
-        self.opened = 0
-        self.unreadable: list[tuple[str, str]] = []
-
-    def count(self, ref: DocumentRef, outcome: Outcome) -> None:
-        """Add the outcome of a document."""
-        self.results[outcome.result] += 1
-        self.opened += outcome.result not in ("vanished", "unreadable")
-        if outcome.result == "unreadable":
-            self.unreadable.append((ref.path, outcome.reason))

@@ -18,7 +18,7 @@ from commonplace.errors import (
 from commonplace.index.builds import build_identity, can_answer, live_build
 from commonplace.index.planning import MissingSource, with_scans
 from commonplace.index.retrieval import keyword_arm
-from commonplace.index.syncing import IndexSync
+from commonplace.index.syncing import IndexSync, SyncOptions
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
@@ -80,18 +80,12 @@ class IndexedMemoryManager:
         }
         self._analyser = analyser
         self._identity = build_identity(analyser, workspace)
+        configured = frozenset(source.id for source in sources)
         self._sync = IndexSync(
-            store=store,
-            sources=self._sources,
-            configured=frozenset(source.id for source in sources),
-            chunker=chunker,
-            analyser=analyser,
-            identity=self._identity,
-            clock_ns=clock_ns,
+            store, self._sources, configured, chunker, analyser, self._identity, clock_ns
         )
         self._embedding = embedding
         self._wanted = arms
-        self._clock_ns = clock_ns
         self._sync_lock = allocate_lock()
         self._embed_lock = allocate_lock()
 
@@ -166,28 +160,17 @@ class IndexedMemoryManager:
         Text is searchable before it is embedded; vectors are added request by request.
         """
         started = time.monotonic()
+        options = SyncOptions(force, at_most, eager or force, deadline, progress, wait)
         with _held(self._sync_lock, deadline):
-            scans = self._sync.scan(eager=eager or force)
-            sync = partial(
-                self._sync.sync,
-                scans,
-                force=force,
-                at_most=at_most,
-                eager=eager or force,
-                deadline=deadline,
-                progress=progress,
-                wait=wait,
-            )
+            scans = self._sync.scan(eager=options.eager)
             try:
-                report = sync()
-            except IndexCorruptError:
-                report = sync()  # the store sets it aside and starts a new one
+                report = self._sync.sync(scans, options)
+            except IndexCorruptError:  # the store sets it aside and starts a new one
+                report = self._sync.sync(scans, options)
         if embed:
             # Not under the first lock: embedding may take long, and searches must not wait for it.
             with _held(self._embed_lock, deadline):
-                report = self._embed(
-                    report, rebuild=force, deadline=deadline, progress=progress, wait=wait
-                )
+                report = self._embed(report, options)
         return with_scans(report, scans).replace(seconds=time.monotonic() - started)
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
@@ -213,11 +196,11 @@ class IndexedMemoryManager:
         check = IndexCheck(
             self._store,
             store,
-            identity=self._identity,
-            fingerprints=self._sync.fingerprints(),
+            self._identity,
+            self._sync.fingerprints(),
             maintain=partial(self.maintain, deadline=NEVER),
             rebuild=rebuild,
-            now=self._clock_ns() / 1e9,
+            now=self._sync.clock_ns() / 1e9,
         )
         return tuple(check.findings())
 
@@ -234,15 +217,7 @@ class IndexedMemoryManager:
     def _vectors(self) -> VectorStore | None:
         return cast("VectorStore", self._store) if "vectors" in self._store.capabilities else None
 
-    def _embed(
-        self,
-        report: SyncReport,
-        *,
-        rebuild: bool,
-        deadline: Deadline,
-        progress: ProgressCallback | None,
-        wait: float,
-    ) -> SyncReport:
+    def _embed(self, report: SyncReport, options: SyncOptions) -> SyncReport:
         vectors, live = self._vectors(), live_build(self._store)
         service = self._embedding() if vectors is not None and live is not None else None
         if vectors is None or live is None or service is None:
@@ -254,11 +229,11 @@ class IndexedMemoryManager:
             service,
             vectors,
             live,
-            rebuild=rebuild,
-            deadline=deadline,
-            progress=progress,
-            wait=wait,
-            locate=lambda text: citation_of(vectors, self._analyser, text, deadline=deadline),
+            rebuild=options.force,
+            deadline=options.deadline,
+            progress=options.progress,
+            wait=options.wait,
+            locate=partial(citation_of, vectors, self._analyser, deadline=options.deadline),
         )
         return report.replace(embedding=done)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 from commonplace.errors import IndexBusyError, IndexCorruptError, UnavailableError
@@ -43,31 +42,31 @@ _INLINE_DOCUMENTS = 20
 _INLINE_SECONDS = 0.2
 
 
-class IndexSync:
+class SyncOptions(NamedTuple):
+    """The arguments of :meth:`IndexedMemoryManager.maintain`, but for the embedding."""
+
+    force: bool
+    at_most: int | None
+    eager: bool
+    deadline: Deadline
+    progress: ProgressCallback | None
+    wait: float
+
+
+class IndexSync(NamedTuple):
     """Syncs the builds of one store with ``sources``; for one thread at a time.
 
     Documents of sources that are not among those ``configured`` are removed from the index.
     ``identity`` is that of a build made today.
     """
 
-    def __init__(
-        self,
-        *,
-        store: Store,
-        sources: Mapping[str, Source],
-        configured: Collection[str],
-        chunker: Chunker,
-        analyser: Analyser,
-        identity: str,
-        clock_ns: Callable[[], int] = time.time_ns,
-    ) -> None:
-        self._store = store
-        self._sources = sources
-        self._configured = configured
-        self._chunker = chunker
-        self._analyser = analyser
-        self._identity = identity
-        self._clock_ns = clock_ns
+    store: Store
+    sources: Mapping[str, Source]
+    configured: Collection[str]
+    chunker: Chunker
+    analyser: Analyser
+    identity: str
+    clock_ns: Callable[[], int]
 
     def scan(self, *, eager: bool) -> list[SourceScan]:
         """A scan of every source; unless ``eager``, growing sources decide what is due."""
@@ -80,59 +79,42 @@ class IndexSync:
     def fingerprints(self) -> dict[str, str]:
         """The fingerprint that documents have today, by source."""
         return {
-            source.id: fingerprint_of(source, self._chunker.fingerprint, self._analyser)
-            for source in self._sources.values()
+            source.id: fingerprint_of(source, self.chunker.fingerprint, self.analyser)
+            for source in self.sources.values()
         }
 
     def pending(self, scans: list[SourceScan]) -> SyncReport:
         """What :meth:`sync` would do; nothing is written."""
-        live = live_build(self._store)
-        if live is not None and is_current(live, self._identity):
+        live = live_build(self.store)
+        if live is not None and is_current(live, self.identity):
             return _left(self._plan(live, scans))
-        plan = self._plan(begun_build(self._store, self._identity), scans)
+        plan = self._plan(begun_build(self.store, self.identity), scans)
         return self._as_live(_left(plan), plan, live, scans)
 
-    def sync(
-        self,
-        scans: list[SourceScan],
-        *,
-        force: bool,
-        at_most: int | None,
-        eager: bool,
-        deadline: Deadline,
-        progress: ProgressCallback | None,
-        wait: float,
-    ) -> SyncReport:
+    def sync(self, scans: list[SourceScan], options: SyncOptions) -> SyncReport:
         """Index what the scans say has changed; see :meth:`IndexedMemoryManager.maintain`."""
-        report = self._without_writing(scans, force=force, at_most=at_most)
+        report = self._without_writing(scans, force=options.force, at_most=options.at_most)
         if report is not None:
             return report
         # Imported here: a search that finds nothing new to index does not pay for it.
         from commonplace.resilience.lock import waited_for
 
-        if progress is not None:
+        if (progress := options.progress) is not None:
             total = sum(len(scan.report.documents) for scan in scans)
             progress(Progress(label="Looking for notes", completed=total, total=total))
         with waited_for(
-            lambda seconds: self._store.writer(wait=seconds), wait=wait, progress=progress
+            lambda seconds: self.store.writer(wait=seconds), wait=options.wait, progress=progress
         ):
-            report = self._write(
-                scans,
-                force=force,
-                at_most=at_most,
-                eager=eager,
-                deadline=deadline,
-                progress=progress,
-            )
-        health = self._store.health(counts=False)
-        kept = bool(health.location) or "persistent" not in self._store.capabilities
+            report = self._write(scans, options)
+        health = self.store.health(counts=False)
+        kept = bool(health.location) or "persistent" not in self.store.capabilities
         return report.replace(notices=health.notices, kept=kept)
 
     def _scan(self, *, eager: bool) -> list[SourceScan]:
         return scan_sources(
-            self._sources.values(),
-            chunker_fingerprint=self._chunker.fingerprint,
-            analyser=self._analyser,
+            self.sources.values(),
+            chunker_fingerprint=self.chunker.fingerprint,
+            analyser=self.analyser,
             known=self._known,
             eager=eager,
         )
@@ -141,8 +123,8 @@ class IndexSync:
         self, scans: list[SourceScan], *, force: bool, at_most: int | None
     ) -> SyncReport | None:
         """The report if there is nothing to write, or too much; without taking the lease."""
-        live = live_build(self._store)
-        current = live is not None and is_current(live, self._identity)
+        live = live_build(self.store)
+        current = live is not None and is_current(live, self.identity)
         if at_most is None:
             if force or not current:
                 return None
@@ -152,52 +134,45 @@ class IndexSync:
             plan = self._plan(live, scans)
             quick = plan.quick(at_most, _QUICK_BYTES)
             return _left(plan) if quick is None or not quick.size else None
-        if live is None or not can_answer(live, self._identity):
+        if live is None or not can_answer(live, self.identity):
             size = sum(len(scan.report.documents) for scan in scans)
             return SyncReport(remaining=size) if size > at_most else None
-        plan = self._plan(begun_build(self._store, self._identity), scans)
+        plan = self._plan(begun_build(self.store, self.identity), scans)
         if plan.first(at_most, _QUICK_BYTES).size or not plan.size:
             return None
         return self._as_live(_left(plan), plan, live, scans)
 
-    def _write(
-        self,
-        scans: list[SourceScan],
-        *,
-        force: bool,
-        at_most: int | None,
-        eager: bool,
-        deadline: Deadline,
-        progress: ProgressCallback | None,
-    ) -> SyncReport:
+    def _write(self, scans: list[SourceScan], options: SyncOptions) -> SyncReport:
         # Imported here: a search that finds nothing new to index does not pay for it.
+        from commonplace.index.documents import DocumentProcessor
         from commonplace.index.indexing import Indexer
 
-        live = live_build(self._store)
-        now, tidy = self._clock_ns() / 1e9, at_most is None
-        target = choose_target(self._store, self._identity, force=force, tidy=tidy, now=now)
+        live, at_most = live_build(self.store), options.at_most
+        now, tidy = self.clock_ns() / 1e9, at_most is None
+        target = choose_target(self.store, self.identity, force=options.force, tidy=tidy, now=now)
         # Planned again under the lease: another process may have done the work meanwhile.
         whole = self._plan(target.build, scans)
         if whole.gone or target.beside:
             # It may also have indexed what came after the scan: that is neither gone nor missing.
-            scans = self.scan(eager=eager)
+            scans = self.scan(eager=options.eager)
             whole = self._plan(target.build, scans)
         plan = _part(whole, target, at_most)
         if plan is None:
             return _left(whole)
-        indexer = Indexer(
-            store=self._store,
-            sources=self._sources,
-            chunker=self._chunker,
-            analyser=self._analyser,
-            clock_ns=self._clock_ns,
+        processor = DocumentProcessor(
+            self.sources,
+            self.chunker,
+            self.analyser,
+            self.clock_ns,
+            appends="append" in self.store.capabilities,
         )
+        indexer = Indexer(self.store, processor)
         report = indexer.apply(
             target.build,
             plan,
             scans,
-            deadline=deadline,
-            progress=progress,
+            deadline=options.deadline,
+            progress=options.progress,
             before=plan.unchanged if _is_whole_index(plan, target) else 0,
             largest=None if at_most is None else _QUICK_BYTES,
         )
@@ -207,19 +182,19 @@ class IndexSync:
             return report.replace(rebuilding=_progress(plan, report) if plan.rebuilding else None)
         if report.remaining or (
             live is not None
-            and can_answer(live, self._identity)
+            and can_answer(live, self.identity)
             and (report.unreadable or self._would_lose(plan, live, scans))
         ):
             # The live build still has what cannot be read just now; keep it.
             return self._as_live(report, plan, live, scans)
-        self._store.activate(target.build)
+        self.store.activate(target.build)
         return report.replace(rebuilt=True)
 
     def _as_live(
         self, report: SyncReport, plan: Plan, live: Build | None, scans: list[SourceScan]
     ) -> SyncReport:
         """``report`` on a build that is not searched, with the counts of the ``live`` one."""
-        if live is None or not can_answer(live, self._identity):
+        if live is None or not can_answer(live, self.identity):
             return report.replace(known=0)
         shown = self._plan(live, scans)
         return report.replace(
@@ -235,13 +210,13 @@ class IndexSync:
 
     def _known(self) -> list[StoredDocument]:
         """Every document of the live build."""
-        live = live_build(self._store)
-        return list(self._store.documents(live)) if live else []
+        live = live_build(self.store)
+        return list(self.store.documents(live)) if live else []
 
     def _plan(self, build: Build | None, scans: list[SourceScan]) -> Plan:
         if build is None:
             return plan_changes((), scans)
-        return plan_changes(self._store.documents(build), scans, configured=self._configured)
+        return plan_changes(self.store.documents(build), scans, configured=self.configured)
 
 
 class Freshness(NamedTuple):

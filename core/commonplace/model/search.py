@@ -186,6 +186,11 @@ class Candidate(NamedTuple):
     explain: Explanation
 
 
+def cited(path: str, start: int, end: int) -> str:
+    """Lines ``start`` to ``end`` of a document as a citation: ``path#L3-L9``, or ``path#L3``."""
+    return f"{path}#L{start}" if start == end else f"{path}#L{start}-L{end}"
+
+
 class Hit(Record):
     """A ranked, cited piece of memory.
 
@@ -209,10 +214,7 @@ class Hit(Record):
     @property
     def citation(self) -> str:
         """``path#L3-L9``, or ``path#L3`` for a single line."""
-        lines = f"#L{self.start_line}"
-        if self.end_line != self.start_line:
-            lines += f"-L{self.end_line}"
-        return self.path + lines
+        return cited(self.path, self.start_line, self.end_line)
 
 
 class ArmFacts(Record):

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         SyncState,
     )
     from commonplace.model.search import SearchResult
+    from commonplace.sync.queue import SyncRequest
     from commonplace.sync.service import SyncService
 
 
@@ -304,21 +305,23 @@ class Memory:
             if self._closed:
                 raise CallerError("this memory is closed", hint="open another one")
             if self._sync_service is None:
-                from commonplace.sync.service import BackendSync, SyncService
+                from commonplace.sync.service import SyncService
 
                 self._sync_service = SyncService(
                     self.settings.search.sync,
-                    BackendSync(self._backends, self.host, self._delete_leftovers),
+                    self._sync_backend,
                     embeds=partial(embeds, self.host, self.settings, self._embedding.service),
                     listener=self._on_sync,
                     clock=self._clock,
                 )
             return self._sync_service
 
-    def _delete_leftovers(self) -> None:
+    def _sync_backend(self, request: SyncRequest, deadline: Deadline) -> SyncReport:
         from commonplace.health.state_files import delete_files, leftovers
+        from commonplace.sync.service import sync_backend
 
         delete_files(leftovers(self.settings.state_dir, self.settings.cache_dir, now=self._clock()))
+        return sync_backend(self._backends(), self.host, request, deadline)
 
     def _backends(self) -> Backend | FallbackMemoryManager:
         with self._opening:

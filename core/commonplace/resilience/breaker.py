@@ -171,21 +171,6 @@ class CircuitBreaker:
             if self._open:
                 self._let_probe()
 
-    def restore(self, record: BreakerRecord) -> None:
-        """Take over what another breaker of the same part knew, in place of what this one knows.
-
-        A record from the future, but for a little, or of a pause that is longer than any can be,
-        is no reason to wait: the clock was set, and the next call is a probe.
-        """
-        with self._lock:
-            self._restore(record)
-
-    def record(self) -> BreakerRecord | None:
-        """What :meth:`restore` of another breaker takes; ``None`` where all is well."""
-        with self._lock:
-            self._load()
-            return self._record()
-
     def state(self) -> BreakerState:
         """Where it stands, changing nothing."""
         with self._lock:
@@ -228,6 +213,11 @@ class CircuitBreaker:
         return BreakerRecord(self._reason, self._since, self._failures, self._trips, retry_at, now)
 
     def _restore(self, record: BreakerRecord) -> None:
+        """Take over what another breaker of the same part knew.
+
+        A record from the future, but for a little, or of a pause that is longer than any can be,
+        is no reason to wait: the clock was set, and the next call is a probe.
+        """
         now = self._clock()
         self._reason, self._since = record.reason, min(record.since, now)
         self._failures, self._trips = record.failures, record.trips
@@ -251,7 +241,7 @@ _WORDS = 500
 
 
 class BreakerFile:
-    """A `BreakerKeeper` on ``path``, which only its owner may read.
+    """Keeps the record of one breaker in the file at ``path``, which only its owner may read.
 
     A record counts only where ``mark`` is the one it was written with: settings that have changed
     since may have fixed the part. ``patient`` is False for work that a caller

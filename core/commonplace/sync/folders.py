@@ -9,11 +9,13 @@ import stat
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from attrs import define, field
+
 from commonplace.files.roots import is_ignored, is_link, stamp_of
 from commonplace.files.scan import is_storable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from commonplace.files.scan import Scandir
     from commonplace.model.documents import WatchedPath
@@ -223,6 +225,7 @@ _CPU_SHARE = 0.008  # of a core, so that with its waiting it stays below a hundr
 _WALL_SHARE = 0.2  # a slow disk has others to serve
 
 
+@define
 class Poller:
     """Compares the files at and below ``paths`` with what was there before.
 
@@ -231,20 +234,15 @@ class Poller:
     in seconds.
     """
 
-    def __init__(
-        self,
-        paths: Iterable[WatchedPath],
-        *,
-        least: float,
-        cpu: Callable[[], float],
-        wall: Callable[[], float],
-    ) -> None:
-        self.paths = tuple(paths)
-        self._least = least
-        self._cpu = cpu
-        self._wall = wall
-        self.pause = least
-        self.folders = 0
+    paths: Sequence[WatchedPath]
+    _least: float
+    _cpu: Callable[[], float]
+    _wall: Callable[[], float]
+    pause: float = field(init=False)
+    folders: int = field(init=False)
+    _before: Stamps = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
         self._before = self._stamps()
 
     def changes(self) -> frozenset[str]:

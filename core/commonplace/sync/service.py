@@ -54,33 +54,24 @@ class WatcherLike(Protocol):
         ...
 
 
-class BackendSync:
-    """One sync of the ``backends``; ``tidy`` is called before, and an event published after."""
-
-    def __init__(
-        self,
-        backends: Callable[[], Backend | FallbackMemoryManager],
-        host: PluginHost,
-        tidy: Callable[[], object],
-    ) -> None:
-        self._backends = backends
-        self._host = host
-        self._tidy = tidy
-
-    def __call__(self, request: SyncRequest, deadline: Deadline) -> SyncReport:
-        """Sync as ``request`` asks; it ends cleanly at ``deadline``."""
-        self._tidy()
-        report = self._backends().maintain(
-            force=request.force,
-            embed=request.embed,
-            eager=request.eager,
-            deadline=deadline,
-            progress=request.progress,
-            wait=request.wait,
-        )
-        if (events := self._host.events) is not None:
-            events.synced(report)
-        return report
+def sync_backend(
+    backend: Backend | FallbackMemoryManager,
+    host: PluginHost,
+    request: SyncRequest,
+    deadline: Deadline,
+) -> SyncReport:
+    """Sync as ``request`` asks, cleanly ended at ``deadline``, and publish the event of it."""
+    report = backend.maintain(
+        force=request.force,
+        embed=request.embed,
+        eager=request.eager,
+        deadline=deadline,
+        progress=request.progress,
+        wait=request.wait,
+    )
+    if (events := host.events) is not None:
+        events.synced(report)
+    return report
 
 
 class SyncService:

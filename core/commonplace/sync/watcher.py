@@ -7,7 +7,9 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from commonplace.errors import UnavailableError
+from attrs import define, field
+
+from commonplace.errors import UnavailableError, reason_of
 from commonplace.model.tuples import NamedTuple
 from commonplace.sync.folders import Poller, remote_file_system
 from commonplace.sync.native import NativeWatch, native_events
@@ -65,6 +67,7 @@ class WatchDeps(NamedTuple):
     remote: Callable[[str], str] = remote_file_system
 
 
+@define
 class Watcher:
     """Calls ``changed`` with the absolute paths that have changed, from a thread of its own.
 
@@ -80,22 +83,13 @@ class Watcher:
     not try.
     """
 
-    def __init__(
-        self,
-        watched: Callable[[], Sequence[WatchedPath]],
-        changed: Callable[[frozenset[str]], None],
-        *,
-        poll_seconds: float = 2.0,
-        force_polling: bool = False,
-        deps: WatchDeps | None = None,
-    ) -> None:
-        self._watched = watched
-        self._changed = changed
-        self._poll_seconds = poll_seconds
-        self._force_polling = force_polling
-        self._deps = deps if deps is not None else WatchDeps()
-        self._lock = threading.Lock()
-        self._running: tuple[_Loop, threading.Thread] | None = None
+    _watched: Callable[[], Sequence[WatchedPath]]
+    _changed: Callable[[frozenset[str]], None]
+    _poll_seconds: float = field(default=2.0, kw_only=True)
+    _force_polling: bool = field(default=False, kw_only=True)
+    _deps: WatchDeps = field(factory=WatchDeps, kw_only=True)
+    _lock: threading.Lock = field(factory=threading.Lock, init=False)
+    _running: tuple[_Loop, threading.Thread] | None = field(default=None, init=False)
 
     def start(self) -> None:
         """Begin, unless it has begun. Raises ``RuntimeError`` if no thread can be started."""
@@ -103,11 +97,7 @@ class Watcher:
             if self._running is not None and self._running[1].is_alive():
                 return
             loop = _Loop(
-                self._watched,
-                self._changed,
-                poll_seconds=self._poll_seconds,
-                force_polling=self._force_polling,
-                deps=self._deps,
+                self._watched, self._changed, self._poll_seconds, self._force_polling, self._deps
             )
             thread = threading.Thread(target=loop.run, name="commonplace-watcher")
             thread.start()
@@ -138,26 +128,22 @@ class Watcher:
         return loop.state
 
 
+@define
 class _Loop:
     """What the thread does until ``stop`` is set; ``state`` may be read by any thread."""
 
-    def __init__(
-        self,
-        watched: Callable[[], Iterable[WatchedPath]],
-        changed: Callable[[frozenset[str]], None],
-        *,
-        poll_seconds: float,
-        force_polling: bool,
-        deps: WatchDeps,
-    ) -> None:
-        self._watched = watched
-        self._changed = changed
-        self._poll_seconds = poll_seconds
-        self._force_polling = force_polling
-        self._deps = deps
-        self._poller: Poller | None = None
-        self.stop = threading.Event()
-        self.state = WatchState(reason="watching has not begun yet", since=deps.now())
+    _watched: Callable[[], Iterable[WatchedPath]]
+    _changed: Callable[[frozenset[str]], None]
+    _poll_seconds: float
+    _force_polling: bool
+    _deps: WatchDeps
+    _poller: Poller | None = None
+    stop: threading.Event = field(factory=threading.Event, init=False)
+    state: WatchState = field(init=False)
+
+    @state.default
+    def _begun(self) -> WatchState:
+        return WatchState(reason="watching has not begun yet", since=self._deps.now())
 
     def run(self) -> None:
         """Watch until the end; any failure is shown in the state, and tried again later."""
@@ -189,7 +175,7 @@ class _Loop:
             self._follow(paths, tuple(remote), reason)
         except UnavailableError as error:
             if self._deps.clock() < began + _STABLE:
-                return f"{error} ({error.hint})" if error.hint else str(error)
+                return reason_of(error)
         return ""
 
     def _follow(
@@ -242,7 +228,7 @@ class _Loop:
     def _paths(self) -> tuple[WatchedPath, ...]:
         return tuple(dict.fromkeys(self._watched()))
 
-    def _new_poller(self, paths: Iterable[WatchedPath]) -> Poller:
+    def _new_poller(self, paths: Sequence[WatchedPath]) -> Poller:
         deps = self._deps
         return Poller(paths, least=self._poll_seconds, cpu=deps.cpu, wall=deps.clock)
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.sync.watcher import Watcher
+from commonplace.sync.watcher import WatchDeps, Watcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from commonplace.model.documents import WatchedPath
-    from commonplace.sync.watcher import WatchDeps, WatchState
+    from commonplace.sync.watcher import WatchState
 
 PATIENCE = 30.0  # seconds; only what is broken waits that long
 
@@ -26,7 +26,7 @@ class Recorder:
         self,
         watched: Callable[[], Sequence[WatchedPath]],
         *,
-        deps: WatchDeps | None = None,
+        deps: WatchDeps = WatchDeps(),  # noqa: B008  # a value
         poll_seconds: float = 2.0,
         force_polling: bool = False,
     ) -> None:

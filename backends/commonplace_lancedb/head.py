@@ -7,7 +7,7 @@ import re
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import evolve, field, frozen
+from attrs import asdict, astuple, evolve, field, frozen
 
 from commonplace.plugin import Build
 
@@ -45,32 +45,16 @@ def schema() -> pa.Schema:
     """
     import pyarrow as pa
 
-    text, whole = pa.string(), pa.int64()
+    texts = "namespace", "kind", "source", "path", "day", "trust", "text", "terms"
+    about = "digest", "fingerprint", "stamp", "state"
+    wholes = "build", "doc", "position", "start_line", "end_line", "tokens", "chunks", "revision"
     return pa.schema(
         [
             # Marked as key, two that insert the same row at a time clash: Lance else keeps both.
-            pa.field("id", whole, nullable=False, metadata={_KEY: "true"}),
-            ("namespace", text),
-            ("kind", text),
-            ("build", whole),
-            ("doc", whole),
-            ("source", text),
-            ("path", text),
-            ("position", whole),
-            ("day", text),
-            ("trust", text),
-            ("start_line", whole),
-            ("end_line", whole),
-            ("text", text),
-            ("heading", pa.list_(text)),
-            ("terms", text),
-            ("tokens", whole),
-            ("chunks", whole),
-            ("digest", text),
-            ("fingerprint", text),
-            ("stamp", text),
-            ("revision", whole),
-            ("state", text),
+            pa.field("id", pa.int64(), nullable=False, metadata={_KEY: "true"}),
+            pa.field("heading", pa.list_(pa.string())),
+            *(pa.field(name, pa.string()) for name in (*texts, *about)),
+            *(pa.field(name, pa.int64()) for name in wholes),
         ]
     )
 
@@ -297,40 +281,22 @@ class Head:
 
     def dumped(self) -> str:
         """As text, without the revision, which has a column of its own."""
-        return json.dumps(
+        builds = [
             {
-                "builds": [
-                    {
-                        "id": one.id,
-                        "identity": one.identity,
-                        "state": one.state,
-                        "covered": one.covered,
-                        "sources": {
-                            name: [counts.documents, counts.chunks, counts.tokens]
-                            for name, counts in one.sources.items()
-                        },
-                    }
-                    for one in self.builds
-                ],
-                "spaces": {
-                    name: [space.column, space.dims, space.epoch]
-                    for name, space in self.spaces.items()
-                },
+                **asdict(one, recurse=False),
+                "sources": {name: astuple(counts) for name, counts in one.sources.items()},
             }
-        )
+            for one in self.builds
+        ]
+        spaces = {name: astuple(space) for name, space in self.spaces.items()}
+        return json.dumps({"builds": builds, "spaces": spaces})
 
     @classmethod
     def loaded(cls, revision: int, text: str) -> Head:
         """The inverse of :meth:`dumped`."""
         raw: dict[str, Any] = json.loads(text)
         builds = tuple(
-            BuildState(
-                id=one["id"],
-                identity=one["identity"],
-                state=one["state"],
-                covered=one["covered"],
-                sources={name: Counts(*counts) for name, counts in one["sources"].items()},
-            )
+            BuildState(**{**one, "sources": {n: Counts(*c) for n, c in one["sources"].items()}})
             for one in raw["builds"]
         )
         return cls(revision, builds, {name: Space(*space) for name, space in raw["spaces"].items()})

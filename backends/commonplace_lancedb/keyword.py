@@ -46,19 +46,6 @@ class _Candidate(NamedTuple):
     length: int
 
 
-class _Asked(NamedTuple):
-    """The query in tokens of the index."""
-
-    should: tuple[str, ...]
-    must: tuple[Phrase, ...]
-    must_not: tuple[Phrase, ...]
-
-    def holds(self, columns: Padded) -> bool:
-        return all(has(columns, phrase) for phrase in self.must) and not any(
-            has(columns, phrase) for phrase in self.must_not
-        )
-
-
 def keyword(
     snapshot: Snapshot,
     build: BuildState,
@@ -69,7 +56,11 @@ def keyword(
 ) -> list[tuple[int, float]]:
     """The best ``limit`` matches and their scores, best first."""
     deadline.check("the keyword search")
-    asked = _Asked(_tokens(query.should), _phrases(query.must), _phrases(query.must_not))
+    asked = query._replace(
+        should=_tokens(query.should),
+        must=_phrases(query.must),
+        must_not=_phrases(query.must_not),
+    )
     total = build.total
     if not asked.should or limit < 1 or not total.chunks:
         return []
@@ -98,7 +89,7 @@ def keyword(
 
 def _best(
     snapshot: Snapshot,
-    asked: _Asked,
+    asked: KeywordQuery,
     scope: str,
     limit: int,
     hits: dict[str, float],
@@ -139,7 +130,7 @@ def _fetched(
 
 def _ranked(
     candidates: Sequence[_Candidate],
-    asked: _Asked,
+    asked: KeywordQuery,
     hits: dict[str, float],
     total: Counts,
     deadline: Deadline,
@@ -149,12 +140,18 @@ def _ranked(
     average = total.tokens / total.chunks or 1.0
     scored = []
     for one in _timed(candidates, deadline):
-        if not asked.holds(one.columns):
+        if not _holds(one.columns, asked):
             continue
         value = score(one.columns, one.length, average, asked.should, weights)
         if value > 0:
             scored.append((-value, text_out(one.source), text_out(one.path), one.position, one.id))
     return [(id_, -negative) for negative, _, _, _, id_ in sorted(scored)]
+
+
+def _holds(columns: Padded, asked: KeywordQuery) -> bool:
+    return all(has(columns, phrase) for phrase in asked.must) and not any(
+        has(columns, phrase) for phrase in asked.must_not
+    )
 
 
 def _timed(candidates: Sequence[_Candidate], deadline: Deadline) -> Iterator[_Candidate]:
@@ -189,7 +186,7 @@ def _count(snapshot: Snapshot, build: BuildState, token: str, deadline: Deadline
     return max(number, estimate)
 
 
-def _query(asked: _Asked) -> Any:
+def _query(asked: KeywordQuery) -> Any:
     """Lance's form of the query; unwanted phrases are looked for in what it gives."""
     from lancedb.query import BooleanQuery, Occur, PhraseQuery
 

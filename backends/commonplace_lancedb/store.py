@@ -133,7 +133,7 @@ class LanceStore:
             before = snapshot.head
             done = written(snapshot, before, _need(before, build), outcome)
             if done is not None:
-                self._committer.commit(before, done.head, done.rows)
+                self._committer.commit(before, *done)
 
         with self._repairing():
             self._committer.change(make)

@@ -61,13 +61,6 @@ class Prepared(NamedTuple):
     stamp: str | None
 
 
-class Written(NamedTuple):
-    """What to commit: the head as it will be, and the rows."""
-
-    head: Head
-    rows: pa.Table | None
-
-
 def prepared(namespace: str, build: int, changes: Sequence[Change]) -> dict[Key, Prepared]:
     """The outcome of ``changes`` by document; later changes build upon earlier ones.
 
@@ -95,7 +88,7 @@ def prepared(namespace: str, build: int, changes: Sequence[Change]) -> dict[Key,
 
 def written(
     snapshot: Snapshot, head: Head, build: BuildState, outcome: dict[Key, Prepared]
-) -> Written | None:
+) -> tuple[Head, pa.Table] | None:
     """The commit that brings ``outcome`` about; ``None`` where it is what there is already."""
     old = {
         (text_out(row["source"]), text_out(row["path"])): row
@@ -126,7 +119,7 @@ def written(
     table, added = with_vectors(table, head, kept, digests)
     for name, number in added.items():
         after = after.covering(name, number)
-    return Written(head.with_build(after), table)
+    return head.with_build(after), table
 
 
 def _rows(namespace: str, build: int, put: PutDocument) -> Iterable[dict[str, Any]]:

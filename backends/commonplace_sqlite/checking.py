@@ -123,75 +123,39 @@ class Problem(NamedTuple):
 
 _COUNTS = "SELECT source, count(*), sum(chunks) FROM document_<n> GROUP BY source"
 
-_CHECKS: tuple[tuple[Kind, str, str], ...] = (
-    (
-        "orphans",
-        "chunks belong to no document",
-        "SELECT count(*) FROM chunk_<n> WHERE document NOT IN (SELECT id FROM document_<n>)",
-    ),
-    (
-        "orphans",
-        "chunks have no text",
-        "SELECT count(*) FROM chunk_<n> AS c WHERE <text_id> NOT IN (SELECT id FROM text_<n>)",
-    ),
-    (
-        "orphans",
-        "texts belong to no chunk",
-        "SELECT count(*) FROM text_<n> WHERE id NOT IN (SELECT <text_id> FROM chunk_<n> AS c)",
-    ),
-    (
-        "keywords",
-        "chunks are not in the keyword index",
-        "SELECT count(*) FROM chunk_<n> WHERE id NOT IN (SELECT id FROM fts_<n>_docsize)",
-    ),
-    (
-        "keywords",
-        "entries of the keyword index belong to no chunk",
-        "SELECT count(*) FROM fts_<n>_docsize WHERE id NOT IN (SELECT id FROM chunk_<n>)",
-    ),
-    (
-        "vectors",
-        "vectors are derived for documents that are not there",
-        "SELECT count(*) FROM slab_<n> WHERE document NOT IN (SELECT id FROM document_<n>)",
-    ),
-    (
-        "vectors",
-        "runs of vectors have no codes",
-        """
-        SELECT count(*) FROM slab_<n> AS s WHERE NOT EXISTS (
-            SELECT 1 FROM code_<n>
-            WHERE space = s.space AND document = s.document AND part = s.part
-        )
-        """,
-    ),
-    (
-        "vectors",
-        "is the error in the count of chunks that have vectors",
-        """
-        SELECT abs(
-            (SELECT coalesce(sum(count), 0) FROM slab_<n>)
-            - (SELECT count(*) FROM vector AS v JOIN chunk_<n> AS c ON c.digest = v.digest
-                WHERE v.space > 0)
-        )
-        """,
-    ),
-    (
-        "counts",
-        "documents have another number of chunks than they should",
-        """
-        SELECT count(*) FROM document_<n> AS d
-        WHERE chunks <> (SELECT count(*) FROM chunk_<n> WHERE document = d.id)
-        """,
-    ),
-    (
-        "counts",
-        "is the error in the count of chunks",
-        """
-        SELECT abs(chunks - (SELECT count(*) FROM chunk_<n>)) FROM build WHERE id = <n>
-        """,
-    ),
-)
-
+_CHECKS: dict[Kind, dict[str, str]] = {
+    "orphans": {
+        "chunks belong to no document": "count(*) FROM chunk_<n> "
+        "WHERE document NOT IN (SELECT id FROM document_<n>)",
+        "chunks have no text": "count(*) FROM chunk_<n> AS c "
+        "WHERE <text_id> NOT IN (SELECT id FROM text_<n>)",
+        "texts belong to no chunk": "count(*) FROM text_<n> "
+        "WHERE id NOT IN (SELECT <text_id> FROM chunk_<n> AS c)",
+    },
+    "keywords": {
+        "chunks are not in the keyword index": "count(*) FROM chunk_<n> "
+        "WHERE id NOT IN (SELECT id FROM fts_<n>_docsize)",
+        "entries of the keyword index belong to no chunk": "count(*) FROM fts_<n>_docsize "
+        "WHERE id NOT IN (SELECT id FROM chunk_<n>)",
+    },
+    "vectors": {
+        "vectors are derived for documents that are not there": "count(*) FROM slab_<n> "
+        "WHERE document NOT IN (SELECT id FROM document_<n>)",
+        "runs of vectors have no codes": "count(*) FROM slab_<n> AS s WHERE NOT EXISTS ("
+        "SELECT 1 FROM code_<n> WHERE space = s.space AND document = s.document AND part = s.part)",
+        "is the error in the count of chunks that have vectors": "abs("
+        "(SELECT coalesce(sum(count), 0) FROM slab_<n>) - (SELECT count(*) FROM vector AS v "
+        "JOIN chunk_<n> AS c ON c.digest = v.digest WHERE v.space > 0))",
+    },
+    "counts": {
+        "documents have another number of chunks than they should": "count(*) "
+        "FROM document_<n> AS d "
+        "WHERE chunks <> (SELECT count(*) FROM chunk_<n> WHERE document = d.id)",
+        "is the error in the count of chunks": "abs(chunks - (SELECT count(*) FROM chunk_<n>)) "
+        "FROM build WHERE id = <n>",
+    },
+}
+"""By kind, what is wrong where the value that is selected is not 0."""
 
 _ANY_WORD = "SELECT 1 FROM fts_<n> WHERE fts_<n> MATCH 'a' LIMIT 1"
 
@@ -232,10 +196,11 @@ def _problems(connection: apsw.Connection) -> Iterator[Problem]:
             yield Problem("keywords" if "fts5" in str(line).lower() else "file", str(line))
     rows: Any = connection.execute("SELECT id, state FROM build ORDER BY id").fetchall()
     for build, state in rows:
-        for kind, words, sql in _CHECKS:
-            count: int = connection.execute(of_build(sql, build)).get
-            if count:
-                yield Problem(kind, f"the {state} build: {count} {words}")
+        for kind, checks in _CHECKS.items():
+            for words, value in checks.items():
+                count: int = connection.execute(of_build(f"SELECT {value}", build)).get
+                if count:
+                    yield Problem(kind, f"the {state} build: {count} {words}")
 
 
 _LOOKED_AT = (

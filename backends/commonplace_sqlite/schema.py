@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import Build, IndexUnavailableError
+from commonplace.plugin import Build, IndexUnavailableError, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -202,19 +202,14 @@ def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None 
     connection.pragma("user_version", len(steps) + 1)
 
 
-class LiveBuild:
-    """What reading needs to know of a build; see the table ``build`` in ``schema.py``."""
+class LiveBuild(NamedTuple):
+    """What reading needs to know of a build: see the table ``build``."""
 
-    __slots__ = ("chunks", "counted", "id", "removed", "tokenizer")
-
-    def __init__(
-        self, id_: int, tokenizer: str | None, chunks: int, counted: int, removed: int
-    ) -> None:
-        self.id = id_
-        self.tokenizer = tokenizer
-        self.chunks = chunks
-        self.counted = counted
-        self.removed = removed
+    id: int
+    tokenizer: str | None
+    chunks: int
+    counted: int
+    removed: int
 
 
 def live_build(connection: apsw.Connection | None) -> LiveBuild | None:

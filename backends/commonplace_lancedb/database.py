@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import IndexCorruptError
 from commonplace_lancedb.errors import closed, is_missing_table, translated
-from commonplace_lancedb.head import Head, head_id, literal
+from commonplace_lancedb.head import Head, head_id, literal, schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,7 +88,9 @@ class Database:
             table = self._open(None)
             with translated(self.location):
                 if table is None:
-                    table = self._made()
+                    name, columns = self.location.table, schema()
+                    table = self._connected().create_table(name, schema=columns, exist_ok=True)
+                    self._index(table)
                 elif not self._ready and all(i.columns != ["terms"] for i in table.list_indices()):
                     self._index(table)  # the process that created the table did not finish
             self._ready = True
@@ -144,14 +146,6 @@ class Database:
             # No interval: a handle stays at its version, which is what makes it a snapshot.
             self._connection = lancedb.connect(self.location.uri, **self.location.arguments())
         return self._connection
-
-    def _made(self) -> Any:
-        from commonplace_lancedb.head import schema
-
-        name, columns = self.location.table, schema()
-        table = self._connected().create_table(name, schema=columns, exist_ok=True)
-        self._index(table)
-        return table
 
     def _index(self, table: Any) -> None:
         """Make the keyword index: Lance searches no words without one."""

@@ -53,7 +53,7 @@ def health_of(
         counts[source] = counts.get(source, 0) + len(scan.report.documents)
     by_source = tuple(sorted(counts.items()))
     documents = status.documents if status else state.documents
-    writer = updater.writer_notices() if deep else ()
+    writer = updater.lease.notices() if deep else ()
     return ManagerHealth(
         available=True,
         store=StoreHealth(

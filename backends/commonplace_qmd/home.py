@@ -24,32 +24,18 @@ _FORMAT = 2
 class Home(NamedTuple):
     """The absolute paths of one agent's QMD.
 
-    ``exported`` is the default folder of exported transcripts.
+    ``exported`` is the default folder of exported transcripts, ``config_file`` is QMD's list of
+    collections, ``state`` the :class:`State` as JSON, and ``lock`` the lock file of the one process
+    that may write. Collections that are no longer configured get the path ``empty_folder``.
     """
 
     root: str
     qmd: QmdHome
     exported: str
-
-    @property
-    def config_file(self) -> str:
-        """QMD's list of collections."""
-        return os.path.join(self.qmd.config_dir, "index.yml")
-
-    @property
-    def empty_folder(self) -> str:
-        """An empty folder: collections that are no longer configured get it as their path."""
-        return os.path.join(self.root, "retired")
-
-    @property
-    def state(self) -> str:
-        """The :class:`State`, as JSON."""
-        return os.path.join(self.root, "state.json")
-
-    @property
-    def lock(self) -> str:
-        """The lock file of the one process that may write."""
-        return os.path.join(self.root, "writer.lock")
+    config_file: str
+    empty_folder: str
+    state: str
+    lock: str
 
 
 def home_of(state_dir: str, agent: str, workspace: str) -> Home:
@@ -73,6 +59,10 @@ def home_of(state_dir: str, agent: str, workspace: str) -> Home:
             cwd=os.path.join(root, "work"),
         ),
         exported=os.path.join(above, "sessions"),
+        config_file=os.path.join(root, "xdg-config", "qmd", "index.yml"),
+        empty_folder=os.path.join(root, "retired"),
+        state=os.path.join(root, "state.json"),
+        lock=os.path.join(root, "writer.lock"),
     )
 
 

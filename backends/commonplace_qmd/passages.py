@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -250,13 +250,7 @@ def by_turns(chunks: Sequence[StoredChunk]) -> list[StoredChunk]:
     lists: dict[str, list[StoredChunk]] = {}
     for chunk in chunks:
         lists.setdefault(chunk.source, []).append(chunk)
-    turns = max((len(of_source) for of_source in lists.values()), default=0)
-    return [
-        of_source[turn]
-        for turn in range(turns)
-        for of_source in lists.values()
-        if turn < len(of_source)
-    ]
+    return [chunk for turn in zip_longest(*lists.values()) for chunk in turn if chunk is not None]
 
 
 def within(chunks: Iterable[StoredChunk], characters: int) -> list[StoredChunk]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import hookimpl
-from commonplace_qmd.settings import CAPABILITIES, QmdSettings
+from commonplace_qmd.settings import CAPABILITIES, QmdSettings, permits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         ManagerContext,
         MemoryManager,
         Mount,
-        Query,
     )
 
 
@@ -33,7 +32,7 @@ def commonplace_register_backends(register: BackendRegistrar) -> None:
         summary="QMD (npm @tobilu/qmd), an engine with an index of its own",
         config=QmdSettings,
         capabilities=CAPABILITIES,
-        permits=_permits,
+        permits=permits,
         mounts=_mounts,
     )
 
@@ -50,13 +49,6 @@ def _make(context: ManagerContext) -> MemoryManager:
     from commonplace_qmd.manager import make_manager
 
     return make_manager(context)
-
-
-def _permits(config: QmdSettings | None, query: Query) -> None:
-    if query.session_key:
-        from commonplace_qmd.settings import permits
-
-        permits(config, query)
 
 
 def _mounts(context: ManagerContext) -> Sequence[Mount]:

@@ -69,7 +69,7 @@ class Updater:
         self._env = env
         self._exporter = exporter
         self._clock = clock
-        self._lease = Lease(home.lock, what="QMD's index")
+        self.lease = Lease(home.lock, what="QMD's index")
         self._saving = Lock()
         self.incomplete: frozenset[str] = frozenset()
         """The collections that the last scan could not list to the end: QMD may not know them."""
@@ -77,10 +77,6 @@ class Updater:
     def state(self) -> State:
         """What is remembered of former updates."""
         return load_state(self._home)
-
-    def writer_notices(self) -> tuple[str, ...]:
-        """A line on the process that writes QMD's index now, if another one does."""
-        return self._lease.notices()
 
     def changes(self) -> Changes:
         """What an update would do; nothing is written, and only transcripts may be opened."""
@@ -131,7 +127,7 @@ class Updater:
         started = time.monotonic()
         try:
             make_home(self._home, self._env)
-            with waited_for(self._lease.held, wait=wait, progress=progress):
+            with waited_for(self.lease.held, wait=wait, progress=progress):
                 report = self._run(vectors, deadline, progress, force=force, eager=eager)
         except OSError as error:
             raise IndexReadOnlyError(
@@ -256,7 +252,7 @@ class Updater:
 
     def _holding(self) -> tuple[int, ...]:
         """The lease, for a child to inherit: it goes on writing if this process is killed."""
-        descriptor = self._lease.descriptor
+        descriptor = self.lease.descriptor
         return () if descriptor is None else (descriptor,)
 
     def _set_aside(self) -> None:

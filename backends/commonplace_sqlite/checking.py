@@ -86,18 +86,6 @@ def _free_name(path: str) -> str:
     return target
 
 
-def open_to_others(path: str) -> list[str]:
-    """Of ``path`` and the files that belong to it, those that others than their owner can open."""
-    return [path + suffix for suffix in _SUFFIXES if _mode_of(path + suffix) & 0o077]
-
-
-def make_private(paths: list[str]) -> None:
-    """Leave each that is there to its owner alone. Raises ``OSError``."""
-    for path in paths:
-        with suppress(FileNotFoundError):  # the log is deleted with its last connection
-            os.chmod(path, 0o600)
-
-
 def _mode_of(path: str) -> int:
     """What is allowed to whom; nothing where there is no such file, or where that is not known."""
     if os.name != "posix":
@@ -166,14 +154,6 @@ def counts_by_source(connection: apsw.Connection, build: int) -> tuple[tuple[str
     return tuple(
         sorted((text_out(source), documents, chunks) for source, documents, chunks in rows)
     )
-
-
-def counts_if_readable(connection: apsw.Connection, build: int) -> tuple[tuple[str, int, int], ...]:
-    """As above; nothing where the file is too damaged to count what is in it."""
-    try:
-        return counts_by_source(connection, build)
-    except DAMAGE:
-        return ()
 
 
 def problems(connection: apsw.Connection) -> tuple[Problem, ...]:
@@ -267,13 +247,15 @@ def _set_aside(path: str) -> Finding:
 
 
 def _rights(path: str) -> Finding:
-    files = open_to_others(path)
+    files = [path + suffix for suffix in _SUFFIXES if _mode_of(path + suffix) & 0o077]
     if not files:
         return Finding("ok", "rights", "the index is its owner's alone")
     names = ", ".join(map(os.path.basename, files))
 
     def run() -> str:
-        make_private(files)
+        for file in files:
+            with suppress(FileNotFoundError):  # the log is deleted with its last connection
+                os.chmod(file, 0o600)
         return f"made {names} readable for their owner alone"
 
     fix = Fix("take the rights of others from the index", run)

@@ -29,6 +29,7 @@ from commonplace_sqlite.connection import (
     open_for_reading,
     open_for_writing,
     reason_of,
+    roll_back,
     transaction,
     translate,
 )
@@ -36,7 +37,7 @@ from commonplace_sqlite.connection import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from commonplace.plugin import Deadline, Holder, Lease
+    from commonplace.plugin import Deadline, Lease
     from commonplace_sqlite.connection import Access
 
 
@@ -114,7 +115,7 @@ class Database:
         self._repairs: list[str] = []
 
     @property
-    def _lease(self) -> Lease:
+    def lease(self) -> Lease:
         """The writer lease, made at its first use: a search that writes nothing needs none."""
         with self._lease_lock:
             if self._made_lease is None:
@@ -145,14 +146,6 @@ class Database:
         elif not os.path.exists(self.path) and (barred := _barred_folder(self.path)):
             notices.append(f"the index cannot be created: {barred} cannot be written")
         return tuple(notices)
-
-    def holder(self) -> Holder | None:
-        """The process that holds the writer lease, if one does and is known."""
-        return self._lease.holder()
-
-    def writing_elsewhere(self) -> tuple[str, ...]:
-        """A line on the other process that writes the file now, if there is one."""
-        return self._lease.notices()
 
     def set_aside(self) -> str:
         """Rename the file as if it were damaged, and create an empty one; returns a message.
@@ -194,9 +187,7 @@ class Database:
                 finally:
                     if limited:
                         connection.set_progress_handler(None)
-                    with suppress(apsw.Error):
-                        if connection.in_transaction:
-                            connection.execute("ROLLBACK")
+                    roll_back(connection)
 
     @contextmanager
     def session(self, wait: float) -> Iterator[bool]:
@@ -207,7 +198,7 @@ class Database:
         """
         give_up = time.monotonic() + wait
         self._check_open()
-        with self._lease.threads(wait) as outermost, ExitStack() as stack:
+        with self.lease.threads(wait) as outermost, ExitStack() as stack:
             self._check_open()
             if not self.in_memory:
                 try:
@@ -215,7 +206,7 @@ class Database:
                         from commonplace.plugin import make_private_folder
 
                         make_private_folder(os.path.dirname(self.path))
-                        stack.enter_context(self._lease.processes(give_up - time.monotonic()))
+                        stack.enter_context(self.lease.processes(give_up - time.monotonic()))
                     self._writable()
                     self._forget_read_only()
                 except (OSError, apsw.Error) as error:
@@ -231,7 +222,7 @@ class Database:
         :class:`~commonplace.errors.UnavailableError` in place of SQLite's errors.
         """
         self._check_open()
-        self._lease.check()
+        self.lease.check()
         with ExitStack() as stack:
             if self.in_memory:
                 stack.enter_context(self._locked())

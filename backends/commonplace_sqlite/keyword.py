@@ -119,13 +119,6 @@ def best(
     return in_order(connection, build, [(id_, -score) for id_, score in rows], limit)
 
 
-def best_scores(
-    connection: apsw.Connection, build: int, expression: str, clauses: Sequence[Clause], limit: int
-) -> list[float]:
-    """The scores of the best ``limit`` rows, best first."""
-    return [-score for _, score in _rows(connection, build, _BEST, expression, clauses, limit)]
-
-
 def all_scores(
     connection: apsw.Connection, build: int, expression: str, clauses: Sequence[Clause]
 ) -> dict[int, float]:
@@ -301,8 +294,8 @@ def _lowest_of_best(
 ) -> float:
     """What the best ``limit`` rows score at the least, by the chosen tokens alone."""
     expression = any_of([token for token in tokens if token in chosen])
-    scores = best_scores(connection, build, expression, clauses, limit)
-    return scores[-1] if len(scores) == limit else 0.0
+    rows = _rows(connection, build, _BEST, expression, clauses, limit)
+    return float(-rows[-1][1]) if len(rows) == limit else 0.0
 
 
 def _most(chunks: int, documents: int) -> float:

@@ -188,12 +188,6 @@ def create_build(connection: apsw.Connection, build: int, tokenizer: str | None)
     connection.execute(of_build(tables + _SLABS + _FEW_DELETED, build))
 
 
-def drop_build(connection: apsw.Connection, build: int) -> None:
-    """Drop the tables of a build; the caller holds a transaction."""
-    for table in BUILD_TABLES:
-        connection.execute(of_build(f"DROP TABLE IF EXISTS {table}", build))
-
-
 def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None = None) -> None:
     """Run the steps from the file's version to the newest; the caller holds a transaction."""
     steps = MIGRATIONS if migrations is None else migrations
@@ -269,4 +263,5 @@ def activate(connection: apsw.Connection, build: Build) -> None:
 def drop(connection: apsw.Connection, build: Build) -> None:
     """Delete a build, if it exists, and the vectors that no other build has."""
     connection.execute("DELETE FROM build WHERE id = ?", (build.id,))
-    drop_build(connection, build.id)
+    for table in BUILD_TABLES:
+        connection.execute(of_build(f"DROP TABLE IF EXISTS {table}", build.id))

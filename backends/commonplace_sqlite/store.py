@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import KeywordMatches, StoreHealth
 from commonplace_sqlite import rows, schema
-from commonplace_sqlite.connection import size_of
+from commonplace_sqlite.connection import DAMAGE, size_of
 from commonplace_sqlite.database import Database
 
 if TYPE_CHECKING:
@@ -193,8 +193,8 @@ class SqliteStore:
                 problems = checking.problems(connection)
             if connection is not None and live is not None:
                 # Damage is among the problems already, and would end the report here.
-                count = checking.counts_if_readable if problems else checking.counts_by_source
-                held = count(connection, live.id) if counts else ()
+                with suppress(*(DAMAGE if problems else ())):
+                    held = checking.counts_by_source(connection, live.id) if counts else ()
                 has_spaces = schema.has_spaces(connection)
         documents = sum(documents for _, documents, _ in held)
         chunks = sum(chunks for _, _, chunks in held)
@@ -206,7 +206,7 @@ class SqliteStore:
                     problems,
                     documents,
                     chunks,
-                    holder=database.holder(),
+                    holder=database.lease.holder(),
                     last_resort=database.set_aside,
                 )
             )
@@ -218,7 +218,7 @@ class SqliteStore:
                 if not any(line.endswith(old) for line in database.notices)
             ]
         if deep:
-            notices += database.writing_elsewhere()
+            notices += database.lease.notices()
         if has_spaces or all(self._extension):
             notices += self._vector_search().notices(used=has_spaces)
         files = () if database.in_memory else (path, f"{path}-wal", f"{path}-shm")

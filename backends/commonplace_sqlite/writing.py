@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace.plugin import AnalysedChunk, Change, Stamp
+    from commonplace.plugin import Change, Stamp
     from commonplace_sqlite.vectors.slabs import Going
 
     Known = tuple[int, int]
@@ -148,8 +148,9 @@ def _add(
         begin = put.keep if isinstance(put, AppendDocument) else 0
         documents[document] = begin
         for ordinal, analysed in enumerate(put.chunks, begin):
-            chunk_rows.append((id_, document, ordinal, *_chunk_values(analysed)))
-            text = analysed.chunk.text
+            begin_line, end_line, text, heading = analysed.chunk
+            about = heading_in(heading), digest_in(analysed.digest)
+            chunk_rows.append((id_, document, ordinal, begin_line, end_line, *about))
             row = text_id(document, ordinal), text_in(text), packed(analysed.terms.body, text)
             text_rows.append(row)
             body, head, extra = map(indexable, analysed.terms)
@@ -185,12 +186,6 @@ def _write_document(
     row = (id_, *named, put.trust, *stored, plain, put.day, len(put.chunks))
     connection.execute(of_build(_ADD, build), row)
     return connection.last_insert_rowid()
-
-
-def _chunk_values(analysed: AnalysedChunk) -> tuple[Any, ...]:
-    chunk = analysed.chunk
-    heading = heading_in(chunk.heading)
-    return chunk.start_line, chunk.end_line, heading, digest_in(analysed.digest)
 
 
 Key = tuple[str, str]

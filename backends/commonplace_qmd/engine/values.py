@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from commonplace.plugin import DeadlineExceededError, NamedTuple, UnavailableError, redacted
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
 
 
 _SHOWN = 160
+_NO_SCORE = 1e300
 _SCHEME = "qmd://"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INDEX = re.compile(r"\?index=[^/?#.]+\Z")
@@ -186,7 +186,7 @@ def _row(item: object) -> Row:
     file, score, line = item.get("file"), item.get("score"), item.get("line")
     if not isinstance(file, str):
         raise _bad(f"a result without a file: {_shown(item)}")
-    if isinstance(score, bool) or not isinstance(score, int | float) or not _is_finite(score):
+    if isinstance(score, bool) or not isinstance(score, int | float) or not abs(score) < _NO_SCORE:
         raise _bad(f"a result without a score: {_shown(item)}")
     try:
         collection, path = parse_uri(file)
@@ -211,13 +211,6 @@ def parse_uri(text: str) -> tuple[str, str]:
     if not collection or not path or "\0" in rest or _SURROGATE.search(rest):
         raise ValueError(f"names no file: {text[:200]!r}")
     return collection, path
-
-
-def _is_finite(score: float) -> bool:
-    try:
-        return isfinite(score)
-    except OverflowError:
-        return False
 
 
 def _shown(value: object) -> str:

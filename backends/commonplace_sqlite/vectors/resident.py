@@ -79,7 +79,10 @@ class Resident:
             estimates = self._estimates_of(coded, rows)
         winners = self._winners(rows, estimates, coded, limit)
         if limit < len(winners) <= _MOST_RESCORED:
-            winners = self._narrowed(winners, query, limit)
+            # Where the query is not rounded either: reading a stored vector costs more than
+            # comparing twice, and this halves the bound.
+            estimates, bounds, floor = self._close_bounds(winners, query, limit)
+            winners = winners[estimates + bounds >= floor]
         chunks, vectors = self._matrix.chunks[winners], self._matrix.vectors[winners]
         return list(zip(chunks.tolist(), vectors.tolist(), strict=True))
 
@@ -161,9 +164,6 @@ class Resident:
         estimates *= matrix.scales[rows]
         return estimates
 
-    def _bounds(self, coded: CodedQuery, rows: Any) -> Any:
-        return self._matrix.residuals[rows] * self._np.float64(coded.slope) + coded.base
-
     def _leave_out(self, estimates: Any, within: slice, runs: list[Run]) -> None:
         """Set to minus infinity what is not in ``runs``, or no longer there."""
         lowest = -self._np.inf
@@ -181,20 +181,12 @@ class Resident:
         positions = np.flatnonzero(estimates >= max(first, _LOWEST))
         estimates = estimates[positions] * np.float64(coded.scale)
         winners = positions + rows.start if isinstance(rows, slice) else rows[positions]
-        bounds = self._bounds(coded, winners)
+        bounds = self._matrix.residuals[winners] * np.float64(coded.slope) + coded.base
         if len(winners) > limit:
             left = len(winners) - limit
             floor = floor_of(float(np.partition(estimates - bounds, left)[left]))
             winners = winners[estimates + bounds >= floor]
         return winners
-
-    def _narrowed(self, rows: Any, query: Sequence[float], limit: int) -> Any:
-        """Those of ``rows`` that can be among the best where the query is not rounded either.
-
-        Reading a stored vector costs more than comparing twice, and this halves the bound.
-        """
-        estimates, bounds, floor = self._close_bounds(rows, query, limit)
-        return rows[estimates + bounds >= floor]
 
     def _close_bounds(
         self, rows: Any, query: Sequence[float], limit: int

@@ -216,20 +216,6 @@ def write_slabs(space: Space, parts: Iterable[Part]) -> None:
         _write(space, batch)
 
 
-def forget_slabs(space: Space, documents: Mapping[int, int]) -> None:
-    """Delete the slabs of documents, of each from the given chunk on, but for their codes."""
-    rows = rows_in_part(space.dims)
-    keys = [(space.id, document, first // rows) for document, first in documents.items()]
-    space.connection.executemany(of_build(_FORGET, space.build), keys)
-    space.connection.execute(_MOVE_ON, (1,))
-
-
-def forget_codes(space: Space, parts: Iterable[Part]) -> None:
-    """Delete the codes of documents from the given part of each on."""
-    keys = [(space.id, *part) for part in parts]
-    space.connection.executemany(of_build(_FORGET_CODES, space.build), keys)
-
-
 def _write(space: Space, parts: list[Part]) -> None:
     keys = [(space.id, *part) for part in parts]
     space.connection.executemany(of_build(_FORGET_PART, space.build), keys)
@@ -336,7 +322,10 @@ def documents_going(connection: apsw.Connection, build: int, documents: Mapping[
     and pass the result to :func:`documents_added`.
     """
     for space in all_spaces(connection, build):
-        forget_slabs(space, documents)
+        rows_in = rows_in_part(space.dims)
+        keys = [(space.id, document, first // rows_in) for document, first in documents.items()]
+        connection.executemany(of_build(_FORGET, build), keys)
+        connection.execute(_MOVE_ON, (1,))
     sql = of_build(_DIGESTS, build)
     rows: Any = (row for document in documents.items() for row in connection.execute(sql, document))
     return Going(documents, list({digest for (digest,) in rows}))
@@ -358,7 +347,8 @@ def documents_added(
         write_slabs(space, parts)
         ends = dict.fromkeys(left, 0)
         ends.update(part_counts(space, documents))
-        forget_codes(space, ends.items())
+        keys = [(space.id, *end) for end in ends.items()]
+        connection.executemany(of_build(_FORGET_CODES, build), keys)
     if gone.digests:
         connection.execute(_FORGET_SPACES)
 

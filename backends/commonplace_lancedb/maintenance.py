@@ -93,23 +93,18 @@ def _tidy(database: Database, snapshot: Snapshot, index_vectors_from: int) -> No
         due = due or snapshot.stats()["fragment_stats"]["num_fragments"] > _MOST_FRAGMENTS
     if not due:
         return
+    from lancedb.index import Bitmap, BTree
+
     table = database.table()
     with translated(database.location):
         table.delete("kind = 'dead'")
         forget_builds(database, snapshot.orphans())
-        if rows >= _SCALAR_FROM:
-            _index_columns(table, indexes)
+        for column, kind in SCALAR_INDEXES.items():
+            if rows >= _SCALAR_FROM and column not in indexes:
+                table.create_index(column, config=Bitmap() if kind == "bitmap" else BTree())
         _index_vectors(table, indexes, index_vectors_from)
         if not database.location.is_service:
             table.optimize(cleanup_older_than=_KEPT)
-
-
-def _index_columns(table: Any, indexes: dict[str, Any]) -> None:
-    from lancedb.index import Bitmap, BTree
-
-    for column, kind in SCALAR_INDEXES.items():
-        if column not in indexes:
-            table.create_index(column, config=Bitmap() if kind == "bitmap" else BTree())
 
 
 def _index_vectors(table: Any, indexes: dict[str, Any], least: int) -> None:

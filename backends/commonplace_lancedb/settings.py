@@ -112,10 +112,7 @@ class Location:
     uri: str
     table: str
     namespace: str
-    storage_options: Mapping[str, Secret] = field(factory=dict, repr=False)
-    api_key: Secret | None = None
-    region: str = ""
-    host_override: str | None = None
+    settings: LanceSettings = field(repr=False)
 
     @property
     def folder(self) -> str | None:
@@ -144,17 +141,20 @@ class Location:
         Raises :class:`~commonplace.errors.UnavailableError` for a reference to a variable that is
         not set, and for a service without a key.
         """
-        options = {name: secret.reveal(env) for name, secret in self.storage_options.items()}
+        options = {
+            name: secret.reveal(env) for name, secret in self.settings.storage_options.items()
+        }
         given: dict[str, Any] = {"storage_options": options} if options else {}
         if self.is_service:
-            given |= {"api_key": self._key(env), "region": self.region}
-            if self.host_override is not None:
-                given["host_override"] = self.host_override
+            given |= {"api_key": self._key(env), "region": self.settings.region}
+            if self.settings.host_override is not None:
+                given["host_override"] = self.settings.host_override
         return given
 
     def secrets(self, env: Mapping[str, str] | None = None) -> list[str]:
         """What no message may hold."""
-        held = [*self.storage_options.values(), *([self.api_key] if self.api_key else [])]
+        key = self.settings.api_key
+        held = [*self.settings.storage_options.values(), *([key] if key else [])]
         found = []
         for secret in held:
             try:
@@ -164,10 +164,10 @@ class Location:
         return found
 
     def _key(self, env: Mapping[str, str] | None) -> str:
-        if self.api_key is not None:
-            return self.api_key.reveal(env)
+        if self.settings.api_key is not None:
+            return self.settings.api_key.reveal(env)
         key = (os.environ if env is None else env).get("LANCEDB_API_KEY", "")
-        if not key or self.host_override is not None:
+        if not key or self.settings.host_override is not None:
             # A key found in the environment goes to its vendor only.
             raise UnavailableError(
                 f"there is no key for {self.shown}", hint="set memory.lancedb.apiKey"
@@ -185,8 +185,5 @@ def location_of(index_path: str, settings: LanceSettings) -> Location:
         uri=settings.uri or f"{stem}.lance",
         table=f"{settings.table_prefix}chunks_{_FORMAT}",
         namespace=settings.namespace or os.path.basename(stem),
-        storage_options=settings.storage_options,
-        api_key=settings.api_key,
-        region=settings.region,
-        host_override=settings.host_override,
+        settings=settings,
     )

@@ -81,8 +81,7 @@ class LanceStore:
 
     def builds(self) -> tuple[Build, ...]:
         """All builds, the oldest first."""
-        with self._repairing():
-            head, _ = self._current()
+        with self._reading() as (head, _):
             return tuple(state.build for state in head.builds)
 
     def open_build(self, identity: str) -> Build:
@@ -117,8 +116,7 @@ class LanceStore:
         """What ``build`` or the live one holds."""
         from commonplace_lancedb.reading import documents
 
-        with self._repairing():
-            head, snapshot = self._current()
+        with self._reading() as (head, snapshot):
             state = head.live if build is None else _need(head, build)
             return [] if snapshot is None or state is None else documents(snapshot, state)
 
@@ -148,8 +146,7 @@ class LanceStore:
         from commonplace_lancedb.reading import found
 
         deadline.check("the keyword search")
-        with self._repairing():
-            head, snapshot = self._current(deadline)
+        with self._reading(deadline) as (head, snapshot):
             if snapshot is None or head.live is None:
                 return KeywordMatches()
             ranked = keyword(snapshot, head.live, query, where, limit, deadline)
@@ -157,9 +154,8 @@ class LanceStore:
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """The spaces of the namespace, and what they cover of the live build."""
-        with self._repairing():
-            head, _ = self._current()
-        live = head.live
+        with self._reading() as (head, _):
+            live = head.live
         if live is None:
             return ()
         chunks = live.total.chunks
@@ -172,8 +168,7 @@ class LanceStore:
         """What of ``build`` has no vector in ``space``."""
         from commonplace_lancedb.reading import missing
 
-        with self._repairing():
-            head, snapshot = self._current()
+        with self._reading() as (head, snapshot):
             state = _need(head, build)
             return [] if snapshot is None else missing(snapshot, state, head.spaces.get(space))
 
@@ -216,8 +211,7 @@ class LanceStore:
         from commonplace_lancedb.vectors import nearest
 
         deadline.check("the vector search")
-        with self._repairing():
-            head, snapshot = self._current(deadline)
+        with self._reading(deadline) as (head, snapshot):
             held = head.spaces.get(space)
             if snapshot is None or head.live is None or held is None:
                 return Nearest((), exact=True)
@@ -237,8 +231,7 @@ class LanceStore:
         """The vectors of ``ids`` in the live build."""
         from commonplace_lancedb.reading import vectors_of
 
-        with self._repairing():
-            head, snapshot = self._current()
+        with self._reading() as (head, snapshot):
             held = head.spaces.get(space)
             if snapshot is None or head.live is None or held is None:
                 return {}
@@ -250,8 +243,7 @@ class LanceStore:
 
         del counts  # they are at hand in any case
 
-        with self._repairing():
-            _, snapshot = self._current()
+        with self._reading() as (_, snapshot):
             found = health(self._location, snapshot, deep=deep)
         kept = (f"a damaged index is kept at {old}" for old in set_aside_before(self._location))
         writing = self._lease.notices() if deep else ()
@@ -264,11 +256,14 @@ class LanceStore:
     def _repairing(self) -> AbstractContextManager[None]:
         return repairing(self._database, self._lease)
 
-    def _current(self, deadline: Deadline | None = None) -> tuple[Head, Snapshot | None]:
+    @contextmanager
+    def _reading(self, deadline: Deadline | None = None) -> Iterator[tuple[Head, Snapshot | None]]:
+        """One version of the table, and what is valid of it; ``None`` if there is no table yet."""
         from commonplace_lancedb.head import Head
 
-        snapshot = self._database.snapshot(deadline)
-        return (Head() if snapshot is None else snapshot.head), snapshot
+        with self._repairing():
+            snapshot = self._database.snapshot(deadline)
+            yield (Head() if snapshot is None else snapshot.head), snapshot
 
     def _change_builds(self, change: Callable[[Head], Head]) -> Head:
         """Commit what ``change`` makes of the head, if it makes anything of it."""

@@ -1,17 +1,26 @@
-"""The command ``commonplace qmd``: shows how to run an agent's QMD by hand."""
+"""What people see of QMD: the command ``commonplace qmd``, and the condition of one agent's."""
 
 from __future__ import annotations
 
+import os
 import shlex
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import UsageError
+from commonplace.plugin import CommonplaceError, ManagerHealth, StoreHealth, UsageError, reason_of
+from commonplace_qmd.update import needs_vectors
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator, Sequence
 
     from commonplace.plugin import Context, Settings
+    from commonplace_qmd.collections import Changes
+    from commonplace_qmd.engine.client import Qmd
+    from commonplace_qmd.engine.values import QmdStatus
+    from commonplace_qmd.home import State
     from commonplace_qmd.settings import QmdSettings
+    from commonplace_qmd.update import Updater
 
 
 class QmdCommand:
@@ -96,3 +105,97 @@ def _config(settings: Settings) -> QmdSettings:
 
     found = settings.section_values.get("memory.qmd")
     return found if isinstance(found, QmdSettings) else QmdSettings()
+
+
+def health_of(
+    qmd: Qmd,
+    updater: Updater,
+    config: QmdSettings,
+    *,
+    location: str,
+    notices: Sequence[str],
+    deep: bool,
+) -> ManagerHealth:
+    """The condition of engine, index and folders; failures are reported, never raised."""
+    try:
+        probe = qmd.probe()
+        if not probe.available:
+            reason = f"{probe.reason} ({probe.hint})" if probe.hint else probe.reason
+            return ManagerHealth(available=False, reason=reason, notices=tuple(notices))
+        state, changes = updater.state(), updater.changes()
+    except CommonplaceError as error:
+        return ManagerHealth(available=False, reason=reason_of(error), notices=tuple(notices))
+    status: QmdStatus | None = None
+    problems: tuple[str, ...] = ()
+    if deep and state.last_update:
+        from commonplace.plugin import Deadline
+
+        try:
+            status = qmd.status(deadline=Deadline.after(config.update.command_timeout_ms / 1000))
+        except CommonplaceError as error:
+            problems = (reason_of(error),)
+    counts: dict[str, int] = {}
+    for scan in changes.scans:
+        source = scan.collection.source
+        counts[source] = counts.get(source, 0) + len(scan.report.documents)
+    by_source = tuple(sorted(counts.items()))
+    documents = status.documents if status else state.documents
+    writer = updater.lease.notices() if deep else ()
+    return ManagerHealth(
+        available=True,
+        store=StoreHealth(
+            location=location,
+            documents=documents,
+            chunks=documents,
+            size=_size(location),
+            documents_by_source=by_source,
+            chunks_by_source=by_source,
+            problems=problems,
+        ),
+        notices=(*notices, *_notices(qmd, config, state, changes), *writer),
+        information=(_summary(state, status),),
+    )
+
+
+def _notices(qmd: Qmd, config: QmdSettings, state: State, changes: Changes) -> Iterator[str]:
+    for scan in changes.scans:
+        for folder in scan.skipped:
+            yield (
+                f"{folder}: QMD indexes no folder of this name, so its notes are not found; "
+                "rename it"
+            )
+    if not needs_vectors(config):
+        return
+    missing = sorted({"embed", "rerank", "generate"}.difference(qmd.models()))
+    needed = {"embed"} if config.search_mode == "vsearch" else {"embed", "rerank", "generate"}
+    if lacking := [kind for kind in missing if kind in needed]:
+        yield (
+            f"memory.qmd.searchMode is {config.search_mode}, and QMD's models for "
+            f"{', '.join(lacking)} are not on this machine: see `commonplace qmd env`"
+        )
+    elif state.pending:
+        yield "QMD has texts without vectors: run `commonplace index`"
+    if state.embed_failures:
+        yield f"QMD failed to embed {state.embed_failures} times in a row: {state.embed_reason}"
+
+
+def _summary(state: State, status: QmdStatus | None) -> str:
+    if not state.last_update:
+        return "QMD has not indexed anything yet"
+    from datetime import UTC, datetime
+
+    when = datetime.fromtimestamp(state.last_update, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    if status is None:
+        return f"QMD has {state.documents} documents, updated {when}"
+    return (
+        f"QMD {status.version} has {status.documents} documents and {status.vectors} vectors, "
+        f"updated {when}"
+    )
+
+
+def _size(location: str) -> int:
+    size = 0
+    for suffix in ("", "-wal"):
+        with suppress(OSError):
+            size += os.stat(location + suffix).st_size
+    return size

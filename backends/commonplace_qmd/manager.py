@@ -58,8 +58,7 @@ _WAIT_AT_END = 5.0
 class QmdManager:
     """A :class:`~commonplace.plugin.MemoryManager`; threads may share it.
 
-    ``searcher`` is called at the first search. ``notices`` are lines about the configuration, for
-    :meth:`health`.
+    ``notices`` are lines about the configuration, for :meth:`health`.
     """
 
     capabilities = CAPABILITIES
@@ -71,7 +70,6 @@ class QmdManager:
         config: QmdSettings,
         *,
         updater: Updater,
-        searcher: Callable[[], Searcher],
         location: str,
         notices: Sequence[str] = (),
         clock: Callable[[], float] = time.time,
@@ -80,7 +78,6 @@ class QmdManager:
         self._collections = tuple(collections)
         self._config = config
         self._updater = updater
-        self._make_searcher = searcher
         self._searcher: Searcher | None = None
         self._location = location
         self._notices = tuple(notices)
@@ -176,7 +173,7 @@ class QmdManager:
         """The condition as far as it is known without QMD; ``deep`` runs ``qmd status``."""
         if self._closed:
             return ManagerHealth(available=False, reason=_CLOSED)
-        from commonplace_qmd.health import health_of
+        from commonplace_qmd.command import health_of
 
         return health_of(
             self._qmd,
@@ -204,7 +201,10 @@ class QmdManager:
     ) -> Answer:
         """Search; if QMD does not know a collection, write them all and search again."""
         if self._searcher is None:
-            self._searcher = self._make_searcher()
+            from commonplace.plugin import make_analyser
+            from commonplace_qmd.search import Searcher
+
+            self._searcher = Searcher(self._qmd, self._config, make_analyser())
         searcher, narrowed = self._searcher, len(wanted) < len(self._collections)
 
         def search() -> Answer:
@@ -285,12 +285,6 @@ def make_manager(
             notices.append(f"transcripts are not exported to QMD: {error}")
     collections = collections_of(context, config, folder)
 
-    def searcher() -> Searcher:
-        from commonplace.plugin import make_analyser
-        from commonplace_qmd.search import Searcher
-
-        return Searcher(qmd, config, make_analyser())
-
     return QmdManager(
         qmd,
         collections,
@@ -305,7 +299,6 @@ def make_manager(
             exporter=exporter,
             clock=clock,
         ),
-        searcher=searcher,
         location=home.qmd.index_path,
         notices=notices,
         clock=clock,

@@ -11,6 +11,7 @@ would lose 0.07.
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from commonplace_qmd.engine.client import Qmd
     from commonplace_qmd.engine.values import Row
     from commonplace_qmd.settings import QmdSettings
+
+    Ask = Callable[..., list[Row]]
+    ChunksOf = Callable[[Sequence[Row]], list[StoredChunk]]
 
 
 _ROWS = 20
@@ -170,27 +174,18 @@ class Searcher:
             )
             return by_turns(list(found))
 
-        search = self._by_words if self._mode == "search" else self._by_meaning
         names = [collection.name for collection in collections] if narrowed else []
-        return search(query, chunks_of, names, max(_ROWS, limit), deadline)
+        ask = partial(self._qmd.search, collections=names, deadline=deadline)
+        answer = self._by_words if self._mode == "search" else self._by_meaning
+        return answer(query, ask, chunks_of, max(_ROWS, limit))
 
-    def _by_words(
-        self,
-        query: Query,
-        chunks_of: Callable[[Sequence[Row]], list[StoredChunk]],
-        names: Sequence[str],
-        limit: int,
-        deadline: Deadline,
-    ) -> Answer:
+    def _by_words(self, query: Query, ask: Ask, chunks_of: ChunksOf, limit: int) -> Answer:
         lines = lines_of(query)
         one = len(lines) == 1
-        rows = self._qmd.search(
-            "search" if one else "query",
-            lines[0].text if one else lines,
-            collections=names,
-            limit=limit,
-            deadline=deadline,
-        )
+        if one:
+            rows = ask("search", lines[0].text, limit=limit)
+        else:
+            rows = ask("query", lines, limit=limit)
         chunks = chunks_of(rows)
         plan = f"search: {len(lines)} lines, {len(rows)} rows"
         # For each of several lines QMD takes no more rows than that, whatever the limit.
@@ -198,9 +193,7 @@ class Searcher:
         if chunks or complete:
             return Answer(chunks, plan, complete)
         # The wanted rows may rank below: search again, deeper, for all words at once.
-        rows = self._qmd.search(
-            "search", lines[0].text, collections=names, limit=_DEEP, deadline=deadline
-        )
+        rows = ask("search", lines[0].text, limit=_DEEP)
         chunks = chunks_of(rows)
         complete = len(rows) < _DEEP and one
         if chunks or complete:
@@ -210,19 +203,9 @@ class Searcher:
             hint="use rarer words, or fewer filters",
         )
 
-    def _by_meaning(
-        self,
-        query: Query,
-        chunks_of: Callable[[Sequence[Row]], list[StoredChunk]],
-        names: Sequence[str],
-        limit: int,
-        deadline: Deadline,
-    ) -> Answer:
-        text = query.words or query.text
+    def _by_meaning(self, query: Query, ask: Ask, chunks_of: ChunksOf, limit: int) -> Answer:
         try:
-            rows = self._qmd.search(
-                self._mode, text, collections=names, limit=limit, deadline=deadline
-            )
+            rows = ask(self._mode, query.words or query.text, limit=limit)
         except QmdError as error:
             if error.reason != "no_vectors":
                 raise

@@ -13,7 +13,7 @@ from commonplace_qmd.engine.values import Line, QmdError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace_qmd.engine.values import LineKind, Mode, ModelKind
+    from commonplace_qmd.engine.values import Mode, ModelKind
 
 
 _SERVER_LINES = 10  # that the server accepts
@@ -131,7 +131,13 @@ def plain(query: str) -> str:
 
 def cleaned(line: Line) -> Line:
     """A line that QMD accepts: quotes in pairs, and no exclusions in ``vec`` and ``hyde``."""
-    return line._replace(text=" ".join(_balanced(line.kind, _printable(line.text)).split()))
+    text = _printable(line.text)
+    if line.kind != "lex":
+        text = _NEGATION.sub(r"\1", text)
+    elif text.count('"') % 2:
+        before, _, after = text.rpartition('"')
+        text = f"{before} {after}"
+    return line._replace(text=" ".join(text.split()))
 
 
 def as_document(lines: Sequence[Line]) -> str:
@@ -155,20 +161,8 @@ def is_findable(text: str) -> bool:
     does not segment Thai, Lao, Khmer and Burmese.
     """
     whole = unicodedata.normalize("NFC", text)
-    return not _UNSEGMENTED.search(whole) and not any(map(_is_mark, whole))
-
-
-def _is_mark(char: str) -> bool:
-    return char > "\u02ff" and unicodedata.category(char) in ("Mn", "Mc")
-
-
-def _balanced(kind: LineKind, text: str) -> str:
-    if kind != "lex":
-        return _NEGATION.sub(r"\1", text)
-    if text.count('"') % 2:
-        before, _, after = text.rpartition('"')
-        return f"{before} {after}"
-    return text
+    marks = (unicodedata.category(char) in ("Mn", "Mc") for char in whole if char > "\u02ff")
+    return not _UNSEGMENTED.search(whole) and not any(marks)
 
 
 def _printable(text: str) -> str:

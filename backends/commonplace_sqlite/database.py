@@ -29,7 +29,6 @@ from commonplace_sqlite.connection import (
     open_for_reading,
     open_for_writing,
     reason_of,
-    roll_back,
     transaction,
     translate,
 )
@@ -187,7 +186,9 @@ class Database:
                 finally:
                     if limited:
                         connection.set_progress_handler(None)
-                    roll_back(connection)
+                    with suppress(apsw.Error):
+                        if connection.in_transaction:
+                            connection.execute("ROLLBACK")
 
     @contextmanager
     def session(self, wait: float) -> Iterator[bool]:

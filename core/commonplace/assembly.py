@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from commonplace.model.plugins import Mount, Registration
     from commonplace.model.search import Query
     from commonplace.protocols.managers import MemoryManager
-    from commonplace.protocols.sources import Source, WatchedSource
+    from commonplace.protocols.parts import Source, WatchedSource
     from commonplace.resilience.breaker import CircuitBreaker
     from commonplace.text.analyse import Analyser
 

@@ -1,4 +1,4 @@
-"""The platform's folders for configuration, state and cache, without the cost of asking a library.
+"""The platform's folders for configuration, state and cache, and private files in them.
 
 ``platformdirs`` costs about 10 ms to import, half of what a whole search may cost above its
 libraries, and on Linux its answer is a few lines. Elsewhere it is asked.
@@ -6,8 +6,10 @@ libraries, and on Linux its answer is a few lines. Elsewhere it is asked.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -89,3 +91,50 @@ def _asked(kind: str) -> str:
         "state": folders.user_state_dir,
         "cache": folders.user_cache_dir,
     }[kind]
+
+
+_LONG_SECONDS = 3600
+
+
+def write_whole(path: str, text: str) -> None:
+    """Let the file at ``path`` have ``text``, for this user alone; its folder is made if need be.
+
+    What cannot be written as UTF-8 becomes ``?``. Drafts that processes left beside it when they
+    were killed go with the next that is written. Raises ``OSError``; the file is then as it was.
+    """
+    folder, name = os.path.split(path)
+    make_private_folder(folder)
+    draft = f"{path}.{os.getpid()}"
+    handle = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(text)
+        os.replace(draft, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
+        raise
+    for other in os.listdir(folder):
+        process = other.removeprefix(f"{name}.")
+        if process != other and process.isdecimal():
+            with contextlib.suppress(OSError):
+                _forget(os.path.join(folder, other), int(process))
+
+
+def _forget(draft: str, process: int) -> None:
+    old = time.time() - os.stat(draft).st_mtime > _LONG_SECONDS
+    if old if sys.platform == "win32" else not is_running(process):
+        os.unlink(draft)
+
+
+def is_running(process: int) -> bool:
+    """Whether there is such a process, as far as the system tells; False on Windows."""
+    if sys.platform == "win32":
+        return False  # there, to ask for a process so would end it
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True  # the process of another user
+    return True

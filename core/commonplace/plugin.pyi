@@ -142,6 +142,13 @@ from commonplace.protocols.contexts import SourceContext as SourceContext
 from commonplace.protocols.contexts import StoreContext as StoreContext
 from commonplace.protocols.managers import MemoryManager as MemoryManager
 from commonplace.protocols.managers import Ranker as Ranker
+from commonplace.protocols.parts import Chunker as Chunker
+from commonplace.protocols.parts import ConfiguredPath as ConfiguredPath
+from commonplace.protocols.parts import GrowingSource as GrowingSource
+from commonplace.protocols.parts import Source as Source
+from commonplace.protocols.parts import Store as Store
+from commonplace.protocols.parts import VectorStore as VectorStore
+from commonplace.protocols.parts import WatchedSource as WatchedSource
 from commonplace.protocols.providers import BatchJobs as BatchJobs
 from commonplace.protocols.providers import BatchLimits as BatchLimits
 from commonplace.protocols.providers import BatchLine as BatchLine
@@ -150,13 +157,6 @@ from commonplace.protocols.providers import BatchState as BatchState
 from commonplace.protocols.providers import EmbeddingProvider as EmbeddingProvider
 from commonplace.protocols.providers import Limits as Limits
 from commonplace.protocols.providers import ProviderContext as ProviderContext
-from commonplace.protocols.sources import Chunker as Chunker
-from commonplace.protocols.sources import ConfiguredPath as ConfiguredPath
-from commonplace.protocols.sources import GrowingSource as GrowingSource
-from commonplace.protocols.sources import Source as Source
-from commonplace.protocols.sources import WatchedSource as WatchedSource
-from commonplace.protocols.stores import Store as Store
-from commonplace.protocols.stores import VectorStore as VectorStore
 from commonplace.resilience.breaker import CircuitBreaker as CircuitBreaker
 from commonplace.resilience.deadline import NEVER as NEVER
 from commonplace.resilience.deadline import Deadline as Deadline

@@ -10,7 +10,7 @@ from commonplace.testing import StoreConformance
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Store
     from commonplace.testing.base import Laws
 
 CAUGHT = pytest.StashKey[list[tuple[str, str]]]()

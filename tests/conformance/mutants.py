@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Store
 
     Verdict = Callable[[Callable[[str], Store], str], str]
     Opener = Callable[[type], Callable[[str], Store]]

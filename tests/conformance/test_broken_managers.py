@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Document, DocumentRef
     from commonplace.model.search import Arm, Query, StoredChunk, Where
     from commonplace.protocols.contexts import ManagerContext
-    from commonplace.protocols.sources import Source
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Source, Store
     from commonplace.resilience.deadline import Deadline
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from commonplace.index.simple_store import Held
     from commonplace.model.chunks import Change
     from commonplace.model.store import Build
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Store
 
 
 class Handle(InMemoryStore):

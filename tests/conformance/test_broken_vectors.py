@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import Change
     from commonplace.model.search import ChunkId, Nearest
     from commonplace.model.store import Build, SpaceInfo
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Store
     from commonplace.resilience.deadline import Deadline
 
 

@@ -7,7 +7,7 @@ from commonplace.testing import StoreConformance
 from commonplace_inmemory.plugin import make_store
 
 if TYPE_CHECKING:
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Store
 
 
 class TestInMemoryStore(StoreConformance):

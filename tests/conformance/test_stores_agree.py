@@ -18,7 +18,7 @@ from commonplace_sqlite.plugin import make_store
 if TYPE_CHECKING:
     from commonplace.model.chunks import PutDocument
     from commonplace.model.search import KeywordQuery, Where
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Store
     from commonplace.testing.base import Place
 
 

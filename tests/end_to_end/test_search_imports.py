@@ -35,7 +35,7 @@ OURS = """
     commonplace.aio commonplace.resilience.bounded_call commonplace.resilience.breaker
     commonplace.resilience.lock commonplace.cli.checks commonplace.cli.failure
     commonplace.cli.jsonify commonplace.cli.terminal commonplace.config.json5
-    commonplace.config.resolve commonplace.config.schema commonplace.embedding.service
+    commonplace.config.resolve commonplace.config.reports commonplace.embedding.service
     commonplace.host.events commonplace.index.documents commonplace.index.indexing
     commonplace.model.chunks commonplace.health.status commonplace.testing commonplace.sync
     commonplace_chunkers.lines

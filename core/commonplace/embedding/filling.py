@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from commonplace.embedding.service import EmbeddingService
     from commonplace.model.reports import ProgressCallback
     from commonplace.model.store import Build
-    from commonplace.protocols.stores import VectorStore
+    from commonplace.protocols.parts import VectorStore
     from commonplace.resilience.deadline import Deadline
 
 

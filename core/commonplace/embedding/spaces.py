@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from commonplace.dirs import write_whole
 from commonplace.embedding.vectors import dims_of
 from commonplace.model.tuples import NamedTuple
-from commonplace.resilience.atomic_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

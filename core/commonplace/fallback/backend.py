@@ -23,12 +23,22 @@ from commonplace.resilience.guarded_call import GuardedCaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import NotRequired, TypedDict, Unpack
 
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Fallback, Query, Where
     from commonplace.protocols.managers import MemoryManager
     from commonplace.resilience.bounded_call import Worker
     from commonplace.resilience.breaker import CircuitBreaker
+
+    class MaintainOptions(TypedDict):
+        """Arguments of :meth:`MemoryManager.maintain` that pass through a chain unchanged."""
+
+        deadline: Deadline
+        force: NotRequired[bool]
+        at_most: NotRequired[int | None]
+        progress: NotRequired[ProgressCallback | None]
+        wait: NotRequired[float]
 
 
 T = TypeVar("T")
@@ -144,32 +154,16 @@ class Backend:
         return BackendSearch(self, deadline, update=update, later=later, progress=progress)
 
     def maintain(
-        self,
-        *,
-        force: bool = False,
-        at_most: int | None = None,
-        embed: bool = True,
-        eager: bool = True,
-        deadline: Deadline,
-        progress: ProgressCallback | None = None,
-        wait: float = 30.0,
+        self, *, embed: bool = True, eager: bool = True, **options: Unpack[MaintainOptions]
     ) -> SyncReport:
         """Update the index; see :class:`~commonplace.plugin.MemoryManager`."""
-        options = {
-            "force": force,
-            "at_most": at_most,
-            "embed": embed,
-            "deadline": deadline,
-            "progress": progress,
-            "wait": wait,
-        }
 
         def maintain(manager: MemoryManager) -> SyncReport:
             if not eager:
-                return maintain_unasked(manager, **options)
-            return manager.maintain(**options)  # type: ignore[arg-type]  # as they came
+                return maintain_unasked(manager, embed=embed, **options)
+            return manager.maintain(embed=embed, **options)
 
-        report = self.call("sync", maintain, deadline)
+        report = self.call("sync", maintain, options["deadline"])
         self.guard.let_through("search")  # a rebuilt index may be all that was missing
         return report
 

@@ -13,8 +13,9 @@ from commonplace.model.search import Fallback
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
 
-    from commonplace.fallback.backend import Backend
+    from commonplace.fallback.backend import Backend, MaintainOptions
     from commonplace.model.reports import Progress, ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Query, Where
     from commonplace.protocols.contexts import ManagerHealth
@@ -91,15 +92,7 @@ class FallbackMemoryManager:
         return self.search_of(query, deadline).ask(query, where=where, limit=limit)
 
     def maintain(
-        self,
-        *,
-        force: bool = False,
-        at_most: int | None = None,
-        embed: bool = True,
-        eager: bool = True,
-        deadline: Deadline,
-        progress: ProgressCallback | None = None,
-        wait: float = 30.0,
+        self, *, embed: bool = True, eager: bool = True, **options: Unpack[MaintainOptions]
     ) -> SyncReport:
         """Maintain the active backend, and the others as ``standby`` asks.
 
@@ -114,15 +107,8 @@ class FallbackMemoryManager:
                 continue
             answers = backend.guard.failure("search") is None
             try:
-                done = backend.maintain(
-                    force=force,
-                    at_most=at_most,
-                    embed=embed and (self._embed_standby or not settled),
-                    eager=eager,
-                    deadline=deadline,
-                    progress=progress,
-                    wait=wait,
-                )
+                embeds = embed and (self._embed_standby or not settled)
+                done = backend.maintain(embed=embeds, eager=eager, **options)
             except (UnavailableError, DeclinedError) as error:
                 failed.append((backend, error))
                 continue

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from commonplace.model.documents import Stamp
-    from commonplace.protocols.sources import ConfiguredPath
+    from commonplace.protocols.parts import ConfiguredPath
 
 
 _STARS = r"(?:(?:^|(?<=/))(?:\*\*+/)+)|\*\*+|\*|\?"

@@ -9,6 +9,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from commonplace.dirs import is_running
 from commonplace.model.store import Finding, Fix
 from commonplace.resilience.breaker import recorded
 
@@ -35,18 +36,13 @@ _NAMES = {
 
 
 def leftovers(
-    state_dir: str,
-    cache_dir: str,
-    *,
-    now: float,
-    lives: Callable[[int], bool] | None = None,
+    state_dir: str, cache_dir: str, *, now: float, lives: Callable[[int], bool] = is_running
 ) -> Iterator[str]:
     """Yield temporary files that no process writes any more; ``now`` is in epoch seconds.
 
     A file counts if its name is one of ours, it is an hour old, and its process does not run
     (``lives``). After the clock was set back, no file is old enough for a while.
     """
-    lives = _lives if lives is None else lives
     for location, pattern in _NAMES.items():
         base, _, below = location.partition(os.sep)
         folder = os.path.join(state_dir if base == "state" else cache_dir, below)
@@ -88,19 +84,6 @@ def _is_old(entry: os.DirEntry[str], now: float) -> bool:
         )
     except OSError:
         return False
-
-
-def _lives(pid: int) -> bool:
-    """Whether the process runs, as far as the system reports it."""
-    if os.name != "posix":
-        return False  # the call would end it; no process writes for an hour
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True  # the process of another user
-    return True
 
 
 _SHARED = ("embeddings.sqlite", "spaces.json", "refused.json")

@@ -190,7 +190,7 @@ def remember(
     ):
         return
     text = "\n".join([key, *records, "end"])
-    from commonplace.resilience.atomic_file import write_whole  # once an installation
+    from commonplace.dirs import write_whole  # once an installation
 
     # What is no valid UTF-8 would be another name when it is read again.
     with suppress(OSError, ValueError):

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from commonplace.host.reports import PluginInfo
     from commonplace.model.plugins import Registration
     from commonplace.protocols.managers import MemoryManager, Ranker
+    from commonplace.protocols.parts import Chunker, Source, Store
     from commonplace.protocols.providers import EmbeddingProvider
-    from commonplace.protocols.sources import Chunker, Source
-    from commonplace.protocols.stores import Store
 
 
 TRACE = "COMMONPLACE_TRACE_PLUGINS"

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
         StoreContext,
     )
     from commonplace.protocols.managers import MemoryManager, Ranker
+    from commonplace.protocols.parts import Chunker, Source, Store
     from commonplace.protocols.providers import EmbeddingProvider, ProviderContext
-    from commonplace.protocols.sources import Chunker, Source
-    from commonplace.protocols.stores import Store
 
     class Parts(TypedDict, total=False):
         """What every registration may hold; the meaning stands at ``Registration``."""

@@ -8,8 +8,7 @@ from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from commonplace.model.store import Build
-    from commonplace.protocols.sources import Source
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Source, Store
     from commonplace.text.analyse import Analyser
 
 

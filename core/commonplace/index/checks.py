@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.reports import SyncReport
     from commonplace.model.store import Build, StoreHealth
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Store
     from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import Change
     from commonplace.model.documents import Document, DocumentRef, Stamp
     from commonplace.model.store import StoredDocument
-    from commonplace.protocols.sources import Chunker, GrowingSource, Source
+    from commonplace.protocols.parts import Chunker, GrowingSource, Source
     from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import Change
     from commonplace.model.reports import ProgressCallback
     from commonplace.model.store import Build
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Store
     from commonplace.resilience.deadline import Deadline
 
 

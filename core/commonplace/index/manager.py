@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Query, Where
     from commonplace.model.store import Finding, StoreHealth
-    from commonplace.protocols.sources import Chunker, Source
-    from commonplace.protocols.stores import Store, VectorStore
+    from commonplace.protocols.parts import Chunker, Source, Store, VectorStore
     from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from commonplace.model.documents import DocumentRef, RootFailure, ScanReport, Stamp
     from commonplace.model.reports import SyncReport
     from commonplace.model.store import StoredDocument
-    from commonplace.protocols.sources import GrowingSource, Source
+    from commonplace.protocols.parts import GrowingSource, Source
     from commonplace.text.analyse import Analyser
 
     Pair = tuple[DocumentRef, StoredDocument | None]

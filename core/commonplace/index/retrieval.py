@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from commonplace.embedding.service import EmbeddingService
     from commonplace.model.search import KeywordQuery, Phrase, Query, StoredChunk, Where
-    from commonplace.protocols.stores import Store, VectorStore
+    from commonplace.protocols.parts import Store, VectorStore
     from commonplace.resilience.deadline import Deadline
 
 

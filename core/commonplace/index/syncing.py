@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from commonplace.model.reports import ProgressCallback
     from commonplace.model.store import Build, StoredDocument
     from commonplace.protocols.managers import MemoryManager
-    from commonplace.protocols.sources import Chunker, Source
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Chunker, Source, Store
     from commonplace.text.analyse import Analyser
 
 

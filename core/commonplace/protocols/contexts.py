@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.search import ChunkId, Query
     from commonplace.model.store import Finding, SpaceInfo, StoreHealth
-    from commonplace.protocols.sources import ConfiguredPath, Source
+    from commonplace.protocols.parts import ConfiguredPath, Source
 
 
 class StoreContext(NamedTuple):

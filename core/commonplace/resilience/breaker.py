@@ -270,7 +270,7 @@ class BreakerFile:
             if record is None:
                 os.unlink(self.path)
                 return
-            from commonplace.resilience.atomic_file import (
+            from commonplace.dirs import (
                 write_whole,  # a search that fails nowhere needs none
             )
 

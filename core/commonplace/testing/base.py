@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Stamp, Trust
     from commonplace.model.search import ChunkId, Found, Nearest
     from commonplace.model.store import Build, StoredDocument
-    from commonplace.protocols.stores import Store, VectorStore
+    from commonplace.protocols.parts import Store, VectorStore
 
 
 class Laws:

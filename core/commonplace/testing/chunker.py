@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from commonplace.model.chunks import Chunk
-    from commonplace.protocols.sources import Chunker
+    from commonplace.protocols.parts import Chunker
 
 
 USUAL = ChunkerContext(size=400, overlap=60)

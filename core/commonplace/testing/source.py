@@ -16,7 +16,7 @@ from commonplace.testing.strategies import HOSTILE_PATHS
 
 if TYPE_CHECKING:
     from commonplace.model.documents import DocumentRef, Segment
-    from commonplace.protocols.sources import GrowingSource, Source, WatchedSource
+    from commonplace.protocols.parts import GrowingSource, Source, WatchedSource
 
 
 class ScanLaws(SourceLaws):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from commonplace.index.planning import Plan
     from commonplace.model.documents import Document, DocumentRef, ScanReport
-    from commonplace.protocols.sources import Source
+    from commonplace.protocols.parts import Source
 
 
 class SourceLaws(Laws):

@@ -141,15 +141,11 @@ def _day(value: str, *, last: bool) -> str:
     month = month or ("12" if last else "01")
     if year == "0000" or not 1 <= int(month) <= 12:
         return ""
-    days = _days_in_month(int(year), int(month))
+    from calendar import monthrange  # only queries with dates pay for it
+
+    days = monthrange(int(year), int(month))[1]
     day = day or (str(days) if last else "01")
     return f"{year}-{month}-{day}" if 1 <= int(day) <= days else ""
-
-
-def _days_in_month(year: int, month: int) -> int:
-    if month == 2:
-        return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
-    return 30 if month in {4, 6, 9, 11} else 31
 
 
 @cache

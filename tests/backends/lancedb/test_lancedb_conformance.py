@@ -17,7 +17,7 @@ from commonplace_lancedb import keyword
 from commonplace_lancedb.plugin import make_store
 
 if TYPE_CHECKING:
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Store
 
 pytestmark = pytest.mark.usefixtures("lancedb_installed")
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from commonplace.errors import CommonplaceError
     from commonplace.model.search import StoredChunk
-    from commonplace.protocols.sources import Source
+    from commonplace.protocols.parts import Source
     from commonplace.resilience.deadline import Deadline
     from commonplace_qmd.engine.client import Qmd
     from commonplace_qmd.engine.values import Mode, QmdHome

@@ -12,8 +12,7 @@ import pytest
 
 from commonplace.config.defaults import SEARCH_KEYS
 from commonplace.config.paths import config_paths
-from commonplace.config.reports import explain
-from commonplace.config.schema import json_schema
+from commonplace.config.reports import explain, json_schema
 from commonplace.config.search import SearchSettings
 from commonplace.config.settings import FlushSettings, MemorySettings
 from commonplace.config.shape import Shape

@@ -381,9 +381,9 @@ def test_a_warm_start_imports_neither_writer_nor_json_nor_metadata(
         for _ in range(2)
     ]
     cold, warm = (set(output.split()) for output in outputs)
-    assert "commonplace.resilience.atomic_file" in cold
+    assert "commonplace.dirs" in cold
     unwanted = {
-        "commonplace.resilience.atomic_file",
+        "commonplace.dirs",
         "commonplace.host.events",
         "commonplace.host.reports",
         "json",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from commonplace.model.store import Finding
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Store
 
 NOW = 1_800_000_000
 DAY = 86_400

@@ -152,7 +152,7 @@ def _path(context: Context) -> int:
 
 
 def _schema(context: Context) -> int:
-    from commonplace.config.schema import json_schema
+    from commonplace.config.reports import json_schema
 
     context.emit(json_schema(classes=context.section_classes()), versioned=False)
     return 0

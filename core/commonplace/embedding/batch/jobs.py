@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from attrs import frozen
 
+from commonplace.dirs import write_whole
 from commonplace.embedding.requests import provider_errors
 from commonplace.embedding.vectors import checked, dims_of
 from commonplace.errors import DeadlineExceededError, ProviderError, UnavailableError
-from commonplace.resilience.atomic_file import write_whole
 from commonplace.resilience.lock import Lease
 from commonplace.resilience.retry import RetryPolicy, with_retries
 

@@ -49,7 +49,7 @@ from commonplace.testing.strategies import (
 
 if TYPE_CHECKING:
     from commonplace.model.search import ChunkId
-    from commonplace.protocols.stores import Store, VectorStore
+    from commonplace.protocols.parts import Store, VectorStore
     from commonplace.testing.base import Batch, Corpus
 
 

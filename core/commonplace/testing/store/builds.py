@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import AnalysedChunk, Change
     from commonplace.model.search import KeywordQuery, Where
     from commonplace.model.store import Build
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Store
     from commonplace.testing.base import Batch, Corpus
     from commonplace.testing.store.lifetime import Poison
 

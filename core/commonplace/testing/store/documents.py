@@ -44,7 +44,7 @@ from commonplace.testing.strategies import (
 if TYPE_CHECKING:
     from commonplace.model.chunks import AppendDocument, PutDocument
     from commonplace.model.documents import Stamp
-    from commonplace.protocols.stores import Store, VectorStore
+    from commonplace.protocols.parts import Store, VectorStore
     from commonplace.testing.base import Batch, Corpus
     from commonplace.testing.store.lifetime import Poison
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.chunks import AnalysedChunk, PutDocument
     from commonplace.model.search import ChunkId
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Store
     from commonplace.testing.base import Corpus
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from commonplace.model.chunks import Change
-    from commonplace.protocols.stores import Store
+    from commonplace.protocols.parts import Store
     from commonplace.testing.base import Corpus
 
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from commonplace.model.search import Nearest
-    from commonplace.protocols.stores import VectorStore
+    from commonplace.protocols.parts import VectorStore
     from commonplace.testing.base import Corpus, Place
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.resilience.atomic_file import write_whole
+from commonplace.dirs import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -62,8 +62,10 @@ class _Have(Kernels):
 
     def __init__(self, *, numpy: bool, simsimd: bool) -> None:
         super().__init__()
-        self._numpy = None if numpy else False
-        self._simsimd = None if simsimd else False
+        if not numpy:
+            self.numpy = None
+        if not simsimd:
+            self.simsimd = None
 
 
 class Ours:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import PluginUnavailableError, hookimpl
+from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
     from commonplace.plugin import BackendRegistrar, Store, StoreContext
@@ -21,8 +22,6 @@ def make_store(context: StoreContext) -> Store:
             f"the in-memory store has no tokenizer {context.tokenizer!r}: it takes analysed terms",
             hint="leave the tokenizer unset, or use the builtin backend",
         )
-    from commonplace_inmemory.store import InMemoryStore
-
     return InMemoryStore()
 
 
@@ -33,5 +32,5 @@ def commonplace_register_backends(register: BackendRegistrar) -> None:
         "inmemory",
         make_store,
         summary="chunks, keyword index and vectors in memory, gone when the process ends",
-        capabilities=frozenset({"keyword", "phrases", "vectors", "append"}),
+        capabilities=InMemoryStore.capabilities,
     )

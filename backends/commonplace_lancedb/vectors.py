@@ -61,6 +61,7 @@ def attached(
 
     Wherever else the text stands, in another build, it gets the vector too.
     """
+    import numpy as np
     import pyarrow as pa
 
     space = space_for(head, name, dims)
@@ -79,8 +80,10 @@ def attached(
         after = after.with_build(grown.covering(name, rows.num_rows - covered))
         found.append(rows)
     table = pa.concat_tables(found)
-    vectors = [new[digest] for digest in table["digest"].to_pylist()]
-    table = _replaced(table, vector_column(space.column), _column(vectors, dims))
+    vectors = b"".join(new[digest] for digest in table["digest"].to_pylist())
+    numbers = pa.array(np.frombuffer(vectors, "<f4").astype(np.float32))
+    values = pa.FixedSizeListArray.from_arrays(numbers, dims)
+    table = _replaced(table, vector_column(space.column), values)
     marks = pa.array([space.epoch] * table.num_rows, pa.int64())
     return after, _replaced(table, epochs, marks)
 
@@ -127,14 +130,6 @@ def with_vectors(
         for column in (vector_column(space.column), epoch_column(space.column)):
             table = _replaced(table, column, kept[column].combine_chunks().take(indices))
     return table, added
-
-
-def _column(vectors: Sequence[bytes], dims: int) -> Any:
-    import numpy as np
-    import pyarrow as pa
-
-    numbers = np.frombuffer(b"".join(vectors), "<f4").astype(np.float32)
-    return pa.FixedSizeListArray.from_arrays(pa.array(numbers), dims)
 
 
 def _replaced(table: pa.Table, name: str, values: Any) -> pa.Table:

@@ -65,11 +65,6 @@ ALLOW_DIRECT = Scope(default="deny", rules=(ScopeRule(action="allow", chat_type=
 """The default scope: the safer of what the original documents and does."""
 
 
-def scope(raw: object, reading: Reading) -> Scope:
-    """A scope in the form of ``session.sendPolicy``."""
-    return reading.group(Scope, raw)
-
-
 def path_text(raw: object, reading: Reading) -> str:
     """A path with ``~`` expanded; one that is relative starts from the workspace."""
     text = expand_user(reading.text(raw).strip(), reading.env)
@@ -273,7 +268,7 @@ class QmdSettings(Group):
         "and `match` (`channel`, `chatType`, `keyPrefix`, `rawKeyPrefix`); the first that "
         "matches counts. A scope without `default` allows.",
         default=ALLOW_DIRECT,
-        read=scope,
+        read=lambda raw, reading: reading.group(Scope, raw),
         schema={"type": "object"},
         shown="direct chats only",
     )

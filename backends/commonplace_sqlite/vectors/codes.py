@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from array import array
+from functools import cached_property
 from math import fsum, hypot, sqrt
 from operator import mul
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -192,33 +193,24 @@ _EXACT_COLUMNS = 1_024
 class Kernels:
     """The libraries this machine can compute with; each is imported when first needed."""
 
-    def __init__(self) -> None:
-        self._simsimd: Any = None
-        self._numpy: Any = None
-
-    @property
+    @cached_property
     def numpy(self) -> Any:
         """The module numpy, which takes a fifth of a second to import; ``None``: there is none."""
-        if self._numpy is None:
-            try:
-                import numpy as np
-            except ImportError:
-                self._numpy = False
-            else:
-                self._numpy = np
-        return self._numpy or None
+        try:
+            import numpy as np
+        except ImportError:
+            return None
+        return np
 
     @property
     def numpy_is_loaded(self) -> bool:
         """Whether numpy costs nothing any more."""
         return self.numpy is not None if "numpy" in sys.modules else False
 
-    @property
+    @cached_property
     def simsimd(self) -> Any:
         """The module simsimd, which needs no numpy; ``None``: there is none that can be trusted."""
-        if self._simsimd is None:
-            self._simsimd = _trusted_simsimd() or False
-        return self._simsimd or None
+        return _trusted_simsimd()
 
     def dots(self, code: bytes, rows: Any, dims: int) -> list[float]:
         """The dot product of ``code`` with each of ``rows``, codes one after the other.

@@ -180,13 +180,10 @@ class Extension:
     def __init__(self, *, enabled: bool = True, path: str | None = None) -> None:
         self._enabled = enabled
         self._path = path
+        self.configured = enabled and path is not None
+        """Whether the configuration names one by its path."""
         self._connection: apsw.Connection | None = None
         self._failed = ""
-
-    @property
-    def configured(self) -> bool:
-        """Whether the configuration names one by its path."""
-        return self._enabled and self._path is not None
 
     def load(self, connection: apsw.Connection) -> bool:
         """Load it into ``connection``; returns whether that worked."""

@@ -20,10 +20,11 @@ class Having(Kernels):
     """What a machine has on which some libraries are not installed."""
 
     def __init__(self, *, numpy: bool, simsimd: bool, loaded: bool) -> None:
-        super().__init__()
         self._loaded = loaded
-        self._numpy = None if numpy else False
-        self._simsimd = None if simsimd else False
+        if not numpy:
+            self.numpy = None
+        if not simsimd:
+            self.simsimd = None
 
     @property
     def numpy_is_loaded(self) -> bool:

@@ -294,7 +294,7 @@ def test_kernels_multiply_exactly(data: st.DataObject, dims: int) -> None:
     assert Kernels().dots(code, b"".join(rows), width) == expected
     matrix = np.frombuffer(b"".join(rows), np.int8).reshape(-1, width)
     assert Kernels().sums_of(code, matrix).tolist() == expected
-    for simsimd in (None, False):
-        kernels = Kernels()
-        kernels._simsimd = simsimd
+    without_simsimd = Kernels()
+    without_simsimd.simsimd = None
+    for kernels in (Kernels(), without_simsimd):
         assert kernels.dots_of(code, matrix).tolist() == np.array(expected, np.float32).tolist()

@@ -23,7 +23,10 @@ from commonplace.errors import UnavailableError as UnavailableError
 from commonplace.errors import WorkspaceError as WorkspaceError
 from commonplace.host.host import PluginHost as PluginHost
 from commonplace.memory import Memory as Memory
+from commonplace.model.documents import Finding as Finding
+from commonplace.model.documents import Fix as Fix
 from commonplace.model.documents import RootFailure as RootFailure
+from commonplace.model.documents import SpaceInfo as SpaceInfo
 from commonplace.model.plugins import ConfigProblem as ConfigProblem
 from commonplace.model.reports import BackendState as BackendState
 from commonplace.model.reports import Embedding as Embedding
@@ -47,8 +50,5 @@ from commonplace.model.search import Fallback as Fallback
 from commonplace.model.search import Hit as Hit
 from commonplace.model.search import SearchResult as SearchResult
 from commonplace.model.search import Step as Step
-from commonplace.model.store import Finding as Finding
-from commonplace.model.store import Fix as Fix
-from commonplace.model.store import SpaceInfo as SpaceInfo
 
 __all__: list[str]  # noqa: PYI035  # all that is imported here

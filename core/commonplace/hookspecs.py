@@ -1,20 +1,52 @@
-"""Every hook a plugin may implement, in the order in which a memory calls them."""
+"""Every hook a plugin may implement, and the registrars that they are given."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
+from commonplace.errors import PluginConflictError, PluginUnavailableError
+from commonplace.model.plugins import Credentials, Group, Registration, is_id
+
 if TYPE_CHECKING:
-    from commonplace.host.registrars import (
-        BackendRegistrar,
-        ChunkerRegistrar,
-        CommandRegistrar,
-        ProviderRegistrar,
-        RankerRegistrar,
-        SourceRegistrar,
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Required, TypedDict, Unpack
+
+    from commonplace.model.plugins import Mount, Probe
+    from commonplace.model.search import Query
+    from commonplace.protocols.contexts import (
+        ChunkerContext,
+        ManagerContext,
+        RankerContext,
+        SourceContext,
+        StoreContext,
     )
+    from commonplace.protocols.managers import MemoryManager, Ranker
+    from commonplace.protocols.parts import Chunker, Source, Store
+    from commonplace.protocols.providers import EmbeddingProvider, ProviderContext
+
+    class Parts(TypedDict, total=False):
+        """What every registration may hold; the meaning stands at ``Registration``."""
+
+        summary: Required[str]
+        config: type[Group] | None
+        probe: Callable[[], Probe]
+        capabilities: frozenset[str]
+
+    class ManagerParts(Parts, total=False):
+        """What an engine's may hold besides."""
+
+        permits: Callable[[Any, Query], None] | None
+        mounts: Callable[[ManagerContext], Sequence[Mount]] | None
+
+    class ProviderParts(Parts, total=False):
+        """What a provider's may hold besides."""
+
+        credentials: Credentials | None
+        priority: int | None
+        ready: Callable[[ProviderContext], Probe] | None
+
     from commonplace.model.reports import SyncReport
     from commonplace.model.search import SearchResult
 
@@ -113,3 +145,186 @@ class Hooks:
     @hookspec
     def commonplace_recovered(self, part: str) -> None:
         """A degraded part works again; delivered as above."""
+
+
+MEMBERS: Mapping[str, tuple[str, ...]] = {
+    "store": (
+        *("capabilities", "writer", "builds", "open_build", "activate", "drop"),
+        *("put_documents", "documents", "keyword", "health", "close"),
+    ),
+    "manager": ("capabilities", "search", "maintain", "pending", "health", "close"),
+    "source": ("id", "version", "capabilities", "scan", "read"),
+    "chunker": ("fingerprint", "chunk"),
+    "provider": ("capabilities", "model", "limits", "concurrency", "fingerprint", "embed", "close"),
+    "ranker": ("id", "stage", "needs", "rank"),
+    "command": ("name", "summary", "examples", "configure", "run"),
+}
+"""What an object needs to count as a part of each kind.
+
+Names instead of the protocols themselves: a search would pay for importing those.
+"""
+
+
+class Registrar:
+    """Collects what one plugin registers for one kind, and checks it at once.
+
+    ``plugin`` names the plugin, its distribution and version in messages. ``claimed`` returns the
+    plugin that has registered an id already, or ``""``. Every method raises
+    :class:`~commonplace.errors.PluginConflictError` if the id is taken, and ``TypeError`` or
+    ``ValueError`` for an invalid argument; hooks let these pass.
+    """
+
+    def __init__(self, kind: str, plugin: str, claimed: Callable[[str], str]) -> None:
+        self._kind = kind
+        self._plugin = plugin
+        self._claimed = claimed
+        self.registered: dict[str, tuple[str, Registration[Any]]] = {}
+
+    def _add(
+        self, role: str, id_: str, factory: Callable[..., Any], parts: Mapping[str, Any]
+    ) -> None:
+        registration: Registration[Any] = Registration(id_, factory=factory, **parts)
+        _check(registration)
+        other = self._plugin if id_ in self.registered else self._claimed(id_)
+        if other == self._plugin:
+            raise PluginConflictError(f"{self._kind} {id_!r} is registered twice by {other}")
+        if other:
+            raise PluginConflictError(
+                f"{self._kind} {id_!r} is registered by {other} and by {self._plugin}",
+                hint="switch one of them off with COMMONPLACE_DISABLE_PLUGINS",
+            )
+        checked = _checked(role, id_, self._plugin, factory)
+        self.registered[id_] = role, registration._replace(factory=checked)
+
+
+class BackendRegistrar(Registrar):
+    """Registers backends: stores of chunks and whole engines, which share their ids."""
+
+    def store(
+        self, id_: str, factory: Callable[[StoreContext], Store], **parts: Unpack[Parts]
+    ) -> None:
+        """Register a store of chunks; core indexes, analyses and ranks for it."""
+        self._add("store", id_, factory, parts)
+
+    def manager(
+        self,
+        id_: str,
+        factory: Callable[[ManagerContext], MemoryManager],
+        **parts: Unpack[ManagerParts],
+    ) -> None:
+        """Register a whole engine, which indexes and ranks by itself."""
+        self._add("manager", id_, factory, parts)
+
+
+class SourceRegistrar(Registrar):
+    """Registers sources of documents."""
+
+    def source(
+        self, id_: str, factory: Callable[[SourceContext], Source], **parts: Unpack[Parts]
+    ) -> None:
+        """Register a source of documents."""
+        self._add("source", id_, factory, parts)
+
+
+class ChunkerRegistrar(Registrar):
+    """Registers chunkers."""
+
+    def chunker(
+        self, id_: str, factory: Callable[[ChunkerContext], Chunker], **parts: Unpack[Parts]
+    ) -> None:
+        """Register a way to cut documents into chunks."""
+        self._add("chunker", id_, factory, parts)
+
+
+class ProviderRegistrar(Registrar):
+    """Registers embedding providers."""
+
+    def provider(
+        self,
+        id_: str,
+        factory: Callable[[ProviderContext], EmbeddingProvider],
+        **parts: Unpack[ProviderParts],
+    ) -> None:
+        """Register an embedding provider."""
+        self._add("provider", id_, factory, parts)
+
+
+class RankerRegistrar(Registrar):
+    """Registers rankers."""
+
+    def ranker(
+        self, id_: str, factory: Callable[[RankerContext], Ranker], **parts: Unpack[Parts]
+    ) -> None:
+        """Register a step of ranking."""
+        self._add("ranker", id_, factory, parts)
+
+
+class CommandRegistrar(Registrar):
+    """Registers commands of the command line."""
+
+    def command(self, id_: str, factory: Callable[[], Any], **parts: Unpack[Parts]) -> None:
+        """Register a command; ``id_`` is its verb."""
+        self._add("command", id_, factory, parts)
+
+
+REGISTRARS: Mapping[str, type[Registrar]] = {
+    "backend": BackendRegistrar,
+    "source": SourceRegistrar,
+    "chunker": ChunkerRegistrar,
+    "provider": ProviderRegistrar,
+    "ranker": RankerRegistrar,
+    "command": CommandRegistrar,
+}
+
+
+def _checked(role: str, id_: str, plugin: str, factory: Callable[..., Any]) -> Callable[..., Any]:
+    """``factory``, whose result is checked to be a part of the kind it was registered as."""
+
+    def make(*context: Any) -> Any:
+        made = factory(*context)
+        type_ = type(made)
+        # The class is asked first: a property of the object may be costly.
+        missing = [
+            name for name in MEMBERS[role] if not hasattr(type_, name) and not hasattr(made, name)
+        ]
+        if missing:
+            raise PluginUnavailableError(
+                f"{role} {id_!r} of {plugin} is invalid: its factory returned"
+                f" {_shown(made)}, which has no {', '.join(missing)}",
+                hint=f"update or uninstall {plugin}",
+            )
+        return made
+
+    return make
+
+
+def _shown(made: object) -> str:
+    """A value that no part can be is shown itself, an object by its class: it may hold secrets."""
+    if made is None or isinstance(made, bool | int | float):
+        return repr(made)
+    return f"an object of type {type(made).__name__}"
+
+
+def _check(registration: Any) -> None:
+    """Typed ``Any``: a plugin need not be type-checked to get a clear message."""
+    id_, summary, config = registration.id, registration.summary, registration.config
+    if not isinstance(id_, str) or not isinstance(summary, str):
+        raise TypeError(f"id and summary must be strings, not {id_!r} and {summary!r}")
+    if not is_id(id_):
+        raise ValueError(f"an id is lower-case letters and digits joined by - or _, not {id_!r}")
+    if not summary.strip() or "\n" in summary:
+        raise ValueError(f"the summary of {id_!r} must be one line")
+    for name in ("factory", "probe", "ready", "permits", "mounts"):
+        call = getattr(registration, name)
+        if not callable(call) and (call is not None or name in {"factory", "probe"}):
+            raise TypeError(f"the {name} of {id_!r} cannot be called")
+    if config is not None and not (isinstance(config, type) and issubclass(config, Group)):
+        raise TypeError(f"the config of {id_!r} must be a subclass of Group, not {config!r}")
+    priority, credentials = registration.priority, registration.credentials
+    if priority is not None and (isinstance(priority, bool) or not isinstance(priority, int)):
+        raise TypeError(f"the priority of {id_!r} must be a whole number or None, not {priority!r}")
+    if credentials is not None and not isinstance(credentials, Credentials):
+        raise TypeError(f"the credentials of {id_!r} must be Credentials, not {credentials!r}")
+    capabilities = registration.capabilities
+    if not isinstance(capabilities, frozenset) or not all(isinstance(c, str) for c in capabilities):
+        raise TypeError(f"the capabilities of {id_!r} must be a frozenset of strings")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from commonplace.model.chunks import Change
-    from commonplace.model.store import Build, StoredDocument
+    from commonplace.model.documents import Build, StoredDocument
 
 
 class Appending(InMemoryStore):

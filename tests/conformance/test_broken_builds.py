@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from commonplace.model.chunks import Change
+    from commonplace.model.documents import Build
     from commonplace.model.search import KeywordQuery, Where
-    from commonplace.model.store import Build
     from commonplace.resilience.deadline import Deadline
 
 

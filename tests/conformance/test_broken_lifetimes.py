@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from commonplace.index.simple_store import Held
+    from commonplace.model.documents import Build, StoredDocument, StoreHealth
     from commonplace.model.search import KeywordQuery, Where
-    from commonplace.model.store import Build, StoredDocument, StoreHealth
 
 
 class LeasesOnce(InMemoryStore):

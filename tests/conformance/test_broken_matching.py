@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commonplace.model.chunks import Change
+    from commonplace.model.documents import Build
     from commonplace.model.search import Phrase
-    from commonplace.model.store import Build
     from commonplace.resilience.deadline import Deadline
 
 

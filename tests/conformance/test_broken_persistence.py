@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from commonplace.index.simple_store import Held
     from commonplace.model.chunks import Change
-    from commonplace.model.store import Build
+    from commonplace.model.documents import Build
     from commonplace.protocols.parts import Store
 
 

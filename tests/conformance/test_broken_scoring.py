@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from commonplace.index.simple_store import StoredRow
     from commonplace.model.chunks import Change
+    from commonplace.model.documents import Build
     from commonplace.model.search import KeywordQuery, Where
-    from commonplace.model.store import Build
     from commonplace.resilience.deadline import Deadline
 
 Hits = list[Found]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from commonplace.model.chunks import Change
+    from commonplace.model.documents import Build, SpaceInfo
     from commonplace.model.search import ChunkId, Nearest
-    from commonplace.model.store import Build, SpaceInfo
     from commonplace.protocols.parts import Store
     from commonplace.resilience.deadline import Deadline
 

@@ -18,7 +18,7 @@ from commonplace.cli.commands.watch import SyncPrinter
 from commonplace.cli.context import Context
 from commonplace.cli.jsonify import document, report_json, result_json, status_json
 from commonplace.errors import IndexReadOnlyError
-from commonplace.model.documents import RootFailure
+from commonplace.model.documents import Finding, Fix, RootFailure, SpaceInfo
 from commonplace.model.reports import (
     BackendState,
     Embedding,
@@ -30,7 +30,6 @@ from commonplace.model.reports import (
     SyncState,
 )
 from commonplace.model.search import Fallback, SearchResult
-from commonplace.model.store import Finding, Fix, SpaceInfo
 from commonplace.sample import copy_workspace
 
 if TYPE_CHECKING:

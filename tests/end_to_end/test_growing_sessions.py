@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from commonplace.model.chunks import Change, Chunk
-    from commonplace.model.documents import Document
+    from commonplace.model.documents import Build, Document
     from commonplace.model.reports import SyncReport
-    from commonplace.model.store import Build
 
 WIDTH = 1600
 LATER = 2**62

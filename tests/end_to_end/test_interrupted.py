@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from tests.end_to_end.conftest import Sandbox
 
+    from commonplace.model.documents import StoredDocument
     from commonplace.model.search import StoredChunk
-    from commonplace.model.store import StoredDocument
 
 NOTES = 300
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.cli.terminal import count, size
 from commonplace.errors import CommonplaceError, ConfigError
-from commonplace.model.store import Finding, Fix
+from commonplace.model.documents import Finding, Fix
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

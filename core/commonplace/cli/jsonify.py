@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from commonplace.model.store import Finding
+from commonplace.model.documents import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

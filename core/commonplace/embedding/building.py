@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from commonplace.embedding.spaces import SpaceLedger
     from commonplace.errors import ProviderError
     from commonplace.host.host import PluginHost
+    from commonplace.model.documents import SpaceInfo
     from commonplace.model.plugins import Registration
-    from commonplace.model.store import SpaceInfo
     from commonplace.protocols.providers import BatchProvider, EmbeddingProvider, ProviderContext
 
 

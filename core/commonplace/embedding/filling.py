@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from commonplace.embedding.batch.run import BatchOutcome
     from commonplace.embedding.guarded import GuardedProvider
     from commonplace.embedding.service import EmbeddingService
+    from commonplace.model.documents import Build
     from commonplace.model.reports import ProgressCallback
-    from commonplace.model.store import Build
     from commonplace.protocols.parts import VectorStore
     from commonplace.resilience.deadline import Deadline
 

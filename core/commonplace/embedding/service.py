@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from commonplace.embedding.cache import EmbeddingCache
     from commonplace.embedding.guarded import GuardedProvider
     from commonplace.embedding.spaces import RefusedTexts, SpaceLedger
-    from commonplace.model.store import SpaceInfo
+    from commonplace.model.documents import SpaceInfo
     from commonplace.resilience.breaker import BreakerState
     from commonplace.resilience.deadline import Deadline
 

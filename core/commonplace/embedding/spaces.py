@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from commonplace.embedding.guarded import GuardedProvider
-    from commonplace.model.store import SpaceInfo
+    from commonplace.model.documents import SpaceInfo
     from commonplace.protocols.providers import ProviderContext
 
 

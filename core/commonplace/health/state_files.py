@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from commonplace.dirs import is_running
-from commonplace.model.store import Finding, Fix
+from commonplace.model.documents import Finding, Fix
 from commonplace.resilience.breaker import recorded
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from commonplace.embedding.service import (
     refused_texts,
 )
 from commonplace.errors import CommonplaceError
+from commonplace.model.documents import Finding, Fix
 from commonplace.model.reports import Status, SyncReport
 from commonplace.model.search import Fallback
-from commonplace.model.store import Finding, Fix
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from commonplace.fallback.backend import Backend
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.reports import PluginInfo
+    from commonplace.model.documents import SpaceInfo, StoreHealth
     from commonplace.model.reports import BackendState, ProviderState, SyncState
-    from commonplace.model.store import SpaceInfo, StoreHealth
 
 
 def status_of(

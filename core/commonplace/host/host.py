@@ -12,8 +12,7 @@ from commonplace.errors import (
     PluginUnavailableError,
     reason_of,
 )
-from commonplace.host.catalogue import Catalogue
-from commonplace.host.discovery import CALLED, KINDS, installed
+from commonplace.host.discovery import CALLED, KINDS, Catalogue, installed
 from commonplace.host.registry import Entry, Failure, Registry
 
 if TYPE_CHECKING:

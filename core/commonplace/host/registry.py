@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pluggy import PluginManager
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError
-from commonplace.hookspecs import GROUP, Hooks
+from commonplace.hookspecs import GROUP, REGISTRARS, Hooks
 from commonplace.host.discovery import CALLED, KINDS
-from commonplace.host.registrars import REGISTRARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pluggy import HookimplOpts, HookspecOpts
 
-    from commonplace.host.catalogue import Catalogue
-    from commonplace.host.discovery import EntryPoint
+    from commonplace.host.discovery import Catalogue, EntryPoint
     from commonplace.model.plugins import Registration
 
 

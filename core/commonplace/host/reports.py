@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 from attrs import evolve, field, frozen
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError
-from commonplace.host.catalogue import conflict, switch_hint
-from commonplace.host.discovery import canonical
+from commonplace.host.discovery import canonical, conflict, switch_hint
 from commonplace.host.registry import Failure, attempt
 
 if TYPE_CHECKING:
-    from commonplace.host.catalogue import Catalogue
-    from commonplace.host.discovery import EntryPoint
+    from commonplace.host.discovery import Catalogue, EntryPoint
     from commonplace.host.registry import Registry
     from commonplace.model.plugins import Probe
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from commonplace.model.store import Build
+    from commonplace.model.documents import Build
     from commonplace.protocols.parts import Source, Store
     from commonplace.text.analyse import Analyser
 

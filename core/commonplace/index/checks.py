@@ -9,14 +9,14 @@ from attrs import frozen
 from commonplace.errors import CommonplaceError, IndexCorruptError, UnavailableError
 from commonplace.index.builds import forced_at, is_abandoned, live_build, plain_identity
 from commonplace.model.chunks import embedding_text
+from commonplace.model.documents import Finding, Fix
 from commonplace.model.search import KeywordQuery, Where, cited
-from commonplace.model.store import Finding, Fix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from commonplace.model.documents import Build, StoreHealth
     from commonplace.model.reports import SyncReport
-    from commonplace.model.store import Build, StoreHealth
     from commonplace.protocols.parts import Store
     from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser

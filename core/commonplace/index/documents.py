@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from commonplace.model.chunks import Change
-    from commonplace.model.documents import Document, DocumentRef, Stamp
-    from commonplace.model.store import StoredDocument
+    from commonplace.model.documents import Document, DocumentRef, Stamp, StoredDocument
     from commonplace.protocols.parts import Chunker, GrowingSource, Source
     from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from commonplace.index.documents import DocumentProcessor, Result
     from commonplace.index.planning import Plan, SourceScan
     from commonplace.model.chunks import Change
+    from commonplace.model.documents import Build
     from commonplace.model.reports import ProgressCallback
-    from commonplace.model.store import Build
     from commonplace.protocols.parts import Store
     from commonplace.resilience.deadline import Deadline
 

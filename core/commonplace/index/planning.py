@@ -10,9 +10,14 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from commonplace.model.documents import DocumentRef, RootFailure, ScanReport, Stamp
+    from commonplace.model.documents import (
+        DocumentRef,
+        RootFailure,
+        ScanReport,
+        Stamp,
+        StoredDocument,
+    )
     from commonplace.model.reports import SyncReport
-    from commonplace.model.store import StoredDocument
     from commonplace.protocols.parts import GrowingSource, Source
     from commonplace.text.analyse import Analyser
 

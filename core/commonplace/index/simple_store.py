@@ -17,8 +17,8 @@ from commonplace.model.chunks import (
     PutDocument,
     TouchDocument,
 )
+from commonplace.model.documents import Build, StoredDocument, StoreHealth
 from commonplace.model.search import Found, KeywordMatches, StoredChunk
-from commonplace.model.store import Build, StoredDocument, StoreHealth
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.lock import Lease
 

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
     from commonplace.index.builds import Target
     from commonplace.index.planning import Plan, SourceScan
-    from commonplace.model.documents import RootFailure
+    from commonplace.model.documents import Build, RootFailure, StoredDocument
     from commonplace.model.reports import ProgressCallback
-    from commonplace.model.store import Build, StoredDocument
     from commonplace.protocols.managers import MemoryManager
     from commonplace.protocols.parts import Chunker, Source, Store
     from commonplace.text.analyse import Analyser

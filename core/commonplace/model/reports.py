@@ -9,9 +9,8 @@ from commonplace.model.tuples import Record
 
 if TYPE_CHECKING:
     from commonplace.errors import CommonplaceError
-    from commonplace.model.documents import RootFailure
+    from commonplace.model.documents import Finding, RootFailure, SpaceInfo
     from commonplace.model.search import Fallback
-    from commonplace.model.store import Finding, SpaceInfo
 
 
 class Progress(Record):

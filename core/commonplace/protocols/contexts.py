@@ -12,8 +12,8 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
+    from commonplace.model.documents import Finding, SpaceInfo, StoreHealth
     from commonplace.model.search import ChunkId, Query
-    from commonplace.model.store import Finding, SpaceInfo, StoreHealth
     from commonplace.protocols.parts import ConfiguredPath, Source
 
 

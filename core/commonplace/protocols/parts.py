@@ -10,11 +10,15 @@ if TYPE_CHECKING:
 
     from commonplace.model.chunks import Change, Chunk
     from commonplace.model.documents import (
+        Build,
         Document,
         DocumentRef,
         ScanReport,
         Segment,
+        SpaceInfo,
         Stamp,
+        StoredDocument,
+        StoreHealth,
         WatchedPath,
     )
     from commonplace.model.search import (
@@ -24,7 +28,6 @@ if TYPE_CHECKING:
         Nearest,
         Where,
     )
-    from commonplace.model.store import Build, SpaceInfo, StoredDocument, StoreHealth
     from commonplace.resilience.deadline import Deadline
 
 

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from commonplace.model.chunks import Change
-    from commonplace.model.documents import Stamp, Trust
+    from commonplace.model.documents import Build, Stamp, StoredDocument, Trust
     from commonplace.model.search import ChunkId, Found, Nearest
-    from commonplace.model.store import Build, StoredDocument
     from commonplace.protocols.parts import Store, VectorStore
 
 

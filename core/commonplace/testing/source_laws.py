@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 from hypothesis import strategies as st
 
 from commonplace.index.planning import SourceScan, plan_changes
-from commonplace.model.documents import Trust
-from commonplace.model.store import StoredDocument
+from commonplace.model.documents import StoredDocument, Trust
 from commonplace.protocols.contexts import SourceContext
 from commonplace.testing.base import Laws, law
 from commonplace.testing.manager_laws import Workspace

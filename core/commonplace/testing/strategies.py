@@ -20,9 +20,8 @@ from commonplace.model.chunks import (
     Terms,
     TouchDocument,
 )
-from commonplace.model.documents import Trust
+from commonplace.model.documents import StoredDocument, Trust
 from commonplace.model.search import KeywordQuery, Where
-from commonplace.model.store import StoredDocument
 from commonplace.testing.base import DIMS, make_append, make_chunk, make_put, make_vector
 
 if TYPE_CHECKING:

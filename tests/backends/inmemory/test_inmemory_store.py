@@ -13,7 +13,7 @@ from commonplace_inmemory.store import InMemoryStore
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.model.store import Build
+    from commonplace.model.documents import Build
 
 
 @pytest.mark.parametrize(

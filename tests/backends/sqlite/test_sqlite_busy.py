@@ -16,7 +16,7 @@ from commonplace.testing.base import WAIT, held, words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from commonplace.model.store import Build
+    from commonplace.model.documents import Build
     from commonplace_sqlite.store import SqliteStore
 
 LOCKER = """

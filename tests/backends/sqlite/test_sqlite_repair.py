@@ -19,7 +19,7 @@ from commonplace_sqlite.checking import prune, set_aside, set_aside_before
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.model.store import Finding
+    from commonplace.model.documents import Finding
     from commonplace_sqlite.store import SqliteStore
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs rights of the POSIX kind")

@@ -193,7 +193,7 @@ def test_status_fails_where_nothing_can_be_searched_and_says_why_once(
 
 
 def test_a_fix_that_fails_is_reported_and_the_next_one_runs() -> None:
-    from commonplace.model.store import Finding, Fix
+    from commonplace.model.documents import Finding, Fix
 
     def fail(error: Exception) -> Callable[[], str]:
         def run() -> str:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from commonplace.model.documents import Build
     from commonplace.model.reports import Embedding, Progress
     from commonplace.model.search import ChunkId
-    from commonplace.model.store import Build
 
 
 class Provider:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from commonplace.embedding.guarded import GuardedProvider
 from commonplace.embedding.spaces import fingerprint_of, space_name, space_of
 from commonplace.errors import IndexBusyError, ProviderError, UnavailableError
-from commonplace.model.store import SpaceInfo
+from commonplace.model.documents import SpaceInfo
 from commonplace.protocols.providers import Limits
 from commonplace.resilience.breaker import CircuitBreaker
 

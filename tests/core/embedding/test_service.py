@@ -20,8 +20,8 @@ from commonplace.embedding.service import (
 from commonplace.embedding.spaces import RefusedText, RefusedTexts, fingerprint_of, space_name
 from commonplace.embedding.vectors import floats
 from commonplace.errors import ProviderError
+from commonplace.model.documents import SpaceInfo
 from commonplace.model.search import Fallback
-from commonplace.model.store import SpaceInfo
 from commonplace.protocols.providers import Limits
 from commonplace.resilience.breaker import CircuitBreaker
 from commonplace.resilience.deadline import NEVER, Deadline

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from commonplace.model.documents import StoreHealth
     from commonplace.model.search import Where
-    from commonplace.model.store import StoreHealth
 
 Mode = Literal["answers", "finds nothing", "fails", "declines", "blames", "breaks", "hangs"]
 ABLE = ("answers", "finds nothing")

@@ -10,9 +10,9 @@ import pytest
 from commonplace.errors import CallerError, UnavailableError
 from commonplace.fallback.backend import Backend
 from commonplace.fallback.manager import FallbackMemoryManager
+from commonplace.model.documents import StoreHealth
 from commonplace.model.reports import BackendState
 from commonplace.model.search import Query, Where
-from commonplace.model.store import StoreHealth
 from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:

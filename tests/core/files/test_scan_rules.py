@@ -16,8 +16,7 @@ import pytest
 from commonplace.files.roots import Roots
 from commonplace.files.scan import scan
 from commonplace.index.planning import SourceScan, plan_changes
-from commonplace.model.documents import RootFailure, ScanReport
-from commonplace.model.store import StoredDocument
+from commonplace.model.documents import RootFailure, ScanReport, StoredDocument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from commonplace.model.store import Finding
+    from commonplace.model.documents import Finding
 
 NOW = 1_800_000_000.0
 DAY = 86_400

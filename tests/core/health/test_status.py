@@ -13,9 +13,8 @@ from commonplace.errors import IndexCorruptError, UnavailableError
 from commonplace.fallback.backend import BackendsStatus
 from commonplace.health.status import status_of
 from commonplace.host.reports import PluginInfo
-from commonplace.model.documents import RootFailure
+from commonplace.model.documents import Finding, RootFailure, StoreHealth
 from commonplace.model.reports import BackendState, Status, SyncReport
-from commonplace.model.store import Finding, StoreHealth
 from commonplace.protocols.contexts import ManagerHealth
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError
-from commonplace.host.catalogue import Catalogue
-from commonplace.host.discovery import EntryPoint
+from commonplace.host.discovery import Catalogue, EntryPoint
 
 A = EntryPoint("ranker.a", "a.plugin", "dist-a", "1")
 B = EntryPoint("ranker.b", "b.plugin", "dist-b", "2")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from commonplace.errors import PluginConflictError
-from commonplace.host.registrars import MEMBERS, ProviderRegistrar
+from commonplace.hookspecs import MEMBERS, ProviderRegistrar
 from commonplace.model.plugins import Credentials, Group, Probe, Registration, setting
 from commonplace.plugin import (
     Chunker,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.host.catalogue import DISABLE, ONLY
-from commonplace.host.discovery import CALLED, KINDS, installed
+from commonplace.host.discovery import CALLED, DISABLE, KINDS, ONLY, installed
 from commonplace.host.host import TRACE, PluginHost
 from commonplace.model.plugins import Registration
 from commonplace.model.search import Candidate, Explanation, KeywordQuery, Query, StoredChunk

@@ -19,7 +19,7 @@ from commonplace_sqlite.store import SqliteStore
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from commonplace.model.store import Finding
+    from commonplace.model.documents import Finding
     from commonplace.protocols.parts import Store
 
 NOW = 1_800_000_000

@@ -10,8 +10,14 @@ import pytest
 from commonplace.index.documents import DocumentProcessor
 from commonplace.index.planning import is_unsettled
 from commonplace.model.chunks import AppendDocument, PutDocument, TouchDocument
-from commonplace.model.documents import Document, DocumentRef, ScanReport, Segment, Stamp
-from commonplace.model.store import StoredDocument
+from commonplace.model.documents import (
+    Document,
+    DocumentRef,
+    ScanReport,
+    Segment,
+    Stamp,
+    StoredDocument,
+)
 from commonplace.resilience.deadline import NEVER
 from commonplace.text.analyse import make_analyser
 from commonplace_chunkers.lines import LinesChunker

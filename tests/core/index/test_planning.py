@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.index.planning import Plan, SourceScan, is_unsettled, plan_changes, settled_stamp
-from commonplace.model.documents import DocumentRef, RootFailure, ScanReport, Stamp
-from commonplace.model.store import StoredDocument
+from commonplace.model.documents import DocumentRef, RootFailure, ScanReport, Stamp, StoredDocument
 
 if TYPE_CHECKING:
     from collections.abc import Callable

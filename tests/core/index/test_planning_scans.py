@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from commonplace.index.planning import SourceScan, plan_changes, scan_sources, with_scans
 from commonplace.index.syncing import Freshness
-from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport, Stamp
+from commonplace.model.documents import (
+    Document,
+    DocumentRef,
+    RootFailure,
+    ScanReport,
+    Stamp,
+    StoredDocument,
+)
 from commonplace.model.reports import SyncReport
-from commonplace.model.store import StoredDocument
 from commonplace.text.analyse import make_analyser
 
 STAMP: Stamp = (1, 2, 3, 4)

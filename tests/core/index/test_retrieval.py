@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.index.retrieval import keyword_arm, neighbour_share
+from commonplace.index.manager import keyword_arm, neighbour_share
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_put, publish

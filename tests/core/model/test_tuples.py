@@ -9,14 +9,14 @@ import typing
 
 import pytest
 
-from commonplace.model import documents, reports, search, store
+from commonplace.model import documents, reports, search
 from commonplace.model.tuples import NamedTuple as Quick
 from commonplace.model.tuples import Record
 from commonplace.protocols import contexts
 
 CLASSES = [
     kind
-    for module in (documents, reports, search, store, contexts)
+    for module in (documents, reports, search, contexts)
     for kind in vars(module).values()
     if isinstance(kind, type) and kind.__module__ == module.__name__
 ]

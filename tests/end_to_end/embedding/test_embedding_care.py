@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.end_to_end.embedding.conftest import World
 
     from commonplace import Memory
-    from commonplace.model.store import Finding
+    from commonplace.model.documents import Finding
 
 
 def look(memory: Memory) -> dict[str, Finding]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from commonplace.cli.context import Context
-    from commonplace.model.store import Finding
+    from commonplace.model.documents import Finding
 
 
 _LABELS = {"fixed": "fixed: ", "would": "would ", "failed": "could not be fixed: "}

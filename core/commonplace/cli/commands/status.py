@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from commonplace.cli.context import Context
+    from commonplace.model.documents import Finding
     from commonplace.model.reports import Status, SyncState
-    from commonplace.model.store import Finding
 
 
 class StatusCommand:

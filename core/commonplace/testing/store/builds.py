@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from commonplace.model.chunks import AnalysedChunk, Change
+    from commonplace.model.documents import Build
     from commonplace.model.search import KeywordQuery, Where
-    from commonplace.model.store import Build
     from commonplace.protocols.parts import Store
     from commonplace.testing.base import Batch, Corpus
     from commonplace.testing.store.lifetime import Poison

@@ -30,7 +30,6 @@ from commonplace.embedding.vectors import floats as floats
 from commonplace.embedding.vectors import unit as unit
 from commonplace.errors import CallerError as CallerError
 from commonplace.errors import CommonplaceError as CommonplaceError
-from commonplace.errors import ConfigError as ConfigError
 from commonplace.errors import DeadlineExceededError as DeadlineExceededError
 from commonplace.errors import DeclinedError as DeclinedError
 from commonplace.errors import IndexBusyError as IndexBusyError
@@ -38,7 +37,6 @@ from commonplace.errors import IndexCorruptError as IndexCorruptError
 from commonplace.errors import IndexNewerError as IndexNewerError
 from commonplace.errors import IndexReadOnlyError as IndexReadOnlyError
 from commonplace.errors import IndexUnavailableError as IndexUnavailableError
-from commonplace.errors import MemoryDisabledError as MemoryDisabledError
 from commonplace.errors import NoteNotFoundError as NoteNotFoundError
 from commonplace.errors import PathNotAllowedError as PathNotAllowedError
 from commonplace.errors import PluginConflictError as PluginConflictError
@@ -47,7 +45,6 @@ from commonplace.errors import ProviderError as ProviderError
 from commonplace.errors import ProviderErrorKind as ProviderErrorKind
 from commonplace.errors import ScopeDeniedError as ScopeDeniedError
 from commonplace.errors import UnavailableError as UnavailableError
-from commonplace.errors import WorkspaceError as WorkspaceError
 from commonplace.errors import reason_of as reason_of
 from commonplace.files.reading import decode as decode
 from commonplace.files.reading import open_below as open_below

@@ -246,7 +246,7 @@ def _read_all(opened: int, *, size: int) -> bytes:
 
 
 def read_lines(
-    roots: Roots, path: str, start: int | None = None, lines: int | None = None
+    roots: Roots, path: str, start: int | None = None, lines: int | None = None, prefix: str = ""
 ) -> NoteText:
     r"""``lines`` lines of the note at ``path`` from the 1-based line ``start``; all by default.
 
@@ -254,16 +254,13 @@ def read_lines(
     whose lines count where none are given. ``start`` and ``lines`` below 1 are taken as 1. Lines
     end at ``\n`` or ``\r\n``; the text keeps them as they stand in the file, without the one after
     the last line. Past the end the text is empty and ``end_line`` is below ``start_line``.
+    ``prefix`` stands before the path that the answer names.
 
     Raises :class:`~commonplace.errors.PathNotAllowedError` for everything memory may not read,
     :class:`~commonplace.errors.NoteNotFoundError` where an allowed path has no note,
     :class:`~commonplace.errors.WorkspaceError` where the workspace is gone, and
     :class:`~commonplace.errors.UnavailableError` where the file cannot be read now.
     """
-    return _read(roots, path, start, lines, prefix="")
-
-
-def _read(roots: Roots, path: str, start: int | None, lines: int | None, prefix: str) -> NoteText:
     path, cited_first, cited_last = split_citation(path)
     if start is None and lines is None and cited_first is not None and cited_last is not None:
         start, lines = cited_first, cited_last - max(1, cited_first) + 1
@@ -297,7 +294,7 @@ def read_mounted(
             continue
         roots = Roots(mount.location, [ExtraRoot(".", mount.pattern)], own=False)
         try:
-            return _read(roots, below, start, lines, prefix=f"{mount.prefix}/")
+            return read_lines(roots, below, start, lines, f"{mount.prefix}/")
         except PathNotAllowedError:
             continue
     return None

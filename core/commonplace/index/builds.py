@@ -100,14 +100,8 @@ def same_tokenizer(one: str, other: str) -> bool:
 
 def begun_build(store: Store, identity: str) -> Build | None:
     """The unfinished build that :func:`choose_target` would continue instead of the live one."""
-    return next(
-        (
-            build
-            for build in store.builds()
-            if build.state == "filling" and is_current(build, identity)
-        ),
-        None,
-    )
+    filling = (build for build in store.builds() if build.state == "filling")
+    return next((build for build in filling if is_current(build, identity)), None)
 
 
 def is_abandoned(build: Build, live: Build | None, identity: str, now: float) -> bool:

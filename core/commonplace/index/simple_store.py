@@ -11,12 +11,7 @@ from attrs import evolve
 
 from commonplace.errors import IndexUnavailableError
 from commonplace.index.bm25 import TermCounts, bm25, matches_terms, passing, term_counts
-from commonplace.model.chunks import (
-    AppendDocument,
-    DeleteDocument,
-    PutDocument,
-    TouchDocument,
-)
+from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.documents import Build, StoredDocument, StoreHealth
 from commonplace.model.search import Found, KeywordMatches, StoredChunk
 from commonplace.model.tuples import NamedTuple
@@ -74,11 +69,6 @@ class StoredEntry(NamedTuple):
         return StoredDocument(
             put.source, put.path, put.digest, self.stamp, put.fingerprint, put.resume
         )
-
-    @property
-    def size(self) -> int:
-        """How many chunks it has."""
-        return len(self.rows)
 
 
 class Contents(NamedTuple):
@@ -235,7 +225,7 @@ class SimpleStore:
         chunks: Counter[str] = Counter()
         for (source, _), entry in self._live().documents.items() if counts else ():
             documents[source] += 1
-            chunks[source] += entry.size
+            chunks[source] += len(entry.rows)
         return StoreHealth(
             location=self._location,
             documents=documents.total(),

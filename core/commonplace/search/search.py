@@ -228,9 +228,6 @@ def make_rankers(host: PluginHost, settings: Settings) -> list[Ranker]:
     ]
 
 
-_STAGES = ("fuse", "adjust", "select")
-
-
 def candidates_of(arms: Sequence[Arm]) -> list[Candidate]:
     """The union of the arms' hits by chunk, each with what every arm said of it.
 
@@ -258,7 +255,7 @@ def rank(
     sorted by score; equal ones by source, path and line, so that the order is always the same.
     """
     ranked = list(hits)
-    for stage in _STAGES:
+    for stage in ("fuse", "adjust", "select"):
         if stage == "select":
             ranked.sort(key=_by_score)
         for ranker in rankers:

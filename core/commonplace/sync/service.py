@@ -265,15 +265,9 @@ class SyncService:
 
     def _drop(self, request: SyncRequest) -> None:
         reason = "the memory was closed before its index was updated"
-        event = SyncEvent(
-            reasons=request.reasons,
-            at=self._clock(),
-            error=CommonplaceError(reason, hint="the next sync does it"),
-            paths=tuple(sorted(request.paths)),
-            force=request.force,
-        )
+        error = CommonplaceError(reason, hint="the next sync does it")
         logger().info("%s (%s)", reason, ", ".join(request.reasons))
-        self._publish(event)
+        self._publish(_event(request, self._clock(), error))
 
     def _publish(self, event: SyncEvent | None) -> None:
         if event is None or self._listener is None:
@@ -314,14 +308,23 @@ class History:
             error=problem,
             failing_since=since,
         )
-        return SyncEvent(
-            reasons=request.reasons,
-            at=now,
-            report=report,
-            error=error,
-            paths=tuple(sorted(request.paths)),
-            force=request.force,
-        )
+        return _event(request, now, error, report)
+
+
+def _event(
+    request: SyncRequest,
+    at: float,
+    error: CommonplaceError | None,
+    report: SyncReport | None = None,
+) -> SyncEvent:
+    return SyncEvent(
+        reasons=request.reasons,
+        at=at,
+        report=report,
+        error=error,
+        paths=tuple(sorted(request.paths)),
+        force=request.force,
+    )
 
 
 def undone(report: SyncReport) -> str:

@@ -294,6 +294,6 @@ def _index(status: Status, memory: Memory) -> Iterator[Finding]:
         if status.stale <= 0:
             yield Finding("ok", "index", text)
             return
-        text += f"; {count(status.stale, 'change')} not indexed yet"
+        text += f"; {count(status.stale, 'change')} for the next search or `commonplace index`"
         fix = Fix("commonplace index") if status.files else Fix("index the notes", index)
         yield Finding("ok", "index", text, fix)

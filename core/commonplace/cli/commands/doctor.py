@@ -127,7 +127,8 @@ def _show(finding: Finding, context: Context) -> None:
 
     state = context.style.state(finding.state)(pad(finding.state, 7))
     context.line(f"{state}  {finding.name}: {printable(finding.text)}")
-    if finding.fix is not None:
+    # What is well needs nothing done, though --fix may do it.
+    if finding.fix is not None and (finding.state != "ok" or finding.fix.on_request):
         context.line(f"         fix: {printable(finding.fix.hint)}")
     context.out.flush()  # a check may take a while: each finding is shown at once
 

@@ -24,6 +24,7 @@ from commonplace.embedding.http.errors import redacted as redacted
 from commonplace.embedding.http.provider import Endpoint as Endpoint
 from commonplace.embedding.http.provider import HttpProvider as HttpProvider
 from commonplace.embedding.http.provider import numbers_of as numbers_of
+from commonplace.embedding.vectors import UNIT_SLACK as UNIT_SLACK
 from commonplace.embedding.vectors import check_numbers as check_numbers
 from commonplace.embedding.vectors import check_units as check_units
 from commonplace.embedding.vectors import floats as floats

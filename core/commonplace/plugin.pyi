@@ -155,6 +155,7 @@ from commonplace.protocols.providers import BatchState as BatchState
 from commonplace.protocols.providers import EmbeddingProvider as EmbeddingProvider
 from commonplace.protocols.providers import Limits as Limits
 from commonplace.protocols.providers import ProviderContext as ProviderContext
+from commonplace.protocols.providers import Purpose as Purpose
 from commonplace.resilience.breaker import CircuitBreaker as CircuitBreaker
 from commonplace.resilience.deadline import NEVER as NEVER
 from commonplace.resilience.deadline import Deadline as Deadline

@@ -18,7 +18,7 @@ from commonplace.plugin import (
     message_of,
     numbers_of,
 )
-from commonplace_gemini.errors import status_in
+from commonplace_gemini.provider import list_of, status_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -78,7 +78,7 @@ class GeminiBatches(UploadedBatches):
         token: dict[str, str] = {}
         for _ in range(_PAGES):
             page = self.request("GET", "batches", deadline, query={"pageSize": _PAGE, **token})
-            for job in _list(page.get("operations")):
+            for job in list_of(page.get("operations")):
                 if _dict(_dict(job).get("metadata")).get("displayName") == name:
                     return f"{self._named(job, 'batches')} {self.taken_up(name)}".strip()
             if not page.get("nextPageToken"):
@@ -254,7 +254,3 @@ def _count(counts: Mapping[str, Any], name: str) -> int:
 
 def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

@@ -7,7 +7,7 @@ import threading
 import time
 from array import array
 from binascii import a2b_base64
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import Limits
 from commonplace_local.engines import ENGINES
@@ -17,7 +17,7 @@ from commonplace_local.models import configured_model
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from commonplace.plugin import Deadline, ProviderContext
+    from commonplace.plugin import Deadline, ProviderContext, Purpose
     from commonplace_local.keeper import Keeper
 
 
@@ -93,7 +93,7 @@ class LocalProvider:
         return f"local {self._model.identity()} prompts={prompts}{dims}"
 
     def embed(
-        self, texts: Sequence[str], *, purpose: Literal["query", "document"], deadline: Deadline
+        self, texts: Sequence[str], *, purpose: Purpose, deadline: Deadline
     ) -> Sequence[Sequence[float]]:
         """See :class:`~commonplace.plugin.EmbeddingProvider`."""
         query = purpose == "query"

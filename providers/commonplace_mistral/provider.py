@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import Endpoint, HttpProvider, Limits, ProviderError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.plugin import Answer, ErrorInfo, ProviderContext, RemoteClient
+    from commonplace.plugin import Answer, ErrorInfo, ProviderContext, Purpose, RemoteClient
 
 
 _BASE = "https://api.mistral.ai/v1"
@@ -51,7 +51,7 @@ class MistralProvider(HttpProvider):
                 hint="remove outputDimensionality, or choose codestral-embed with up to 3072",
             )
 
-    def body(self, texts: Sequence[str], purpose: Literal["query", "document"]) -> dict[str, Any]:
+    def body(self, texts: Sequence[str], purpose: Purpose) -> dict[str, Any]:
         """The request's JSON; ``mistral-embed`` refuses to be asked for a length."""
         body = super().body(texts, purpose)
         if self.model == _MODEL:

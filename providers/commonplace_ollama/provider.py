@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import Endpoint, HttpProvider, Limits, numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.plugin import Answer, ErrorInfo, ProviderContext, RemoteClient
+    from commonplace.plugin import Answer, ErrorInfo, ProviderContext, Purpose, RemoteClient
 
 
 _BASE = "http://127.0.0.1:11434"
@@ -69,9 +69,7 @@ class OllamaProvider(HttpProvider):
         latest, plain = repr(self.model), repr(self.model.removesuffix(":latest"))
         return super().fingerprint().replace(latest, plain, 1)
 
-    def request(
-        self, texts: Sequence[str], purpose: Literal["query", "document"]
-    ) -> tuple[str, object]:
+    def request(self, texts: Sequence[str], purpose: Purpose) -> tuple[str, object]:
         """Asks for texts that are too long to be refused."""
         return "api/embed", {**self.body(texts, purpose), "truncate": False}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ErrorInfo,
         ProviderContext,
         ProviderErrorKind,
+        Purpose,
         RemoteClient,
     )
 
@@ -54,8 +55,6 @@ _TOO_MANY = r"""(?ix)
     | (?<! physical \ ) (?<! current \ ) batch \ size
     | split \ .{0,20} batches | max \w* \ (?: number \ of \ )? (?: inputs | items | texts )
     """
-
-Purpose = Literal["query", "document"]
 
 
 class OpenAIProvider(HttpProvider):

@@ -66,8 +66,8 @@ def fill_vectors(
         try:
             if provider is service.standby and _covered_by_another(provider, store):
                 break
-            filling = _Filling(service, provider, store, build, wait)
-            report = filling.run(deadline, progress, rebuild=rebuild, locate=locate)
+            filling = _Filling(service, provider, store, build, wait, deadline, progress, locate)
+            report = filling.run(rebuild=rebuild)
         except UnavailableError as error:
             report = Embedding(
                 provider=provider.id, missing=store.health().chunks, reason=describe(error)
@@ -111,12 +111,18 @@ class _Filling:
         store: VectorStore,
         build: Build,
         wait: float,
+        deadline: Deadline,
+        progress: ProgressCallback | None,
+        locate: Callable[[str], str],
     ) -> None:
         self._cache = service.cache
         self._provider = provider
         self._store = store
         self._build = build
         self._wait = wait
+        self._deadline = deadline
+        self._progress = progress
+        self._locate = locate
         self._fingerprint = provider.fingerprint()
         self._key = cache_key(self._fingerprint, "document")
         self._ledger = service.ledger
@@ -126,26 +132,17 @@ class _Filling:
         self._embedded = self._cached = self._cut = self._batched = 0
         self._batch: BatchOutcome | None = None
         self._noted = False
-        self._progress: ProgressCallback | None = None
 
-    def run(
-        self,
-        deadline: Deadline,
-        progress: ProgressCallback | None,
-        *,
-        rebuild: bool,
-        locate: Callable[[str], str],
-    ) -> Embedding:
-        self._progress = progress
+    def run(self, *, rebuild: bool) -> Embedding:
         before = self._provider.requests
         reason = ""
         known = {} if rebuild or self._memory is None else self._memory.of(self._fingerprint)
         missing = self._missing()
         self._refused = {digest: known[digest] for digest, _ in missing if digest in known}
         try:
-            self._fill(missing, deadline, progress, locate)
+            self._fill(missing)
             if self._length.changed:
-                self._fill(self._missing(), deadline, progress, locate)
+                self._fill(self._missing())
         except UnavailableError as error:
             reason = describe(error)
         left = sum(digest not in self._refused for digest, _ in self._missing()) if missing else 0
@@ -173,29 +170,23 @@ class _Filling:
         missing = self._store.missing_vectors(self._build, self._length.space)
         return [item for item in missing if item[1].strip()]
 
-    def _fill(
-        self,
-        missing: Sequence[tuple[str, str]],
-        deadline: Deadline,
-        progress: ProgressCallback | None,
-        locate: Callable[[str], str],
-    ) -> None:
+    def _fill(self, missing: Sequence[tuple[str, str]]) -> None:
         missing = [item for item in missing if item[0] not in self._refused]
         before = self._done
         changed = self._length.changed
         if self._length.doubtful and missing:
             # One text shows which space lacks vectors: the server may have changed back.
-            for _ in self._group(missing[:1], deadline, locate):
+            for _ in self._group(missing[:1]):
                 pass
             if self._length.changed != changed:
                 return
             missing = missing[1:]
-        left = self._by_jobs(missing, deadline, progress)
+        left = self._by_jobs(missing)
         for group in _groups(left, _GROUP):
-            for _ in self._group(group, deadline, locate):
-                if progress is not None:
-                    done = self._done - before
-                    progress(Progress(label="Embedding notes", completed=done, total=len(missing)))
+            for _ in self._group(group):
+                if self._progress is not None:
+                    done, total = self._done - before, len(missing)
+                    self._progress(Progress(label="Embedding notes", completed=done, total=total))
             if self._length.changed != changed:
                 return  # another space lacks other texts
 
@@ -203,12 +194,7 @@ class _Filling:
     def _done(self) -> int:
         return self._embedded + self._cached
 
-    def _by_jobs(
-        self,
-        missing: Sequence[tuple[str, str]],
-        deadline: Deadline,
-        progress: ProgressCallback | None,
-    ) -> Sequence[tuple[str, str]]:
+    def _by_jobs(self, missing: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
         """The texts that batch jobs and the cache leave to be embedded at once."""
         batching = self._provider.batching() if missing else None
         if batching is None or self._provider.state("document").state == "open":
@@ -237,8 +223,8 @@ class _Filling:
             limits=self._provider.provider.limits,
             dims=self._length.dims,
             keep=keep,
-            deadline=deadline,
-            progress=progress,
+            deadline=self._deadline,
+            progress=self._progress,
         )
         self._batch = embed_by_jobs(batching, work)
         self._provider.retry_now("document")  # the rest takes another way, which may work
@@ -254,9 +240,7 @@ class _Filling:
         self._cached += sum(of in cached for of in digests.values())
         return [item for item in group if digests[item[0]] not in cached]
 
-    def _group(
-        self, group: Sequence[tuple[str, str]], deadline: Deadline, locate: Callable[[str], str]
-    ) -> Iterator[None]:
+    def _group(self, group: Sequence[tuple[str, str]]) -> Iterator[None]:
         rest = self._uncached(group)
         yield
         digests = {digest: text_digest(text) for digest, text in rest}
@@ -265,7 +249,8 @@ class _Filling:
         texts = [text for _, text in rest]
         dims = self._length.dims if self._length.confirmed else None
         with self._provider.guarded("document"):
-            for result in self._provider.runner().many(texts, dims=dims, deadline=deadline):
+            runner = self._provider.runner()
+            for result in runner.many(texts, dims=dims, deadline=self._deadline):
                 vectors = {
                     rest[i][0]: v for i, v in zip(result.indices, result.vectors, strict=True)
                 }
@@ -277,7 +262,7 @@ class _Filling:
                 self._cut += len(result.cut)
                 for i, reason in result.refused:
                     digest, text = rest[i]
-                    path = locate(text) or repr(" ".join(text.split())[:_EXCERPT])
+                    path = self._locate(text) or repr(" ".join(text.split())[:_EXCERPT])
                     self._refused[digest] = RefusedText(path, reason)
                 yield
 

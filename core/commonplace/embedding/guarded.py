@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from commonplace.errors import ProviderError
 from commonplace.resilience.guarded_call import GuardedCaller
@@ -14,13 +14,10 @@ if TYPE_CHECKING:
     from commonplace.embedding.batch.jobs import Batching
     from commonplace.embedding.requests import RequestRunner
     from commonplace.errors import CommonplaceError
-    from commonplace.protocols.providers import EmbeddingProvider
+    from commonplace.protocols.providers import EmbeddingProvider, Purpose
     from commonplace.resilience.breaker import BreakerState, CircuitBreaker
 
     Heard = Callable[[ProviderError | None], None]
-
-
-Purpose = Literal["query", "document"]
 
 
 class GuardedProvider:

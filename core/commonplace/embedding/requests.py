@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from math import inf
 from threading import Lock
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from attrs import define, evolve, frozen
 
@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from concurrent.futures import Future
 
-    from commonplace.protocols.providers import EmbeddingProvider, Limits
+    from commonplace.protocols.providers import EmbeddingProvider, Limits, Purpose
     from commonplace.resilience.deadline import Deadline
 
 
-Purpose = Literal["query", "document"]
 _SHORTEST_CUT = 16
 _HARMLESS = "memory"
 _OF_A_TEXT = frozenset({"bad_request", "protocol", "too_large"})

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from commonplace.resilience.deadline import Deadline
 
 
+Purpose = Literal["query", "document"]
+"""What a text is embedded for; models embed the two differently."""
+
+
 @frozen
 class ProviderContext:
     """What a provider's factory is given.
@@ -101,7 +105,7 @@ class EmbeddingProvider(Protocol):
         ...
 
     def embed(
-        self, texts: Sequence[str], *, purpose: Literal["query", "document"], deadline: Deadline
+        self, texts: Sequence[str], *, purpose: Purpose, deadline: Deadline
     ) -> Sequence[Sequence[float]]:
         """One vector a text, in the order of ``texts``; need not be normalised.
 

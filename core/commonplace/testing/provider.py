@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from itertools import combinations
 from math import fsum, sqrt
-from typing import TYPE_CHECKING, ClassVar, Literal, cast, get_args
+from typing import TYPE_CHECKING, ClassVar, cast, get_args
 
 import pytest
 from attrs import evolve
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from commonplace.embedding.vectors import checked, floats
 from commonplace.errors import DeadlineExceededError, ProviderError, ProviderErrorKind
-from commonplace.protocols.providers import ProviderContext
+from commonplace.protocols.providers import ProviderContext, Purpose
 from commonplace.resilience.deadline import Deadline
 from commonplace.testing.base import Laws, law, watched_network
 
@@ -36,7 +36,6 @@ TEXTS = (
     "\u05e9\u05dc\u05d5\u05dd \U0001f41c",
 )
 
-Purpose = Literal["query", "document"]
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
 

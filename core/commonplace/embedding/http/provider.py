@@ -6,7 +6,7 @@ import sys
 from array import array
 from binascii import a2b_base64
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from commonplace.errors import ProviderError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from commonplace.embedding.http.client import Answer, RemoteClient
     from commonplace.embedding.http.errors import ErrorInfo
-    from commonplace.protocols.providers import ProviderContext
+    from commonplace.protocols.providers import ProviderContext, Purpose
     from commonplace.resilience.deadline import Deadline
 
 
@@ -99,9 +99,6 @@ def _trimmed(path: str, drop: tuple[str, ...]) -> str:
         if path.endswith(ending):
             return path.removesuffix(ending).rstrip("/")
     return path
-
-
-Purpose = Literal["query", "document"]
 
 
 class HttpProvider:

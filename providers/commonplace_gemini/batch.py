@@ -18,7 +18,7 @@ from commonplace.plugin import (
     message_of,
     numbers_of,
 )
-from commonplace_gemini.provider import list_of, status_in
+from commonplace_gemini.errors import list_of, status_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -10,7 +10,7 @@ from tests.conformance.mutants import caught, complete
 from commonplace.errors import DeadlineExceededError, DeclinedError, IndexBusyError
 from commonplace.model.search import KeywordMatches
 from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace.testing.store.lifetime import LeaseLaws, LifetimeLaws
+from commonplace.testing.store.lifetime import LifetimeLaws
 from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ BROKEN: list[tuple[type[InMemoryStore], str]] = [
 
 
 test_the_law_catches = caught(BROKEN)
-test_every_law_can_fail = complete(BROKEN, LeaseLaws, LifetimeLaws)
+test_every_law_can_fail = complete(BROKEN, LifetimeLaws)
 
 
 @pytest.mark.parametrize(

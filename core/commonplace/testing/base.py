@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from hashlib import sha256
 from math import fsum, sqrt
@@ -205,12 +206,26 @@ def scored(found: Iterable[Found]) -> dict[ChunkId, float]:
 
 
 def busy(store: Store) -> bool:
-    """Whether another thread or process holds the lease."""
-    try:
-        with store.writer(wait=0):
-            return False
-    except IndexBusyError:
-        return True
+    """Whether a thread or process holds the lease, as another thread finds it."""
+
+    def taken() -> bool:
+        try:
+            with store.writer(wait=0):
+                return False
+        except IndexBusyError:
+            return True
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(taken).result(WAIT)
+
+
+def meanwhile(work: Callable[[], object]) -> Iterator[None]:
+    """A step after the other while ``work`` runs in another thread; raises what that raises."""
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(work)
+        while not working.done():
+            yield
+        working.result()
 
 
 def make_chunk(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING, get_args
 
@@ -24,6 +23,7 @@ from commonplace.testing.base import (
     live_build,
     make_put,
     make_vector,
+    meanwhile,
     nearest,
     publish,
     scored,
@@ -34,7 +34,7 @@ from commonplace.testing.base import (
 from commonplace.testing.store.builds import BuildLaws
 from commonplace.testing.store.documents import AppendLaws, DocumentLaws
 from commonplace.testing.store.keyword import MatchLaws, ScoreLaws
-from commonplace.testing.store.lifetime import LeaseLaws, LifetimeLaws, StoreLaws, Watched
+from commonplace.testing.store.lifetime import LifetimeLaws, StoreLaws, Watched
 from commonplace.testing.store.vectors import NearestLaws, VectorLaws
 from commonplace.testing.strategies import (
     HOSTILE_TEXTS,
@@ -148,13 +148,10 @@ class FoundLaws(StoreLaws):
                 publish(store, *batch(number), identity=str(number))
 
         publish(store, *batch(0))
-        with ThreadPoolExecutor(1) as pool:
-            replacing = pool.submit(replace)
-            while not replacing.done():
-                texts = [hit.chunk.text for hit in search(store, words("ant"))]
-                assert len(texts) == 4
-                assert len(set(texts)) == 1
-            replacing.result()
+        for _ in meanwhile(replace):
+            texts = [hit.chunk.text for hit in search(store, words("ant"))]
+            assert len(texts) == 4
+            assert len(set(texts)) == 1
 
     @law("keyword", "vectors", corpus=corpora())
     def test_a_chunk_is_the_same_however_it_is_found(
@@ -207,8 +204,16 @@ def _hostile_chunk(text: str) -> Chunk:
     return Chunk(1, 9, text, (line, "", line, line[:1], line[1:], ""))
 
 
+def _everything(store: Store) -> tuple[object, ...]:
+    found = search(store, words("ant", "bee")) if "keyword" in store.capabilities else []
+    return store.builds(), held(store), found
+
+
 class PersistenceLaws(StoreLaws):
-    """The same folder, opened again."""
+    """The same folder, opened again; or a copy of it as a killed process leaves it.
+
+    No dead process holds a lease on it.
+    """
 
     @law("persistent", corpus=corpora())
     def test_everything_is_there_after_reopening(self, store: Store, corpus: Corpus) -> None:
@@ -243,21 +248,12 @@ class PersistenceLaws(StoreLaws):
     @law("persistent")
     def test_the_lease_is_for_the_whole_folder(self, store: Store) -> None:
         """Of two stores open on one folder, in two threads, one can write at a time."""
-        with self.opened_again() as other, ThreadPoolExecutor(1) as pool:
+        with self.opened_again() as other:
             with store.writer(wait=0):
-                assert pool.submit(busy, other).result()
-            assert not pool.submit(busy, other).result()
+                assert busy(other)
+            assert not busy(other)
             with other.writer(wait=0):
-                assert pool.submit(busy, store).result()
-
-
-def _everything(store: Store) -> tuple[object, ...]:
-    found = search(store, words("ant", "bee")) if "keyword" in store.capabilities else []
-    return store.builds(), held(store), found
-
-
-class CrashLaws(StoreLaws):
-    """A copy of the folder as a killed process leaves it; no dead process holds its lease."""
+                assert busy(store)
 
     @law("persistent", corpus=corpora(max_size=4), batch=batches())
     def test_a_kill_loses_nothing_that_was_written(
@@ -328,10 +324,8 @@ class StoreConformance(
     VectorLaws,
     NearestLaws,
     FoundLaws,
-    LeaseLaws,
     LifetimeLaws,
     PersistenceLaws,
-    CrashLaws,
 ):
     """All that a store promises: subclass it, name the class ``Test...``, define ``open_store``.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from commonplace.testing.base import (
     live_build,
     make_append,
     make_put,
+    meanwhile,
     places,
     publish,
     search,
@@ -171,11 +171,8 @@ class BuildLaws(StoreLaws):
                 write(store, *pair)
                 write(store, *(DeleteDocument(put.source, put.path) for put in pair))
 
-        with ThreadPoolExecutor(1) as pool:
-            writing = pool.submit(come_and_go)
-            while not writing.done():
-                assert len(search(store, words("ant"))) in {0, 2}
-            writing.result()
+        for _ in meanwhile(come_and_go):
+            assert len(search(store, words("ant"))) in {0, 2}
 
     @law("keyword")
     def test_a_reader_always_finds_a_build(self, store: Store) -> None:
@@ -186,11 +183,8 @@ class BuildLaws(StoreLaws):
             for number in range(10):
                 publish(store, make_put("a.md", "ant"), identity=str(number))
 
-        with ThreadPoolExecutor(1) as pool:
-            replacing = pool.submit(replace)
-            while not replacing.done():
-                assert len(search(store, words("ant"))) == 1
-            replacing.result()
+        for _ in meanwhile(replace):
+            assert len(search(store, words("ant"))) == 1
 
 
 def _found(store: Store) -> object:

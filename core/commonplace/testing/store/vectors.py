@@ -45,6 +45,8 @@ from commonplace.testing.strategies import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from commonplace.model.chunks import PutDocument
+    from commonplace.model.documents import Build
     from commonplace.model.search import Nearest
     from commonplace.protocols.parts import VectorStore
     from commonplace.testing.base import Corpus, Place
@@ -65,6 +67,13 @@ _BAD = {
 def _long(length: float) -> bytes:
     """A vector to the north, of another length."""
     return struct.pack("<3f", 0.0, length, 0.0)
+
+
+def _embedded(store: VectorStore, vectors: Mapping[str, bytes], *puts: PutDocument) -> Build:
+    """A live build of ``puts``, with ``vectors`` by digest in the space ``space``."""
+    build = publish(store, *puts)
+    attach(store, build, "space", vectors)
+    return build
 
 
 class VectorLaws(StoreLaws):
@@ -95,8 +104,9 @@ class VectorLaws(StoreLaws):
     @law("vectors")
     def test_coverage_counts_chunks(self, store: VectorStore) -> None:
         """``spaces`` counts the live build's chunks that have a vector, not the vectors."""
-        build = publish(store, make_put("a.md", _A, _B), make_put("b.md", "ant", "cat"))
-        attach(store, build, "space", {_A.digest: _EAST})
+        build = _embedded(
+            store, {_A.digest: _EAST}, make_put("a.md", _A, _B), make_put("b.md", "ant", "cat")
+        )
         assert store.spaces() == (("space", DIMS, 2, 4),)
         attach(store, build, "space", {_B.digest: _EAST})
         attach(store, build, "other", {_B.digest: make_vector(1, 1)}, dims=2)
@@ -105,8 +115,7 @@ class VectorLaws(StoreLaws):
     @law("vectors")
     def test_unknown_digests_are_left_out(self, store: VectorStore) -> None:
         """A vector for a text that is not in the build is not stored, and is no error."""
-        build = publish(store, make_put("a.md", _A))
-        attach(store, build, "space", {_A.digest: _EAST, _B.digest: _NORTH})
+        build = _embedded(store, {_A.digest: _EAST, _B.digest: _NORTH}, make_put("a.md", _A))
         write(store, make_put("b.md", _B))
         assert [digest for digest, _ in store.missing_vectors(build, "space")] == [_B.digest]
         assert len(nearest(store, _EAST).found) == 1
@@ -114,8 +123,7 @@ class VectorLaws(StoreLaws):
     @law("vectors")
     def test_a_vector_put_again_replaces_the_old_one(self, store: VectorStore) -> None:
         """The last one counts."""
-        build = publish(store, make_put("a.md", _A))
-        attach(store, build, "space", {_A.digest: _EAST})
+        build = _embedded(store, {_A.digest: _EAST}, make_put("a.md", _A))
         assert _scores(store, _EAST) == [pytest.approx(1, abs=TOLERANCE)]
         attach(store, build, "space", {_A.digest: _WEST})
         assert _scores(store, _EAST) == [pytest.approx(-1, abs=TOLERANCE)]
@@ -146,8 +154,7 @@ class VectorLaws(StoreLaws):
     @law("vectors")
     def test_a_space_has_one_number_of_dimensions(self, store: VectorStore) -> None:
         """Vectors of other dimensions than the space holds are a ``ValueError``."""
-        build = publish(store, make_put("a.md", _A, _B))
-        attach(store, build, "space", {_A.digest: _EAST})
+        build = _embedded(store, {_A.digest: _EAST}, make_put("a.md", _A, _B))
         with pytest.raises(ValueError, match=r"."):
             attach(store, build, "space", {_B.digest: make_vector(1, 1)}, dims=2)
         assert store.spaces() == (("space", DIMS, 1, 2),)
@@ -155,8 +162,7 @@ class VectorLaws(StoreLaws):
     @law("vectors")
     def test_a_dropped_space_is_gone(self, store: VectorStore) -> None:
         """Nothing is left of it, others stay, its name is free; dropping again is no error."""
-        build = publish(store, make_put("a.md", _A))
-        attach(store, build, "space", {_A.digest: _EAST})
+        build = _embedded(store, {_A.digest: _EAST}, make_put("a.md", _A))
         attach(store, build, "other", {_A.digest: _EAST})
         for _ in range(2):
             with store.writer(wait=WAIT):
@@ -170,8 +176,7 @@ class VectorLaws(StoreLaws):
     @law("vectors")
     def test_a_vector_goes_with_the_last_chunk_of_its_text(self, store: VectorStore) -> None:
         """While one document has the text its vector stays; when the last goes, so does it."""
-        build = publish(store, make_put("a.md", _A), make_put("b.md", _A))
-        attach(store, build, "space", {_A.digest: _EAST})
+        build = _embedded(store, {_A.digest: _EAST}, make_put("a.md", _A), make_put("b.md", _A))
         write(store, DeleteDocument("memory", "a.md"))
         assert places(nearest(store, _EAST).found) == [("memory", "b.md", 1)]
         write(store, make_put("b.md", _B))
@@ -183,8 +188,7 @@ class VectorLaws(StoreLaws):
     @law("vectors")
     def test_a_vector_stays_with_its_text(self, store: VectorStore) -> None:
         """A text that is put again, moved, or put into another document needs no new vector."""
-        build = publish(store, make_put("a.md", _A, _B))
-        attach(store, build, "space", {_A.digest: _EAST, _B.digest: _NORTH})
+        build = _embedded(store, {_A.digest: _EAST, _B.digest: _NORTH}, make_put("a.md", _A, _B))
         write(store, make_put("a.md", _A, make_chunk("new", line=2), make_chunk("bee", line=3)))
         assert len(list(store.missing_vectors(build, "space"))) == 1
         assert _lines(nearest(store, _EAST)) == [1, 3]
@@ -309,8 +313,7 @@ class NearestLaws(StoreLaws):
     @law("vectors")
     def test_spaces_never_mix(self, store: VectorStore) -> None:
         """Two spaces hold vectors of the same texts, of dimensions of their own."""
-        build = publish(store, make_put("a.md", _A, _B))
-        attach(store, build, "space", {_A.digest: _EAST, _B.digest: _NORTH})
+        build = _embedded(store, {_A.digest: _EAST, _B.digest: _NORTH}, make_put("a.md", _A, _B))
         attach(store, build, "other", {_A.digest: _NORTH, _B.digest: _EAST})
         attach(store, build, "flat", {_B.digest: make_vector(1, 0)}, dims=2)
         assert _lines(nearest(store, _EAST)) == [1, 2]
@@ -350,8 +353,7 @@ class NearestLaws(StoreLaws):
     @law("vectors")
     def test_a_deadline_that_has_passed_ends_the_search(self, store: VectorStore) -> None:
         """There is no answer too late, but ``DeadlineExceededError``."""
-        build = publish(store, make_put("a.md", _A))
-        attach(store, build, "space", {_A.digest: _EAST})
+        _embedded(store, {_A.digest: _EAST}, make_put("a.md", _A))
         late = Deadline(0, clock=lambda: 1)
         with pytest.raises(DeadlineExceededError):
             store.nearest("space", _EAST, where=EVERYWHERE, limit=1, deadline=late)

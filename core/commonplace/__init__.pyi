@@ -23,6 +23,7 @@ from commonplace.errors import UnavailableError as UnavailableError
 from commonplace.errors import WorkspaceError as WorkspaceError
 from commonplace.host.host import PluginHost as PluginHost
 from commonplace.memory import Memory as Memory
+from commonplace.model.documents import DocumentRef as DocumentRef
 from commonplace.model.documents import Finding as Finding
 from commonplace.model.documents import Fix as Fix
 from commonplace.model.documents import RootFailure as RootFailure
@@ -50,5 +51,8 @@ from commonplace.model.search import Fallback as Fallback
 from commonplace.model.search import Hit as Hit
 from commonplace.model.search import SearchResult as SearchResult
 from commonplace.model.search import Step as Step
+from commonplace.tools.answers import ToolAnswer as ToolAnswer
+from commonplace.tools.definitions import ToolDefinition as ToolDefinition
+from commonplace.tools.toolset import MemoryTools as MemoryTools
 
 __all__: list[str]  # noqa: PYI035  # all that is imported here

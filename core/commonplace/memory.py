@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from commonplace.fallback.backend import Backend
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.host import PluginHost
+    from commonplace.model.documents import DocumentRef
     from commonplace.model.reports import (
         NoteText,
         ProgressCallback,
@@ -253,6 +254,15 @@ class Memory:
             if (note := read_mounted(mounts, path, start=start, lines=lines)) is None:
                 raise
             return note
+
+    def notes(self) -> tuple[DocumentRef, ...]:
+        """All notes and other documents, by path, as their sources find them now.
+
+        Nothing is read from the index. What cannot be listed is left out; :meth:`status` reports
+        it.
+        """
+        found = [ref for source in self._sources for ref in source.scan().documents]
+        return tuple(sorted(found, key=lambda ref: ref.path))
 
     @property
     def sync_state(self) -> SyncState | None:

@@ -173,5 +173,7 @@ from commonplace.text.analyse import is_boundary as is_boundary
 from commonplace.text.analyse import make_analyser as make_analyser
 from commonplace.text.query import parse_query as parse_query
 from commonplace.text.standard import STOP_WORDS as STOP_WORDS
+from commonplace.tools.definitions import memory_get_tool as memory_get_tool
+from commonplace.tools.definitions import memory_search_tool as memory_search_tool
 
 __all__: list[str]  # noqa: PYI035  # all that is imported here

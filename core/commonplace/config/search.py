@@ -219,6 +219,18 @@ class CacheSettings(Group):
     )
 
 
+class LimitsSettings(Group):
+    """How much of memory an agent is shown."""
+
+    max_injected_chars: int = setting(
+        "Text that one search by an agent's tool may return, fences and citations included.",
+        default=8000,
+        unit="characters",
+        minimum=500,
+        clamp=(500, 200_000),
+    )
+
+
 class SearchSettings(Group):
     """Everything about finding notes."""
 
@@ -286,5 +298,6 @@ class SearchSettings(Group):
     chunking: ChunkingSettings = setting("Chunking.", default=ChunkingSettings())
     sync: SyncSettings = setting("Freshness.", default=SyncSettings())
     query: QuerySettings = setting("Results.", default=QuerySettings())
+    limits: LimitsSettings = setting("What agents are shown.", default=LimitsSettings())
     cache: CacheSettings = setting("Embedding cache.", default=CacheSettings())
     ranking: RankingSettings = setting("Ranking.", default=RankingSettings())

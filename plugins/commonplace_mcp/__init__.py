@@ -1,0 +1,1 @@
+"""An MCP server for agents: the command ``commonplace mcp``."""

@@ -1,0 +1,302 @@
+"""JSON-RPC of MCP in both of its eras: from a message to its answer.
+
+A client of 2026-07-28 puts its version into every request and may begin with any method; clients of
+2025-11-25 and earlier begin with ``initialize``. The first request decides which era a connection
+speaks.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+from commonplace import __version__
+from commonplace_mcp.surface import INSTRUCTIONS, RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace import ProgressCallback
+    from commonplace_mcp.surface import Json, Surface
+
+MODERN = "2026-07-28"
+HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+UNSUPPORTED_VERSION = -32022
+
+_PREFIX = "io.modelcontextprotocol/"
+_SERVER = {"name": "commonplace", "title": "commonplace memory", "version": __version__}
+_QUICK = frozenset({"server/discover", "initialize", "ping", "subscriptions/listen"})
+_SECONDS_CACHED = {"tools/list": 60, "prompts/list": 60}
+_CACHED = frozenset(
+    {
+        "server/discover",
+        "tools/list",
+        "prompts/list",
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+    }
+)
+
+MOST_SUBSCRIPTIONS = 1_000
+
+Era = Literal["modern", "handshake"]
+
+
+class ProtocolError(Exception):
+    """An answer with an error instead of a result."""
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
+
+
+def parse(line: bytes) -> Json:
+    """The message in ``line``.
+
+    Raises :class:`ProtocolError` where it is no JSON object of a sensible depth.
+    """
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ProtocolError(PARSE_ERROR, "Parse error: this is not JSON") from None
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        raise ProtocolError(INVALID_REQUEST, "Invalid request: one JSON-RPC 2.0 object a line")
+    return message
+
+
+def error_message(id_: object, error: ProtocolError) -> Json:
+    """``error`` as a message."""
+    facts: Json = {"code": error.code, "message": str(error)}
+    if error.data is not None:
+        facts["data"] = error.data
+    return {"jsonrpc": "2.0", "id": id_, "error": facts}
+
+
+def request_id(message: Json) -> str | int | None:
+    """The id of a request; ``None`` for a notification or a response.
+
+    Raises :class:`ProtocolError` for an id that is neither a string nor a whole number, and for a
+    method that is no string.
+    """
+    if "method" not in message or "id" not in message:
+        return None
+    id_ = message["id"]
+    if isinstance(id_, bool) or not isinstance(id_, str | int):
+        raise ProtocolError(INVALID_REQUEST, "Invalid request: the id is no string or number")
+    if not isinstance(message["method"], str):
+        raise ProtocolError(INVALID_REQUEST, "Invalid request: the method is no string")
+    return id_
+
+
+class Connection:
+    """One client: which era it speaks, and what it subscribed to.
+
+    ``send`` takes a message for the client and may be called from any thread.
+    """
+
+    def __init__(self, surface: Surface, send: Callable[[Json], None]) -> None:
+        self._surface = surface
+        self._send = send
+        self._era: Era | None = None
+        self._listening: dict[str | int, Json] = {}
+        self._subscribed: set[str] = set()
+        self._both: dict[str, Callable[[Json], Json]] = {
+            "tools/list": _one_page("tools", surface.tools),
+            "tools/call": self._call,
+            "resources/list": self._resources,
+            "resources/templates/list": _one_page("resourceTemplates", surface.templates),
+            "resources/read": lambda params: {"contents": [surface.read(params.get("uri"))]},
+            "prompts/list": _one_page("prompts", surface.prompts),
+            "prompts/get": lambda p: surface.prompt(p.get("name"), p.get("arguments")),
+        }
+        self._of: dict[Era, dict[str, Callable[[Json], Json]]] = {
+            "modern": {
+                "server/discover": lambda _: {"supportedVersions": [MODERN], **_about("modern")}
+            },
+            "handshake": {
+                "initialize": _initialize,
+                "ping": lambda _: {},
+                "resources/subscribe": self._subscribe,
+                "resources/unsubscribe": self._unsubscribe,
+            },
+        }
+
+    def is_quick(self, message: Json) -> bool:
+        """Whether the answer to a request needs no memory, and may be given at once."""
+        return message["method"] in _QUICK
+
+    def answer(self, message: Json) -> Json | None:
+        """The answer to a request, or ``None`` where the answer is a stream of notifications."""
+        id_ = message["id"]
+        try:
+            params = _object(message.get("params", {}), "they")
+            method = message["method"]
+            era = self._era_of(method, params)
+            result = self._result(era, method, params, id_)
+        except ProtocolError as error:
+            return error_message(id_, error)
+        except RefusedError as error:
+            return error_message(id_, ProtocolError(INVALID_PARAMS, str(error), error.data))
+        if result is None:
+            return None
+        if era == "modern":
+            result = _modern(method, result)
+        return {"jsonrpc": "2.0", "id": id_, "result": result}
+
+    def cancelled(self, id_: object) -> None:
+        """The client cancelled request ``id_``; ends a subscription."""
+        if isinstance(id_, str | int):
+            self._listening.pop(id_, None)
+
+    def notes_changed(self) -> None:
+        """Notify the client of changed notes, where it asked for that."""
+        for id_, wanted in list(self._listening.items()):
+            if wanted.get("resourcesListChanged"):
+                self._notify("resources/list_changed", {}, id_)
+            for uri in wanted.get("resourceSubscriptions", ()):
+                self._notify("resources/updated", {"uri": uri}, id_)
+        for uri in sorted(self._subscribed):
+            self._notify("resources/updated", {"uri": uri})
+
+    def progress_of(self, params: Json) -> ProgressCallback | None:
+        """Where a request wants its progress reported; ``None`` where it does not."""
+        meta = params.get("_meta")
+        token = meta.get("progressToken") if isinstance(meta, dict) else None
+        if isinstance(token, bool) or not isinstance(token, str | int):
+            return None
+        steps = iter(range(1, 1 << 62))
+
+        def report(progress: Any) -> None:
+            # The protocol wants growing numbers; work of several parts begins at 0 again.
+            facts = {"progressToken": token, "progress": next(steps)}
+            words = f"{progress.label} {progress.completed} of {progress.total or 'many'}"
+            self._notify("progress", {**facts, "message": words})
+
+        return report
+
+    def _era_of(self, method: str, params: Json) -> Era:
+        """The era that a request speaks, which must be that of the connection."""
+        meta = params.get("_meta")
+        version = meta.get(_PREFIX + "protocolVersion") if isinstance(meta, dict) else None
+        if self._era is None:
+            if version is None and method != "initialize":
+                raise ProtocolError(
+                    INVALID_PARAMS, "Invalid params: begin with initialize or a protocol version"
+                )
+            self._era = "handshake" if version is None else "modern"
+        if self._era == "handshake":
+            if version is not None:
+                raise ProtocolError(
+                    INVALID_REQUEST, "this connection was opened by initialize: send no version"
+                )
+            return "handshake"
+        if method == "initialize":
+            raise ProtocolError(
+                UNSUPPORTED_VERSION,
+                f"this connection speaks {MODERN}: initialize is not accepted",
+                {"supported": [MODERN]},
+            )
+        if version is None:
+            raise ProtocolError(
+                INVALID_PARAMS, "Invalid params: _meta must carry the protocol version"
+            )
+        if version != MODERN:
+            raise ProtocolError(
+                UNSUPPORTED_VERSION,
+                "Unsupported protocol version",
+                {"supported": [MODERN], "requested": version},
+            )
+        return "modern"
+
+    def _result(self, era: Era, method: str, params: Json, id_: str | int) -> Json | None:
+        handler = self._both.get(method) or self._of[era].get(method)
+        if handler is not None:
+            return handler(params)
+        if method == "subscriptions/listen" and era == "modern":
+            self._listen(params.get("notifications"), id_)
+            return None
+        raise ProtocolError(METHOD_NOT_FOUND, "Method not found", method)
+
+    def _call(self, params: Json) -> Json:
+        progress = self.progress_of(params)
+        return self._surface.call(params.get("name"), params.get("arguments"), progress)
+
+    def _resources(self, params: Json) -> Json:
+        page, cursor = self._surface.resources(params.get("cursor"))
+        return {"resources": page} | ({"nextCursor": cursor} if cursor else {})
+
+    def _subscribe(self, params: Json) -> Json:
+        self._subscribed.add(self._surface.read(params.get("uri"))["uri"])
+        return {}
+
+    def _unsubscribe(self, params: Json) -> Json:
+        self._subscribed.discard(str(params.get("uri")))
+        return {}
+
+    def _listen(self, wanted: object, id_: str | int) -> None:
+        wanted = _object(wanted, "notifications")
+        honoured: Json = {}
+        if wanted.get("resourcesListChanged") is True:
+            honoured["resourcesListChanged"] = True
+        uris = wanted.get("resourceSubscriptions")
+        if isinstance(uris, list) and (known := [uri for uri in uris if isinstance(uri, str)]):
+            honoured["resourceSubscriptions"] = known[:MOST_SUBSCRIPTIONS]
+        self._listening[id_] = honoured
+        self._notify("subscriptions/acknowledged", {"notifications": honoured}, id_)
+
+    def _notify(self, name: str, params: Json, subscription: str | int | None = None) -> None:
+        if subscription is not None:
+            params = {"_meta": {_PREFIX + "subscriptionId": subscription}, **params}
+        self._send({"jsonrpc": "2.0", "method": f"notifications/{name}", "params": params})
+
+
+def _object(value: object, name: str) -> Json:
+    if not isinstance(value, dict):
+        raise ProtocolError(INVALID_PARAMS, f"Invalid params: {name} are no object")
+    return value
+
+
+def _about(era: Era) -> Json:
+    listens = {"listChanged": era == "modern", "subscribe": True}
+    return {
+        "capabilities": {
+            "tools": {"listChanged": False},
+            "resources": listens,
+            "prompts": {"listChanged": False},
+        },
+        "instructions": INSTRUCTIONS,
+    }
+
+
+def _modern(method: str, result: Json) -> Json:
+    result = {**result, "resultType": "complete", "_meta": {_PREFIX + "serverInfo": _SERVER}}
+    if method in _CACHED:
+        seconds = _SECONDS_CACHED.get(method, 0)
+        scope = "public" if seconds else "private"  # a note is for this client alone
+        result |= {"ttlMs": seconds * 1000, "cacheScope": scope}
+    return result
+
+
+def _initialize(params: Json) -> Json:
+    asked = params.get("protocolVersion")
+    version = asked if asked in HANDSHAKE else HANDSHAKE[0]
+    return {"protocolVersion": version, "serverInfo": _SERVER, **_about("handshake")}
+
+
+def _one_page(name: str, listed: Callable[[], list[Json]]) -> Callable[[Json], Json]:
+    """Answers with a whole list, which therefore knows no cursor."""
+
+    def answer(params: Json) -> Json:
+        if params.get("cursor") is not None:
+            raise ProtocolError(INVALID_PARAMS, "Invalid params: this list has one page, no cursor")
+        return {name: listed()}
+
+    return answer

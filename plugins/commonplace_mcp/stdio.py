@@ -1,0 +1,175 @@
+"""The server on standard input and output: one JSON object a line, answered by a few threads.
+
+The standard library alone: some clients leave out a server whose first answer takes over a second.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from commonplace_mcp.protocol import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    Connection,
+    ProtocolError,
+    error_message,
+    parse,
+    request_id,
+)
+
+if TYPE_CHECKING:
+    from commonplace_mcp.surface import Json, Surface
+
+LONGEST_LINE = 4 << 20
+"""Bytes of a message; a longer one is refused and skipped."""
+
+SECONDS_TO_FINISH = 5.0
+"""For requests that are running when the client closes its end."""
+
+THREADS = 4
+MOST_WAITING = 256
+"""Requests that are held; while there are so many, no further line is read."""
+
+
+class StdioServer:
+    """Serves ``surface`` to the one client behind ``reader`` and ``writer`` until it is gone."""
+
+    def __init__(self, surface: Surface, reader: BinaryIO, writer: BinaryIO) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._writing = threading.Lock()
+        self._gone = False
+        self.connection = Connection(surface, self._write)
+        self._requests: SimpleQueue[Json | None] = SimpleQueue()
+        self._room = threading.Semaphore(MOST_WAITING)
+        self._state = threading.Lock()
+        self._running: set[str | int] = set()
+        self._threads: list[threading.Thread] = []
+        self._idle = 0
+
+    def serve(self) -> None:
+        """Read and answer until the client closes its end; then finish what was asked.
+
+        That takes :data:`SECONDS_TO_FINISH` at most, and nothing if no answer can be written.
+        """
+        while not self._gone:
+            line = self._reader.readline(LONGEST_LINE + 1)
+            if not line:
+                break
+            if len(line) > LONGEST_LINE:
+                self._skip_rest(line)
+                error = ProtocolError(INVALID_REQUEST, f"a message has over {LONGEST_LINE} bytes")
+                self._write(error_message(None, error))
+            elif line.strip():
+                self._take(line)
+        for _ in self._threads:
+            self._requests.put(None)
+        end = time.monotonic() + SECONDS_TO_FINISH
+        for thread in self._threads:
+            thread.join(max(0.0, end - time.monotonic()))
+        self._gone = True
+
+    def _skip_rest(self, line: bytes) -> None:
+        while line and not line.endswith(b"\n"):
+            line = self._reader.readline(LONGEST_LINE)
+
+    def _take(self, line: bytes) -> None:
+        message: Json = {}
+        try:
+            message = parse(line)
+            if (id_ := request_id(message)) is None:
+                self._note(message)
+                return
+            self._begin(id_)
+        except ProtocolError as error:
+            asked = message.get("id")
+            self._write(error_message(asked if isinstance(asked, str | int) else None, error))
+            return
+        if self.connection.is_quick(message):
+            self._answer(message)
+            return
+        self._room.acquire()
+        self._requests.put(message)
+        self._start_thread()
+
+    def _begin(self, id_: str | int) -> None:
+        with self._state:
+            if id_ in self._running:
+                raise ProtocolError(INVALID_REQUEST, "Invalid request: this id is in use")
+            self._running.add(id_)
+
+    def _note(self, message: Json) -> None:
+        """Take a notification; of these only a cancellation has a meaning here."""
+        params = message.get("params")
+        if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
+            cancelled = params.get("requestId")
+            self.connection.cancelled(cancelled)
+            if isinstance(cancelled, str | int):
+                with self._state:
+                    self._running.discard(cancelled)
+
+    def _start_thread(self) -> None:
+        with self._state:
+            if self._idle or len(self._threads) >= THREADS:
+                return
+            thread = threading.Thread(target=self._work, name="commonplace-mcp", daemon=True)
+            self._threads.append(thread)
+        thread.start()
+
+    def _work(self) -> None:
+        while True:
+            with self._state:
+                self._idle += 1
+            message = self._requests.get()
+            with self._state:
+                self._idle -= 1
+            if message is None:
+                return
+            self._room.release()
+            if not self._gone and message["id"] in self._running:
+                self._answer(message)
+
+    def _answer(self, message: Json) -> None:
+        id_ = message["id"]
+        try:
+            answer = self.connection.answer(message)
+        except Exception as error:  # noqa: BLE001 - one request must not end the server
+            sys.stderr.write(f"commonplace mcp: {type(error).__name__} in {message['method']}\n")
+            answer = error_message(id_, ProtocolError(INTERNAL_ERROR, "Internal error"))
+        with self._state:
+            wanted = id_ in self._running  # not cancelled meanwhile
+            self._running.discard(id_)
+        if answer is not None and wanted:
+            self._write(answer)
+
+    def _write(self, message: Json) -> None:
+        line = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+        data = line.encode("utf-8", "backslashreplace") + b"\n"
+        with self._writing:
+            if self._gone:
+                return
+            try:
+                self._writer.write(data)
+                self._writer.flush()
+            except (OSError, ValueError):  # the client closed its end
+                self._gone = True
+
+
+def standard_streams() -> tuple[Any, Any]:
+    """The client's streams; from here on ``print`` and children write to standard error.
+
+    Anything else on standard output would be taken for a message.
+    """
+    reader = os.fdopen(os.dup(0), "rb")
+    writer = os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nowhere, 0)
+    os.close(nowhere)
+    os.dup2(2, 1)
+    return reader, writer

@@ -53,6 +53,7 @@ from commonplace.model.search import SearchResult as SearchResult
 from commonplace.model.search import Step as Step
 from commonplace.tools.answers import ToolAnswer as ToolAnswer
 from commonplace.tools.definitions import ToolDefinition as ToolDefinition
+from commonplace.tools.recall import Recall as Recall
 from commonplace.tools.toolset import MemoryTools as MemoryTools
 
 __all__: list[str]  # noqa: PYI035  # all that is imported here

@@ -62,6 +62,7 @@ class AsyncMemory:
     compacted = _in_thread(Memory.compacted)
     search = _in_thread(Memory.search)
     get = _in_thread(Memory.get)
+    recall = _in_thread(Memory.recall)
     notes = _in_thread(Memory.notes)
     status = _in_thread(Memory.status)
     close = _in_thread(Memory.close)

@@ -122,6 +122,16 @@ class Hooks:
         """
 
     @hookspec
+    def commonplace_prompt_section(self, agent: str, session_key: str) -> str | None:
+        """Return text for the prompt of ``agent``, or ``None`` to add nothing.
+
+        Called when :meth:`Memory.recall <commonplace.memory.Memory.recall>` makes the block on
+        memory, for the chat ``session_key``. The sections of all plugins follow the one on memory,
+        in alphabetical order of the plugins' names. What is raised, and an answer that is not a
+        string, is logged, counted and passed over.
+        """
+
+    @hookspec
     def commonplace_synced(self, report: SyncReport) -> None:
         """After a sync.
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from commonplace.model.search import SearchResult
     from commonplace.sync.queue import SyncRequest
     from commonplace.sync.service import SyncService
+    from commonplace.tools.recall import Recall
 
 
 class Memory:
@@ -254,6 +255,29 @@ class Memory:
             if (note := read_mounted(mounts, path, start=start, lines=lines)) is None:
                 raise
             return note
+
+    def recall(
+        self, *, query: str | None = None, budget: int | None = None, session_key: str = ""
+    ) -> Recall:
+        """Return the block on memory for an agent's prompt, in at most ``budget`` characters.
+
+        It has the section on how to recall, what plugins add, and for a direct chat the curated
+        memory and the logs of today and yesterday; or with ``query`` the passages for it instead of
+        these notes. ``budget`` (500 or more) defaults to the key ``limits.maxInjectedChars``. Never
+        raises for what memory cannot do: the text says it.
+        """
+        from commonplace.tools.recall import recall
+        from commonplace.tools.toolset import MemoryTools
+
+        if budget is not None and budget < 500:
+            raise CallerError("the budget is too small", hint="give at least 500 characters")
+        return recall(
+            MemoryTools(self, session_key=session_key),
+            sections=self.host.prompt_sections(self.settings.agent, session_key),
+            query=query,
+            budget=budget or self.settings.search.limits.max_injected_chars,
+            now=self._clock(),
+        )
 
     def notes(self) -> tuple[DocumentRef, ...]:
         """All notes and other documents, by path, as their sources find them now.

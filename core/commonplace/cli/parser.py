@@ -147,6 +147,7 @@ BUILTIN = (
     "index",
     "search",
     "get",
+    "recall",
     "status",
     "watch",
     "doctor",

@@ -35,6 +35,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
 CALLED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "query": ("commonplace_rewrite_query",),
+        "prompt": ("commonplace_prompt_section",),
         "events": (
             "commonplace_synced",
             "commonplace_searched",

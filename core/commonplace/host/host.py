@@ -178,6 +178,16 @@ class PluginHost:
         rewritten: str | None = self._call("query", "commonplace_rewrite_query", {"query": query})
         return query if rewritten is None else rewritten
 
+    def prompt_sections(self, agent: str, session_key: str) -> list[str]:
+        """What plugins add to an agent's prompt, in alphabetical order of the plugins' names."""
+        with self._lock:
+            if not self._has_listeners("prompt"):
+                return []
+        given = {"agent": agent, "session_key": session_key}
+        # pluggy calls the plugin that was added last first.
+        sections: list[str] = self._call("prompt", "commonplace_prompt_section", given)[::-1]
+        return sections
+
     @property
     def failures(self) -> Mapping[str, int]:
         """How often each plugin failed in a hook that is called, by name."""
@@ -244,7 +254,7 @@ class PluginHost:
             if kind not in self._called:
                 from commonplace.host.events import Listeners
 
-                returns = str if kind == "query" else None
+                returns = None if kind == "events" else str
                 self._called[kind] = Listeners(CALLED[kind], registry, returns)
             listeners = self._called[kind]
             for entry in catalogue.of_kind(kind):

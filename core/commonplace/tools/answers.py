@@ -79,7 +79,7 @@ def lines_read(note: NoteText, *, trust: str, budget: int, limited: bool) -> Too
     Text beyond ``budget`` characters is left out, whole lines where possible; what follows is
     named outside of the fence.
     """
-    text, last = _within(note, budget)
+    text, _, last = first_lines(note, budget)
     data = {
         "path": note.path,
         "text": text,
@@ -92,7 +92,7 @@ def lines_read(note: NoteText, *, trust: str, budget: int, limited: bool) -> Too
         return ToolAnswer(text=f"{note.path} has {note.total_lines} lines.", data=data)
     parts = [
         DATA_NOTICE,
-        _fenced(text, path=note.path, lines=f"{note.start_line}-{last}", trust=trust),
+        fenced(text, path=note.path, lines=f"{note.start_line}-{last}", trust=trust),
     ]
     if last < note.total_lines and (limited or last < note.end_line):
         data["nextFrom"] = last + 1
@@ -139,7 +139,7 @@ def _passage(hit: Hit, shape: Shape, room: int) -> str | None:
         marks["heading"] = " > ".join(hit.heading)
     body = hit.snippet.strip()
     for _ in range(4):  # escaping adds characters: what is cut may have to be cut again
-        text = _fenced(body + source, **marks)
+        text = fenced(body + source, **marks)
         if len(text) <= room:
             return text
         keep = len(body) - (len(text) - room) - 1
@@ -152,8 +152,8 @@ def _passage(hit: Hit, shape: Shape, room: int) -> str | None:
 _TAG = re.compile(r"<(?=/?memory\b)", re.IGNORECASE)
 
 
-def _fenced(text: str, **marks: str) -> str:
-    """``text`` between tags that it cannot close."""
+def fenced(text: str, **marks: str) -> str:
+    """``text`` between ``<memory>`` tags with ``marks`` as attributes; it cannot close them."""
     attributes = "".join(f' {name}="{_attribute(value)}"' for name, value in marks.items())
     return f"<memory{attributes}>\n{_TAG.sub('&lt;', text)}\n</memory>"
 
@@ -163,17 +163,28 @@ def _attribute(value: str) -> str:
     return printable.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
 
 
-def _within(note: NoteText, budget: int) -> tuple[str, int]:
-    """The first lines of ``note`` in at most ``budget`` characters, and the number of the last.
+def first_lines(note: NoteText, budget: int) -> tuple[str, int, int]:
+    """The first lines of ``note`` in at most ``budget`` characters, and the first and last number.
 
     A first line that is longer is cut at a grapheme; the lines after it can be read on.
     """
     if len(note.text) <= budget:
-        return note.text, note.end_line
+        return note.text, note.start_line, note.end_line
     end = note.text.rfind("\n", 0, budget + 1)
     if end <= 0:
-        return note.text[: floor_boundary(note.text, budget)] + "…", note.start_line
-    return note.text[:end], note.start_line + note.text.count("\n", 0, end)
+        cut = note.text[: floor_boundary(note.text, budget - 1)] + "…"
+        return cut, note.start_line, note.start_line
+    return note.text[:end], note.start_line, note.start_line + note.text.count("\n", 0, end)
+
+
+def last_lines(note: NoteText, budget: int) -> tuple[str, int, int]:
+    """The last whole lines of ``note`` in at most ``budget`` characters, and their numbers.
+
+    The text is empty where not even the last line fits.
+    """
+    start = note.text.find("\n", max(0, len(note.text) - budget - 1)) + 1
+    text = note.text[start:] if start else ""
+    return text, note.end_line - text.count("\n"), note.end_line
 
 
 def _hit_data(hit: Hit, shape: Shape) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from commonplace.errors import (
     CallerError,
@@ -21,13 +21,13 @@ from commonplace.tools.definitions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from commonplace.memory import Memory
-    from commonplace.model.reports import ProgressCallback
-    from commonplace.model.search import Hit
+    from commonplace.config.settings import Settings
+    from commonplace.model.reports import NoteText, ProgressCallback
+    from commonplace.model.search import Hit, SearchResult
 
-    _Call = Callable[[dict[str, Any], ProgressCallback | None], ToolAnswer]
+    _Call = Callable[[dict[str, Any], Shape, ProgressCallback | None], ToolAnswer]
 
 SECONDS = 2.0
 """Within which a search answers, by keyword alone if need be."""
@@ -43,6 +43,32 @@ _SHARED = frozenset({"group", "channel"})
 _CURATED = frozenset({"MEMORY.md", "memory.md"})
 
 
+class SearchableMemory(Protocol):
+    """What the tools need of a :class:`~commonplace.Memory`."""
+
+    @property
+    def settings(self) -> Settings:
+        """The configuration."""
+        ...
+
+    def search(
+        self,
+        query: str,
+        *,
+        max_results: int | None = None,
+        min_score: float | None = None,
+        sources: Sequence[str] | None = None,
+        session_key: str = "",
+        progress: ProgressCallback | None = None,
+    ) -> SearchResult:
+        """The best passages for ``query``."""
+        ...
+
+    def get(self, path: str, *, start: int | None = None, lines: int | None = None) -> NoteText:
+        """Lines of a note."""
+        ...
+
+
 class MemoryTools:
     """``memory_search`` and ``memory_get`` on ``memory``, for the chat ``session_key``.
 
@@ -56,15 +82,16 @@ class MemoryTools:
     """
 
     def __init__(
-        self, memory: Memory, *, session_key: str = "", seconds: float | None = SECONDS
+        self, memory: SearchableMemory, *, session_key: str = "", seconds: float | None = SECONDS
     ) -> None:
         settings = memory.settings
         self._memory = memory
         self._session_key = session_key
         self._seconds = seconds
         self._direct = _is_direct(session_key)
-        cited = settings.citations == "on" or (settings.citations == "auto" and self._direct)
-        self._shape = Shape(settings.search.limits.max_injected_chars, cited)
+        self.workspace = settings.workspace
+        self.cited = settings.citations == "on" or (settings.citations == "auto" and self._direct)
+        self._budget = settings.search.limits.max_injected_chars
         self._calls: dict[str, tuple[ToolDefinition, _Call]] = {
             tool.name: (tool, call)
             for tool, call in (
@@ -79,15 +106,22 @@ class MemoryTools:
         return tuple(tool for tool, _ in self._calls.values())
 
     def call(
-        self, name: str, arguments: object, *, progress: ProgressCallback | None = None
+        self,
+        name: str,
+        arguments: object,
+        *,
+        budget: int | None = None,
+        progress: ProgressCallback | None = None,
     ) -> ToolAnswer:
         """Run the tool ``name``; what goes wrong is an answer with a reason and what to do.
 
-        ``progress`` is called while a first search builds the index.
+        ``budget`` replaces ``limits.maxInjectedChars`` as the most characters that a search
+        returns. ``progress`` is called while a first search builds the index.
         """
         try:
             tool, run = self._tool(name)
-            return run(checked(tool, arguments), progress)
+            shape = Shape(self._budget if budget is None else budget, self.cited)
+            return run(checked(tool, arguments), shape, progress)
         except CommonplaceError as error:
             return _refusal(name, error)
         except Exception as error:  # noqa: BLE001 - an agent's turn must not end by our mistake
@@ -127,7 +161,9 @@ class MemoryTools:
             )
         return self._calls[name]
 
-    def _search(self, given: dict[str, Any], progress: ProgressCallback | None) -> ToolAnswer:
+    def _search(
+        self, given: dict[str, Any], shape: Shape, progress: ProgressCallback | None
+    ) -> ToolAnswer:
         corpus = given.get("corpus", "all")
         query = self._memory.settings.search.query
         limit = given.get("maxResults", query.max_results)
@@ -140,21 +176,29 @@ class MemoryTools:
             progress=progress,
         )
         hits = [hit for hit in result.hits if self._may_see(hit)][:limit]
-        return found(result, hits, self._shape)
+        return found(result, hits, shape)
+
+    def read(self, path: str, start: int | None = None, lines: int | None = None) -> NoteText:
+        """Lines of a note that this chat may see.
+
+        Raises what :meth:`Memory.get <commonplace.memory.Memory.get>` does.
+        """
+        note = self._memory.get(path, start=start, lines=lines)
+        if not self.may_read(note.path):
+            raise PathNotAllowedError
+        return note
 
     def _may_see(self, hit: Hit) -> bool:
         return self._direct or (self.may_read(hit.path) and hit.trust != "session")
 
-    def _get(self, given: dict[str, Any], _: ProgressCallback | None) -> ToolAnswer:
+    def _get(self, given: dict[str, Any], *_: object) -> ToolAnswer:
         asked = given.get("lines")
         lines = min(asked or GET_LINES, GET_LINES)
         path, start = given["path"], given.get("from")
         if asked is None and start is None and "#L" in path:
-            note = self._memory.get(path)  # a citation names its lines
+            note = self.read(path)  # a citation names its lines
         else:
-            note = self._memory.get(path, start=start, lines=lines)
-        if not self.may_read(note.path):
-            raise PathNotAllowedError
+            note = self.read(path, start, lines)
         return lines_read(note, trust="memory", budget=GET_CHARS, limited=asked != lines)
 
     def may_read(self, path: str) -> bool:

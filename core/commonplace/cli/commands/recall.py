@@ -1,0 +1,65 @@
+"""``commonplace recall``: the block on memory that an agent is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.cli.parser import positive_int
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from commonplace.cli.context import Context
+
+
+class RecallCommand:
+    """Prints what an agent is shown at a session's start, or for a question."""
+
+    name = "recall"
+    summary = "Print the block on memory for an agent's prompt"
+    examples = (
+        "commonplace recall",
+        'commonplace recall --query "which port does staging use?" --budget 4000',
+        "commonplace recall --format json",
+    )
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add the arguments."""
+        parser.add_argument(
+            "--query",
+            metavar="Q",
+            help="passages for a question, instead of the curated memory and the latest logs",
+        )
+        parser.add_argument(
+            "--budget",
+            metavar="N",
+            type=positive_int,
+            help="most characters, at least 500 (default: limits.maxInjectedChars)",
+        )
+        parser.add_argument(
+            "--format",
+            choices=("prompt", "json"),
+            default="prompt",
+            help="the text alone, or a JSON object with it (default: prompt)",
+        )
+        parser.add_argument(
+            "--session-key",
+            metavar="KEY",
+            default="",
+            help="the chat that is shown it; a group or channel sees no curated memory",
+        )
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Print the block."""
+        with context.open_memory() as memory:
+            shown = memory.recall(
+                query=args.query, budget=args.budget, session_key=args.session_key
+            )
+        if context.json or args.format == "json":
+            context.emit({"text": shown.text, "paths": shown.paths, "cut": shown.cut})
+        else:
+            context.line(shown.text.rstrip("\n"))
+        return 0
+
+
+create = RecallCommand

@@ -127,8 +127,8 @@ class Hooks:
 
         Called when :meth:`Memory.recall <commonplace.memory.Memory.recall>` makes the block on
         memory, for the chat ``session_key``. The sections of all plugins follow the one on memory,
-        in alphabetical order of the plugins' names. What is raised, and an answer that is not a
-        string, is logged, counted and passed over.
+        installed plugins first, each in alphabetical order of their names. What is raised, and an
+        answer that is not a string, is logged, counted and passed over.
         """
 
     @hookspec

@@ -179,7 +179,10 @@ class PluginHost:
         return query if rewritten is None else rewritten
 
     def prompt_sections(self, agent: str, session_key: str) -> list[str]:
-        """What plugins add to an agent's prompt, in alphabetical order of the plugins' names."""
+        """What plugins add to an agent's prompt: installed ones, then those added in process.
+
+        Both are in alphabetical order of their names.
+        """
         with self._lock:
             if not self._has_listeners("prompt"):
                 return []
@@ -260,7 +263,8 @@ class PluginHost:
             for entry in catalogue.of_kind(kind):
                 if registry.load(entry) is None:
                     listeners.add(entry.name, entry.module)
-            for name in registry.in_process:
+            added = registry.in_process
+            for name in sorted(added) if kind == "prompt" else added:
                 listeners.add(name, name)
         return listeners.call(hook, arguments)
 

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING
 
 from commonplace.errors import CommonplaceError, NoteNotFoundError, PathNotAllowedError
 from commonplace.model.tuples import Record
-from commonplace.tools.answers import DATA_NOTICE, fenced, first_lines, last_lines
+from commonplace.tools.answers import (
+    DATA_NOTICE,
+    LEAST_PASSAGE,
+    fenced,
+    first_lines,
+    last_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from commonplace.model.reports import NoteText
     from commonplace.tools.toolset import MemoryTools
 
 HEADING = "## Memory Recall"
@@ -87,6 +94,8 @@ def recall(
     if query is not None:
         parts.append(tools.call("memory_search", {"query": query}, budget=max(left, 0)).text)
         return Recall(text="\n".join(parts))
+    if not tools.direct:
+        return Recall(text="\n".join(parts))
     paths: list[str] = []
     cut: list[str] = []
     left -= len(DATA_NOTICE) + 2
@@ -94,7 +103,7 @@ def recall(
     logs = [path for age in (0, 1) for path in _logs(tools.workspace, now - age * _DAY)]
     for path in (*_CURATED, *logs):
         curated = path in _CURATED
-        if not tools.may_read(path) or (curated and paths):
+        if curated and paths:
             continue
         room = int(left * _CURATED_SHARE) if curated and logs else left
         block, whole = _note(tools, path, room, tail=not curated)
@@ -130,15 +139,21 @@ def _note(tools: MemoryTools, path: str, room: int, *, tail: bool) -> tuple[str,
         return f"({path} is left out: {error})", False
     if not note.text.strip():
         return "", True
-    text, start, end = note.text, note.start_line, note.end_line
-    pointer = ""
-    extra = len(fenced("", path=path, lines=f"{start}-{end}", trust="memory")) + 16
-    if len(text) + extra > room:
-        pointer = f'\n(This is a part of {path}: memory_get with path "{path}" reads the rest.)'
-        keep = room - extra - len(pointer)
-        if keep < 1:
-            return "", False
+    whole = _shown(note.text, note, note.start_line, note.end_line)
+    if len(whole) <= room:
+        return whole, True
+    pointer = f'\n(This is a part of {path}: memory_get with path "{path}" reads the rest.)'
+    keep = room - (len(whole) - len(note.text)) - len(pointer)
+    for _ in range(4):  # escaping adds characters: what is cut may have to be cut again
+        if keep < LEAST_PASSAGE:
+            break
         text, start, end = (last_lines if tail else first_lines)(note, keep)
-        if not text:
-            return "", False
-    return fenced(text, path=path, lines=f"{start}-{end}", trust="memory") + pointer, not pointer
+        shown = _shown(text, note, start, end) + pointer
+        if text and len(shown) <= room:
+            return shown, False
+        keep -= max(1, len(shown) - room)
+    return "", False
+
+
+def _shown(text: str, note: NoteText, start: int, end: int) -> str:
+    return fenced(text, path=note.path, lines=f"{start}-{end}", trust="memory")

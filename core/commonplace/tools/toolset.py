@@ -78,7 +78,8 @@ class MemoryTools:
     plain functions that return text. Threads may share one.
 
     Citations follow ``memory.citations`` (``auto``: direct chats only). A chat that is not direct
-    (its key names a group or a channel) sees neither ``MEMORY.md`` nor conversations.
+    (its key names a group or a channel) sees neither ``MEMORY.md`` nor conversations. ``direct``
+    and ``cited`` say which it is, and whether answers name their sources.
     """
 
     def __init__(
@@ -88,9 +89,9 @@ class MemoryTools:
         self._memory = memory
         self._session_key = session_key
         self._seconds = seconds
-        self._direct = _is_direct(session_key)
+        self.direct = _is_direct(session_key)
         self.workspace = settings.workspace
-        self.cited = settings.citations == "on" or (settings.citations == "auto" and self._direct)
+        self.cited = settings.citations == "on" or (settings.citations == "auto" and self.direct)
         self._budget = settings.search.limits.max_injected_chars
         self._calls: dict[str, tuple[ToolDefinition, _Call]] = {
             tool.name: (tool, call)
@@ -169,7 +170,7 @@ class MemoryTools:
         limit = given.get("maxResults", query.max_results)
         result = self._memory.search(
             given["query"],
-            max_results=limit if self._direct else limit + _OVERFETCH,
+            max_results=limit if self.direct else limit + _OVERFETCH,
             min_score=given.get("minScore"),
             sources=None if corpus == "all" else [corpus],
             session_key=self._session_key,
@@ -189,7 +190,7 @@ class MemoryTools:
         return note
 
     def _may_see(self, hit: Hit) -> bool:
-        return self._direct or (self.may_read(hit.path) and hit.trust != "session")
+        return self.direct or (self.may_read(hit.path) and hit.trust != "session")
 
     def _get(self, given: dict[str, Any], *_: object) -> ToolAnswer:
         asked = given.get("lines")
@@ -203,7 +204,7 @@ class MemoryTools:
 
     def may_read(self, path: str) -> bool:
         """Whether this chat may see the note ``path``: the curated memory is for direct chats."""
-        return self._direct or path not in _CURATED
+        return self.direct or path not in _CURATED
 
 
 def _refusal(name: str, error: CommonplaceError) -> ToolAnswer:

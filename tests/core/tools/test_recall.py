@@ -1,0 +1,164 @@
+"""The block for a prompt: who is shown what, on which day, in how many characters."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commonplace import CallerError, Memory, PluginHost
+from commonplace.plugin import hookimpl
+from commonplace.tools.recall import HEADING, prompt_section
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NOON = time.mktime((2026, 3, 2, 12, 0, 0, 0, 0, -1))
+GROUP = "agent:main:slack:channel:c1"
+
+
+@contextmanager
+def opened(home: Path, host: PluginHost | None = None) -> Iterator[Memory]:
+    env = {"HOME": str(home), "COMMONPLACE_STATE_DIR": str(home / "state")}
+    env["COMMONPLACE_CACHE_DIR"] = str(home / "cache")
+    with Memory.open(workspace=home / "notes", env=env, host=host) as memory:
+        memory._clock = lambda: NOON
+        yield memory
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes" / "memory"
+    folder.mkdir(parents=True)
+    (tmp_path / "notes" / "MEMORY.md").write_text("# Curated\n\nThe key is under the mat.\n")
+    for day in ("2026-02-28", "2026-03-01", "2026-03-02", "2026-03-02-trip", "2026-03-021"):
+        (folder / f"{day}.md").write_text(f"# Log of {day}\n")
+    return tmp_path
+
+
+def test_a_direct_chat_starts_with_curated_memory_and_two_days(home: Path) -> None:
+    with opened(home) as memory:
+        shown = memory.recall()
+    assert shown.text.startswith(HEADING + "\n")
+    assert shown.paths == (
+        "MEMORY.md",
+        "memory/2026-03-02-trip.md",
+        "memory/2026-03-02.md",
+        "memory/2026-03-01.md",
+    )
+    assert "under the mat" in shown.text
+    assert shown.cut == ()
+
+
+def test_a_channel_is_shown_the_section_alone(home: Path) -> None:
+    with opened(home) as memory:
+        shown = memory.recall(session_key=GROUP)
+    assert shown.text == prompt_section(["memory_search", "memory_get"], cited=False)
+    assert shown.paths == ()
+
+
+def test_the_older_name_is_read_only_where_there_is_no_other(home: Path) -> None:
+    notes = home / "notes"
+    (notes / "memory.md").write_text("# The older one\n")
+    with opened(home) as memory:
+        assert "memory.md" not in memory.recall().paths
+        (notes / "MEMORY.md").unlink()
+        assert "memory.md" in memory.recall().paths
+
+
+def test_of_a_long_log_its_end_is_shown_and_of_the_curated_memory_its_beginning(
+    home: Path,
+) -> None:
+    lines = "\n".join(f"- entry {number}" for number in range(400))
+    (home / "notes" / "MEMORY.md").write_text(f"# Curated\n\n{lines}\n")
+    (home / "notes" / "memory" / "2026-03-02.md").write_text(f"# Log\n\n{lines}\n")
+    with opened(home) as memory:
+        shown = memory.recall(budget=3000)
+    assert shown.cut == ("MEMORY.md", "memory/2026-03-02.md")
+    assert len(shown.text) <= 3000
+    curated, _, log = shown.text.partition("(This is a part of MEMORY.md")
+    assert "# Curated" in curated
+    assert "entry 399" not in curated
+    assert "entry 399" in log
+    assert "# Log\n" not in log
+
+
+def test_a_question_shows_passages_instead_of_notes(home: Path) -> None:
+    with opened(home) as memory:
+        shown = memory.recall(query="where is the key", budget=2000)
+    assert "Source: MEMORY.md#L1-L3" in shown.text
+    assert "Log of" not in shown.text
+
+
+def test_what_cannot_be_searched_is_said(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise CallerError("closed")
+
+    with opened(home) as memory:
+        monkeypatch.setattr(memory, "search", fail)
+        assert "Memory did not answer: closed" in memory.recall(query="key").text
+
+
+def test_a_budget_that_holds_nothing_is_refused(home: Path) -> None:
+    with opened(home) as memory, pytest.raises(CallerError):
+        memory.recall(budget=10)
+
+
+@settings(max_examples=60)
+@given(budget=st.integers(1000, 6000), curated=st.text(max_size=4000), log=st.text(max_size=4000))
+def test_the_block_stays_within_its_budget(
+    tmp_path_factory: pytest.TempPathFactory, budget: int, curated: str, log: str
+) -> None:
+    home = tmp_path_factory.mktemp("budget")
+    (home / "notes" / "memory").mkdir(parents=True)
+    files = {"MEMORY.md": curated, "memory/2026-03-02.md": log, "memory/2026-03-01.md": log}
+    for name, text in files.items():
+        (home / "notes" / name).write_text(text, encoding="utf-8", errors="replace")
+    with opened(home) as memory:
+        assert len(memory.recall(budget=budget).text) <= budget
+
+
+class TestSections:
+    def test_the_words_follow_the_tools_that_exist(self) -> None:
+        both = prompt_section(["memory_search", "memory_get"], cited=True)
+        assert "run memory_search" in both
+        assert "then memory_get" in both
+        assert "memory_get" not in prompt_section(["memory_search"], cited=True)
+        assert "memory_search" not in prompt_section(["memory_get"], cited=True)
+        assert prompt_section(["bash"], cited=True) == ""
+
+    def test_citations_are_asked_for_or_left_out(self) -> None:
+        assert "Include Source: <path#line>" in prompt_section(["memory_search"], cited=True)
+        assert "Do not mention paths" in prompt_section(["memory_search"], cited=False)
+
+    def test_plugins_add_theirs_in_alphabetical_order(self, home: Path) -> None:
+        class Section:
+            def __init__(self, text: str | None) -> None:
+                self.text = text
+
+            @hookimpl
+            def commonplace_prompt_section(self, agent: str, session_key: str) -> str | None:
+                return self.text and f"{self.text} for {agent} in {session_key}"
+
+        class Broken:
+            @hookimpl
+            def commonplace_prompt_section(self) -> str:
+                raise RuntimeError
+
+        host = PluginHost(entry_points=None, env={})
+        for name, plugin in (
+            ("c", Section("third")),
+            ("a", Section("first")),
+            ("b", Broken()),
+            ("d", Section(None)),
+        ):
+            host.register(plugin, name=name)
+        with opened(home, host) as memory:
+            text = memory.recall(session_key=GROUP).text
+        first = text.index(f"first for main in {GROUP}")
+        assert first < text.index(f"third for main in {GROUP}")

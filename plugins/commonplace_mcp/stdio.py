@@ -142,10 +142,12 @@ class StdioServer:
         except Exception as error:  # noqa: BLE001 - one request must not end the server
             sys.stderr.write(f"commonplace mcp: {type(error).__name__} in {message['method']}\n")
             answer = error_message(id_, ProtocolError(INTERNAL_ERROR, "Internal error"))
+        if answer is None:
+            return  # a subscription, which runs until it is cancelled
         with self._state:
             wanted = id_ in self._running  # not cancelled meanwhile
             self._running.discard(id_)
-        if answer is not None and wanted:
+        if wanted:
             self._write(answer)
 
     def _write(self, message: Json) -> None:

@@ -1,0 +1,314 @@
+"""The server as a process: misbehaving clients, cancellations, and how it ends."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import pytest
+from tests.plugins.mcp.conftest import META, ask
+
+from commonplace_mcp.stdio import LONGEST_LINE, MOST_WAITING, StdioServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from commonplace_mcp.surface import Surface
+
+Json = dict[str, Any]
+SEARCH = {"name": "memory_search", "arguments": {"query": "staging port", "maxResults": 1}}
+
+
+def by_id(messages: Sequence[Json]) -> dict[object, Json]:
+    return {message["id"]: message for message in messages if "id" in message}
+
+
+class TestProcess:
+    def test_what_was_asked_before_the_end_of_input_is_answered(
+        self, exchange: Callable[..., list[Json]]
+    ) -> None:
+        answers = by_id(exchange(ask(1, "server/discover"), ask("b", "tools/call", **SEARCH)))
+        assert "8471" in answers["b"]["result"]["content"][0]["text"]
+
+    def test_an_early_client_of_the_older_era(self, exchange: Callable[..., list[Json]]) -> None:
+        answers = exchange(
+            {"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}},
+            {"method": "notifications/initialized"},
+            {"id": 1, "method": "tools/list", "params": {"_meta": {"progressToken": 0}}},
+        )
+        assert [answer["id"] for answer in answers] == [0, 1]
+
+    def test_a_misbehaving_client_is_answered_line_by_line(
+        self, exchange: Callable[..., list[Json]]
+    ) -> None:
+        many = b'{"jsonrpc":"2.0","id":5,"method":"' + b"x" * (LONGEST_LINE + 10) + b'"}\n'
+        answers = exchange(
+            b"not json\n",
+            b"[]\n",
+            b"\n",
+            b"\xff\xfe\x00\n",
+            b"[" * 50_000 + b"\n",
+            many,
+            {"id": [], "method": "ping"},
+            {"id": 2, "method": 7},
+            {"id": 3, "method": "tools/list", "params": []},
+            {"method": "notifications/cancelled", "params": {"requestId": {}}},
+            {"method": "notifications/whatever", "params": 3},
+            {"id": 9, "result": {}},
+            ask(4, "tools/list"),
+            b'{"jsonrpc":"2.0","id":6,"method":"tools/li',
+        )
+        codes = [answer["error"]["code"] for answer in answers if "error" in answer]
+        assert sorted(codes) == sorted([-32700] * 4 + [-32600] * 4 + [-32602])
+        assert "tools" in by_id(answers)[4]["result"]
+
+    def test_an_index_is_built_with_progress(self, env: Mapping[str, str], tmp_path: Any) -> None:
+        fresh = {**env, "COMMONPLACE_STATE_DIR": str(tmp_path / "state")}
+        (tmp_path / "memory").mkdir()
+        for number in range(300):
+            text = f"# Note {number}\n\nThe staging port is {8000 + number}.\n"
+            (tmp_path / "memory" / f"{number}.md").write_text(text)
+        command = [sys.executable, "-m", "commonplace", "mcp", "--workspace"]
+        call = ask(1, "tools/call", **SEARCH)
+        call["params"] = {**call["params"], "_meta": {**META, "progressToken": "p"}}
+        ran = subprocess.run(
+            [*command, str(tmp_path)],
+            input=line(call),
+            capture_output=True,
+            env=fresh,
+            check=True,
+            timeout=60,
+        )
+        *reports, answer = [json.loads(line) for line in ran.stdout.splitlines()]
+        assert "staging port" in answer["result"]["content"][0]["text"]
+        assert reports
+        numbers = [report["params"]["progress"] for report in reports]
+        assert numbers == sorted(set(numbers))
+        assert {report["params"]["progressToken"] for report in reports} == {"p"}
+
+    def test_a_wrong_configuration_is_what_each_call_answers(
+        self, command: Sequence[str], env: Mapping[str, str], tmp_path: Any
+    ) -> None:
+        (tmp_path / "bad.json5").write_text("{agents: 3}")
+        lines = [ask(1, "tools/list"), ask(2, "tools/call", **SEARCH)]
+        ran = subprocess.run(
+            [*command, "--config", str(tmp_path / "bad.json5")],
+            input=b"".join(map(line, lines)),
+            capture_output=True,
+            env=env,
+            check=True,
+            timeout=60,
+        )
+        answers = by_id([json.loads(line) for line in ran.stdout.splitlines()])
+        assert len(answers[1]["result"]["tools"]) == 2
+        assert answers[2]["result"]["isError"] is True
+        assert "bad.json5" in answers[2]["result"]["content"][0]["text"]
+
+    def test_several_agents_are_served_by_one(
+        self, command: Sequence[str], env: Mapping[str, str]
+    ) -> None:
+        search = {"query": "staging port", "maxResults": 1}
+        lines = [
+            ask(1, "tools/list"),
+            ask(2, "tools/call", name="memory_search", arguments={**search, "agent": "work"}),
+            ask(3, "tools/call", name="memory_search", arguments=search),
+            ask(4, "tools/call", name="memory_search", arguments={**search, "agent": "x"}),
+            ask(5, "resources/read", uri="memory://work/MEMORY.md"),
+        ]
+        ran = subprocess.run(
+            [*command, "--agents", "main,work"],
+            input=b"".join(map(line, lines)),
+            capture_output=True,
+            env=env,
+            check=True,
+            timeout=60,
+        )
+        answers = by_id([json.loads(line) for line in ran.stdout.splitlines()])
+        for tool in answers[1]["result"]["tools"]:
+            assert tool["inputSchema"]["properties"]["agent"]["enum"] == ["main", "work"]
+        assert "8471" in answers[2]["result"]["content"][0]["text"]
+        assert "8471" in answers[3]["result"]["content"][0]["text"]
+        assert answers[4]["result"]["isError"] is True
+        assert "Skerry" in answers[5]["result"]["contents"][0]["text"]
+
+    def test_a_group_is_served_by_its_rules(
+        self, command: Sequence[str], env: Mapping[str, str]
+    ) -> None:
+        lines = [
+            ask(1, "tools/call", name="memory_get", arguments={"path": "MEMORY.md"}),
+            ask(2, "resources/list"),
+            ask(3, "resources/read", uri="memory://notes/MEMORY.md"),
+        ]
+        ran = subprocess.run(
+            [*command, "--session-key", "agent:main:slack:channel:c1"],
+            input=b"".join(map(line, lines)),
+            capture_output=True,
+            env=env,
+            check=True,
+            timeout=60,
+        )
+        answers = by_id([json.loads(line) for line in ran.stdout.splitlines()])
+        assert answers[1]["result"]["isError"] is True
+        names = {resource["name"] for resource in answers[2]["result"]["resources"]}
+        assert names
+        assert "MEMORY.md" not in names
+        assert answers[3]["error"]["code"] == -32602
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    def test_a_signal_ends_it(
+        self, command: Sequence[str], env: Mapping[str, str], number: signal.Signals
+    ) -> None:
+        server = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env
+        )
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(line(ask(1, "tools/list")))
+        server.stdin.flush()
+        assert server.stdout.readline()
+        server.send_signal(number)
+        _, err = server.communicate(timeout=30)
+        assert server.returncode == 0
+        assert err == b""
+
+    def test_it_ends_when_its_parent_is_killed(
+        self, command: Sequence[str], env: Mapping[str, str]
+    ) -> None:
+        # The parent starts the server, lets it answer once, and is killed with its pipes open.
+        request = line(ask(1, "tools/list"))
+        script = (
+            "import os, signal, subprocess, sys\n"
+            f"server = subprocess.Popen({[*command]!r}, stdin=subprocess.PIPE, "
+            "stdout=subprocess.PIPE)\n"
+            f"server.stdin.write({request!r})\n"
+            "server.stdin.flush(); server.stdout.readline()\n"
+            "print(server.pid, flush=True)\n"
+            "os.kill(os.getpid(), signal.SIGKILL)\n"
+        )
+        end, kept = os.pipe()
+        parent = subprocess.Popen(
+            [sys.executable, "-c", script],
+            stdout=subprocess.PIPE,
+            env=env,
+            text=True,
+            stderr=kept,
+        )
+        out, _ = parent.communicate(timeout=30)
+        os.close(kept)
+        assert int(out) > 0
+        # Standard error is inherited: its end is reached once the server has ended, too.
+        with os.fdopen(end, "rb") as last:
+            assert last.read() == b""
+
+
+class TestInProcess:
+    """The loop on streams of the test's own, where calls can be held."""
+
+    @contextmanager
+    def served(self, surface: Any) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+        """A server's input and output; it ends when its input is closed."""
+        reading, writing = os.pipe()
+        back, out = os.pipe()
+        with (
+            os.fdopen(reading, "rb") as reader,
+            os.fdopen(out, "wb", buffering=0) as writer,
+            os.fdopen(writing, "wb") as to,
+            os.fdopen(back, "rb") as answers,
+        ):
+            server = StdioServer(surface, reader, writer)
+            thread = threading.Thread(target=server.serve)
+            thread.start()
+            try:
+                yield to, answers
+            finally:
+                if not to.closed:
+                    to.close()
+                thread.join(30)
+                assert not thread.is_alive()
+
+    def test_a_cancelled_call_gets_no_answer(self, surface: Surface) -> None:
+        held, entered = threading.Event(), threading.Event()
+
+        class Slow:
+            def call(self, *_: object) -> Json:
+                entered.set()
+                assert held.wait(30)
+                return {"content": [], "isError": False}
+
+            tools = surface.tools
+            templates = surface.templates
+            prompts = surface.prompts
+
+        with self.served(Slow()) as (to, back):
+            to.write(line(ask(1, "tools/call", **SEARCH)))
+            to.flush()
+            assert entered.wait(30)
+            cancel = {"method": "notifications/cancelled", "params": {"requestId": 1}}
+            to.write(line(cancel) + line(ask(2, "tools/list")))
+            to.flush()
+            assert json.loads(back.readline())["id"] == 2
+            held.set()
+            to.write(line(ask(3, "tools/list")))
+            to.flush()
+            assert json.loads(back.readline())["id"] == 3
+
+    def test_requests_beyond_the_limit_wait_in_the_pipe(self, surface: Surface) -> None:
+        calls: list[int] = []
+
+        class Counting:
+            def call(self, *_: object) -> Json:
+                calls.append(1)
+                return {"content": [], "isError": False}
+
+            tools = surface.tools
+            templates = surface.templates
+            prompts = surface.prompts
+
+        number = 10_000
+        requests = io.BytesIO(b"".join(line(ask(i, "tools/call", **SEARCH)) for i in range(number)))
+        written = io.BytesIO()
+        server = StdioServer(Counting(), requests, written)  # type: ignore[arg-type]
+        waiting = Waiting()
+        server._requests = waiting
+        server.serve()
+        answers = [json.loads(text) for text in written.getvalue().splitlines()]
+        assert sorted(answer["id"] for answer in answers) == list(range(number))
+        assert len(calls) == number
+        assert waiting.most <= MOST_WAITING + 1
+
+    def test_a_client_that_stops_reading_ends_the_server(self, surface: Surface) -> None:
+        with self.served(surface) as (to, back):
+            back.close()
+            for number in range(3):
+                to.write(line(ask(number, "tools/list")))
+
+    def test_an_id_in_use_is_refused(self, surface: Surface) -> None:
+        listen = ask("l", "subscriptions/listen", notifications={})
+        with self.served(surface) as (to, back):
+            to.write(line(listen) + line(listen))
+            to.flush()
+            ack, refusal = (json.loads(back.readline()) for _ in range(2))
+        assert ack["method"] == "notifications/subscriptions/acknowledged"
+        assert (refusal["id"], refusal["error"]["code"]) == ("l", -32600)
+
+
+class Waiting(SimpleQueue[Any]):
+    """A queue that knows how long it was at most."""
+
+    most = 0
+
+    def put(self, item: Any, *args: Any) -> None:
+        super().put(item, *args)
+        self.most = max(self.most, self.qsize())
+
+
+def line(message: Json) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"

@@ -66,9 +66,9 @@ def main(path: str, arguments: Iterable[str]) -> None:
         module, _, cls = place.partition(":")
         sections[name] = getattr(import_module(module), cls)
     with open(path, encoding="utf-8") as file:
-        page = file.read()
+        page = renewed(file.read(), sections)
     with open(path, "w", encoding="utf-8") as file:
-        file.write(renewed(page, sections))
+        file.write(page)
 
 
 def _variables() -> Iterator[str]:

@@ -18,7 +18,11 @@ EXEMPT = ("config/defaults.py", "testing/", "sample/")
 WORDS = frozenset({"memory", "sessions", "lines", "single", "local", "markdown", "builtin"})
 """Ids that are words of the configuration or of English, too: they count as whole literals only."""
 
-OURS = {"memory": "a section and a folder", "local": "a section"}
+OURS = {
+    "memory": "a section and a folder",
+    "local": "a section",
+    "lines": "an argument of the tool that reads notes",
+}
 """Whole literals that name something of core's own."""
 
 

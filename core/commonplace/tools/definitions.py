@@ -10,8 +10,6 @@ from commonplace.model.tuples import Record
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-Schema = dict[str, Any]
-
 LONGEST_QUERY = 2_000
 """Characters of a query; a longer one is not a question."""
 
@@ -28,20 +26,23 @@ class ToolDefinition(Record):
     name: str
     title: str
     description: str
-    parameters: Schema
+    parameters: dict[str, Any]
 
-    def openai(self, *, responses: bool = False) -> Schema:
-        """The tool for OpenAI's chat completions API, or with ``responses`` for the newer one."""
+    def function(self, *, nested: bool = True) -> dict[str, Any]:
+        """The tool for function calling, as in OpenAI's chat completions API.
+
+        Without ``nested`` it is as in OpenAI's responses API.
+        """
         function = {
             "name": self.name,
             "description": self.description,
             "parameters": self.parameters,
         }
-        if responses:
-            return {"type": "function", **function}
-        return {"type": "function", "function": function}
+        if nested:
+            return {"type": "function", "function": function}
+        return {"type": "function", **function}
 
-    def anthropic(self) -> Schema:
+    def anthropic(self) -> dict[str, Any]:
         """The tool for Anthropic's messages API."""
         return {
             "name": self.name,
@@ -49,7 +50,7 @@ class ToolDefinition(Record):
             "input_schema": self.parameters,
         }
 
-    def mcp(self) -> Schema:
+    def mcp(self) -> dict[str, Any]:
         """The tool for an MCP server's ``tools/list``.
 
         It has no ``outputSchema``: clients that are given structured content show the model that
@@ -74,7 +75,7 @@ class ToolDefinition(Record):
 
 def memory_search_tool(sources: Sequence[str], agents: Sequence[str] = ()) -> ToolDefinition:
     """The tool that searches ``sources``; with several ``agents`` a call names one of them."""
-    properties: Schema = {
+    properties: dict[str, Any] = {
         "query": {
             "type": "string",
             "minLength": 1,
@@ -113,7 +114,7 @@ def memory_search_tool(sources: Sequence[str], agents: Sequence[str] = ()) -> To
 
 def memory_get_tool(agents: Sequence[str] = ()) -> ToolDefinition:
     """The tool that reads lines of a note."""
-    properties: Schema = {
+    properties: dict[str, Any] = {
         "path": {
             "type": "string",
             "minLength": 1,
@@ -131,7 +132,9 @@ def memory_get_tool(agents: Sequence[str] = ()) -> ToolDefinition:
     )
 
 
-def _object(properties: Schema, required: list[str], agents: Sequence[str]) -> Schema:
+def _object(
+    properties: dict[str, Any], required: list[str], agents: Sequence[str]
+) -> dict[str, Any]:
     if len(agents) > 1:
         properties["agent"] = {
             "type": "string",

@@ -213,6 +213,12 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
         [(1, 1)],
         [0, 0.5, INF],
     ),
+    "limits.maxInjectedChars": (
+        "limits.max_injected_chars",
+        8000,
+        [(500, 500), (9000, 9000)],
+        ["9000", 0.5],
+    ),
     "cache.enabled": ("cache.enabled", True, [(False, False)], [0]),
     "cache.maxEntries": ("cache.max_entries", None, [(1, 1)], [0, 0.5]),
     "ranking.profile": ("ranking.profile", "default", [("compat", "compat")], ["original", 1]),

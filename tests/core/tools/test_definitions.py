@@ -23,7 +23,7 @@ JSON = st.recursive(
 
 def test_each_form_carries_the_same_schema() -> None:
     for tool in (SEARCH, GET):
-        chat, new = tool.openai()["function"], tool.openai(responses=True)
+        chat, new = tool.function()["function"], tool.function(nested=False)
         schemas = (
             chat["parameters"],
             new["parameters"],

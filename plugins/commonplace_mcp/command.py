@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from commonplace.plugin import Context
+    from commonplace_mcp.surface import Surface
 
 
 class McpCommand:
-    """Serves the tools memory_search and memory_get on standard input and output."""
+    """Serves the tools memory_search and memory_get, on standard input and output or over HTTP."""
 
     name = "mcp"
-    summary = "Serve memory to an agent over MCP, on standard input and output"
+    summary = "Serve memory to an agent over MCP, on standard input and output or over HTTP"
     examples = (
         "commonplace mcp --workspace ~/notes",
         "commonplace mcp --agents main,work",
+        "commonplace mcp --http 127.0.0.1:8000",
         "claude mcp add memory -- commonplace mcp --workspace ~/notes",
     )
 
@@ -41,32 +43,62 @@ class McpCommand:
             "may be seen, and whether passages are cited (default: a direct chat)",
         )
 
+        parser.add_argument(
+            "--http",
+            metavar="HOST:PORT",
+            help="serve over HTTP instead, at /mcp; a host that other machines reach needs a token "
+            "in COMMONPLACE_MCP_TOKEN",
+        )
+        parser.add_argument(
+            "--allow-host",
+            metavar="NAME",
+            action="append",
+            default=[],
+            help="a further name by which clients reach --http, such as that of a proxy",
+        )
+
     def run(self, args: Namespace, context: Context) -> int:
-        """Serve until standard input ends."""
+        """Serve until standard input ends, or a signal comes."""
         agents = [name.strip() for name in (args.agents or context.agent or "").split(",")]
         if args.agents and not all(agents):
             raise UsageError("--agents names an empty agent", hint="--agents main,work")
-        return _serve(agents, args.session_key, context)
+        from commonplace_mcp.surface import Surface
+
+        open_memory = partial(_open, context)
+        surface = Surface(open_memory, agents, session_key=args.session_key)
+        for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", None)):
+            if number is not None:
+                signal.signal(number, _end)
+        try:
+            if args.http is None:
+                _serve_stdio(surface)
+            else:
+                _serve_http(surface, args, context)
+        except _Ended:
+            pass
+        finally:
+            surface.close()
+        return 0
 
 
-def _serve(agents: list[str], session_key: str, context: Context) -> int:
+def _serve_stdio(surface: Surface) -> None:
     from commonplace_mcp.stdio import StdioServer, standard_streams
-    from commonplace_mcp.surface import Surface
 
-    reader, writer = standard_streams()
-    open_memory = partial(_open, context)
-    surface = Surface(open_memory, agents, session_key=session_key)
-    server = StdioServer(surface, reader, writer)
-    for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", None)):
-        if number is not None:
-            signal.signal(number, _end)
-    try:
-        server.serve()
-    except _Ended:
-        pass
-    finally:
-        surface.close()
-    return 0
+    StdioServer(surface, *standard_streams()).serve()
+
+
+def _serve_http(surface: Surface, args: Namespace, context: Context) -> None:
+    host, colon, port = args.http.rpartition(":")
+    if not (colon and port.isdecimal() and int(port) < 65536):
+        raise UsageError(f"--http {args.http}: no host and port", hint="--http 127.0.0.1:8000")
+    from commonplace_mcp.http import serve
+
+    def ready(address: str) -> None:
+        context.note(f"serving {address}; press Ctrl-C to end")
+
+    token = context.env.get("COMMONPLACE_MCP_TOKEN", "")
+    host = host.strip("[]") or "127.0.0.1"
+    serve(surface, host, int(port), token=token, names=args.allow_host, ready=ready)
 
 
 class _Ended(BaseException):

@@ -1,0 +1,177 @@
+"""The server over streamable HTTP, by the official SDK (extra ``mcp``).
+
+It listens on this machine alone by default; any other address needs a token. Requests with
+another ``Host`` or a foreign ``Origin`` are refused, so that no web page reaches it by a browser.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import secrets
+import socket
+from typing import TYPE_CHECKING, Any
+
+from commonplace import CallerError, PluginUnavailableError, __version__
+from commonplace_mcp.surface import INSTRUCTIONS, RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from commonplace_mcp.surface import Surface
+
+PATH = "/mcp"
+LEAST_TOKEN = 16
+"""Characters of a token; shorter ones can be guessed."""
+
+
+def serve(
+    surface: Surface,
+    host: str,
+    port: int,
+    *,
+    token: str,
+    names: Sequence[str],
+    ready: Callable[[str], None],
+) -> None:
+    """Serve ``surface`` on ``host`` and ``port`` (0: a free one) until a signal ends it.
+
+    ``token`` is what clients send as ``Authorization: Bearer``; ``""`` asks for none, on loopback
+    only. ``names`` are further values of ``Host`` that are accepted. ``ready`` is called with the
+    address once it listens.
+
+    Raises :class:`~commonplace.errors.CallerError` for an address or token that cannot be used.
+    """
+    if not token and not _is_loopback(host):
+        raise CallerError(
+            f"{host} can be reached by other machines: a token is required",
+            hint="set COMMONPLACE_MCP_TOKEN to a long random text, and give it to your clients",
+        )
+    if token and len(token) < LEAST_TOKEN:
+        raise CallerError(
+            f"the token has {len(token)} characters",
+            hint=f"take at least {LEAST_TOKEN}, such as {secrets.token_urlsafe(16)}",
+        )
+    try:
+        import uvicorn
+        from mcp.server.transport_security import TransportSecuritySettings
+    except ImportError as error:
+        raise PluginUnavailableError(
+            "MCP over HTTP needs the official SDK", hint="pip install 'commonplace[mcp]'"
+        ) from error
+
+    listening = _listen(host, port)
+    number = listening.getsockname()[1]
+    hosts = [
+        *names,
+        *(["localhost", "127.0.0.1", "[::1]"] if _is_loopback(host) else [_shown(host)]),
+    ]
+    security = TransportSecuritySettings(
+        allowed_hosts=[form for name in hosts for form in (name, f"{name}:*")],
+        allowed_origins=[
+            f"{scheme}://{name}{end}"
+            for name in hosts
+            for scheme in ("http", "https")
+            for end in ("", ":*")
+        ],
+    )
+    app: Any = sdk_server(surface).streamable_http_app(
+        streamable_http_path=PATH, transport_security=security, host=host
+    )
+    config = uvicorn.Config(
+        _with_token(app, token) if token else app, log_level="warning", lifespan="on"
+    )
+    ready(f"http://{_shown(host)}:{number}{PATH}")
+    with listening:
+        asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
+
+
+def sdk_server(surface: Surface) -> Any:
+    """The SDK's server with the handlers of ``surface``; each call runs in a thread."""
+    import mcp_types as types
+    from mcp.server.lowlevel import Server
+    from mcp.shared.exceptions import MCPError
+
+    async def run(call: Callable[..., Any], *arguments: object) -> Any:
+        try:
+            return await asyncio.to_thread(call, *arguments)
+        except RefusedError as error:
+            raise MCPError(types.INVALID_PARAMS, str(error), error.data) from None
+
+    async def list_tools(_: object, __: object) -> Any:
+        return types.ListToolsResult.model_validate({"tools": await run(surface.tools)})
+
+    async def call_tool(_: object, params: Any) -> Any:
+        answer = await run(surface.call, params.name, params.arguments, None)
+        return types.CallToolResult.model_validate(answer)
+
+    async def list_resources(_: object, params: Any) -> Any:
+        page, cursor = await run(surface.resources, params.cursor if params is not None else None)
+        return types.ListResourcesResult.model_validate({"resources": page, "nextCursor": cursor})
+
+    async def list_templates(_: object, __: object) -> Any:
+        found = await run(surface.templates)
+        return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": found})
+
+    async def read_resource(_: object, params: Any) -> Any:
+        content = await run(surface.read, str(params.uri))
+        return types.ReadResourceResult.model_validate({"contents": [content]})
+
+    async def list_prompts(_: object, __: object) -> Any:
+        return types.ListPromptsResult.model_validate({"prompts": await run(surface.prompts)})
+
+    async def get_prompt(_: object, params: Any) -> Any:
+        found = await run(surface.prompt, params.name, params.arguments)
+        return types.GetPromptResult.model_validate(found)
+
+    return Server(
+        "commonplace",
+        version=__version__,
+        title="commonplace memory",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+    )
+
+
+def _with_token(app: Any, token: str) -> Any:
+    expected = f"Bearer {token}".encode()
+
+    async def guarded(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            given = dict(scope["headers"]).get(b"authorization", b"")
+            if not secrets.compare_digest(given, expected):
+                headers = [(b"www-authenticate", b"Bearer"), (b"content-length", b"0")]
+                await send({"type": "http.response.start", "status": 401, "headers": headers})
+                await send({"type": "http.response.body", "body": b""})
+                return
+        await app(scope, receive, send)
+
+    return guarded
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise CallerError(
+            f"cannot listen on {_shown(host)}:{port}: {error.strerror or error}",
+            hint="give a free port, or 0 for any",
+        ) from error
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,147 @@
+"""The server over HTTP: the official client in each era, and requests that are refused."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from tests.plugins.mcp.conftest import META
+
+from commonplace.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+pytest.importorskip("mcp", reason="the extra mcp is not installed")
+
+pytestmark = pytest.mark.filterwarnings("default")  # the SDK uses what Python deprecates
+TOKEN = "a-token-of-enough-characters"
+BODY: dict[str, Any] = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/list",
+    "params": {"_meta": META},
+}
+HEADERS = {
+    "Accept": "application/json, text/event-stream",
+    "MCP-Protocol-Version": "2026-07-28",
+    "Mcp-Method": "tools/list",
+}
+
+
+@contextmanager
+def served(command: Sequence[str], env: Mapping[str, str], *options: str) -> Iterator[str]:
+    """The address of a server on a free port; it ends by a signal, with code 0."""
+    server = subprocess.Popen(
+        [*command, "--http", "127.0.0.1:0", *options],
+        env=env,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stderr is not None
+    try:
+        line = server.stderr.readline()
+        assert line.startswith("note: serving http://127.0.0.1:"), line
+        yield line.removeprefix("note: serving ").partition(";")[0]
+    finally:
+        server.send_signal(signal.SIGTERM)
+        _, err = server.communicate(timeout=30)
+    assert server.returncode == 0, err
+
+
+@pytest.fixture(scope="module")
+def address(mcp_home: Any) -> Iterator[str]:
+    from tests.plugins.mcp.conftest import env_of
+
+    command = [sys.executable, "-m", "commonplace", "mcp", "--workspace", str(mcp_home / "notes")]
+    with served(command, env_of(mcp_home)) as address:
+        yield address
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy", "2026-07-28"])
+def test_the_official_client_searches_and_reads(address: str, mode: Any) -> None:
+    from mcp.client import Client
+
+    async def use() -> None:
+        client: Any
+        async with Client(address, mode=mode) as client:
+            tools = (await client.list_tools()).tools
+            assert [tool.name for tool in tools] == ["memory_search", "memory_get"]
+            found = await client.call_tool("memory_search", {"query": "which port is staging on"})
+            assert "Source: MEMORY.md#L29-L33" in found.content[0].text
+            assert found.structured_content is None
+            read = await client.read_resource("memory://notes/MEMORY.md")
+            assert "Skerry" in read.contents[0].text
+            given = await client.get_prompt("recall", {"query": "spare key"})
+            assert "Aud from the bakery" in given.messages[0].content.text
+
+    asyncio.run(use())
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "status"),
+    [
+        ("Host", "evil.example", 421),
+        ("Origin", "http://evil.example", 403),
+        ("Origin", "null", 403),
+        ("Origin", "http://127.0.0.1.evil.example", 403),
+        ("Origin", "http://localhost:3000", 200),
+    ],
+)
+def test_a_web_page_elsewhere_is_refused(
+    address: str, header: str, value: str, status: int
+) -> None:
+    answer = httpx.post(address, json=BODY, headers={**HEADERS, header: value})
+    assert answer.status_code == status
+
+
+def test_with_a_token_only_its_bearer_is_answered(
+    command: Sequence[str], env: Mapping[str, str]
+) -> None:
+    with served(command, {**env, "COMMONPLACE_MCP_TOKEN": TOKEN}) as address:
+        for given in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
+            answer = httpx.post(address, json=BODY, headers={**HEADERS, **given})
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"] == "Bearer"
+        right = {"Authorization": f"Bearer {TOKEN}"}
+        assert httpx.post(address, json=BODY, headers={**HEADERS, **right}).status_code == 200
+
+
+def test_another_name_is_accepted_where_it_is_allowed(
+    command: Sequence[str], env: Mapping[str, str]
+) -> None:
+    with served(command, env, "--allow-host", "memory.example") as address:
+        for host, status in (("memory.example", 200), ("other.example", 421)):
+            answer = httpx.post(address, json=BODY, headers={**HEADERS, "Host": host})
+            assert answer.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("options", "token", "words"),
+    [
+        (["--http", "0.0.0.0:0"], "", "a token is required"),
+        (["--http", "127.0.0.1:0"], "short", "the token has 5 characters"),
+        (["--http", "nonsense"], "", "no host and port"),
+        (["--http", "127.0.0.1:99999"], "", "no host and port"),
+        (["--http", "203.0.113.1:0"], TOKEN, "cannot listen on 203.0.113.1:0"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_with_a_way_out(
+    options: list[str],
+    token: str,
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # the handlers of this process stay
+    monkeypatch.setenv("COMMONPLACE_MCP_TOKEN", token)
+    assert main(["mcp", *options]) in {1, 2}
+    shown = capsys.readouterr().err
+    assert words in shown
+    assert "fix: " in shown

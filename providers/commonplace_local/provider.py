@@ -83,6 +83,7 @@ class LocalProvider:
             tokens=4096,
             item_tokens=loaded.get("context", _CONTEXT),
             query_seconds=300.0,
+            wait_seconds=300.0,  # it answers for certain, once its model is loaded
             request_seconds=600.0 if here else _DOWNLOAD_SECONDS,
         )
 

@@ -93,11 +93,12 @@ class QuerySettings(Group):
     )
     embedding_seconds: int | None = setting(
         "Longest wait for the embedding of a query, all attempts together; keywords alone answer "
-        "then, and the provider is left alone for a while. More than 25 has no effect.",
+        "then, and the provider is left alone for a while. More than 25 has no effect unless the "
+        "search is given more time.",
         default=None,
         unit="seconds",
         minimum=1,
-        shown="10; 25 for models on this machine or network",
+        shown="2; 25 for models that this process loads",
     )
     hybrid: HybridSettings = setting("Both kinds of search.", default=HybridSettings())
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from commonplace.errors import ProviderError
-from commonplace.resilience.guarded_call import GuardedCaller
+from commonplace.errors import DeadlineExceededError, ProviderError
+from commonplace.resilience.bounded_call import Worker
+from commonplace.resilience.deadline import NEVER
+from commonplace.resilience.guarded_call import FAIR_SECONDS, GuardedCaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -16,8 +18,12 @@ if TYPE_CHECKING:
     from commonplace.errors import CommonplaceError
     from commonplace.protocols.providers import EmbeddingProvider, Purpose
     from commonplace.resilience.breaker import BreakerState, CircuitBreaker
+    from commonplace.resilience.deadline import Deadline
 
     Heard = Callable[[ProviderError | None], None]
+
+
+T = TypeVar("T")
 
 
 class GuardedProvider:
@@ -25,7 +31,7 @@ class GuardedProvider:
 
     ``breaker`` is for queries and ``indexing`` for documents: documents that take too long must not
     stop queries. At most ``concurrency`` requests run at once; ``query_seconds`` replace the
-    provider's own limit for a query. ``batching`` makes its batch jobs, if there are any.
+    provider's own limits for a query. ``batching`` makes its batch jobs, if there are any.
     ``changed`` gets the id and the reason when the provider begins to fail, and the id and ``None``
     when it works again. ``settings`` is what it could be built from again, without secrets.
     """
@@ -42,6 +48,7 @@ class GuardedProvider:
         batching: Callable[[Heard], Batching] | None = None,
         changed: Callable[[str, str | None], None] = lambda _id, _reason: None,
         settings: Mapping[str, object] | None = None,
+        worker: Worker | None = None,
     ) -> None:
         self.id = id_
         self.provider = provider
@@ -52,6 +59,7 @@ class GuardedProvider:
         )
         self._concurrency = concurrency
         self._query_seconds = query_seconds
+        self._worker = worker or Worker(id_)
         self._runner: RequestRunner | None = None
         self._make_batching = batching
         self._batching: Batching | None = None
@@ -104,6 +112,30 @@ class GuardedProvider:
         with self._caller.counted(purpose):
             yield
         self._succeeded(purpose)
+
+    def waited(self, ask: Callable[[Deadline], T], deadline: Deadline) -> T:
+        """What ``ask`` returns for a query, in the time that a search may wait for it.
+
+        Where the request may take longer, it goes on in its thread, and may count a success later.
+        Raises :class:`~commonplace.errors.ProviderError`; it counts unless little time was given.
+        """
+        own, limits = self._query_seconds, self.provider.limits
+        seconds = limits.wait_seconds if own is None else own
+        given = min(seconds, deadline.remaining())
+        if given >= (limits.query_seconds if own is None else own):
+            return ask(deadline)
+        try:
+            return self._worker.run(lambda: ask(NEVER), deadline.sooner(seconds))
+        except DeadlineExceededError:
+            error = ProviderError(
+                f"{self.id}: no answer came within {given:.2g} s",
+                provider=self.id,
+                kind="timeout",
+                hint="query.embeddingSeconds is how long a search waits",
+            )
+            if given >= min(seconds, FAIR_SECONDS):
+                self._caller.failed("query", error)
+            raise error from None
 
     def retry_now(self, purpose: Purpose) -> None:
         """Let the next call through, whatever the breaker of ``purpose`` has counted."""

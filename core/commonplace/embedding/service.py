@@ -210,11 +210,15 @@ class EmbeddingService:
             known = self.cache.get(key, [digest]).get(digest)
             if known is not None and len(known) in lengths:
                 return known
-        with provider.guarded("query"):
-            vector = provider.runner().one(text, purpose="query", deadline=deadline)
-        if self.cache is not None and len(vector) in lengths:
-            self.cache.put(key, {digest: vector})
-        return vector
+
+        def ask(deadline: Deadline) -> bytes:
+            with provider.guarded("query"):
+                vector = provider.runner().one(text, purpose="query", deadline=deadline)
+            if self.cache is not None and len(vector) in lengths:
+                self.cache.put(key, {digest: vector})
+            return vector
+
+        return provider.waited(ask, deadline)
 
 
 def active_provider(service: EmbeddingService, spaces: Sequence[SpaceInfo]) -> ActiveProvider:

@@ -57,6 +57,8 @@ class Limits:
     (see :func:`commonplace.embedding.requests.estimate_tokens`). ``bytes`` is of UTF-8 text.
     ``query_seconds`` and ``request_seconds`` are how long a query, and one request for documents,
     may take; a user waits for a query, so that limit is for all of its attempts together.
+    ``wait_seconds`` is how long a search waits for its query before keywords answer: a request that
+    takes longer goes on, and its vector serves the next search.
     """
 
     items: int | None = None
@@ -65,6 +67,7 @@ class Limits:
     item_tokens: int | None = None
     query_seconds: float = 10.0
     request_seconds: float = 120.0
+    wait_seconds: float = 2.0
 
 
 class EmbeddingProvider(Protocol):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_FAIR_SECONDS = 1.0
+FAIR_SECONDS = 1.0
 """A call that was given less time than this and did not end in it counts against no part."""
 
 
@@ -85,7 +85,7 @@ class GuardedCaller:
         try:
             yield
         except self._counts as error:
-            hasty = given < _FAIR_SECONDS or deadline.cancelled
+            hasty = given < FAIR_SECONDS or deadline.cancelled
             if isinstance(error, DeadlineExceededError) and hasty:
                 self.abandoned(work)
             else:

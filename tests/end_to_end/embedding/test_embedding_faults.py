@@ -39,7 +39,14 @@ def little_time(fault: Failure) -> Iterator[None]:
             patch.setattr(
                 OpenAIProvider,
                 "limits",
-                property(lambda self: evolve(limits.__get__(self), request_seconds=0.1)),
+                property(
+                    lambda self: evolve(
+                        limits.__get__(self),
+                        request_seconds=0.1,
+                        query_seconds=0.2,
+                        wait_seconds=0.2,
+                    )
+                ),
             )
         yield
 

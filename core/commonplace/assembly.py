@@ -17,13 +17,14 @@ from commonplace.protocols.contexts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from commonplace.config.settings import Settings
     from commonplace.embedding.service import EmbeddingService
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.discovery import Kind
     from commonplace.host.host import PluginHost
+    from commonplace.index.manager import Arms
     from commonplace.model.documents import WatchedPath
     from commonplace.model.plugins import Mount, Registration
     from commonplace.model.search import Query
@@ -100,16 +101,26 @@ def make_backends(
     analyser: Analyser,
     embedding: Callable[[], EmbeddingService | None],
     *,
+    vectors_expected: bool = False,
+    unasked: int = 0,
     clock: Callable[[], float],
 ) -> Backend | FallbackMemoryManager:
     """The configured backend, or the chain of them; each is made when it is first asked.
 
+    With ``vectors_expected`` a search mentions that nothing is embedded. Up to ``unasked`` texts
+    are embedded in the background.
+
     Raises the :class:`~commonplace.errors.CallerError` of two plugins that claim one backend.
     """
+    from commonplace.index.manager import Arms
+
     permits = tuple(_permits(host, settings))
+    arms = Arms(
+        keyword=settings.search.query.hybrid.enabled, vector=vectors_expected, unasked=unasked
+    )
 
     def backend(id_: str, **guards: Any) -> Backend:
-        make = partial(_make_manager, host, settings, id_, sources, analyser, embedding)
+        make = partial(_make_manager, host, settings, id_, sources, analyser, embedding, arms)
         return Backend(id_, make, changed=partial(_changed, host), clock=clock, **guards)
 
     if len(settings.backends) == 1:
@@ -156,6 +167,16 @@ def watched_paths(
             logger().exception("source %s cannot say what to watch", source.id)
     found += (WatchedPath(mount.location) for mount in mounts_of(host, settings, sources))
     return tuple(found)
+
+
+def may_have_provider(settings: Settings, env: Mapping[str, str]) -> bool:
+    """Whether an embedding provider is named, or a key that one of them may take; loads none."""
+    search = settings.search
+    if search.provider != "auto":
+        return search.provider not in {"none", ""}
+    if settings.providers or search.remote.base_url or search.remote.api_key is not None:
+        return True
+    return any(name.endswith(("_API_KEY", "_API_KEYS")) and env[name] for name in env)
 
 
 def embeds(
@@ -259,6 +280,7 @@ def _make_manager(
     sources: Sequence[Source],
     analyser: Analyser,
     embedding: Callable[[], EmbeddingService | None],
+    arms: Arms,
 ) -> MemoryManager:
     offered = host.backend(backend)
     registration = offered.registration
@@ -271,7 +293,7 @@ def _make_manager(
         manager: MemoryManager = registration.factory(context)
         return manager
 
-    from commonplace.index.manager import Arms, IndexedMemoryManager
+    from commonplace.index.manager import IndexedMemoryManager
     from commonplace.index.planning import MissingSource
 
     chunking = settings.search.chunking
@@ -299,9 +321,5 @@ def _make_manager(
         analyser=analyser,
         workspace=os.path.realpath(settings.workspace),
         embedding=embedding,
-        arms=Arms(
-            keyword=settings.search.query.hybrid.enabled,
-            # A provider that was named is expected to work: say so where nothing is embedded.
-            vector=settings.search.provider not in {"auto", "none", ""},
-        ),
+        arms=arms,
     )

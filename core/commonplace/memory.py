@@ -13,6 +13,7 @@ from commonplace.assembly import (
     embeds,
     make_backends,
     make_sources,
+    may_have_provider,
     mounts_of,
     section_class,
     watched_paths,
@@ -196,6 +197,8 @@ class Memory:
         min_score: float | None = None,
         sources: Sequence[str] | None = None,
         session_key: str = "",
+        timeout: float | None = None,
+        wait: bool = False,
         progress: ProgressCallback | None = None,
     ) -> SearchResult:
         """Return the best passages for ``query``, best first.
@@ -208,6 +211,10 @@ class Memory:
         further ones are counted in ``stale``. ``session_key`` names the chat that searches, for
         backends that serve some chats only.
 
+        The answer takes ``timeout`` seconds at most (30, apart from building a first index). If
+        the query is not embedded within two of them, its keywords answer, and a note says so. With
+        ``wait`` everything that changed is indexed and embedded first.
+
         Raises :class:`~commonplace.errors.UnavailableError` if no backend can answer, so an empty
         result always means that nothing was found. Raises
         :class:`~commonplace.errors.ScopeDeniedError` if that chat may not search.
@@ -215,14 +222,22 @@ class Memory:
         limit = self.settings.search.query.max_results if max_results is None else max_results
         if limit < 1:
             raise ValueError("max_results must be at least 1")
+        if timeout is not None and not timeout > 0:
+            raise ValueError("timeout must be more than 0 seconds")
+        sync = self.settings.search.sync
+        end = None if timeout is None else Deadline.after(timeout)
+        undone = ""
+        if wait or sync.embed_on_search:
+            undone = self._service().before_search(end, progress)
         steps = self._steps()
         request = steps.request(
             self.host.rewrite_query(query), limit=limit, sources=sources, session_key=session_key
         )
         search = self._backends().search_of(
             request.query,
-            Deadline.after(SEARCH_SECONDS),
-            update=self.settings.search.sync.on_search and bool(request.query.keyword.should),
+            end or Deadline.after(SEARCH_SECONDS),
+            update=sync.on_search and bool(request.query.keyword.should),
+            bounded=end is not None,
             later="" if self._one_shot else "they are being indexed",
             progress=progress,
         )
@@ -230,10 +245,14 @@ class Memory:
         answer = steps.ask(search, request)
         ranked = steps.rank(answer, request, now=self._clock())
         result = steps.present(ranked, answer, request, search, min_score=min_score)
+        if undone:
+            result = result.replace(notes=(*result.notes, undone))
         if (events := self.host.events) is not None:
             events.searched(query, result)
         if not self._one_shot and (session_key or result.stale > 0):
             self._service().searched(session_key, result.stale)
+        if 0 < max((arm.lacking for arm in answer.arms), default=0) <= self._unasked:
+            self._service().embed()
         return result
 
     def get(self, path: str, *, start: int | None = None, lines: int | None = None) -> NoteText:
@@ -334,6 +353,11 @@ class Memory:
             self._embedding.close()
         self.host.close()
 
+    @property
+    def _unasked(self) -> int:
+        """How many texts may be embedded in the background: none in a process that soon ends."""
+        return 0 if self._one_shot else self.settings.search.sync.embed_unasked
+
     def _service(self) -> SyncService:
         with self._opening:
             if self._closed:
@@ -368,6 +392,8 @@ class Memory:
                     self._sources,
                     self._analyser,
                     lambda: self._embedding.service(),  # noqa: PLW0108 - made by the first call
+                    vectors_expected=may_have_provider(self.settings, self._env),
+                    unasked=self._unasked,
                     clock=self._clock,
                 )
             return self._backend

@@ -129,6 +129,14 @@ def positive_int(text: str) -> int:
     return number
 
 
+def positive_seconds(text: str) -> float:
+    """An argument that is a number of seconds above 0; raises ``ValueError`` otherwise."""
+    number = float(text)
+    if not 0 < number < 1e9:
+        raise ValueError
+    return number
+
+
 def unit_interval(text: str) -> float:
     """An argument that is a number from 0 to 1; raises ``ValueError`` otherwise."""
     number = float(text)

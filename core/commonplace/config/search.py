@@ -193,6 +193,16 @@ class SyncSettings(Group):
 
     on_session_start: bool = setting("When a session starts.", default=True)
     on_search: bool = setting("When a search finds changed files.", default=True)
+    embed_on_search: bool = setting(
+        "Whether a search first embeds what has changed, as `search --wait` does.", default=False
+    )
+    embed_unasked: int = setting(
+        "Texts that a process that stays embeds in the background after a search, if there are no "
+        "more; 0 is never. More wait for `commonplace index` or `watch`.",
+        default=500,
+        unit="texts",
+        minimum=0,
+    )
     watch: bool = setting("When a watched file changes.", default=True)
     watch_debounce_ms: int = setting(
         "Quiet time after a change before it is indexed.",

@@ -32,13 +32,17 @@ _STATES = {"closed": "ready", "open": "failing", "half-open": "probing"}
 
 
 class QueryVector(NamedTuple):
-    """A query's vector, its space, and the provider and model that made it."""
+    """A query's vector, its space, and the provider and model that made it.
+
+    ``lacking`` counts the chunks that have no vector in that space and could have one.
+    """
 
     vector: bytes
     space: str
     provider: str
     model: str
     fallback: Fallback | None = None
+    lacking: int = 0
 
 
 class ActiveProvider(NamedTuple):
@@ -115,8 +119,16 @@ class EmbeddingService:
                 failed = failed or self._excuse(provider, what + _FIX)
                 continue
             fallback = failed.replace(by=provider.id) if failed is not None else None
-            return QueryVector(vector, name, provider.id, provider.model, fallback)
+            lacking = max(0, space.chunks - self._covered(provider, space))
+            return QueryVector(vector, name, provider.id, provider.model, fallback, lacking)
         return failed or Fallback(part="", reason="no embedding provider", since=0.0, by=KEYWORDS)
+
+    def only_lacks_notes(self, spaces: Sequence[SpaceInfo]) -> bool:
+        """Whether the primary works, as far as is known, and nothing is embedded yet."""
+        primary = self.primary
+        if primary is None or any(info.covered for info in spaces):
+            return False
+        return primary.state().since is None
 
     def candidates(
         self, spaces: Sequence[SpaceInfo]

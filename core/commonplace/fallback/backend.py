@@ -141,6 +141,7 @@ class Backend:
         deadline: Deadline,
         *,
         update: bool = False,
+        bounded: bool = False,
         later: str = "",
         progress: ProgressCallback | None = None,
     ) -> BackendSearch:
@@ -151,7 +152,9 @@ class Backend:
         for permits in self._permits:
             permits(query)
         deadline.check("the search")
-        return BackendSearch(self, deadline, update=update, later=later, progress=progress)
+        return BackendSearch(
+            self, deadline, update=update, bounded=bounded, later=later, progress=progress
+        )
 
     def maintain(
         self, *, embed: bool = True, eager: bool = True, **options: Unpack[MaintainOptions]
@@ -250,7 +253,8 @@ class BackendSearch:
     """One search of one backend: first :meth:`update` its index, then :meth:`ask`, perhaps again.
 
     ``freshness`` says how far the index is behind the files (``stale`` is -1 where that is not
-    known). ``later`` are words on what becomes of changed files that are left for now.
+    known). ``later`` are words on what becomes of changed files that are left for now. If it is
+    ``bounded``, a first index too is left as far as it is after half of the time.
     """
 
     fallback: Fallback | None = None
@@ -261,6 +265,7 @@ class BackendSearch:
         deadline: Deadline,
         *,
         update: bool,
+        bounded: bool = False,
         later: str = "",
         progress: ProgressCallback | None = None,
     ) -> None:
@@ -270,8 +275,9 @@ class BackendSearch:
         self._backend = backend
         self._deadline = deadline
         self._updates = update
-        self._freshen = partial(freshen, progress=progress, later=later)
         self._at_least = deadline.remaining() / 2
+        until = deadline.sooner(self._at_least) if bounded else NEVER
+        self._freshen = partial(freshen, progress=progress, later=later, until=until)
 
     def update(self, deadline: Deadline | None = None) -> None:
         """Index what little has changed; a failure is kept, and mentioned in ``freshness``."""

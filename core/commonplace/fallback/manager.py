@@ -26,6 +26,10 @@ Standby = Literal["lazy", "warm"]
 """When the index of a backend that is not active is updated: once it answers, or always."""
 
 
+_LAST_TRY_SECONDS = 2.0
+"""How long a backend may take to answer once its update has used up its time."""
+
+
 class FallbackMemoryManager:
     """A :class:`~commonplace.plugin.MemoryManager` over a chain of backends, best first.
 
@@ -65,6 +69,7 @@ class FallbackMemoryManager:
         deadline: Deadline,
         *,
         update: bool = False,
+        bounded: bool = False,
         later: str = "",
         progress: ProgressCallback | None = None,
     ) -> ChainSearch:
@@ -77,7 +82,9 @@ class FallbackMemoryManager:
         deadline.check("the search")
         return ChainSearch(
             [
-                _Attempt(one, deadline, update=update, later=later, progress=progress)
+                _Attempt(
+                    one, deadline, update=update, bounded=bounded, later=later, progress=progress
+                )
                 for one in self.backends
             ],
             deadline,
@@ -174,7 +181,8 @@ class _Gate:
 class _Attempt:
     """One backend of a chain in one search: its index is updated once, unless that failed lately.
 
-    ``spared`` says that the update was left out for an earlier failure.
+    ``spared`` says that the update was left out for an earlier failure; ``spent`` is the deadline
+    of an update that failed.
     """
 
     def __init__(
@@ -183,15 +191,17 @@ class _Attempt:
         deadline: Deadline,
         *,
         update: bool,
+        bounded: bool,
         later: str,
         progress: ProgressCallback | None,
     ) -> None:
         self.backend = backend
         self.gate = _Gate(progress)
         self.search = BackendSearch(
-            backend, deadline, update=update, later=later, progress=self.gate
+            backend, deadline, update=update, bounded=bounded, later=later, progress=self.gate
         )
         self.spared = False
+        self.spent: Deadline | None = None
         self.error: UnavailableError | DeclinedError | None = None
         self._done = not update
 
@@ -207,7 +217,8 @@ class _Attempt:
             self.search.doubted(UnavailableError(reason))
         else:
             self.search.update(deadline)
-            self.gate.shut = self.search.doubt is not None
+            if self.search.doubt is not None:
+                self.gate.shut, self.spent = True, deadline
 
 
 class ChainSearch:
@@ -266,6 +277,9 @@ class ChainSearch:
                 attempt.update(share.sooner(half), insist=insist or self._alone)
                 # A first index takes as long as it needs where no other backend could answer.
                 until = share.at_least(half)
+                if attempt.spent is not None and not self._alone:
+                    # One that cannot be reached costs that once; an old index answers at once.
+                    until = attempt.spent.at_least(min(half, _LAST_TRY_SECONDS))
                 try:
                     arms = attempt.search.ask(query, where=where, limit=limit, deadline=until)
                 except (UnavailableError, DeclinedError) as error:

@@ -44,11 +44,13 @@ class Arms(NamedTuple):
     """Which arms a search has whenever possible.
 
     Without ``keyword``, that arm only stands in for vectors. Without ``vector``, no query is
-    embedded before any document is, and no note says that none is.
+    embedded before any document is, and no note says that none is. Up to ``unasked`` chunks are
+    embedded in the background, which such a note mentions.
     """
 
     keyword: bool = True
     vector: bool = False
+    unasked: int = 0
 
 
 _USUAL_ARMS = Arms()
@@ -131,6 +133,7 @@ class IndexedMemoryManager:
                         limit=limit,
                         deadline=deadline,
                         analysed=self._analyser.tokenizer is None,
+                        at_most_unasked=self._wanted.unasked,
                     )
                 )
         if not any(arm.name == "keyword" or arm.found for arm in arms):
@@ -297,8 +300,12 @@ def vector_arm(
     limit: int,
     deadline: Deadline,
     analysed: bool = True,
+    at_most_unasked: int = 0,
 ) -> Arm:
     """The best ``limit`` chunks by cosine; empty, with a note, where there is no query vector.
+
+    Where nothing is embedded the note says how to embed it, unless there are so few chunks that
+    that is done unasked.
 
     A quarter of the time that is left, at most 5 seconds, is reserved for the search itself.
     Chunks that lack a quoted phrase of the query, or contain a word it excludes, are left out;
@@ -306,11 +313,19 @@ def vector_arm(
     """
     remaining = deadline.remaining()
     kept = min(_KEPT_SECONDS, remaining / 4)
+    spaces = store.spaces()
     asked = service.query(
-        query.words or query.text, store.spaces(), deadline=deadline.sooner(remaining - kept)
+        query.words or query.text, spaces, deadline=deadline.sooner(remaining - kept)
     )
     if isinstance(asked, Fallback):
-        return _empty(asked.reason, asked)
+        held = store.health() if service.only_lacks_notes(spaces) else None
+        if held is None or not held.chunks:
+            return _empty(asked.reason, asked)
+        notes = "1 note" if held.documents == 1 else f"{held.documents} notes"
+        todo = f"run `commonplace index` to embed {notes}"
+        if held.chunks <= at_most_unasked:
+            todo = f"{notes} are being embedded in the background"
+        return _empty(f"{asked.reason}: {todo}", asked)._replace(lacking=held.chunks)
     try:
         nearest = store.nearest(
             asked.space, asked.vector, where=where, limit=limit, deadline=deadline
@@ -327,6 +342,7 @@ def vector_arm(
         model=asked.model,
         fallback=asked.fallback,
         vectors=partial(store.vectors, asked.space),
+        lacking=asked.lacking,
     )
 
 

@@ -236,12 +236,17 @@ class Freshness(NamedTuple):
 
 
 def freshen(
-    manager: MemoryManager, progress: ProgressCallback | None = None, *, later: str = ""
+    manager: MemoryManager,
+    progress: ProgressCallback | None = None,
+    *,
+    later: str = "",
+    until: Deadline = NEVER,
 ) -> Freshness:
     """Update the index before a search if that is quick, or if it is empty.
 
     Up to 20 changed documents are indexed within about 200 ms. More are counted and left; an empty
-    index is built whole, as it could answer nothing. Growing documents that are not due are left.
+    index, which could answer nothing, is built whole, or as far as possible by ``until``. Growing
+    documents that are not due are left.
     Nothing is embedded: that costs time and perhaps money. ``later`` tells the user what happens
     to what is left.
 
@@ -258,14 +263,14 @@ def freshen(
         )
         notices = () if report.known else report.notices  # once: when all of the index is new
         if report.remaining and not report.known:
-            report = maintain_unasked(manager, embed=False, deadline=NEVER, progress=progress)
+            report = maintain_unasked(manager, embed=False, deadline=until, progress=progress)
             notices = report.notices or notices
     except UnavailableError as error:
         report = manager.pending()
         notices = ()
         if isinstance(error, IndexBusyError) and report.remaining and not report.known:
             # Another process is building the first index just now: wait for it, within bounds.
-            report = maintain_unasked(manager, embed=False, deadline=NEVER, progress=progress)
+            report = maintain_unasked(manager, embed=False, deadline=until, progress=progress)
             notices = report.notices
         elif report.remaining:
             if not (report.known or report.hidden):

@@ -123,6 +123,7 @@ class Arm(NamedTuple):
     ``exact`` is False where the list may miss a chunk that belongs in it; ``plan`` names how it was
     found. ``provider`` and ``model`` made the query's embedding, for arms that have one, and
     ``fallback`` says in whose place. ``note`` tells the user why an arm that was wanted is empty.
+    ``lacking`` counts the chunks without a vector that this arm could find.
 
     ``vectors`` gives the unit vectors (float32, little-endian) that chunks of this engine have in
     the space of the query's embedding, by id, for rankers that compare hits with one another; it
@@ -139,6 +140,7 @@ class Arm(NamedTuple):
     fallback: Fallback | None = None
     note: str = ""
     vectors: Callable[[Collection[ChunkId]], Mapping[ChunkId, bytes]] | None = None
+    lacking: int = 0
 
 
 class Nearest(NamedTuple):

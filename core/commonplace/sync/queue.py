@@ -23,7 +23,8 @@ class SyncRequest(NamedTuple):
 
     ``force`` rebuilds the index; ``embed`` also embeds new texts; ``eager`` leaves no growing
     document for later. ``paths`` are absolute paths that have changed: they are only reported, as
-    every sync scans all files. ``wait`` is how many seconds to wait for another writer.
+    every sync scans all files. ``wait`` is how many seconds to wait for another writer. At
+    ``until`` the sync ends, with what is done by then.
     """
 
     reasons: tuple[Reason, ...]
@@ -33,6 +34,7 @@ class SyncRequest(NamedTuple):
     paths: frozenset[str] = frozenset()
     wait: float = 0.0
     progress: ProgressCallback | None = None
+    until: Deadline = NEVER
 
 
 def merged(requests: Iterable[SyncRequest]) -> SyncRequest:
@@ -54,6 +56,7 @@ def merged(requests: Iterable[SyncRequest]) -> SyncRequest:
         paths=frozenset().union(*(request.paths for request in wanted)),
         wait=max(request.wait for request in wanted),
         progress=progress if callbacks else None,
+        until=max((request.until for request in wanted), key=lambda until: until.remaining()),
     )
 
 

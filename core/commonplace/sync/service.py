@@ -7,7 +7,13 @@ import time
 from math import inf
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from commonplace.errors import CallerError, CommonplaceError, IndexBusyError, reason_of
+from commonplace.errors import (
+    CallerError,
+    CommonplaceError,
+    IndexBusyError,
+    UnavailableError,
+    reason_of,
+)
 from commonplace.host.events import logger
 from commonplace.model.reports import SyncEvent, SyncOutcome, SyncReport, SyncState
 from commonplace.resilience.deadline import Deadline
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
     from commonplace.fallback.backend import Backend
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.host import PluginHost
-    from commonplace.model.reports import SyncListener
+    from commonplace.model.reports import ProgressCallback, SyncListener
     from commonplace.sync.watcher import WatchState
 
     Changed = Callable[[frozenset[str]], None]
@@ -151,6 +157,21 @@ class SyncService:
         if stale > 0:
             self._ask(SyncRequest(("search",), embed=self._watches))
 
+    def before_search(self, end: Deadline | None, progress: ProgressCallback | None) -> str:
+        """Index and embed all that changed, in half of the time to ``end``; what is left undone."""
+        request = SyncRequest(("search",), progress=progress)
+        if end is not None:
+            request = request._replace(until=end.sooner(end.remaining() / 2))
+        try:
+            return undone(self.sync(request))
+        except UnavailableError as error:
+            return f"the notes could not be embedded first: {reason_of(error)}"
+
+    def embed(self) -> None:
+        """Embed in the background what has no vector yet, unless that is under way."""
+        if self._embedder.running is None:
+            self._embedder.ask(SyncRequest(("search",)))
+
     def compacted(
         self, session_file: str | None, mode: Literal["off", "async", "await"]
     ) -> SyncReport | None:
@@ -228,8 +249,9 @@ class SyncService:
         return True
 
     def _run(self, request: SyncRequest, history: History) -> SyncReport:
+        until = Deadline(inf, cancelled=lambda: self._stopping.is_set() or request.until.expired)
         try:
-            report = self._sync(request, Deadline(inf, cancelled=self._stopping.is_set))
+            report = self._sync(request, until)
         except CommonplaceError as error:
             self._publish(history.ended(request, error))
             raise

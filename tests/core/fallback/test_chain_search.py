@@ -198,6 +198,18 @@ def test_every_backend_has_its_share_of_the_time(chains: Chains, query: Query) -
     chain.close()
 
 
+def test_a_backend_that_cannot_be_reached_costs_its_time_once(chains: Chains, query: Query) -> None:
+    chain = chains(2)
+    chain.engines[0].mode = chain.engines[0].sync_mode = "hangs"
+    before = chain.clock()
+    assert ask(chain, query, fresh=True).backend == "e1"
+    assert chain.clock() - before == pytest.approx(5 + 2)  # half of ten, and one short try
+    before = chain.clock()
+    assert ask(chain, query, fresh=True).backend == "e1"
+    assert chain.clock() == before
+    chain.close()
+
+
 def test_a_deadline_that_is_too_short_is_no_failure_of_a_backend(
     chains: Chains, query: Query
 ) -> None:

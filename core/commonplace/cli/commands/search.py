@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import UsageError, positive_int, unit_interval
+from commonplace.cli.parser import UsageError, positive_int, positive_seconds, unit_interval
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -57,6 +57,15 @@ class SearchCommand:
             help="key of the chat that searches, for a backend restricted to some chats",
         )
         parser.add_argument(
+            "--timeout",
+            metavar="SECONDS",
+            type=positive_seconds,
+            help="answer within so many seconds (default: 30, apart from building a first index)",
+        )
+        parser.add_argument(
+            "--wait", action="store_true", help="first index and embed everything that changed"
+        )
+        parser.add_argument(
             "--explain", action="store_true", help="show how each score was computed"
         )
 
@@ -72,6 +81,8 @@ class SearchCommand:
                     max_results=args.max_results,
                     min_score=args.min_score,
                     session_key=args.session_key,
+                    timeout=args.timeout,
+                    wait=args.wait,
                     progress=progress,
                 )
             if context.json:

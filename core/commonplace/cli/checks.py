@@ -237,7 +237,7 @@ def _provider(status: Status) -> Iterator[Finding]:
             )
         elif provider.covered < provider.chunks and provider.role == "primary":
             yield Finding(
-                "ok" if provider.id == status.provider else "warning",
+                "ok" if provider.covered and provider.id == status.provider else "warning",
                 "embeddings",
                 f"{provider.covered} of {count(provider.chunks, 'chunk')} embedded with "
                 f"{provider.id}, model {provider.model}",

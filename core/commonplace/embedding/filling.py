@@ -79,6 +79,25 @@ def fill_vectors(
     return report.replace(reason="; ".join(dict.fromkeys(filter(None, reasons))))
 
 
+def fill_from_cache(
+    service: EmbeddingService, store: VectorStore, build: Build, *, wait: float = 30.0
+) -> int:
+    """Give texts the vectors that the cache has of them, of one provider; how many. No request.
+
+    A failure is not reported: the next sync that embeds meets it again.
+    """
+    if service.cache is None or not service.cache.count():
+        return 0
+    for provider in service.providers:
+        try:
+            found = _Filling(service, provider, store, build, wait).from_cache()
+        except UnavailableError:
+            continue
+        if found:
+            return found
+    return 0
+
+
 def _chain(
     service: EmbeddingService, store: VectorStore, *, rebuild: bool
 ) -> Sequence[GuardedProvider]:
@@ -165,6 +184,12 @@ class _Filling:
             refused=tuple((text.path, text.reason) for text in self._refused.values()),
             note=self._length.note,
         )
+
+    def from_cache(self) -> int:
+        """Put what the cache has of the missing vectors; how many."""
+        for group in _groups(self._missing(), _GROUP):
+            self._uncached(group)
+        return self._cached
 
     def _missing(self) -> list[tuple[str, str]]:
         missing = self._store.missing_vectors(self._build, self._length.space)

@@ -158,7 +158,8 @@ class IndexedMemoryManager:
     ) -> SyncReport:
         """Index what has changed; a rebuild is filled beside the live build, then activated.
 
-        Text is searchable before it is embedded; vectors are added request by request.
+        Text is searchable before it is embedded; vectors are added request by request. An index
+        that is new takes those that the cache has, also without ``embed``.
         """
         started = time.monotonic()
         options = SyncOptions(force, at_most, eager or force, deadline, progress, wait)
@@ -168,6 +169,8 @@ class IndexedMemoryManager:
                 report = self._sync.sync(scans, options)
             except IndexCorruptError:  # the store sets it aside and starts a new one
                 report = self._sync.sync(scans, options)
+        if not embed and report.added and not report.known and self._wanted.vector:
+            self._embed_from_cache(wait)
         if embed:
             # Not under the first lock: embedding may take long, and searches must not wait for it.
             with _held(self._embed_lock, deadline):
@@ -217,6 +220,15 @@ class IndexedMemoryManager:
 
     def _vectors(self) -> VectorStore | None:
         return cast("VectorStore", self._store) if "vectors" in self._store.capabilities else None
+
+    def _embed_from_cache(self, wait: float) -> None:
+        """A rebuilt index has its vectors at once, if its texts were ever embedded."""
+        vectors, live = self._vectors(), live_build(self._store)
+        service = self._embedding() if vectors is not None and live is not None else None
+        if vectors is not None and live is not None and service is not None:
+            from commonplace.embedding.filling import fill_from_cache
+
+            fill_from_cache(service, vectors, live, wait=wait)
 
     def _embed(self, report: SyncReport, options: SyncOptions) -> SyncReport:
         vectors, live = self._vectors(), live_build(self._store)

@@ -63,7 +63,7 @@ def _checks(context: Context) -> Iterator[Finding]:
         yield from _plugins(memory)
         status = memory.status(deep=True)
         yield from _fallback(status)
-        yield from _provider(status)
+        yield from provider_findings(status)
         yield from _index(status, memory)
 
 
@@ -226,7 +226,8 @@ def _fallback(status: Status) -> Iterator[Finding]:
         )
 
 
-def _provider(status: Status) -> Iterator[Finding]:
+def provider_findings(status: Status) -> Iterator[Finding]:
+    """How far each provider has embedded the notes, and whether one is in use."""
     for provider in status.providers:
         if provider.state != "ready":
             since = _since(provider.since) if provider.state != "unusable" else ""

@@ -214,8 +214,8 @@ class SyncService:
     def close(self) -> None:
         """End all syncs and threads; closing twice is fine.
 
-        A running sync ends its batch and leaves the rest. Background syncs that were not done are
-        reported to the listener.
+        A running sync ends its batch and leaves the rest to the next one. That is how a sync ends,
+        not how one fails: the listener hears nothing of it.
         """
         self._stopping.set()
         self._queue.close()
@@ -226,7 +226,10 @@ class SyncService:
         deadline = Deadline.after(_CLOSE_SECONDS)
         for worker in (self._worker, self._embedder):
             if (left := worker.close(deadline.remaining())) is not None:
-                self._drop(left)
+                reasons = ", ".join(left.reasons)
+                logger().info(
+                    "closed before the index was updated (%s): the next sync does", reasons
+                )
         self._queue.settle(deadline.remaining())
 
     def _ask(self, request: SyncRequest) -> None:
@@ -253,7 +256,9 @@ class SyncService:
         try:
             report = self._sync(request, until)
         except CommonplaceError as error:
-            self._publish(history.ended(request, error))
+            event = history.ended(request, error)
+            if not self._stopping.is_set():
+                self._publish(event)
             raise
         self._publish(history.ended(request, report))
         return report
@@ -284,12 +289,6 @@ class SyncService:
             self._publish(history.ended(request, defect))
             return False
         return not undone(report)
-
-    def _drop(self, request: SyncRequest) -> None:
-        reason = "the memory was closed before its index was updated"
-        error = CommonplaceError(reason, hint="the next sync does it")
-        logger().info("%s (%s)", reason, ", ".join(request.reasons))
-        self._publish(_event(request, self._clock(), error))
 
     def _publish(self, event: SyncEvent | None) -> None:
         if event is None or self._listener is None:

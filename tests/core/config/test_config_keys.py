@@ -151,6 +151,8 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
     "chunking.overlap": ("chunking.overlap", 32, [(0, 0), (199, 199), (200, 199)], [-1, 0.5, "0"]),
     "sync.onSessionStart": ("sync.on_session_start", True, [(False, False)], [0]),
     "sync.onSearch": ("sync.on_search", True, [(False, False)], [0]),
+    "sync.embedOnSearch": ("sync.embed_on_search", False, [(True, True)], [0]),
+    "sync.embedUnasked": ("sync.embed_unasked", 500, [(0, 0), (20, 20)], [-1, 0.5, True]),
     "sync.watch": ("sync.watch", True, [(False, False)], [0]),
     "sync.watchDebounceMs": ("sync.watch_debounce_ms", 1500, [(0, 0)], [-1, 0.5]),
     "sync.intervalMinutes": ("sync.interval_minutes", 0, [(30, 30)], [-1, 0.5]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,12 +14,12 @@ from commonplace.embedding.spaces import fingerprint_of, space_name, space_of
 from commonplace.errors import IndexBusyError, ProviderError, UnavailableError
 from commonplace.model.documents import SpaceInfo
 from commonplace.protocols.providers import Limits
+from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.breaker import CircuitBreaker
+from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from commonplace.resilience.deadline import Deadline
+    from collections.abc import Iterator, Sequence
 
 
 class Provider:
@@ -163,3 +164,67 @@ def test_the_best_covered_space_of_its_own_is_found_and_no_other_s(
     if found is not None:
         assert fingerprint_of(found.space) == "a"
         assert found.covered == max(own)
+
+
+class Impatient(Watched):
+    """A link whose time is over as soon as a query waits; its request ends when it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waited: list[float] = []
+        self.answer = threading.Event()
+        breaker = CircuitBreaker(clock=lambda: self.now, monotonic=lambda: self.now)
+        self.link = GuardedProvider(
+            "p", self.provider, breaker, worker=Worker("p-query", wait=self.wait)
+        )
+
+    def wait(self, _: threading.Event, seconds: float) -> bool:
+        self.waited.append(seconds)
+        return False
+
+    def ask(self, seconds: float) -> ProviderError:
+        def slow(_: Deadline) -> str:
+            with self.link.guarded("query"):
+                self.answer.wait()
+            return "late"
+
+        with pytest.raises(ProviderError) as caught:
+            self.link.waited(slow, Deadline.after(seconds, lambda: self.now))
+        return caught.value
+
+
+@pytest.fixture
+def impatient() -> Iterator[Impatient]:
+    made = Impatient()
+    yield made
+    made.answer.set()
+
+
+def test_a_query_is_waited_for_two_seconds(impatient: Impatient) -> None:
+    error = impatient.ask(25)
+    assert impatient.waited == [2.0]
+    assert (error.kind, str(error)) == ("timeout", "p: no answer came within 2 s")
+    assert "query.embeddingSeconds" in error.hint
+    assert impatient.link.state("query").state == "open"
+
+
+def test_an_answer_that_comes_late_shows_that_the_provider_works(impatient: Impatient) -> None:
+    impatient.ask(25)
+    impatient.answer.set()
+    for thread in threading.enumerate():
+        if thread.name == "commonplace-p-query":
+            thread.join()
+    assert impatient.link.state("query").state == "closed"
+
+
+def test_a_time_too_short_for_any_provider_is_no_failure_of_this_one(impatient: Impatient) -> None:
+    impatient.ask(0.5)
+    assert impatient.waited == [0.5]
+    assert impatient.link.state("query").state == "closed"
+
+
+def test_a_time_that_is_configured_is_left_to_the_request() -> None:
+    watched = Watched()
+    link = GuardedProvider("p", watched.provider, CircuitBreaker(), query_seconds=3)
+    deadline = Deadline.after(25, lambda: 0.0)
+    assert link.waited(lambda given: given, deadline) is deadline

@@ -89,9 +89,10 @@ def test_an_index_that_is_deleted_under_an_open_memory_is_made_again(world: Worl
         if os.path.exists(path + suffix):
             os.unlink(path + suffix)
     assert memory.search("walrus").hits[0].path == "memory/2026-10-03.md"
+    assert memory.status().spaces[0].covered == 3, "from the cache"
     report = memory.sync()
     assert report.embedding is not None
-    assert (report.embedding.cached, report.embedding.missing) == (3, 0)
+    assert (report.embedding.embedded, report.embedding.missing) == (0, 0)
     assert world.asked() <= asked + 1, "the query's"
     assert memory.status(deep=True).problems == ()
 

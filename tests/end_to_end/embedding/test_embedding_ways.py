@@ -51,7 +51,7 @@ def test_status_shows_who_embeds_and_the_coverage_of_each_space(world: World) ->
 
 
 def test_a_changed_note_is_found_by_keyword_before_it_has_a_vector(world: World) -> None:
-    memory = world.open()
+    memory = world.open(sync={"embedUnasked": 0})
     memory.sync()
     asked = world.asked()
     world.write("memory/new.md", "# New\n\nA heron nests on the roof.\n")

@@ -11,7 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import IndexCorruptError
-from commonplace_lancedb.errors import closed, is_missing_table, translated
+from commonplace_lancedb.errors import UnknownError, closed, is_missing_table, translated
 from commonplace_lancedb.head import Head, head_id, literal, schema
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Database:
         It takes a second, which is not to be counted against the time that a search has.
         """
         if self._may_exist():
-            import lancedb  # noqa: F401 - for its being imported
+            _lancedb()
 
     def check_open(self) -> None:
         """Raise :class:`~commonplace.errors.IndexUnavailableError` once closed."""
@@ -104,9 +104,26 @@ class Database:
         with self._lock:
             try:
                 table = self._open(None)
-            except IndexCorruptError:
+            except (IndexCorruptError, UnknownError):
                 return True
             return table is not None and (self._snapshot is None or self._snapshot.is_of(table))
+
+    def is_unreadable(self) -> bool:
+        """Whether the table in its folder cannot be read, although its files can.
+
+        Reads all rows, and asks the keyword index, by a connection that remembers nothing.
+        """
+        folder, name = self.location.folder, self.location.table
+        if self._closed or folder is None or not _can_open(f"{folder}/{name}.lance"):
+            return False
+        try:
+            table = _lancedb().connect(self.location.uri).open_table(name)
+            for _ in table.search().limit(EVERY).to_batches():
+                pass
+            table.search("commonplace", query_type="fts").limit(1).to_arrow()
+        except Exception:  # noqa: BLE001 - LanceDB raises whatever class comes to hand
+            return True
+        return False
 
     def changed(self) -> None:
         """Forget how the table was: this process has just written."""
@@ -141,8 +158,7 @@ class Database:
 
     def _connected(self) -> Any:
         if self._connection is None:
-            import lancedb
-
+            lancedb = _lancedb()
             # No interval: a handle stays at its version, which is what makes it a snapshot.
             self._connection = lancedb.connect(self.location.uri, **self.location.arguments())
         return self._connection
@@ -162,6 +178,29 @@ class Database:
             ascii_folding=False,
         )
         table.create_index("terms", config=config)
+
+
+def _lancedb() -> Any:
+    """The module, which writes its log to standard error unless it is told not to."""
+    os.environ.setdefault("LANCEDB_LOG", "off")
+    import lancedb
+
+    return lancedb
+
+
+def _can_open(folder: str) -> bool:
+    """Whether each file below ``folder`` can be opened: no lack of rights, handles or a disk."""
+    try:
+        for parent, _, names in os.walk(folder, onerror=_raise):
+            for name in names:
+                os.close(os.open(os.path.join(parent, name), os.O_RDONLY))
+    except OSError:
+        return False
+    return True
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 EVERY = 2**31 - 1

@@ -44,6 +44,8 @@ _DAMAGED = (
     r"|invalid magic|not appear to be a Lance file|corrupt|Not found: \S+\.(lance|manifest|txn|idx)"
 )
 
+_REBUILD = "run `commonplace index`: a damaged table in a folder is set aside and rebuilt"
+
 _KINDS: tuple[tuple[str, type[IndexUnavailableError], str, str], ...] = (
     (
         _REFUSED,
@@ -85,9 +87,13 @@ _KINDS: tuple[tuple[str, type[IndexUnavailableError], str, str], ...] = (
         _DAMAGED,
         IndexCorruptError,
         "is damaged",
-        "run `commonplace index`: a damaged table in a folder is set aside and rebuilt",
+        _REBUILD,
     ),
 )
+
+
+class UnknownError(IndexUnavailableError):
+    """LanceDB failed in words that mean nothing to us: whether it is damaged is seen by reading."""
 
 
 class ConflictError(Exception):
@@ -117,10 +123,15 @@ def _error_of(words: str, location: Location) -> IndexUnavailableError:
     line = redacted(words.splitlines()[0] if words else "no reason given", location.secrets())
     if len(line) > _LONGEST:
         line = f"{line[:_LONGEST]}..."
-    return IndexUnavailableError(
+    return UnknownError(
         f"the LanceDB at {location.shown} cannot be used: {line}",
         hint="check memory.lancedb and what it names",
     )
+
+
+def damaged(location: Location) -> IndexCorruptError:
+    """What to raise for a table that cannot be read."""
+    return IndexCorruptError(f"the LanceDB at {location.shown} is damaged", hint=_REBUILD)
 
 
 def is_missing_table(error: Exception, table: str) -> bool:

@@ -16,7 +16,7 @@ from commonplace.plugin import (
     IndexUnavailableError,
     StoreHealth,
 )
-from commonplace_lancedb.errors import ConflictError, translated
+from commonplace_lancedb.errors import ConflictError, UnknownError, damaged, translated
 from commonplace_lancedb.head import (
     SCALAR_INDEXES,
     epoch_column,
@@ -123,19 +123,26 @@ def _index_vectors(table: Any, indexes: dict[str, Any], least: int) -> None:
 
 @contextmanager
 def repairing(database: Database, lease: Lease) -> Iterator[None]:
-    """Set the table aside if it turns out to be damaged; the error is raised all the same.
+    """Set the table aside if it turns out to be damaged, and raise that error.
 
     Only in a folder, while no other process writes, and if the latest version is the damaged one.
-    A table in a bucket is shared with others, so it is left to the user.
+    A table in a bucket is shared with others, so it is left to the user. Words of LanceDB that mean
+    damage are believed; where its words are unknown, the table is read.
     """
     try:
         yield
-    except IndexCorruptError:
-        if database.location.folder is not None and database.is_latest():
-            with suppress(IndexBusyError, IndexReadOnlyError, OSError), lease.held(0):
-                _set_aside(database.location)
-                database.changed()
-        raise
+    except (IndexCorruptError, UnknownError) as error:
+        known = isinstance(error, IndexCorruptError)
+        if database.location.folder is None:
+            raise
+        if not (database.is_latest() if known else database.is_unreadable()):
+            raise
+        with suppress(IndexBusyError, IndexReadOnlyError, OSError), lease.held(0):
+            _set_aside(database.location)
+            database.changed()
+        if known:
+            raise
+        raise damaged(database.location) from error
 
 
 def set_aside_before(location: Location) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,24 @@ def test_a_workspace_is_indexed_searched_and_reported(sandbox: Sandbox) -> None:
     assert ".lance" in status
     assert not list(sandbox.state.rglob("*.sqlite")), "nothing is kept in SQLite"
     assert list((sandbox.state / "memory").glob("*.lance"))
+
+
+@pytest.mark.parametrize("command", [("search", "walrus"), ("index",), ("index", "--force")])
+def test_a_truncated_table_heals_with_any_command_and_lance_writes_no_log(
+    sandbox: Sandbox, command: tuple[str, ...]
+) -> None:
+    config = sandbox.root / "config.json5"
+    config.write_text(json.dumps({"memory": {"backend": "lancedb"}}))
+    sandbox.env["COMMONPLACE_CONFIG"] = str(config)
+    sandbox.run("index").went_well()
+    for name in ("_versions", "_indices"):
+        for file in (sandbox.state / "memory").rglob(f"{name}/**/*.*"):
+            os.truncate(file, 0 if name == "_versions" else file.stat().st_size // 3)
+    ran = sandbox.run(*command)
+    ran.went_well()
+    assert all(line.startswith("note: ") for line in ran.err.splitlines()), ran.err
+    assert "a damaged index is kept at" in sandbox.run("status").went_well()
+    assert "2026-10-03.md" in sandbox.run("search", "walrus").went_well()
 
 
 def test_without_the_library_the_error_names_what_to_install(sandbox: Sandbox) -> None:

@@ -12,7 +12,8 @@ from commonplace.errors import CommonplaceError, IndexCorruptError
 from commonplace.plugin import Lease
 from commonplace.testing import make_put, publish, search
 from commonplace.testing.base import held, words
-from commonplace_lancedb import maintenance
+from commonplace_lancedb import errors, maintenance
+from commonplace_lancedb.errors import UnknownError, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,12 +25,16 @@ def cut(file: Path) -> None:
     os.truncate(file, file.stat().st_size // 2)
 
 
+def empty(file: Path) -> None:
+    os.truncate(file, 0)
+
+
 def garble(file: Path) -> None:
     file.write_bytes(b"\xaa" * file.stat().st_size)
 
 
 @pytest.mark.parametrize("what", ["_versions/*.manifest", "data/*.lance", "_indices/*/*.lance"])
-@pytest.mark.parametrize("damage", [cut, garble, Path.unlink])
+@pytest.mark.parametrize("damage", [cut, empty, garble, Path.unlink])
 def test_a_damaged_table_is_reported_set_aside_and_rebuilt(
     open_store: Callable[..., LanceStore],
     folder: str,
@@ -72,3 +77,46 @@ def test_a_damaged_table_is_left_while_another_process_writes(
     with Lease(f"{folder}/main.lock").processes(0), pytest.raises(CommonplaceError):
         held(again)
     assert not list(Path(folder).glob("*.damaged-*"))
+
+
+def test_damage_is_seen_whatever_words_lancedb_finds_for_it(
+    open_store: Callable[..., LanceStore], folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(errors, "_KINDS", ())
+    for what in ("_versions/*.manifest", "data/*.lance"):
+        store = open_store()
+        publish(store, make_put("a.md", "ant"))
+        store.close()
+        for file in Path(folder).glob(f"*.lance/{what}"):
+            cut(file)
+        again = open_store()
+        with pytest.raises(IndexCorruptError, match="is damaged"):
+            search(again, words("ant"))
+        publish(again, make_put("a.md", "ant"))
+        assert len(search(again, words("ant"))) == 1
+        again.close()
+    assert len(list(Path(folder).glob("*.damaged-*"))) == 2
+
+
+def test_a_failure_of_which_nothing_is_known_is_no_damage(store: LanceStore, folder: str) -> None:
+    publish(store, make_put("a.md", "ant"))
+    with pytest.raises(UnknownError), store._repairing(), translated(store._location):
+        raise RuntimeError("the moon is in the wrong house")
+    assert not list(Path(folder).glob("*.damaged-*"))
+    assert len(search(store, words("ant"))) == 1
+
+
+def test_a_file_that_may_not_be_opened_is_no_damage(
+    store: LanceStore, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(store, make_put("a.md", "ant"))
+    for file in Path(folder).glob("*.lance/data/*.lance"):
+        cut(file)
+
+    def refuse(*_: object) -> int:
+        raise PermissionError
+
+    monkeypatch.setattr("commonplace_lancedb.database.os.open", refuse)
+    assert not store._database.is_unreadable()
+    monkeypatch.undo()
+    assert store._database.is_unreadable()

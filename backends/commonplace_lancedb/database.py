@@ -181,7 +181,7 @@ class Database:
 
 
 def _lancedb() -> Any:
-    """The module, which writes its log to standard error unless it is told not to."""
+    """The module, which writes a log to standard error by default."""
     os.environ.setdefault("LANCEDB_LOG", "off")
     import lancedb
 

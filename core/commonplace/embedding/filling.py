@@ -12,6 +12,7 @@ from commonplace.embedding.spaces import RefusedText, VectorLength, fingerprint_
 from commonplace.embedding.vectors import dims_of
 from commonplace.errors import UnavailableError
 from commonplace.model.reports import Embedding, Progress
+from commonplace.resilience.deadline import NEVER
 from commonplace.resilience.lock import waited_for
 
 if TYPE_CHECKING:
@@ -90,7 +91,9 @@ def fill_from_cache(
         return 0
     for provider in service.providers:
         try:
-            found = _Filling(service, provider, store, build, wait).from_cache()
+            found = _Filling(
+                service, provider, store, build, wait, NEVER, None, lambda _: ""
+            ).from_cache()
         except UnavailableError:
             continue
         if found:

@@ -96,7 +96,7 @@ def test_closing_ends_the_background_at_once(world: World, reply: type[Reply]) -
     assert Opened(world).memory.search("walrus").hits
 
 
-def test_whoever_waits_has_everything_embedded_first(world: World) -> None:
+def test_a_caller_that_waits_has_everything_embedded_first(world: World) -> None:
     memory = world.open(sync=OFF)
     first = memory.search("walrus", wait=True)
     assert (first.provider, first.notes) == ("openai", ())

@@ -26,7 +26,7 @@ from commonplace.errors import (
 )
 from commonplace.files.roots import check_workspace
 from commonplace.resilience.deadline import Deadline
-from commonplace.search.search import SEARCH_SECONDS, Searcher
+from commonplace.search.search import SEARCH_SECONDS, Searcher, make_searcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -79,7 +79,6 @@ class Memory:
         self._opening = allocate_lock()
         self._backend: Backend | FallbackMemoryManager | None = None
         self._closed = False
-        self._searcher: Searcher | None = None
         self._sync_service: SyncService | None = None
 
     @cached_property
@@ -220,16 +219,13 @@ class Memory:
         :class:`~commonplace.errors.ScopeDeniedError` if that chat may not search.
         """
         limit = self.settings.search.query.max_results if max_results is None else max_results
-        if limit < 1:
-            raise ValueError("max_results must be at least 1")
-        if timeout is not None and not timeout > 0:
-            raise ValueError("timeout must be more than 0 seconds")
+        if limit < 1 or not (timeout is None or timeout > 0):
+            raise ValueError("max_results must be at least 1, and timeout more than 0 seconds")
         sync = self.settings.search.sync
         end = None if timeout is None else Deadline.after(timeout)
-        undone = ""
-        if wait or sync.embed_on_search:
-            undone = self._service().before_search(end, progress)
-        steps = self._steps()
+        first = wait or sync.embed_on_search
+        undone = self._service().before_search(end, progress) if first else ""
+        steps = self._steps
         request = steps.request(
             self.host.rewrite_query(query), limit=limit, sources=sources, session_key=session_key
         )
@@ -398,13 +394,6 @@ class Memory:
                 )
             return self._backend
 
+    @cached_property
     def _steps(self) -> Searcher:
-        with self._opening:
-            if self._searcher is None:
-                from commonplace.search.search import make_rankers
-
-                rankers = make_rankers(self.host, self.settings)
-                sources = [source.id for source in self._sources]
-                search = self.settings.search
-                self._searcher = Searcher(search, self._analyser, rankers, sources)
-            return self._searcher
+        return make_searcher(self.host, self.settings, self._analyser, self._sources)

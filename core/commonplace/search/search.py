@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from commonplace.index.syncing import Freshness
     from commonplace.model.search import Arm, ChunkId, Fallback, Where
     from commonplace.protocols.managers import Ranker
+    from commonplace.protocols.sources import Source
     from commonplace.text.analyse import Analyser
 
 
@@ -226,6 +227,17 @@ def make_rankers(host: PluginHost, settings: Settings) -> list[Ranker]:
         )
         for id_ in chain_of(settings)
     ]
+
+
+def make_searcher(
+    host: PluginHost, settings: Settings, analyser: Analyser, sources: Sequence[Source]
+) -> Searcher:
+    """The steps of a search of ``sources`` as they are configured.
+
+    Raises :class:`~commonplace.errors.PluginUnavailableError` as :func:`make_rankers` does.
+    """
+    ids = [source.id for source in sources]
+    return Searcher(settings.search, analyser, make_rankers(host, settings), ids)
 
 
 def candidates_of(arms: Sequence[Arm]) -> list[Candidate]:

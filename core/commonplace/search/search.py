@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from commonplace.index.syncing import Freshness
     from commonplace.model.search import Arm, ChunkId, Fallback, Where
     from commonplace.protocols.managers import Ranker
-    from commonplace.protocols.sources import Source
+    from commonplace.protocols.parts import Source
     from commonplace.text.analyse import Analyser
 
 

@@ -306,13 +306,18 @@ def make_manager(
 
 
 def mounts_of(context: ManagerContext) -> list[Mount]:
-    """The collections outside the workspace, by the prefix of their files' stored paths."""
+    """Every collection by the name that QMD knows it by."""
     config = _config(context)
     collections = collections_of(context, config, _export_folder(config, _home(context)))
     return [
-        Mount(each.root.stored, each.location, each.pattern)
+        Mount(
+            f"{PREFIX}/{each.name}",
+            each.location,
+            each.pattern,
+            each.trust,
+            None if each.root.stored.startswith(f"{PREFIX}/") else each.root.stored,
+        )
         for each in collections
-        if each.root.stored.startswith(f"{PREFIX}/")
     ]
 
 

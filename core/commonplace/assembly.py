@@ -142,7 +142,7 @@ def make_backends(
 
 
 def mounts_of(host: PluginHost, settings: Settings, sources: Sequence[Source]) -> tuple[Mount, ...]:
-    """The folders beside the workspace that the chain's backends name hits by."""
+    """The folders that the chain's backends have names for."""
     found: list[Mount] = []
     for backend, registration in _registrations(host, settings):
         if registration.mounts is not None:
@@ -165,7 +165,8 @@ def watched_paths(
             found += cast("WatchedSource", source).watched()
         except Exception:  # noqa: BLE001 - a plugin's; the others are watched all the same
             logger().exception("source %s cannot say what to watch", source.id)
-    found += (WatchedPath(mount.location) for mount in mounts_of(host, settings, sources))
+    mounts = mounts_of(host, settings, sources)
+    found += (WatchedPath(mount.location) for mount in mounts if mount.stored is None)
     return tuple(found)
 
 

@@ -167,13 +167,16 @@ class ConfigError(CallerError):
 
 
 class PathNotAllowedError(CallerError):
-    """Memory may not read this path. The words are the same for every reason: no oracle."""
+    """Memory may not read this path. The words are the same for every reason: no oracle.
 
-    def __init__(self) -> None:
+    ``hint`` may name a note that memory may read.
+    """
+
+    def __init__(self, *, hint: str = "") -> None:
         super().__init__(
             "path not allowed: memory reads MEMORY.md, memory/**/*.md and configured extra paths",
-            hint="pass the path of a note as a search result has it, such as memory/2026-01-31.md;"
-            " of conversations, only what the search result shows can be read",
+            hint=hint
+            or "pass the path of a note as a search result has it: memory/2026-01-31.md:3-9",
         )
 
 

@@ -22,7 +22,6 @@ from commonplace.errors import (
     CallerError,
     CommonplaceError,
     MemoryDisabledError,
-    PathNotAllowedError,
 )
 from commonplace.files.roots import check_workspace
 from commonplace.resilience.deadline import Deadline
@@ -254,22 +253,25 @@ class Memory:
     def get(self, path: str, *, start: int | None = None, lines: int | None = None) -> NoteText:
         """Return ``lines`` lines of a note from line ``start`` (1-based), or all of it.
 
-        The file itself is read, so the text is never stale. Raises
-        :class:`~commonplace.errors.PathNotAllowedError` for anything but ``MEMORY.md``,
-        ``memory.md``, ``memory/**/*.md``, Markdown of configured extra paths and paths that a
-        backend adds, and :class:`~commonplace.errors.NoteNotFoundError` if there is no such note.
-        """
-        from commonplace.files.reading import read_lines, read_mounted
-        from commonplace.files.roots import Roots
+        ``path`` is what a search result shows: a path, with or without its ending, or a citation
+        (``path:3-9``, ``path#L3-L9``). The file itself is read, so the text is never stale; of a
+        conversation it has the lines that hits cite, masked as they are.
 
-        roots = Roots(self.settings.workspace, self.settings.search.extra_paths)
-        try:
-            return read_lines(roots, path, start=start, lines=lines)
-        except PathNotAllowedError:
-            mounts = mounts_of(self.host, self.settings, self._sources)
-            if (note := read_mounted(mounts, path, start=start, lines=lines)) is None:
-                raise
-            return note
+        Raises :class:`~commonplace.errors.PathNotAllowedError` for anything but what is searched:
+        ``MEMORY.md``, ``memory.md``, ``memory/**/*.md``, Markdown of configured extra paths,
+        documents of sources that can be read and paths that a backend adds, and
+        :class:`~commonplace.errors.NoteNotFoundError` if there is no such note; both name the
+        nearest note.
+        """
+        from commonplace.files.roots import Roots
+        from commonplace.search.citations import Readable, read_cited
+
+        readable = Readable(
+            Roots(self.settings.workspace, self.settings.search.extra_paths),
+            lambda: mounts_of(self.host, self.settings, self._sources),
+            self._sources,
+        )
+        return read_cited(readable, path, start, lines)
 
     def recall(
         self, *, query: str | None = None, budget: int | None = None, session_key: str = ""

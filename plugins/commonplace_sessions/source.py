@@ -52,7 +52,7 @@ class TranscriptSource:
     """
 
     version = "2"
-    capabilities = frozenset({"watched", "growing"})
+    capabilities = frozenset({"watched", "growing", "readable"})
 
     def __init__(
         self,

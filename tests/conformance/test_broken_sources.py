@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 class Sound(NotesSource):
     """What is broken below: it keeps every law as it is."""
 
+    capabilities = frozenset({"watched", "readable"})
+
     def __init__(self, context: SourceContext) -> None:
         super().__init__(context.workspace)
         self.workspace = context.workspace
@@ -157,6 +159,18 @@ class FoldsCase(Sound):
         return super().scan()._replace(documents=tuple(folded.values()))
 
 
+class NamesByNumber(Sound):
+    def scan(self) -> ScanReport:
+        self.calls = count()
+        return super().scan()
+
+    def seen(self, ref: DocumentRef) -> DocumentRef:
+        return ref._replace(path=f"memory/{next(self.calls) // 2}.md")
+
+    def read(self, ref: DocumentRef) -> Document | None:
+        return self.read_plainly(ref)
+
+
 class LeavesAMark(Sound):
     def read(self, ref: DocumentRef) -> Document | None:
         with open(f"{ref.location}.read", "wb"):
@@ -257,6 +271,7 @@ BROKEN: list[tuple[type[Sound], str]] = [
     (FailsWhereNothingIs, "test_an_unmounted_folder_hides_its_documents"),
     (QuotesNames, "test_hostile_names_are_kept_to_the_letter"),
     (FoldsCase, "test_hostile_names_are_kept_to_the_letter"),
+    (NamesByNumber, "test_what_is_cited_can_be_read_on"),
     (LeavesAMark, "test_nothing_is_written"),
     (HashesOtherwise, "test_a_document_is_what_its_file_holds"),
     (StripsTheText, "test_a_document_is_what_its_file_holds"),

@@ -153,6 +153,8 @@ def test_a_collection_outside_is_searched_and_read(house: House) -> None:
     house.configure(paths=[{"path": str(outside), "name": "Sea"}])
     assert house.paths("narwhal") == ["qmd/sea/fjord.md"]
     assert "narwhal" in house.run("get", "qmd/sea/fjord.md")
+    (house.sandbox.workspace / "memory/shore.md").write_text("The walrus lies on the shore.\n")
+    assert house.run("get", "qmd/memory-dir-main/shore:1") == "The walrus lies on the shore.\n"
     memory = house.open()
     for path in ("qmd/sea/../secret.txt", "qmd/sea/secret.txt", "qmd/other/fjord.md"):
         with pytest.raises(PathNotAllowedError):

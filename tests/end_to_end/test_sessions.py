@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace import Memory
+from commonplace import Memory, MemoryTools
 from commonplace.errors import PathNotAllowedError
 from commonplace.index import syncing
 
@@ -129,10 +130,36 @@ def test_an_agent_finds_nothing_of_another(opener: Opener) -> None:
     assert places(opener(agent="idle"), "walruses") == []
 
 
-def test_a_transcript_itself_is_not_handed_out(opener: Opener) -> None:
-    with pytest.raises(PathNotAllowedError) as caught:
-        opener().get("sessions/one.jsonl")
-    assert "of conversations, only what the search result shows" in caught.value.hint
+def test_a_hit_is_read_on_in_its_own_lines_with_secrets_masked(opener: Opener) -> None:
+    memory = opener()
+    (hit,) = memory.search("key for the zoo source:sessions").hits
+    for asked in (hit.citation, f"{hit.path}:{hit.start_line}-{hit.end_line}"):
+        note = memory.get(asked)
+        assert (note.path, note.trust) == (hit.path, "session")
+        assert (note.start_line, note.end_line) == (hit.start_line, hit.end_line)
+        assert "sk-abc…wxyz" in note.text
+        assert set(hit.snippet.split()) <= set(note.text.split())
+    whole = memory.get("sessions/one")
+    assert whole.path == "sessions/one.jsonl"
+    assert KEY[8:] not in whole.text
+    assert whole.text.split("\n")[hit.start_line - 1 : hit.end_line] == note.text.split("\n")
+
+
+def test_a_transcript_is_read_only_where_it_is_searched(opener: Opener) -> None:
+    for memory in (opener({}), opener(agent="work"), opener(agent="idle")):
+        with pytest.raises(PathNotAllowedError):
+            memory.get("sessions/one.jsonl")
+
+
+def test_a_group_reads_no_transcript_and_learns_no_name_of_one(opener: Opener) -> None:
+    memory = opener()
+    assert "sk-abc" in MemoryTools(memory).memory_get("sessions/one.jsonl")
+    group = MemoryTools(memory, session_key="agent:main:telegram:group:1")
+    for path in ("sessions/one.jsonl", "sessions/one", "sessions/oni.jsonl", "one"):
+        answer = group.call("memory_get", {"path": path})
+        assert answer.failed
+        assert "one.jsonl" not in answer.text.replace(path, "")
+        assert "sk-abc" not in answer.text
 
 
 @pytest.mark.parametrize(
@@ -335,7 +362,7 @@ def test_nothing_is_written_where_the_original_lives(opener: Opener, original: P
         memory.sync()
         memory.sync(force=True)
         memory.status(deep=True)
-        with pytest.raises(PathNotAllowedError):
+        with suppress(PathNotAllowedError):
             memory.get("sessions/one.jsonl")
         memory.close()
     assert contents() == before

@@ -15,15 +15,14 @@ from commonplace.errors import (
     UnavailableError,
     WorkspaceError,
 )
-from commonplace.files.roots import SUFFIX, ExtraRoot, Roots, stamp_of
+from commonplace.files.roots import SUFFIX, stamp_of
 from commonplace.model.reports import NoteText
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from commonplace.files.roots import Root
+    from commonplace.files.roots import Root, Roots
     from commonplace.model.documents import Stamp
-    from commonplace.model.plugins import Mount
 
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -122,11 +121,11 @@ def _checked(opened: int) -> int:
 
 
 _LONGEST = 4096
-_CITATION = re.compile(r"#L([0-9]{1,9})(?:-L?([0-9]{1,9}))?\Z")
+_CITATION = re.compile(r"(?:#L([0-9]{1,9})(?:-L?([0-9]{1,9}))?|:([0-9]{1,9})(?:-([0-9]{1,9}))?)\Z")
 
 
 def split_citation(path: str) -> tuple[str, int | None, int | None]:
-    """``path#L3-L9`` as path, first and last line; ``path#L3`` is that one line.
+    """``path#L3-L9`` or ``path:3-9`` as path, first and last line; without the last, one line.
 
     Without such an ending the lines are ``None``. No note's name ends like that, since all end in
     ``.md``.
@@ -135,8 +134,8 @@ def split_citation(path: str) -> tuple[str, int | None, int | None]:
     found = _CITATION.search(path)
     if found is None:
         return path, None, None
-    first = int(found[1])
-    last = first if found[2] is None else int(found[2])
+    first = int(found[1] or found[3])
+    last = int(found[2] or found[4] or first)
     return path[: found.start()], min(first, last), max(first, last)
 
 
@@ -250,11 +249,11 @@ def read_lines(
 ) -> NoteText:
     r"""``lines`` lines of the note at ``path`` from the 1-based line ``start``; all by default.
 
-    ``path`` is as in :func:`commonplace.files.reading.resolve`, or a citation (``path#L3-L9``)
-    whose lines count where none are given. ``start`` and ``lines`` below 1 are taken as 1. Lines
-    end at ``\n`` or ``\r\n``; the text keeps them as they stand in the file, without the one after
-    the last line. Past the end the text is empty and ``end_line`` is below ``start_line``.
-    ``prefix`` stands before the path that the answer names.
+    ``path`` is as in :func:`commonplace.files.reading.resolve`, or a citation (``path#L3-L9`` or
+    ``path:3-9``) whose lines count where none are given. ``start`` and ``lines`` below 1 are taken
+    as 1. Lines end at ``\n`` or ``\r\n``; the text keeps them as they stand in the file, without the
+    one after the last line. Past the end the text is empty and ``end_line`` is below
+    ``start_line``. ``prefix`` stands before the path that the answer names.
 
     Raises :class:`~commonplace.errors.PathNotAllowedError` for everything memory may not read,
     :class:`~commonplace.errors.NoteNotFoundError` where an allowed path has no note,
@@ -281,23 +280,8 @@ def read_lines(
             f"{stored} cannot be read: {error.strerror or error}",
             hint="see that this user may read the file, and that its disk is well",
         ) from error
-    return cut_lines(stored, decode(data), start, lines)
-
-
-def read_mounted(
-    mounts: Iterable[Mount], path: str, start: int | None = None, lines: int | None = None
-) -> NoteText | None:
-    """As :func:`read_lines`, of a file that one of ``mounts`` names; ``None`` where none does."""
-    for mount in mounts:
-        below = path.strip().removeprefix(f"{mount.prefix}/")
-        if below == path.strip():
-            continue
-        roots = Roots(mount.location, [ExtraRoot(".", mount.pattern)], own=False)
-        try:
-            return read_lines(roots, below, start, lines, f"{mount.prefix}/")
-        except PathNotAllowedError:
-            continue
-    return None
+    note = cut_lines(stored, decode(data), start, lines)
+    return note if root.own else note.replace(trust="external")
 
 
 def cut_lines(path: str, text: str, start: int | None, lines: int | None) -> NoteText:

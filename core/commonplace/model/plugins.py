@@ -9,6 +9,7 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from commonplace.model.documents import Trust
     from commonplace.model.search import Query
 
 
@@ -50,12 +51,17 @@ class Mount(NamedTuple):
     """Files of ``location`` (an absolute folder) that hits name ``prefix/<relative path>``.
 
     ``prefix`` is of one part or more, such as ``qmd/notes``. Of the files only those that match
-    ``pattern``, a glob relative to ``location``, can be read.
+    ``pattern``, a glob relative to ``location``, can be read. ``trust`` says whose text they are.
+
+    A folder inside the workspace, whose files hits name by their stored paths, has this path as
+    ``stored`` (``""``: the workspace itself): the prefix is then another name that can be read by.
     """
 
     prefix: str
     location: str
     pattern: str = "**/*.md"
+    trust: Trust = "external"
+    stored: str | None = None
 
 
 class Registration(NamedTuple, Generic[T]):

@@ -161,13 +161,17 @@ class Status(Record):
 
 
 class NoteText(Record):
-    """Lines of a note: ``start_line`` is the 1-based line of the first; ``total_lines`` of all."""
+    """Lines of a note: ``start_line`` is the 1-based line of the first; ``total_lines`` of all.
+
+    ``trust`` says whose text it is, as that of a hit does.
+    """
 
     path: str
     text: str
     start_line: int
     end_line: int
     total_lines: int
+    trust: str = "memory"
 
 
 Reason = Literal[

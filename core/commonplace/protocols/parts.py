@@ -65,7 +65,8 @@ class Source(Protocol):
     def capabilities(self) -> frozenset[str]:
         """``watched`` for a :class:`WatchedSource`, ``growing`` for a :class:`GrowingSource`.
 
-        Only the methods of a declared capability are called.
+        Only the methods of a declared capability are called. ``readable``: what ``read`` gives can
+        be read on by the path and the lines that hits cite, by everyone who may search.
         """
         ...
 

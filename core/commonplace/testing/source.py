@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import re
 from hashlib import sha256
+from itertools import count
 from typing import TYPE_CHECKING, cast
 
 from hypothesis import strategies as st
 
+from commonplace.files.roots import Roots
+from commonplace.model.search import cited
+from commonplace.search.citations import Readable, read_cited
 from commonplace.sync.folders import Relevance
 from commonplace.testing.base import law
 from commonplace.testing.source_laws import ReadLaws, SourceLaws, found, planned, watched_files
@@ -136,6 +140,27 @@ class ScanLaws(SourceLaws):
             assert document.ref.path == ref.path
             assert ref.path.encode()
             assert os.path.basename(file) in ref.path
+
+    @law("readable", text=st.sampled_from(("the ant", "the bee: and: more", "ant " * 900)))
+    def test_what_is_cited_can_be_read_on(self, source: Source, text: str) -> None:
+        """The path and the lines that a hit cites lead back to its words, and to no other text.
+
+        A line of the file holds all words that ``read`` made of it.
+        """
+        for name in ("a", "a.b", "2026-01-31"):
+            self.write(name, f"{text} {name}")
+        readable = Readable(Roots(self.files.path, own=False), tuple, [source])
+        for ref in source.scan().documents:
+            document = source.read(ref)
+            assert document is not None
+            whole = read_cited(readable, ref.path)
+            assert (whole.path, whole.trust) == (ref.path, document.trust)
+            texts = document.text.split("\n")
+            for number, line in zip(document.line_map or count(1), texts, strict=False):
+                read = read_cited(readable, cited(ref.path, number, number))
+                assert (read.path, read.start_line) == (ref.path, number)
+                assert set(line.split()) <= set(read.text.split())
+            assert set(whole.text.split()) <= set(document.text.split())
 
     @law()
     def test_nothing_is_written(self, source: Source) -> None:

@@ -73,7 +73,7 @@ def found(result: SearchResult, hits: Sequence[Hit], shape: Shape) -> ToolAnswer
     return ToolAnswer(text="\n\n".join([head, *passages]), data=data)
 
 
-def lines_read(note: NoteText, *, trust: str, budget: int, limited: bool) -> ToolAnswer:
+def lines_read(note: NoteText, *, budget: int, limited: bool) -> ToolAnswer:
     """The answer to a read. ``limited``: the last line was our choice, not the caller's.
 
     Text beyond ``budget`` characters is left out, whole lines where possible; what follows is
@@ -86,13 +86,13 @@ def lines_read(note: NoteText, *, trust: str, budget: int, limited: bool) -> Too
         "from": note.start_line,
         "lines": last - note.start_line + 1,
         "totalLines": note.total_lines,
-        "trust": trust,
+        "trust": note.trust,
     }
     if last < note.start_line:
         return ToolAnswer(text=f"{note.path} has {note.total_lines} lines.", data=data)
     parts = [
         DATA_NOTICE,
-        fenced(text, path=note.path, lines=f"{note.start_line}-{last}", trust=trust),
+        fenced(text, path=note.path, lines=f"{note.start_line}-{last}", trust=note.trust),
     ]
     if last < note.total_lines and (limited or last < note.end_line):
         data["nextFrom"] = last + 1

@@ -8,10 +8,12 @@ from commonplace.errors import (
     CallerError,
     CommonplaceError,
     DeclinedError,
+    NoteNotFoundError,
     PathNotAllowedError,
     ScopeDeniedError,
     UnavailableError,
 )
+from commonplace.files.reading import split_citation
 from commonplace.tools.answers import Shape, ToolAnswer, found, lines_read, refused
 from commonplace.tools.definitions import (
     ToolDefinition,
@@ -182,10 +184,16 @@ class MemoryTools:
     def read(self, path: str, start: int | None = None, lines: int | None = None) -> NoteText:
         """Lines of a note that this chat may see.
 
-        Raises what :meth:`Memory.get <commonplace.memory.Memory.get>` does.
+        Raises what :meth:`Memory.get <commonplace.memory.Memory.get>` does; a chat that is not
+        direct gets no hint at the nearest note, which may be one that it may not see.
         """
-        note = self._memory.get(path, start=start, lines=lines)
-        if not self.may_read(note.path):
+        try:
+            note = self._memory.get(path, start=start, lines=lines)
+        except (NoteNotFoundError, PathNotAllowedError) as error:
+            if not self.direct:
+                error.hint = PathNotAllowedError().hint
+            raise
+        if not self.may_read(note.path) or (note.trust == "session" and not self.direct):
             raise PathNotAllowedError
         return note
 
@@ -196,11 +204,11 @@ class MemoryTools:
         asked = given.get("lines")
         lines = min(asked or GET_LINES, GET_LINES)
         path, start = given["path"], given.get("from")
-        if asked is None and start is None and "#L" in path:
+        if asked is None and start is None and split_citation(path)[1] is not None:
             note = self.read(path)  # a citation names its lines
         else:
             note = self.read(path, start, lines)
-        return lines_read(note, trust="memory", budget=GET_CHARS, limited=asked != lines)
+        return lines_read(note, budget=GET_CHARS, limited=asked != lines)
 
     def may_read(self, path: str) -> bool:
         """Whether this chat may see the note ``path``: the curated memory is for direct chats."""

@@ -126,6 +126,7 @@ def test_get_prints_some_lines(run: Callable[..., Run], workspace: str) -> None:
         "startLine": 3,
         "endLine": 4,
         "totalLines": 17,
+        "trust": "memory",
     }
 
 

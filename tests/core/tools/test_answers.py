@@ -87,7 +87,7 @@ def test_no_text_opens_or_closes_a_fence(snippets: list[str], path: str) -> None
     hits = [hit(snippet, path=path, heading=(snippet,)) for snippet in snippets]
     answer = found(result(*hits), hits, Shape(100_000, cited=False))
     assert fences(answer.text.removeprefix(DATA_NOTICE)) == (len(hits), len(hits))
-    read = lines_read(note(snippets[0]), trust="memory", budget=10_000, limited=True)
+    read = lines_read(note(snippets[0]), budget=10_000, limited=True)
     assert fences(read.text.replace(DATA_NOTICE, "")) in ((1, 1), (0, 0))
 
 
@@ -109,7 +109,7 @@ def test_a_passage_is_cut_where_no_grapheme_is_split() -> None:
 
 def test_a_long_note_is_read_on_from_the_next_line() -> None:
     text = "\n".join(f"line {number}" for number in range(1, 400))
-    answer = lines_read(note(text), trust="memory", budget=100, limited=True)
+    answer = lines_read(note(text), budget=100, limited=True)
     last = answer.data["nextFrom"] - 1
     assert answer.data["text"].endswith(f"line {last}")
     assert f"and from {last + 1}.)" in answer.text
@@ -118,7 +118,7 @@ def test_a_long_note_is_read_on_from_the_next_line() -> None:
 
 def test_what_was_asked_for_whole_is_not_read_on() -> None:
     part = NoteText(path="a.md", text="x", start_line=1, end_line=1, total_lines=9)
-    answer = lines_read(part, trust="memory", budget=100, limited=False)
+    answer = lines_read(part, budget=100, limited=False)
     assert "nextFrom" not in answer.data
 
 

@@ -20,7 +20,7 @@ class GetCommand:
     examples = (
         "commonplace get MEMORY.md",
         "commonplace get memory/2026-10-07.md --from 5 --lines 20",
-        "commonplace get memory/2026-10-07.md#L5-L24",
+        "commonplace get memory/2026-10-07.md:5-24",
     )
 
     def configure(self, parser: ArgumentParser) -> None:
@@ -28,7 +28,8 @@ class GetCommand:
         parser.add_argument(
             "path",
             metavar="PATH",
-            help="path of a note as in a search result; path#L3-L9 gives those lines",
+            help="path of a note, with or without .md; path:3-9 and path#L3-L9, as search results "
+            "have them, give those lines",
         )
         parser.add_argument(
             "--from",
@@ -56,6 +57,7 @@ class GetCommand:
                     "startLine": note.start_line,
                     "endLine": note.end_line,
                     "totalLines": note.total_lines,
+                    "trust": note.trust,
                 }
             )
             return 0

@@ -1,0 +1,203 @@
+"""Reading on from a search result: what a citation names, and the nearest note where none does."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+
+from commonplace.errors import (
+    CommonplaceError,
+    NoteNotFoundError,
+    PathNotAllowedError,
+    UnavailableError,
+    suggest,
+)
+from commonplace.files.reading import cut_lines, read_lines, resolve, split_citation
+from commonplace.files.roots import ExtraRoot, Roots
+from commonplace.model.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from commonplace.model.documents import Document, DocumentRef
+    from commonplace.model.plugins import Mount
+    from commonplace.model.reports import NoteText
+    from commonplace.protocols.parts import Source
+
+
+_ENDINGS = (".md", ".markdown", ".txt")
+"""What may be left out of a path; the roots refuse those that no note has."""
+
+_LONGEST_GUESS = 200
+"""Characters of a path for which the nearest one is looked for."""
+
+
+class Readable(NamedTuple):
+    """All that may be read: notes below ``roots``, files of ``mounts``, documents of ``sources``.
+
+    Of the sources only those count that declare ``readable``. The mounts are asked for where no
+    note has the path.
+    """
+
+    roots: Roots
+    mounts: Callable[[], Iterable[Mount]]
+    sources: Sequence[Source]
+
+
+def read_cited(
+    readable: Readable, path: str, start: int | None = None, lines: int | None = None
+) -> NoteText:
+    """``lines`` lines from line ``start`` of what ``path`` names.
+
+    ``path`` is what a hit shows: its path, also without the ending, or a citation, whose lines
+    count where none are given. Raises as :func:`~commonplace.files.reading.read_lines` does; the
+    hint names the nearest note that may be read, where there is one.
+    """
+    failure: NoteNotFoundError | None = None
+    ways: tuple[Callable[..., NoteText], ...] = (
+        partial(read_lines, readable.roots),
+        partial(_read_mounted, readable),
+        partial(_read_of_source, readable.sources),
+    )
+    for way in ways:
+        for spelling in _spellings(path):
+            try:
+                return way(spelling, start, lines)
+            except PathNotAllowedError:
+                continue
+            except NoteNotFoundError as error:
+                if failure is None and spelling == path:  # a guess of ours is not what was asked
+                    failure = error
+    nearest = _nearest(readable, path, outside_too=failure is not None)
+    hint = f"did you mean {nearest}?" if nearest else ""
+    if failure is not None:
+        raise NoteNotFoundError(str(failure), hint=hint or failure.hint)
+    raise PathNotAllowedError(hint=hint)
+
+
+def _spellings(path: str) -> Iterator[str]:
+    """``path``, then with each ending that it may lack, before its lines and after."""
+    yield path
+    bare = path.strip()
+    name, first, _ = split_citation(bare)
+    for whole, tail in ((name, bare[len(name) :]), (bare, "")):
+        if not whole.endswith((*_ENDINGS, "/")) and whole:
+            yield from (f"{whole}{ending}{tail}" for ending in _ENDINGS)
+        if first is None:
+            return
+
+
+def _read_mounted(readable: Readable, path: str, start: int | None, lines: int | None) -> NoteText:
+    for mount in readable.mounts():
+        below = path.strip().removeprefix(f"{mount.prefix}/")
+        if below == path.strip():
+            continue
+        if mount.stored is None:
+            roots = Roots(mount.location, [ExtraRoot(".", mount.pattern)], own=False)
+            prefix = f"{mount.prefix}/"
+        else:  # below the workspace, where no link may lead out
+            folder = ExtraRoot(mount.stored or ".", mount.pattern)
+            roots = Roots(readable.roots.workspace, [folder], own=False)
+            below, prefix = os.path.join(mount.stored, below), ""
+        try:
+            return read_lines(roots, below, start, lines, prefix).replace(trust=mount.trust)
+        except PathNotAllowedError:
+            continue
+    raise PathNotAllowedError
+
+
+def _read_of_source(
+    sources: Sequence[Source], path: str, start: int | None, lines: int | None
+) -> NoteText:
+    whole = path.strip()
+    bare, first, last = split_citation(whole)
+    for source in sources:
+        ref = _find(source, {whole, bare}) if "readable" in source.capabilities else None
+        if ref is None:
+            continue
+        if start is None and lines is None and first is not None and last is not None:
+            start, lines = first, last - max(1, first) + 1
+        try:
+            document = source.read(ref)
+        except OSError as error:
+            raise UnavailableError(
+                f"{ref.path} cannot be read: {error.strerror or error}",
+                hint="see that this user may read the file, and that its disk is well",
+            ) from error
+        if document is None:
+            raise NoteNotFoundError(f"{ref.path} is gone", hint="search again")
+        note = cut_lines(ref.path, text_by_line(document), start, lines)
+        return note.replace(trust=document.trust)
+    raise PathNotAllowedError
+
+
+def _find(source: Source, asked: set[str]) -> DocumentRef | None:
+    refs = source.scan().documents
+    for ref in refs:
+        if ref.path in asked:
+            return ref
+    bare = [ref for ref in refs if os.path.splitext(ref.path)[0] in asked]
+    return bare[0] if len(bare) == 1 else None
+
+
+def text_by_line(document: Document) -> str:
+    """The text of ``document`` with the line numbers that hits cite.
+
+    Where its lines are not those of the file, a line of the file has all that was made of it, and
+    is empty where nothing was.
+    """
+    if document.line_map is None:
+        return document.text
+    parts: list[list[str]] = [[] for _ in range(max(document.line_map, default=0))]
+    for number, text in zip(document.line_map, document.text.split("\n"), strict=False):
+        parts[number - 1].append(text)
+    return "\n".join(map(_joined, parts))
+
+
+def _joined(parts: list[str]) -> str:
+    """One line of ``parts``; where each begins with the same speaker, the first does."""
+    if len(parts) < 2:
+        return "".join(parts)
+    speaker, colon, _ = parts[0].partition(": ")
+    return " ".join([parts[0], *(part.removeprefix(speaker + colon) for part in parts[1:])])
+
+
+def _nearest(readable: Readable, path: str, *, outside_too: bool) -> str:
+    """The path of the note that was probably meant, or ``""``.
+
+    Only names of notes that may be read are looked at, and none for a path that leads out of the
+    workspace unless it is one that memory reads: the answer tells nothing of any other file.
+    """
+    asked = os.path.normpath(split_citation(path)[0].replace("\0", "")).replace(os.sep, "/")
+    leads_out = os.path.isabs(asked) or asked.startswith((os.pardir, "~"))
+    if (leads_out and not outside_too) or asked == os.curdir or len(asked) > _LONGEST_GUESS:
+        return ""
+    known: dict[str, str] = {}
+    for source in readable.sources:
+        try:
+            refs = source.scan().documents
+        except (CommonplaceError, OSError):
+            continue
+        mine = "readable" in source.capabilities
+        known |= {ref.path.casefold(): ref.path for ref in refs if mine or _is_note(readable, ref)}
+    stem = _stem(asked)
+    same = [folded for folded in known if _stem(folded) == stem]
+    if near := suggest(asked.casefold(), same, 0.0) or suggest(asked.casefold(), known, 0.7):
+        return known[near]
+    stems = {_stem(folded): folded for folded in known}
+    near = suggest(stem, stems, 0.7)
+    return known[stems[near]] if near else ""
+
+
+def _is_note(readable: Readable, ref: DocumentRef) -> bool:
+    try:
+        resolve(readable.roots, ref.path)
+    except PathNotAllowedError:
+        return False
+    return True
+
+
+def _stem(path: str) -> str:
+    name = path.rpartition("/")[2].casefold()
+    return next((name.removesuffix(end) for end in _ENDINGS if name.endswith(end)), name)

@@ -1,0 +1,222 @@
+"""What a search shows can be read as it stands, and what cannot be read names the nearest note."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.errors import CallerError, NoteNotFoundError, PathNotAllowedError
+from commonplace.files.roots import Roots
+from commonplace.model.documents import Document, DocumentRef
+from commonplace.model.plugins import Mount
+from commonplace.search.citations import Readable, read_cited, text_by_line
+from commonplace_notes.source import NotesSource
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEN = "".join(f"line {number}\n" for number in range(1, 11))
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "ws"
+    for path in (
+        "MEMORY.md",
+        "memory/2026-10-07.md",
+        "memory/2026-10-08.md",
+        "memory/projects/birdhouse.md",
+        "memory/v1.2.md",
+        "memory/a:15.md",
+        "memory/b.md",
+        "secret.md",
+        "docs/plan.md",
+    ):
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{path}\n{TEN}")
+    return folder
+
+
+@pytest.fixture
+def readable(workspace: Path) -> Readable:
+    extra = ["docs"]
+    mounts = (
+        Mount("qmd/memory-dir-main", str(workspace / "memory"), stored="memory"),
+        Mount("qmd/memory-root-main", str(workspace), "{MEMORY,memory}.md", stored=""),
+        Mount("qmd/linked-main", str(workspace / "linked"), stored="linked"),
+    )
+    sources = [NotesSource(str(workspace), extra)]
+    return Readable(Roots(str(workspace), extra), lambda: mounts, sources)
+
+
+@pytest.mark.parametrize(
+    ("asked", "path", "lines"),
+    [
+        ("memory/2026-10-07.md:3-5", "memory/2026-10-07.md", (3, 5)),
+        ("memory/2026-10-07.md:3", "memory/2026-10-07.md", (3, 3)),
+        ("memory/2026-10-07.md#L3-L5", "memory/2026-10-07.md", (3, 5)),
+        ("memory/2026-10-07.md#L3", "memory/2026-10-07.md", (3, 3)),
+        ("memory/2026-10-07:3-5", "memory/2026-10-07.md", (3, 5)),
+        ("memory/2026-10-07#L3-5", "memory/2026-10-07.md", (3, 5)),
+        ("  memory/2026-10-07:3-5\n", "memory/2026-10-07.md", (3, 5)),
+        ("memory/2026-10-07", "memory/2026-10-07.md", (1, 11)),
+        ("MEMORY", "MEMORY.md", (1, 11)),
+        ("./memory/projects/../v1.2", "memory/v1.2.md", (1, 11)),
+        ("memory/a:15", "memory/a:15.md", (1, 11)),
+        ("memory/a:15:2", "memory/a:15.md", (2, 2)),
+        ("docs/plan:4", "docs/plan.md", (4, 4)),
+        ("qmd/memory-dir-main/2026-10-07.md:3-5", "memory/2026-10-07.md", (3, 5)),
+        ("qmd/memory-dir-main/projects/birdhouse", "memory/projects/birdhouse.md", (1, 11)),
+        ("qmd/memory-root-main/MEMORY.md#L2", "MEMORY.md", (2, 2)),
+    ],
+)
+def test_what_a_search_shows_can_be_read(
+    readable: Readable, asked: str, path: str, lines: tuple[int, int]
+) -> None:
+    note = read_cited(readable, asked)
+    assert (note.path, (note.start_line, note.end_line)) == (path, lines)
+    expected = [path, *TEN.splitlines()][lines[0] - 1 : lines[1]]
+    assert note.text.splitlines() == expected
+
+
+def test_an_absolute_path_is_read_as_its_citation_is(readable: Readable, workspace: Path) -> None:
+    assert read_cited(readable, f"{workspace}/memory/b:3").path == "memory/b.md"
+
+
+def test_lines_that_are_asked_for_win(readable: Readable) -> None:
+    note = read_cited(readable, "memory/b:3-5", 7, 2)
+    assert (note.start_line, note.end_line) == (7, 8)
+
+
+@pytest.mark.parametrize(
+    ("asked", "nearest"),
+    [
+        ("memory/2026-10-09.md", "memory/2026-10-0"),
+        ("birdhouse", "memory/projects/birdhouse.md"),
+        ("birdhouse.md:3-5", "memory/projects/birdhouse.md"),
+        ("Projects/Birdhouse", "memory/projects/birdhouse.md"),
+        ("memory/projects/birdhous.md", "memory/projects/birdhouse.md"),
+        ("memory/projects/BIRDHOUSE.md", "memory/projects/birdhouse.md"),
+        ("memory.md", "MEMORY.md"),
+        ("plan", "docs/plan.md"),
+        ("qmd/memory-dir-main/birdhouse.md", "memory/projects/birdhouse.md"),
+    ],
+)
+def test_the_nearest_note_is_named(readable: Readable, asked: str, nearest: str) -> None:
+    with pytest.raises(CallerError) as caught:
+        read_cited(readable, asked)
+    assert caught.value.hint.startswith(f"did you mean {nearest}")
+
+
+@pytest.mark.parametrize("asked", ["memory/zzzzzzzzz.md", "qqqqq", "", ".", "x" * 5000])
+def test_where_nothing_is_near_the_hint_is_the_usual_one(readable: Readable, asked: str) -> None:
+    with pytest.raises((NoteNotFoundError, PathNotAllowedError)) as caught:
+        read_cited(readable, asked)
+    assert caught.value.hint
+    assert "did you mean" not in caught.value.hint
+
+
+def test_no_file_outside_of_memory_is_named_or_told_from_none(
+    readable: Readable, workspace: Path
+) -> None:
+    (workspace.parent / "birdhouse.md").write_text("outside")
+    for there, missing in (
+        ("secret.md", "secrex.md"),
+        ("../birdhouse.md", "../birdhousx.md"),
+        (f"{workspace.parent}/birdhouse.md", f"{workspace.parent}/birdhousx.md"),
+        ("~/birdhouse", "~/birdhousx"),
+        ("memory/../../birdhouse", "memory/../../birdhousx"),
+    ):
+        refusals = []
+        for asked in (there, missing):
+            with pytest.raises(PathNotAllowedError) as caught:
+                read_cited(readable, asked)
+            refusals.append((str(caught.value), caught.value.hint))
+        assert refusals[0] == refusals[1]
+        assert "did you mean" not in refusals[0][1]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_no_link_of_the_workspace_is_followed_by_a_collection(
+    readable: Readable, workspace: Path
+) -> None:
+    outside = workspace.parent / "outside"
+    outside.mkdir()
+    (outside / "other.md").write_text("outside")
+    os.symlink(outside, workspace / "linked")
+    for asked in ("qmd/linked-main/other.md", "qmd/linked-main/other", "qmd/linked-main/../b.md"):
+        with pytest.raises(PathNotAllowedError):
+            read_cited(readable, asked)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "..",
+                ".",
+                "memory",
+                "secret",
+                "b",
+                ".md",
+                ":3",
+                "#L2",
+                "/",
+                "qmd",
+                "memory-dir-main",
+                "memory-root-main",
+            ]
+        ),
+        max_size=8,
+    )
+)
+def test_nothing_but_notes_is_read(pieces: list[str]) -> None:
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        workspace = Path(folder) / "ws"
+        (workspace / "memory").mkdir(parents=True)
+        (workspace / "memory/b.md").write_text("a note")
+        (workspace / "secret.md").write_text("a secret")
+        (workspace.parent / "b.md").write_text("a secret")
+        mounts = (
+            Mount("qmd/memory-dir-main", str(workspace / "memory"), stored="memory"),
+            Mount("qmd/memory-root-main", str(workspace), "{MEMORY,memory}.md", stored=""),
+        )
+        sources = [NotesSource(str(workspace))]
+        readable = Readable(Roots(str(workspace)), lambda: mounts, sources)
+        for asked in ("".join(pieces), "/".join(pieces)):
+            try:
+                note = read_cited(readable, asked)
+            except CallerError:
+                continue
+            assert note.path == "memory/b.md"
+            assert "secret" not in note.text
+
+
+def document(text: str, line_map: tuple[int, ...] | None) -> Document:
+    return Document(DocumentRef("s", "s/a", "/a", (0, 0, 0, 0)), text, "", line_map=line_map)
+
+
+@pytest.mark.parametrize(
+    ("text", "line_map", "expected"),
+    [
+        ("one\ntwo", None, "one\ntwo"),
+        ("", (), ""),
+        ("User: hello\nAssistant: hi", (2, 4), "\nUser: hello\n\nAssistant: hi"),
+        ("User: a\nUser: b\nUser: c", (1, 1, 2), "User: a b\nUser: c"),
+        ("no speaker\nand more", (3, 3), "\n\nno speaker and more"),
+        ("User: a: b\nUser: c: d", (1, 1), "User: a: b c: d"),
+    ],
+)
+def test_lines_are_numbered_as_in_the_file(
+    text: str, line_map: tuple[int, ...] | None, expected: str
+) -> None:
+    assert text_by_line(document(text, line_map)) == expected

@@ -251,8 +251,8 @@ def read_lines(
 
     ``path`` is as in :func:`commonplace.files.reading.resolve`, or a citation (``path#L3-L9`` or
     ``path:3-9``) whose lines count where none are given. ``start`` and ``lines`` below 1 are taken
-    as 1. Lines end at ``\n`` or ``\r\n``; the text keeps them as they stand in the file, without the
-    one after the last line. Past the end the text is empty and ``end_line`` is below
+    as 1. Lines end at ``\n`` or ``\r\n``; the text keeps them as they stand in the file, without
+    the one after the last line. Past the end the text is empty and ``end_line`` is below
     ``start_line``. ``prefix`` stands before the path that the answer names.
 
     Raises :class:`~commonplace.errors.PathNotAllowedError` for everything memory may not read,

@@ -122,7 +122,7 @@ def test_where_nothing_is_near_the_hint_is_the_usual_one(readable: Readable, ask
     assert "did you mean" not in caught.value.hint
 
 
-def test_no_file_outside_of_memory_is_named_or_told_from_none(
+def test_no_file_outside_of_memory_is_named_or_revealed(
     readable: Readable, workspace: Path
 ) -> None:
     (workspace.parent / "birdhouse.md").write_text("outside")

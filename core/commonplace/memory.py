@@ -254,24 +254,16 @@ class Memory:
         """Return ``lines`` lines of a note from line ``start`` (1-based), or all of it.
 
         ``path`` is what a search result shows: a path, with or without its ending, or a citation
-        (``path:3-9``, ``path#L3-L9``). The file itself is read, so the text is never stale; of a
-        conversation it has the lines that hits cite, masked as they are.
-
-        Raises :class:`~commonplace.errors.PathNotAllowedError` for anything but what is searched:
-        ``MEMORY.md``, ``memory.md``, ``memory/**/*.md``, Markdown of configured extra paths,
-        documents of sources that can be read and paths that a backend adds, and
-        :class:`~commonplace.errors.NoteNotFoundError` if there is no such note; both name the
-        nearest note.
+        (``path:3-9``, ``path#L3-L9``). The file itself is read, so the text is never stale; lines
+        of conversations are masked as in hits. Raises
+        :class:`~commonplace.errors.PathNotAllowedError` for anything but notes and other documents
+        that are searched, and :class:`~commonplace.errors.NoteNotFoundError` if there is no such
+        note; both name the nearest one.
         """
-        from commonplace.files.roots import Roots
-        from commonplace.search.citations import Readable, read_cited
+        from commonplace.search.citations import read_cited, readable_of
 
-        readable = Readable(
-            Roots(self.settings.workspace, self.settings.search.extra_paths),
-            lambda: mounts_of(self.host, self.settings, self._sources),
-            self._sources,
-        )
-        return read_cited(readable, path, start, lines)
+        mounts = partial(mounts_of, self.host, self.settings, self._sources)
+        return read_cited(readable_of(self.settings, mounts, self._sources), path, start, lines)
 
     def recall(
         self, *, query: str | None = None, budget: int | None = None, session_key: str = ""

@@ -20,6 +20,7 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from commonplace.config.settings import Settings
     from commonplace.model.documents import Document, DocumentRef
     from commonplace.model.plugins import Mount
     from commonplace.model.reports import NoteText
@@ -43,6 +44,13 @@ class Readable(NamedTuple):
     roots: Roots
     mounts: Callable[[], Iterable[Mount]]
     sources: Sequence[Source]
+
+
+def readable_of(
+    settings: Settings, mounts: Callable[[], Iterable[Mount]], sources: Sequence[Source]
+) -> Readable:
+    """What may be read by these settings."""
+    return Readable(Roots(settings.workspace, settings.search.extra_paths), mounts, sources)
 
 
 def read_cited(

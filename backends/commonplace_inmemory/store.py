@@ -31,7 +31,7 @@ class InMemoryStore(SimpleStore):
     are never changed, only replaced: a search goes on with those that it began with.
     """
 
-    capabilities = frozenset({"keyword", "phrases", "vectors", "append"})
+    capabilities = frozenset({"keyword", "phrases", "counts", "vectors", "append"})
     notices: ClassVar = ("kept in memory only: gone when the process ends",)
 
     def __init__(self) -> None:
@@ -111,7 +111,8 @@ class InMemoryStore(SimpleStore):
         for row in index.rows():
             deadline.check("the vector search")
             other = held.get(row.analysed.digest)
-            if other is not None and passes(*row.order[:2], row.document.day):
+            put = row.document
+            if other is not None and passes(put.source, put.path, put.day):
                 hits.append((-_cosine(vector, other), *row.order, row))
         best = sorted(hits)[: max(0, limit)]
         chunks = tuple(row.found(-negative) for negative, *_, row in best)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from commonplace.plugin import newest_first
 from commonplace_lancedb.head import ID_BITS, last_column, text_in, text_out
 from commonplace_lancedb.reading import condition_of, is_open, passing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from commonplace.plugin import Deadline, KeywordQuery, Phrase, Where
     from commonplace_lancedb.database import Snapshot
@@ -31,6 +32,9 @@ _COUNTED = 4_000
 """A token that more chunks hold is counted among a sample of the build."""
 
 _SAMPLE = 20_000
+
+_MANY = 32
+"""So many tokens are counted together."""
 
 _CHECK_EVERY = 256
 _COLUMNS = ("id", "source", "path", "position", "day", "terms", "tokens")
@@ -71,10 +75,8 @@ def keyword(
         first = _fetched(snapshot, _any_of(asked.should), scope, _CANDIDATES, deadline)
         if len(first) < _CANDIDATES or total.chunks == _CANDIDATES:
             # All that match: what a token weighs, and the filters, are seen from the rows.
-            seen: dict[str, float] = {
-                token: sum(counts_of(one.columns, token) > 0 for one in first)
-                for token in asked.should
-            }
+            seen = _count_among(first, asked.should)
+            snapshot.counted.update({(build.id, token): seen[token] for token in seen})
             passes = passing(where)
             kept = [one for one in first if passes(one.source, one.path, one.day)]
             return _ranked(kept, asked, seen, total, deadline)[:limit]
@@ -144,8 +146,9 @@ def _ranked(
             continue
         value = score(one.columns, one.length, average, asked.should, weights)
         if value > 0:
-            scored.append((-value, text_out(one.source), text_out(one.path), one.position, one.id))
-    return [(id_, -negative) for negative, _, _, _, id_ in sorted(scored)]
+            place = text_out(one.source), text_out(one.path), one.position
+            scored.append((-value, newest_first(one.day), *place, one.id))
+    return [(row[-1], -row[0]) for row in sorted(scored)]
 
 
 def _holds(columns: Padded, asked: KeywordQuery) -> bool:
@@ -159,6 +162,32 @@ def _timed(candidates: Sequence[_Candidate], deadline: Deadline) -> Iterator[_Ca
         if number % _CHECK_EVERY == 0:
             deadline.check("the keyword search")
         yield candidate
+
+
+def holders_of(
+    snapshot: Snapshot, build: BuildState, tokens: Collection[str], deadline: Deadline
+) -> dict[str, int]:
+    """How many chunks of the build hold each of ``tokens``; see :func:`_held_by`.
+
+    Of many tokens that are not counted yet some 1,000 rows are looked at, for a query of each would
+    take seconds.
+    """
+    stored = {token: text_in(token) for token in tokens if token}
+    known = snapshot.counted
+    left = tuple(token for token in stored.values() if (build.id, token) not in known)
+    if len(left) > _MANY and build.total.chunks:
+        scope = snapshot.scope(build, "chunk")
+        rows = _fetched(snapshot, _any_of(left), scope, _CANDIDATES, deadline)
+        seen: Mapping[str, float] = _count_among(rows, left)
+        return {
+            token: int(known.get((build.id, one), seen.get(one, 0)))
+            for token, one in stored.items()
+        }
+    return {token: int(_held_by(snapshot, build, one, deadline)) for token, one in stored.items()}
+
+
+def _count_among(rows: Sequence[_Candidate], tokens: Sequence[str]) -> dict[str, float]:
+    return {token: sum(counts_of(one.columns, token) > 0 for one in rows) for token in tokens}
 
 
 def _held_by(snapshot: Snapshot, build: BuildState, token: str, deadline: Deadline) -> float:

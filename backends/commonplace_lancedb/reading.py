@@ -133,7 +133,7 @@ _WILD = re.compile(r"[*?]")
 
 def is_open(where: Where) -> bool:
     """Whether every document passes."""
-    return where.sources is None and not (where.paths or where.after or where.before)
+    return where.sources is None and not any(where[1:])
 
 
 def condition_of(snapshot: Snapshot, build: BuildState, where: Where) -> str | None:
@@ -143,12 +143,14 @@ def condition_of(snapshot: Snapshot, build: BuildState, where: Where) -> str | N
         if not where.sources:
             return None
         parts.append(f"source IN ({literals(sorted(where.sources))})")
+    if where.not_sources:
+        parts.append(f"source NOT IN ({literals(sorted(where.not_sources))})")
     if where.after is not None:
         parts.append(f"day >= {literal(where.after)}")
     if where.before is not None:
         parts.append(f"day <= {literal(where.before)}")
-    if where.paths:
-        paths = _paths(snapshot, build, where.paths, " AND ".join(parts))
+    if where.paths or where.not_paths:
+        paths = _paths(snapshot, build, where, " AND ".join(parts))
         if paths is None:
             return None
         parts.append(paths)
@@ -163,23 +165,23 @@ def passing(where: Where) -> Callable[[Any, Any, Any], bool]:
     return lambda source, path, day: passes(text_out(source), text_out(path), day)
 
 
-def _paths(
-    snapshot: Snapshot, build: BuildState, patterns: tuple[str, ...], others: str
-) -> str | None:
+def _paths(snapshot: Snapshot, build: BuildState, where: Where, others: str) -> str | None:
     """The condition on paths.
 
     What has wildcards is matched here and not by Lance, so that a glob means what it means to
     every other store: against the documents, which are few beside the chunks.
     """
-    if not any(map(_WILD.search, patterns)):
+    patterns = where.paths
+    if not where.not_paths and not any(map(_WILD.search, patterns)):
         return f"({' OR '.join(map(_below, patterns))})"
     rows = snapshot.rows(build, "doc", ("id", "path"), others)
-    matches = re.compile("|".join(map(glob_regex, patterns))).fullmatch
-    paths = rows["path"].to_pylist()
+    matches = re.compile("|".join(map(glob_regex, patterns)) or ".*", re.DOTALL).fullmatch
+    unwanted = re.compile("|".join(map(glob_regex, where.not_paths)) or "(?!)").fullmatch
+    paths = map(text_out, rows["path"].to_pylist())
     ids = [
         id_
         for id_, path in zip(rows["id"].to_pylist(), paths, strict=True)
-        if matches(text_out(path))
+        if matches(path) and not unwanted(path)
     ]
     return f"doc IN ({literals(ids)})" if ids else None
 

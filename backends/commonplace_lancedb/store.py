@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from commonplace.plugin import IndexUnavailableError, Lease, SpaceInfo
+from commonplace.plugin import NEVER, IndexUnavailableError, Lease, SpaceInfo
 from commonplace_lancedb.database import Database
 from commonplace_lancedb.head import ID_BITS, BuildState
 from commonplace_lancedb.maintenance import repairing, set_aside_before
@@ -43,7 +43,7 @@ class LanceStore:
     LanceDB where there is a table; else it is imported when one is made.
     """
 
-    capabilities = frozenset({"keyword", "phrases", "vectors", "persistent"})
+    capabilities = frozenset({"keyword", "phrases", "counts", "vectors", "persistent"})
 
     def __init__(
         self,
@@ -142,15 +142,26 @@ class LanceStore:
     ) -> KeywordMatches:
         """The best matches in the live build."""
         from commonplace.plugin import KeywordMatches
-        from commonplace_lancedb.keyword import keyword
+        from commonplace_lancedb.keyword import holders_of, keyword
         from commonplace_lancedb.reading import found
 
         deadline.check("the keyword search")
         with self._reading(deadline) as (head, snapshot):
             if snapshot is None or head.live is None:
                 return KeywordMatches()
-            ranked = keyword(snapshot, head.live, query, where, limit, deadline)
-            return KeywordMatches(found(snapshot, head.live, ranked))
+            live = head.live
+            ranked = keyword(snapshot, live, query, where, limit, deadline)
+            holders = holders_of(snapshot, live, query.should, deadline)
+            return KeywordMatches(found(snapshot, live, ranked), live.total.chunks, holders)
+
+    def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
+        """How many chunks of the live build hold each of ``tokens``."""
+        from commonplace_lancedb.keyword import holders_of
+
+        with self._reading() as (head, snapshot):
+            if snapshot is None or head.live is None:
+                return dict.fromkeys(tokens, 0)
+            return holders_of(snapshot, head.live, tokens, NEVER)
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """The spaces of the namespace, and what they cover of the live build."""

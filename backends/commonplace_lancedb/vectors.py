@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from commonplace.plugin import Nearest
+from commonplace.plugin import Nearest, newest_first
 from commonplace_lancedb.errors import ConflictError, translated
 from commonplace_lancedb.head import (
     Space,
@@ -205,7 +205,7 @@ def _scored(
     """Candidates by cosine, ties in order; and the least score that Lance gave one of them."""
     import numpy as np
 
-    columns = ("id", "source", "path", "position", column)
+    columns = ("id", "day", "source", "path", "position", column)
     rows = snapshot.nearest(query, column, scope, columns, wanted, deadline, probes=probes)
     if not rows.num_rows:
         return [], -1.0
@@ -219,6 +219,7 @@ def _scored(
     cosines = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
     keys = zip(
         (-np.clip(cosines, -1.0, 1.0)).tolist(),
+        map(newest_first, rows["day"].to_pylist()),
         map(text_out, rows["source"].to_pylist()),
         map(text_out, rows["path"].to_pylist()),
         rows["position"].to_pylist(),
@@ -226,4 +227,4 @@ def _scored(
         strict=True,
     )
     least = 1.0 - max(rows["_distance"].to_pylist())
-    return [(id_, -negative) for negative, _, _, _, id_ in sorted(keys)], least
+    return [(row[-1], -row[0]) for row in sorted(keys)], least

@@ -6,12 +6,12 @@ from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import DeclinedError
+from commonplace.plugin import DeclinedError, newest_first
 from commonplace_sqlite.rows import ids_in, indexable, text_in, text_out
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import apsw
 
@@ -89,7 +89,7 @@ _MORE = 16
 """Rows to ask for beyond the limit: they cost nothing, and show where a run of equals ends."""
 
 _POSITIONS = """
-SELECT c.id, d.source, d.path, c.ordinal
+SELECT c.id, d.day, d.source, d.path, c.ordinal
 FROM chunk_<n> AS c JOIN document_<n> AS d ON d.id = c.document
 WHERE c.id IN (SELECT value FROM json_each(?))
 """
@@ -108,13 +108,13 @@ def any_of(tokens: Sequence[str]) -> str:
 def best(
     connection: apsw.Connection, build: int, expression: str, clauses: Sequence[Clause], limit: int
 ) -> Ranked:
-    """The best ``limit`` rows and their scores (above 0), ties by source, path and position.
+    """The best ``limit`` rows and their scores (above 0), ties as in :func:`in_order`.
 
     To score is to weigh each phrase of ``expression`` by BM25, those after NOT left aside.
     """
     rows = _rows(connection, build, _BEST, expression, clauses, limit + _MORE)
     if len(rows) == limit + _MORE and rows[-1][1] == rows[limit - 1][1]:
-        # Source, path and position decide between ties, so all of them are needed.
+        # Day, source, path and position decide between ties, so all of them are needed.
         rows = _rows(connection, build, _NOT_WORSE, expression, clauses, rows[-1][1])
     return in_order(connection, build, [(id_, -score) for id_, score in rows], limit)
 
@@ -128,7 +128,7 @@ def all_scores(
 
 
 def in_order(connection: apsw.Connection, build: int, ranked: Ranked, limit: int) -> Ranked:
-    """The first ``limit`` by score, ties by source, path and position in the document."""
+    """The first ``limit`` by score; ties by day, newest first, then source, path and position."""
     ranked.sort(key=lambda row: -row[1])
     # Only rows that can still be among them: looking up the rest would be wasted.
     while len(ranked) > limit and ranked[-1][1] < ranked[limit - 1][1]:
@@ -138,8 +138,11 @@ def in_order(connection: apsw.Connection, build: int, ranked: Ranked, limit: int
         return ranked
     ids = ids_in(id_ for id_, score in ranked if score in tied)
     rows: Any = connection.execute(of_build(_POSITIONS, build), (ids,))
-    positions = {id_: (text_out(source), text_out(path), at) for id_, source, path, at in rows}
-    nowhere = ("", "", 0)
+    positions = {
+        id_: (newest_first(day), text_out(source), text_out(path), at)
+        for id_, day, source, path, at in rows
+    }
+    nowhere = (0, "", "", 0)
     ranked.sort(key=lambda row: (-row[1], positions.get(row[0], nowhere)))
     return ranked[:limit]
 
@@ -174,8 +177,8 @@ _PATHS = "SELECT id, path FROM document_<n> WHERE <condition>"
 def restriction_of(connection: apsw.Connection, build: int, where: Where) -> Clause:
     """The condition that a row's document passes ``where``; of no words if there are no filters."""
     condition, values = _condition(where)
-    if where.paths:
-        ids = _matching(connection, build, where.paths, (condition, values))
+    if where.paths or where.not_paths:
+        ids = _matching(connection, build, where, (condition, values))
         condition, values = "id IN (SELECT value FROM json_each(?))", (ids_in(ids),)
     return (_filled(_PASSES, build, condition), values) if condition else ("", ())
 
@@ -183,8 +186,8 @@ def restriction_of(connection: apsw.Connection, build: int, where: Where) -> Cla
 def documents_passing(connection: apsw.Connection, build: int, where: Where) -> list[int] | None:
     """The ids of the documents that pass ``where``; ``None`` if there are no filters."""
     condition, values = _condition(where)
-    if where.paths:
-        return _matching(connection, build, where.paths, (condition, values))
+    if where.paths or where.not_paths:
+        return _matching(connection, build, where, (condition, values))
     if not condition:
         return None
     rows: Any = connection.execute(_filled(_PASSING, build, condition), values)
@@ -197,6 +200,9 @@ def _condition(where: Where) -> Clause:
     if where.sources is not None:
         conditions.append(f"source IN ({','.join('?' * len(where.sources))})")
         values += [text_in(source) for source in sorted(where.sources)]
+    if where.not_sources:
+        conditions.append(f"source NOT IN ({','.join('?' * len(where.not_sources))})")
+        values += [text_in(source) for source in sorted(where.not_sources)]
     if where.after is not None:
         conditions.append("day >= ?")
         values.append(where.after)
@@ -206,10 +212,8 @@ def _condition(where: Where) -> Clause:
     return " AND ".join(conditions), tuple(values)
 
 
-def _matching(
-    connection: apsw.Connection, build: int, patterns: tuple[str, ...], others: Clause
-) -> list[int]:
-    """The documents whose paths match one of ``patterns``, and that pass the other filters.
+def _matching(connection: apsw.Connection, build: int, where: Where, others: Clause) -> list[int]:
+    """The documents that pass the filters of paths, and the others.
 
     Matched in Python, so that a glob means here what it means to every other store; SQLite only
     leaves out the paths that do not begin as a pattern does. Paths that are no valid text are
@@ -219,17 +223,20 @@ def _matching(
 
     from commonplace.plugin import glob_regex  # few searches name a path
 
-    matches = re.compile("|".join(map(glob_regex, patterns))).fullmatch
+    patterns = where.paths
+    matches = re.compile("|".join(map(glob_regex, patterns)) or ".*", re.DOTALL).fullmatch
+    unwanted = re.compile("|".join(map(glob_regex, where.not_paths)) or "(?!)").fullmatch
     condition, values = others
     conditions = [condition] if condition else []
     beginnings = [_beginning(pattern) for pattern in patterns]
-    if all(beginnings):
+    if beginnings and all(beginnings):
         some = " OR ".join("substr(path, 1, ?) = ?" for _ in beginnings)
         conditions.append(f"({some} OR typeof(path) = 'blob')")
         values += tuple(value for text in beginnings for value in (len(text), text))
     sql = _filled(_PATHS, build, " AND ".join(conditions) or "TRUE")
     rows: Any = connection.execute(sql, values)
-    return [id_ for id_, path in rows if matches(text_out(path))]
+    paths = [(id_, text_out(path)) for id_, path in rows]
+    return [id_ for id_, path in paths if matches(path) and not unwanted(path)]
 
 
 def _beginning(pattern: str) -> str:
@@ -302,6 +309,28 @@ def _most(chunks: int, documents: int) -> float:
     """The most that a term in ``documents`` chunks, or more, adds to a score."""
     weight = log((chunks - documents + 0.5) / (documents + 0.5))
     return _MOST_PER_WEIGHT * (weight if weight > 0 else 1e-6)
+
+
+_HOLDERS = "SELECT count(*) FROM fts_<n> WHERE fts_<n> MATCH ?"
+
+
+def holders_of(
+    connection: apsw.Connection, live: LiveBuild, tokens: Collection[str]
+) -> dict[str, int] | None:
+    """How many chunks hold each of ``tokens``, of common ones at least how many.
+
+    ``None`` where the tokenizer is FTS5's own, for it knows other tokens.
+    """
+    if live.tokenizer is not None:
+        return None
+    stored = {token: indexable(token) for token in tokens}
+    common = common_terms(connection, live, list(stored.values())) if live.counted else {}
+    sql = of_build(_HOLDERS, live.id)
+    return {
+        token: common.get(as_stored) or connection.execute(sql, (phrase((as_stored,)),)).get
+        for token, as_stored in stored.items()
+        if token
+    }
 
 
 _LOOK_UP = "SELECT term, documents FROM common_<n> WHERE term IN (<tokens>)"

@@ -40,7 +40,7 @@ class SqliteStore:
     to wait for another process's lock on the file. The file is opened at first use.
     """
 
-    capabilities = frozenset({"keyword", "phrases", "vectors", "append", "persistent"})
+    capabilities = frozenset({"keyword", "phrases", "counts", "vectors", "append", "persistent"})
 
     def __init__(
         self,
@@ -55,6 +55,8 @@ class SqliteStore:
     ) -> None:
         self._database = Database(path, vfs=vfs, busy_ms=busy_ms)
         self._tokenizer = tokenizer
+        if tokenizer is not None:  # FTS5 makes tokens of its own
+            self.capabilities = self.capabilities - {"counts"}
         self._written = 0
         self._extension = vectors, vector_extension
         self._search = search
@@ -123,8 +125,20 @@ class SqliteStore:
                 from commonplace_sqlite.trigram import keyword
             else:
                 from commonplace_sqlite.keyword import keyword
-            ranked = keyword(connection, live, query, where, limit)
-            return KeywordMatches(rows.found(connection, live.id, ranked))
+            from commonplace_sqlite.keyword import holders_of
+
+            return KeywordMatches(
+                rows.found(connection, live.id, keyword(connection, live, query, where, limit)),
+                live.chunks,
+                holders_of(connection, live, query.should),
+            )
+
+    def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
+        """How many chunks of the live build hold each of ``tokens``."""
+        from commonplace_sqlite.keyword import holders_of
+
+        with self._live() as found:
+            return dict.fromkeys(tokens, 0) if found is None else holders_of(*found, tokens) or {}
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """The spaces of the file, and what they cover of the live build."""

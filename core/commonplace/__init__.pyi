@@ -51,6 +51,7 @@ from commonplace.model.search import Fallback as Fallback
 from commonplace.model.search import Hit as Hit
 from commonplace.model.search import SearchResult as SearchResult
 from commonplace.model.search import Step as Step
+from commonplace.model.search import UnknownWord as UnknownWord
 from commonplace.tools.answers import ToolAnswer as ToolAnswer
 from commonplace.tools.definitions import ToolDefinition as ToolDefinition
 from commonplace.tools.recall import Recall as Recall

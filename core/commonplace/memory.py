@@ -202,8 +202,10 @@ class Memory:
         """Return the best passages for ``query``, best first.
 
         ``query`` is a question or words, in any language. A ``"quoted phrase"`` must be present, a
-        ``-word`` must not; ``path:memory/projects``, ``after:2026-01-31``, ``before:2026-02`` and
-        ``source:memory`` restrict the search. ``max_results`` (1 or more) and ``min_score`` (0..1)
+        ``-word`` must not; ``path:memory/projects``, ``-path:drafts``, ``after:2026-01-31``,
+        ``after:last-week``, ``before:2026-Q3`` and ``source:memory`` restrict the search; what of
+        them is not understood is said in the ``notes``. ``max_results`` (1 or more) and
+        ``min_score`` (0..1: whatever scores less is left out)
         default to the keys ``query.maxResults`` and ``query.minScore``. An empty index is built
         first, with ``progress`` reports; a few changed files are indexed before the search, and
         further ones are counted in ``stale``. ``session_key`` names the chat that searches, for
@@ -390,4 +392,4 @@ class Memory:
 
     @cached_property
     def _steps(self) -> Searcher:
-        return make_searcher(self.host, self.settings, self._analyser, self._sources)
+        return make_searcher(self.host, self.settings, self._analyser, self._sources, self._clock)

@@ -130,6 +130,7 @@ from commonplace.model.search import Phrase as Phrase
 from commonplace.model.search import Query as Query
 from commonplace.model.search import StoredChunk as StoredChunk
 from commonplace.model.search import Where as Where
+from commonplace.model.search import newest_first as newest_first
 from commonplace.model.tuples import NamedTuple as NamedTuple
 from commonplace.protocols.contexts import ChunkerContext as ChunkerContext
 from commonplace.protocols.contexts import ManagerContext as ManagerContext

@@ -39,19 +39,44 @@ _QUERIES = """
 ## Query syntax
 
 Words, in any language, joined by *or*: the more of them a piece of a note has, and the rarer they
-are, the higher it ranks. Everything that does not match one of these forms is words, too:
+are, the higher it ranks, and of equal ones the newest note. `project OR product` is the same as
+`project product`. Everything that does not match one of these forms is words, too:
 
 - `"these words"`: only pieces with these words next to each other. If there are none, the most
-  similar pieces are shown, with a note.
+  similar pieces are shown, with a note. `"these words" OR "others"`: either will do. There is no
+  `AND`: quote each word that must be there.
 - `-word`, `-"these words"`: no pieces with these. Put a query that begins with one after `--`.
-- `path:memory/projects`: only that note, or the notes below that folder, with paths as in results.
-  `path:memory/**/2026-*.md`: `*` and `?` match inside a folder, `**` across folders. Write
-  `path:"my notes"` for a path with blanks.
-- `after:2026-10-01`, `before:2026-10`, `before:2025`: only notes named after a day in
-  that range.
-- `source:memory`: only that source.
+  There must be something else to search for.
+- `path:memory/projects`: only that note, or the notes below that folder, with paths as in
+  results. `path:memory/**/2026-*.md`: `*` and `?` match inside a folder, `**` across folders.
+  Write `path:"my notes"` for a path with blanks. `-path:drafts`: not those.
+- `after:2026-10-01`, `before:2026-10`, `before:2026-Q3`: only notes with a day from the first, or
+  to the last day of that time, these included. Understood are days, months, quarters, weeks
+  (`2026-W45`) and years; `7d`, `2w`, `3m`, `1y` (ago); `today`, `yesterday`, `monday`,
+  `last-week`, `this-month`, `last-year`, `november`, `nov-2025`; and in Chinese, Japanese, Korean
+  and Thai, such as `上周`, `昨日`, `3个月前`, `2026年3月`. A month or weekday without a year or
+  week is the last one that has begun. They go by the time zone of the system, or that of
+  `query.timeZone`.
+- `source:memory`: only that source. `-source:sessions`: not that one.
 
-Several `path:`, or several `source:`, are alternatives; all other forms narrow the search.
+Several `path:`, or several `source:`, are alternatives; all other forms narrow the search. A
+filter that is not understood is left out, and a note says so.
+
+## What the results say
+
+- The score, 0 to 1, is about the share of the query's information that the piece holds, whether
+  there are two notes or two thousand: rare words count more than common ones, words that no note
+  has count as much as the others do in the mean, and a piece of usual length with every word once
+  has 0.8. What vectors find is scored by the cosine. `--min-score`, or `query.minScore` in the
+  configuration, leaves out whatever scores less, and a note says how many that were.
+- A dated note loses up to a tenth of its score with age, half of that in 30 days
+  (`query.hybrid.recency`); notes without a day lose nothing.
+- Dated notes whose matching lines differ in nothing but numbers are shown as one, the newest,
+  with `+8 older like this` (`query.fold`); `--json` lists their citations in `similar`.
+- `weak match` marks what scores less than 0.4 times the best.
+- Words that no note has are named, with the likely word for one that is mistyped.
+- A snippet is valid Markdown: a block of code that is cut is closed, rows of a table have its
+  header.
 """
 
 

@@ -7,6 +7,7 @@ from math import exp, log
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import with_step
+from commonplace_ranking.fusion import days_since_epoch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,17 +51,11 @@ class TemporalDecay:
         day = hit.chunk.day
         if day is None:
             return with_step(hit, self.id, hit.score, "no date")
-        age = now / _DAY - _days_since_epoch(day)
+        age = now / _DAY - days_since_epoch(day)
         factor = max(floor, decay_factor(age, self._half_life))
         return with_step(
             hit, self.id, hit.score * factor, f"x {factor:.3f}, {max(0, int(age))} days"
         )
-
-
-def _days_since_epoch(day: str) -> int:
-    from datetime import date
-
-    return date.fromisoformat(day).toordinal() - date(1970, 1, 1).toordinal()
 
 
 _TOKEN = re.compile(r"\w+")

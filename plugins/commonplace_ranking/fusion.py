@@ -1,4 +1,4 @@
-"""Fusion: one score in 0..1 from the raw scores and ranks that the arms gave a hit."""
+"""The rankers of every search: fusion of what the arms say of a hit, and the prior of recency."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ def unit_score(said: ArmScore, *, compat: bool = False) -> float:
 
     ``bm25`` saturates, s / (s + 8) with s half a point above the raw score: the best hit of a bad
     list stays low, whatever else is in the list. The original's map, s / (s + 1) of the raw score,
-    serves ``compat``. ``cosine`` loses its negative half.
+    serves ``compat``. A store that counts gives the evidence of its scores, which is taken instead:
+    it means the same in any workspace. ``cosine`` loses its negative half.
     ``rank`` and ``opaque`` scores count by rank alone, 1 / rank, unless they are 0..1 already.
     """
     if said.kind == "bm25":
         if said.raw <= 0:
             return 0.0
+        if said.evidence is not None and not compat:
+            return said.evidence
         score, half = (said.raw, 1.0) if compat else (said.raw + BM25_LEAST, BM25_HALF)
         return score / (score + half)
     if said.kind == "cosine" or (said.kind == "opaque" and 0 <= said.raw <= 1):
@@ -97,6 +100,48 @@ class Weighted:
         score = self._vector * vector + self._text * text
         note = f"{self._vector:.2g} x {vector:.3f} + {self._text:.2g} x {text:.3f}"
         return with_step(hit, self.id, score, note)
+
+
+_DAY = 86_400.0
+
+
+class Recency:
+    """Lowers the score of a dated chunk a little with its age; undated ones keep theirs.
+
+    score x (1 - weight x (1 - 0.5 ^ (age / half-life))): never less than ``1 - weight`` of it, so
+    that an exact identifier in an old note stays ahead of what merely is new.
+    """
+
+    id = "recency"
+    stage: Literal["adjust"] = "adjust"
+    needs: frozenset[str] = frozenset({"dates"})
+
+    def __init__(self, weight: float = 0.1, half_life_days: float = 30.0) -> None:
+        if not 0 <= weight <= 1 or half_life_days <= 0:
+            raise ValueError("a weight is 0 to 1, and a half-life more than 0 days")
+        self._weight = weight
+        self._half_life = half_life_days
+
+    def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
+        """Apply the prior; notes of the future count as today's."""
+        today = int(context.now // _DAY)
+        return [self._aged(hit, today) for hit in hits]
+
+    def _aged(self, hit: Candidate, today: int) -> Candidate:
+        day = hit.chunk.day
+        if day is None:
+            return with_step(hit, self.id, hit.score, "no date")
+        age = max(0, today - days_since_epoch(day))
+        factor = 1 - self._weight * (1 - 0.5 ** (age / self._half_life))
+        return with_step(hit, self.id, hit.score * factor, f"x {factor:.3f}, {age} days")
+
+
+def days_since_epoch(day: str) -> int:
+    """The number of an ISO date, 0 for 1970-01-01 (by hand: importing datetime costs a search)."""
+    year, month, date = map(int, day.split("-"))
+    year -= month < 3  # a year ends with February
+    leap_days = year // 4 - year // 100 + year // 400
+    return 365 * year + leap_days + (153 * ((month + 9) % 12) + 2) // 5 + date - 719_469
 
 
 K = 60

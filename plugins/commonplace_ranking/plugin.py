@@ -41,6 +41,28 @@ class TemporalDecaySettings(Group):
     )
 
 
+class RecencySettings(Group):
+    """``query.hybrid.recency``."""
+
+    weight: float = setting(
+        "Largest share of its score that a dated note loses with age; 0 switches it off. It does "
+        "not run beside `temporalDecay`.",
+        default=0.1,
+        minimum=0,
+        maximum=1,
+        clamp=(0, 1),
+        tunable=True,
+    )
+    half_life_days: int = setting(
+        "Age at which half of that share is lost.",
+        default=30,
+        unit="days",
+        minimum=1,
+        clamp=(1, None),
+        tunable=True,
+    )
+
+
 @hookimpl
 def commonplace_register_rankers(register: RankerRegistrar) -> None:
     """Register them; the profile and their ``enabled`` decide which run."""
@@ -53,6 +75,12 @@ def commonplace_register_rankers(register: RankerRegistrar) -> None:
         "weighted", _weighted, summary="fusion by weighted sum of vector and keyword score"
     )
     register.ranker("rrf", _rrf, summary="fusion by reciprocal rank")
+    register.ranker(
+        "recency",
+        _recency,
+        summary="of nearly equal hits the newer dated note first",
+        config=RecencySettings,
+    )
     register.ranker(
         "temporal_decay",
         _temporal_decay,
@@ -88,6 +116,13 @@ def _rrf(_context: RankerContext) -> Ranker:
     from commonplace_ranking.fusion import ReciprocalRank
 
     return ReciprocalRank()
+
+
+def _recency(context: RankerContext) -> Ranker:
+    from commonplace_ranking.fusion import Recency
+
+    settings = context.config or RecencySettings()
+    return Recency(settings.weight, settings.half_life_days)
 
 
 def _temporal_decay(context: RankerContext) -> Ranker:

@@ -43,6 +43,7 @@ COLUMNS = {
     "TestSingle": "single",
     "TestWeighted": "weighted",
     "TestReciprocalRank": "rrf",
+    "TestRecency": "recency",
     "TestTemporalDecay": "temporal_decay",
     "TestLexicalBoost": "lexical_boost",
     "TestMmr": "mmr",

@@ -283,7 +283,7 @@ BROKEN: list[tuple[type[InMemoryStore], str]] = [
     (FiltersAfterwards, "test_a_filter_looks_past_nearer_chunks"),
     (FindsEachVectorOnce, "test_the_nearest_are_found"),
     (SaysExactWhereItIsNot, "test_the_nearest_are_found"),
-    (OrdersEqualsByAge, "test_equally_near_chunks_are_ordered_by_source_path_and_place"),
+    (OrdersEqualsByAge, "test_equally_near_chunks_are_ordered_by_day_source_path_and_place"),
     (RaisesForUnknownSpaces, "test_where_there_is_nothing_nothing_is_found"),
     (HasOneSpace, "test_spaces_never_mix"),
     (SearchesTheFillingBuild, "test_vectors_of_a_filling_build_are_invisible"),

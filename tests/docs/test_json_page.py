@@ -29,7 +29,7 @@ from commonplace.model.reports import (
     SyncReport,
     SyncState,
 )
-from commonplace.model.search import Fallback, SearchResult
+from commonplace.model.search import Fallback, SearchResult, UnknownWord
 from commonplace.sample import copy_workspace
 
 if TYPE_CHECKING:
@@ -178,7 +178,9 @@ def bad_config(tmp_path: Path) -> str:
 def test_search(run: Callable[..., dict[str, Any]]) -> None:
     run("index")
     (table,) = documented()["search"]
-    fallen = result_json(SearchResult(hits=(), backend="builtin", fallback=FALLBACK), explain=True)
+    unknown = (UnknownWord(word="deply", suggestion="deploy"),)
+    result = SearchResult(hits=(), backend="builtin", fallback=FALLBACK, unknown=unknown)
+    fallen = result_json(result, explain=True)
     check(table, run("search", "tide", "--explain"), constructed({**PLACE, **fallen}))
 
 

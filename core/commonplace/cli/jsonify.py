@@ -74,6 +74,7 @@ def result_json(result: SearchResult, *, explain: bool) -> dict[str, Any]:
         "fallback": result.fallback,
         "stale": result.stale,
         "notes": result.notes,
+        "unknownWords": result.unknown,
     } | ({"arms": result.arms} if explain else {})
 
 
@@ -88,6 +89,9 @@ def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
         "citation": hit.citation,
         "heading": hit.heading,
         "trust": hit.trust,
+        "day": hit.day,
+        "similar": hit.similar,
+        "weak": hit.weak,
     }
     return facts | {"explain": hit.explain} if explain else facts
 

@@ -33,12 +33,16 @@ CHUNK_SIZES: Mapping[str, Mapping[str, int]] = MappingProxyType(
 """Size and overlap of chunkers that differ from the default, in tokens."""
 
 RANKERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"default": ("weighted",), "compat": ("weighted", "lexical_boost")}
+    {"default": ("weighted", "recency"), "compat": ("weighted", "lexical_boost")}
 )
 """The rankers of each profile."""
 
 SWITCHED_RANKERS = ("temporal_decay", "mmr")
 """Rankers that a profile's chain gets, in this order, where their ``enabled`` is true."""
+
+
+REPLACED_RANKERS: Mapping[str, str] = MappingProxyType({"temporal_decay": "recency"})
+"""Rankers of a profile's chain that do not run beside one that is switched on."""
 
 
 class Owner(NamedTuple):
@@ -61,6 +65,7 @@ SEARCH_KEYS: Mapping[str, Owner] = MappingProxyType(
         "sync.sessions.deltaBytes": Owner(_AGENTS, "deltaBytes"),
         "sync.sessions.deltaMessages": Owner(_AGENTS, "deltaMessages"),
         "query.hybrid.mmr": Owner((_entry("mmr"),)),
+        "query.hybrid.recency": Owner((_entry("recency"),)),
         "query.hybrid.temporalDecay": Owner((_entry("temporal_decay"),)),
         "qmd.extraCollections": Owner(("memory.qmd",), "extraCollections"),
     }

@@ -83,12 +83,24 @@ class QuerySettings(Group):
         minimum=1,
         tunable=True,
     )
-    min_score: float = setting(
-        "Least score of a hit that vectors found, 0 to 1.",
-        default=0.35,
+    min_score: float | None = setting(
+        "Least score of a hit, 0 to 1; the same as `--min-score` of a search.",
+        default=None,
         minimum=0,
         maximum=1,
         clamp=(0, 1),
+        shown="none; 0.35 for what vectors alone found",
+        tunable=True,
+    )
+    fold: bool = setting(
+        "Show dated notes that say the same but for numbers as one hit, the newest.",
+        default=True,
+        tunable=True,
+    )
+    time_zone: str | None = setting(
+        "Time zone that words like `after:yesterday` go by, such as `Europe/Berlin`.",
+        default=None,
+        shown="the system's",
         tunable=True,
     )
     embedding_seconds: int | None = setting(

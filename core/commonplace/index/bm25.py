@@ -11,7 +11,8 @@ from commonplace.files.roots import glob_regex
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from commonplace.model.chunks import Terms
     from commonplace.model.search import KeywordQuery, Phrase, Where
@@ -44,6 +45,11 @@ def term_counts(terms: Terms) -> TermCounts:
     return TermCounts(counts, length)
 
 
+def holders_of(tokens: AbstractSet[str], chunks: Iterable[TermCounts]) -> Counter[str]:
+    """How many of ``chunks`` have each of ``tokens``; 0 for what none has."""
+    return Counter(token for item in chunks for token in tokens & item.counts.keys())
+
+
 def bm25(
     tokens: Sequence[str], chunks: Mapping[K, TermCounts], *, total: int, average: float
 ) -> dict[K, float]:
@@ -54,7 +60,7 @@ def bm25(
     mean length in tokens. A token that stands twice in ``tokens`` counts twice.
     """
     asked = set(tokens)
-    holders = Counter(token for item in chunks.values() for token in asked & item.counts.keys())
+    holders = holders_of(asked, chunks.values())
     # Without the bound a token that most chunks have would count against them.
     weights = {
         token: max(log((total - holders[token] + 0.5) / (holders[token] + 0.5)), 1e-6)
@@ -96,11 +102,14 @@ def matches_terms(terms: Terms, query: KeywordQuery) -> bool:
 def passing(where: Where) -> Callable[[str, str, str | None], bool]:
     """Whether a document of this source, path and day passes ``where``."""
     globs = [re.compile(glob_regex(pattern)).fullmatch for pattern in where.paths]
+    unwanted = [re.compile(glob_regex(pattern)).fullmatch for pattern in where.not_paths]
 
     def passes(source: str, path: str, day: str | None) -> bool:
         return (
             (where.sources is None or source in where.sources)
             and (not globs or any(glob(path) for glob in globs))
+            and source not in where.not_sources
+            and not any(glob(path) for glob in unwanted)
             and (where.after is None or (day is not None and day >= where.after))
             and (where.before is None or (day is not None and day <= where.before))
         )

@@ -19,7 +19,7 @@ from commonplace.errors import (
 from commonplace.index.builds import build_identity, can_answer, live_build
 from commonplace.index.planning import MissingSource, with_scans
 from commonplace.index.syncing import IndexSync, SyncOptions
-from commonplace.model.search import Arm, Fallback
+from commonplace.model.search import Arm, Fallback, Information
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Finding, StoreHealth
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import KeywordQuery, Phrase, Query, StoredChunk, Where
-    from commonplace.protocols.parts import Chunker, Source, Store, VectorStore
+    from commonplace.protocols.parts import Chunker, CountingStore, Source, Store, VectorStore
     from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 
@@ -276,7 +276,8 @@ def keyword_arm(
     """The best ``limit`` chunks by BM25; the first 20 get a bonus for word order.
 
     Their score is BM25 x (1 + 0.5 x :func:`neighbour_share`). The other chunks keep their order
-    behind them: a bonus for more than 20 hits measured the same.
+    behind them: a bonus for more than 20 hits measured the same. Of a store that counts the chunks
+    that hold a token each has its evidence, too.
     """
     if not query.should:
         return Arm("keyword", "bm25", ())
@@ -291,7 +292,17 @@ def keyword_arm(
         ]
         head.sort(key=lambda item: -item.score)  # stable: equal scores keep the store's order
         found[:_DEPTH] = head
-    return Arm("keyword", "bm25", tuple(found[:limit]))
+    found = found[:limit]
+    if matches.holders is None:
+        return Arm("keyword", "bm25", tuple(found))
+    evidence = Information(query, matches.chunks, matches.holders)
+    return Arm(
+        "keyword",
+        "bm25",
+        tuple([item._replace(evidence=evidence.of(item.score)) for item in found]),
+        unknown=evidence.unknown,
+        holders=cast("CountingStore", store).holders,
+    )
 
 
 def neighbour_share(body: str, neighbours: Sequence[tuple[str, str]]) -> float:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from attrs import evolve
 
 from commonplace.errors import IndexUnavailableError
-from commonplace.index.bm25 import TermCounts, bm25, matches_terms, passing, term_counts
+from commonplace.index.bm25 import TermCounts, bm25, holders_of, matches_terms, passing, term_counts
 from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.documents import Build, StoredDocument, StoreHealth
-from commonplace.model.search import Found, KeywordMatches, StoredChunk
+from commonplace.model.search import Found, KeywordMatches, StoredChunk, newest_first
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.lock import Lease
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from commonplace.model.chunks import AnalysedChunk, Change
@@ -50,9 +50,10 @@ class StoredRow(NamedTuple):
         )
 
     @property
-    def order(self) -> tuple[str, str, int]:
+    def order(self) -> tuple[int, str, str, int]:
         """What chunks of equal scores are sorted by."""
-        return self.document.source, self.document.path, self.place
+        put = self.document
+        return newest_first(put.day), put.source, put.path, self.place
 
 
 class StoredEntry(NamedTuple):
@@ -213,11 +214,23 @@ class SimpleStore:
             row
             for row in _timed(rows, deadline)
             if row.id in scores
-            and passes(*row.order[:2], row.document.day)
+            and passes(row.document.source, row.document.path, row.document.day)
             and matches_terms(row.analysed.terms, query)
         ]
         hits.sort(key=lambda row: (-scores[row.id], *row.order))
-        return KeywordMatches(tuple(row.found(scores[row.id]) for row in hits[: max(0, limit)]))
+        asked = set(query.should)
+        holders = holders_of(asked, counted.values())
+        return KeywordMatches(
+            tuple(row.found(scores[row.id]) for row in hits[: max(0, limit)]),
+            chunks=len(rows),
+            holders={token: holders[token] for token in asked},
+        )
+
+    def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
+        """How many chunks of the live build hold each of ``tokens``."""
+        rows = (TermCounts(row.counts, row.length) for row in self._live().rows())
+        found = holders_of(set(tokens), rows)
+        return {token: found[token] for token in tokens}
 
     def health(self, *, deep: bool = False, counts: bool = True) -> StoreHealth:
         """Counts of the live build; a deep check also names who else writes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log, tanh
 from typing import TYPE_CHECKING, Literal
 
 from commonplace.model.tuples import NamedTuple, Record
@@ -30,12 +31,20 @@ class Where(NamedTuple):
     ``paths`` are globs on the stored path, of which one must match (``*`` does not cross ``/``,
     ``**`` does; a pattern without wildcards matches the path itself and everything under it).
     ``after`` and ``before`` are ISO dates, inclusive; only dated documents pass them.
+    ``not_paths`` and ``not_sources`` are what must not match.
     """
 
     sources: frozenset[str] | None = None
     paths: tuple[str, ...] = ()
     after: str | None = None
     before: str | None = None
+    not_paths: tuple[str, ...] = ()
+    not_sources: frozenset[str] = frozenset()
+
+
+def newest_first(day: str | None) -> int:
+    """A sort key of ISO dates: the newest day first, what has none last."""
+    return -int(day.replace("-", "")) if day else 0
 
 
 class KeywordQuery(NamedTuple):
@@ -45,12 +54,15 @@ class KeywordQuery(NamedTuple):
     token of ``should`` (the host puts the tokens of ``must`` into ``should`` too). Its score is
     BM25 over ``should``; a token that stands twice counts twice. With ``should`` empty nothing
     matches. ``neighbours`` are pairs of query words that stood side by side, for the second pass.
+    ``beside`` are those tokens of ``should`` that stand for a part or a joining of words: they help
+    to find, and nothing is missing where no chunk has one.
     """
 
     should: tuple[str, ...] = ()
     must: tuple[Phrase, ...] = ()
     must_not: tuple[Phrase, ...] = ()
     neighbours: tuple[tuple[str, str], ...] = ()
+    beside: frozenset[str] = frozenset()
 
 
 class Query(NamedTuple):
@@ -97,12 +109,38 @@ class Found(NamedTuple):
 class KeywordMatches(NamedTuple):
     """Chunks by BM25 (above 0), best first, read in one transaction.
 
-    More fields may follow, with defaults, for stores that declare what fills them: term statistics
-    (the number of chunks, how many contain each token of the query, and of each chunk found its
-    token counts and its length) are to be such an ability.
+    Stores that declare ``counts`` also give the number of ``chunks`` of the live build, and how
+    many of them hold each token of ``should``, whatever the filters; of frequent ones nearly so
+    many. More fields may follow, with defaults.
     """
 
     found: tuple[Found, ...] = ()
+    chunks: int = 0
+    holders: Mapping[str, int] | None = None
+
+
+class Information:
+    """How much of a query's information a BM25 score is: the same in small and large workspaces.
+
+    A token tells what BM25 weighs it. A word that no chunk holds has no such weight: it tells as
+    much as the others do in the mean. ``unknown`` are all such tokens.
+    """
+
+    def __init__(self, query: KeywordQuery, chunks: int, holders: Mapping[str, int]) -> None:
+        known = list(filter(None, map(holders.get, query.should)))
+        # What a chunk of usual length scores that holds each token once.
+        self._once = sum(max(log((chunks - n + 0.5) / (n + 0.5)), 1e-6) for n in known)
+        self.unknown = frozenset(token for token in query.should if not holders.get(token))
+        missing = len(self.unknown - query.beside)
+        self._share = len(known) / (len(known) + missing) if known else 0.0
+
+    def of(self, score: float) -> float:
+        """The evidence (0..1) of a chunk with this BM25 score; it grows with the score.
+
+        About the share of the query's information that the chunk holds. A chunk of usual length
+        that holds each word once has 0.8, more where they are repeated or fill a short note.
+        """
+        return self._share * tanh(1.1 * score / self._once) if self._once else 0.0
 
 
 class Fallback(Record):
@@ -125,6 +163,9 @@ class Arm(NamedTuple):
     ``fallback`` says in whose place. ``note`` tells the user why an arm that was wanted is empty.
     ``lacking`` counts the chunks without a vector that this arm could find.
 
+    ``unknown`` are the tokens of the query that no chunk holds, where the engine knows; ``holders``
+    counts the chunks that hold further tokens. It may be called while the engine is open.
+
     ``vectors`` gives the unit vectors (float32, little-endian) that chunks of this engine have in
     the space of the query's embedding, by id, for rankers that compare hits with one another; it
     is called only by those, and while the engine is open.
@@ -141,6 +182,8 @@ class Arm(NamedTuple):
     note: str = ""
     vectors: Callable[[Collection[ChunkId]], Mapping[ChunkId, bytes]] | None = None
     lacking: int = 0
+    unknown: frozenset[str] = frozenset()
+    holders: Callable[[Collection[str]], Mapping[str, int]] | None = None
 
 
 class Nearest(NamedTuple):
@@ -156,12 +199,13 @@ class Nearest(NamedTuple):
 
 
 class ArmScore(Record):
-    """What an arm said of a hit: its raw score, and its 1-based rank there."""
+    """What an arm said of a hit: its raw score, its 1-based rank there, and its evidence (0..1)."""
 
     arm: str
     kind: ArmKind
     raw: float
     rank: int
+    evidence: float | None = None
 
 
 class Step(Record):
@@ -181,11 +225,15 @@ class Explanation(Record):
 
 
 class Candidate(NamedTuple):
-    """A chunk on its way through the rankers. ``score`` is 0..1 once a ``fuse`` ranker has run."""
+    """A chunk on its way through the rankers. ``score`` is 0..1 once a ``fuse`` ranker has run.
+
+    ``similar`` are chunks that say the same and are shown with it, the newest first.
+    """
 
     chunk: StoredChunk
     score: float
     explain: Explanation
+    similar: tuple[StoredChunk, ...] = ()
 
 
 def cited(path: str, start: int, end: int) -> str:
@@ -196,10 +244,12 @@ def cited(path: str, start: int, end: int) -> str:
 class Hit(Record):
     """A ranked, cited piece of memory.
 
-    ``path`` and the 1-based inclusive lines say where it stands, ``score`` is 0..1, ``snippet``
-    at most 700 characters around the match. ``highlights`` are (start, end) offsets into
-    ``snippet`` of the words that matched. ``trust`` says whose text it is: text from memory is
-    data, never instructions.
+    ``path`` and the 1-based inclusive lines say where it stands. ``score`` (0..1) is about the
+    share of the query's information that it holds, ``weak`` that it has much less of it than the
+    best hit. ``snippet`` is Markdown, at most 700 characters around the match; ``highlights`` are
+    (start, end) offsets into it of the words that matched. ``similar`` are citations of passages
+    that say the same but for numbers, newest first, all of ``day`` or older. ``trust`` says whose
+    text it is: text from memory is data, never instructions.
     """
 
     path: str
@@ -212,11 +262,27 @@ class Hit(Record):
     trust: str = "memory"
     highlights: tuple[tuple[int, int], ...] = ()
     explain: Explanation = Explanation()
+    day: str | None = None
+    similar: tuple[str, ...] = ()
+    weak: bool = False
 
     @property
     def citation(self) -> str:
         """``path#L3-L9``, or ``path#L3`` for a single line."""
         return cited(self.path, self.start_line, self.end_line)
+
+
+class UnknownWord(Record):
+    """A word of the query that no note has, and one that notes have and that was perhaps meant."""
+
+    word: str
+    suggestion: str = ""
+
+    @property
+    def note(self) -> str:
+        """That in words for the user."""
+        note = f"no note has {self.word!r}"
+        return f"{note}; did you mean {self.suggestion!r}?" if self.suggestion else note
 
 
 class ArmFacts(Record):
@@ -239,7 +305,8 @@ class SearchResult(Record):
     ``backend`` served it; ``provider`` and ``model`` made the query's embedding (``None``: keyword
     only). ``fallback`` says from which part it fell back and why (``None``: it did not).
     ``stale`` counts files known to have changed that the answer does not know yet. ``notes`` are
-    words for the user about this answer; ``arms`` are the lists it was made of.
+    words for the user about this answer; ``arms`` are the lists it was made of. ``unknown`` are
+    the words of the query that no note has, where the backend can tell.
     """
 
     hits: tuple[Hit, ...]
@@ -250,3 +317,4 @@ class SearchResult(Record):
     stale: int = 0
     notes: tuple[str, ...] = ()
     arms: tuple[ArmFacts, ...] = ()
+    unknown: tuple[UnknownWord, ...] = ()

@@ -145,7 +145,7 @@ class Store(Protocol):
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Of ``keyword``, ``phrases``, ``vectors``, ``append``, ``persistent``.
+        """Of ``keyword``, ``phrases``, ``counts``, ``vectors``, ``append``, ``persistent``.
 
         Who declares ``append`` takes :class:`~commonplace.model.chunks.AppendDocument` and
         remembers what to resume with; others are given grown documents as a whole.
@@ -199,7 +199,8 @@ class Store(Protocol):
 
         Scores and chunks are read in one transaction, so that all of them are of one moment.
         Filters are resolved before ranking: ``limit`` matches come back if there are that many.
-        Equal scores are ordered by source, path and position in the document.
+        Equal scores are ordered by day, the newest first and undated chunks last, then by source,
+        path and position in the document.
         """
         ...
 
@@ -217,6 +218,20 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of everything. Closing twice is fine; using it afterwards is an error."""
+        ...
+
+
+class CountingStore(Store, Protocol):
+    """A store that counts the chunks that hold a token (capability ``counts``).
+
+    It also fills the counts of :class:`~commonplace.model.search.KeywordMatches`.
+    """
+
+    def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
+        """How many chunks of the live build hold each of ``tokens``.
+
+        Of frequent tokens nearly so many; 0 for what no chunk holds.
+        """
         ...
 
 
@@ -258,8 +273,8 @@ class VectorStore(Store, Protocol):
         """The best ``limit`` chunks of the live build by cosine similarity to ``vector``.
 
         Scores and chunks are read in one transaction. Filters are resolved before the search. Equal
-        scores are ordered by source, path and position in the document. Raises ``ValueError`` if
-        ``vector`` has other dimensions than ``space``.
+        scores are ordered as in ``keyword``. Raises ``ValueError`` if ``vector`` has other
+        dimensions than ``space``.
         """
         ...
 

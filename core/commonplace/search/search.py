@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from time import time
 from typing import TYPE_CHECKING, Protocol
 
-from commonplace.config.defaults import RANKERS, SWITCHED_RANKERS
+from commonplace.config.defaults import RANKERS, REPLACED_RANKERS, SWITCHED_RANKERS
+from commonplace.errors import ConfigError, UnavailableError
 from commonplace.model.search import (
     ArmFacts,
     ArmScore,
@@ -13,20 +15,24 @@ from commonplace.model.search import (
     Query,
     SearchResult,
     Step,
+    UnknownWord,
+    Where,
+    newest_first,
 )
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import RankContext, RankerContext
-from commonplace.search.snippets import above, hits_of
-from commonplace.text.query import parse_query
+from commonplace.search.snippets import Folding, above, hits_of
+from commonplace.text.query import nothing_to_search_for, parse_query, unknown_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from datetime import date
 
     from commonplace.config.search import SearchSettings
     from commonplace.config.settings import Settings
     from commonplace.host.host import PluginHost
     from commonplace.index.syncing import Freshness
-    from commonplace.model.search import Arm, ChunkId, Fallback, Where
+    from commonplace.model.search import Arm, ChunkId, Fallback
     from commonplace.protocols.managers import Ranker
     from commonplace.protocols.parts import Source
     from commonplace.text.analyse import Analyser
@@ -36,12 +42,14 @@ SEARCH_SECONDS = 30.0
 """How long a search may take, apart from building a first index."""
 
 _CANDIDATES_AT_MOST = 200
+_ROUNDS = 4
 
 
 class Request(NamedTuple):
     """What is searched for: up to ``limit`` hits, ranked from up to ``wide`` candidates an arm.
 
-    ``phrases`` says that words were quoted, and ``sources`` names those asked for.
+    ``phrases`` says that words were quoted, and ``sources`` names those asked for. ``said`` are the
+    texts whose words are searched for; ``notes`` say what of the query was not understood.
     """
 
     query: Query
@@ -50,14 +58,20 @@ class Request(NamedTuple):
     wide: int
     phrases: bool = False
     sources: frozenset[str] = frozenset()
+    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Answer(NamedTuple):
-    """The ranked lists of the backend that answered ``query``, and notes for the user."""
+    """The ranked lists of the backend that answered ``query``, and notes for the user.
+
+    ``unknown`` are words that no note has.
+    """
 
     query: Query
     arms: tuple[Arm, ...] = ()
     notes: tuple[str, ...] = ()
+    unknown: tuple[UnknownWord, ...] = ()
 
 
 class Searched(Protocol):
@@ -85,12 +99,14 @@ class Searcher:
         analyser: Analyser,
         rankers: Sequence[Ranker],
         sources: Sequence[str],
+        clock: Callable[[], float] = time,
     ) -> None:
         self._settings = settings
         self._analyser = analyser
         self._rankers = rankers
         self._sources = sources
         self._profile = settings.ranking.profile
+        self._clock = clock
 
     def request(
         self,
@@ -101,7 +117,7 @@ class Searcher:
         session_key: str = "",
     ) -> Request:
         """Parse and analyse a query as it was typed."""
-        parsed = parse_query(text)
+        parsed = parse_query(text, self._today)
         where, typed = parsed.where, parsed.where.sources
         if sources is not None:
             asked = frozenset(sources)
@@ -119,26 +135,42 @@ class Searcher:
             limit,
             max(limit, wide),
             phrases=bool(parsed.phrases),
+            said=(*parsed.words, *parsed.phrases),
+            notes=parsed.notes,
             sources=frozenset(sources or ()) | (typed or frozenset()),
         )
+
+    def _today(self) -> date:
+        from commonplace.text.dates import today_at
+
+        try:
+            return today_at(self._clock(), self._settings.query.time_zone or "")
+        except ValueError as error:
+            hint = "set query.timeZone to a name such as Europe/Berlin"
+            raise ConfigError(str(error), hint=hint) from error
 
     def ask(self, search: Searched, request: Request) -> Answer:
         """Ask the backend; once more without the quotes where no note has the quoted words.
 
         A query without words is not asked.
         """
-        query, where = request.query, request.where
+        query, where, notes = request.query, request.where, request.notes
         if not query.keyword.should:
-            return Answer(query, notes=("the query has no words to search for",))
+            return Answer(query, notes=(*notes, nothing_to_search_for(query.keyword, where)))
         arms = search.ask(query, where=where, limit=request.wide)
-        notes = (*self._unknown_sources(arms, request), *(arm.note for arm in arms if arm.note))
+        notes += (*self._unknown_sources(arms, request), *(arm.note for arm in arms if arm.note))
         if query.keyword.must and not any(arm.found for arm in arms if arm.kind != "cosine"):
             # Questions quote things too: what no note holds word for word is no reason for silence.
             query = query._replace(keyword=query.keyword._replace(must=()))
             arms = search.ask(query, where=where, limit=request.wide)
             if request.phrases and any(arm.found for arm in arms):
                 notes += ("no note has the quoted words side by side; shown is what comes near",)
-        return Answer(query, arms, notes)
+        unknown: tuple[UnknownWord, ...] = ()
+        for arm in arms:
+            if arm.unknown - query.keyword.beside:
+                unknown = tuple(unknown_words(request.said, arm, self._analyser.spans))
+                notes += tuple(word.note for word in unknown)
+        return Answer(query, arms, notes, unknown)
 
     def rank(self, answer: Answer, request: Request, *, now: float) -> list[Candidate]:
         """Rank the candidates of all arms; ``now`` is in epoch seconds."""
@@ -163,13 +195,17 @@ class Searcher:
     ) -> SearchResult:
         """Cut, cite and mark the hits; nothing below a folder that could not be read is shown."""
         hides = search.freshness.hides
+        shown = [hit for hit in ranked if not hides(hit.chunk.source, hit.chunk.path)]
         passed = above(
-            [hit for hit in ranked if not hides(hit.chunk.source, hit.chunk.path)],
+            shown,
             configured=self._settings.query.min_score,
             asked=min_score,
             compat=self._profile == "compat",
             text_weight=self._settings.query.hybrid.text_weight,
         )
+        notes = _left_out(len(shown) - len(passed), min_score, self._settings.query.min_score)
+        if self._settings.query.fold and self._profile != "compat":
+            passed = self._folded(passed, answer, request, search)
         # The arm that the query was embedded for, or should have been.
         vector = next((arm for arm in answer.arms if arm.provider or arm.fallback), None)
         return SearchResult(
@@ -179,7 +215,8 @@ class Searcher:
             model=vector.model if vector else None,
             fallback=search.fallback or (vector.fallback if vector else None),
             stale=search.freshness.stale,
-            notes=(*answer.notes, *search.freshness.notes),
+            unknown=answer.unknown,
+            notes=(*answer.notes, *notes, *search.freshness.notes),
             arms=tuple(
                 ArmFacts(
                     name=arm.name,
@@ -192,6 +229,34 @@ class Searcher:
             ),
         )
 
+    def _folded(
+        self, ranked: Sequence[Candidate], answer: Answer, request: Request, search: Searched
+    ) -> list[Candidate]:
+        """Up to ``limit`` hits, those that say the same folded into the newest.
+
+        Where some do, and the list they come from was cut off, newer ones may lie behind its end:
+        the backend is asked for more, and then for what is newer, until there is none.
+        """
+        folding = Folding(answer.query.keyword)
+        folding.add(ranked, limit=request.limit)
+        arms, asked, where = answer.arms, request.wide, request.where
+        for _ in range(_ROUNDS):
+            since = folding.since()
+            if since is None or all(len(arm.found) < asked for arm in arms):
+                break
+            asked = _CANDIDATES_AT_MOST
+            try:
+                arms = search.ask(answer.query, where=where, limit=asked)
+            except UnavailableError:
+                break  # what is found already is an answer
+            hides = search.freshness.hides
+            more = candidates_of(arms)
+            folding.add(
+                (hit for hit in more if not hides(hit.chunk.source, hit.chunk.path)), limit=0
+            )
+            where = where._replace(after=max(folding.since() or since, where.after or ""))
+        return folding.folded()
+
     def _unknown_sources(self, arms: Sequence[Arm], request: Request) -> Iterator[str]:
         """A note on each source that is asked for and not there: why nothing came of it."""
         if not request.sources:
@@ -200,6 +265,14 @@ class Searcher:
         answered = {found.chunk.source for arm in arms for found in arm.found}
         for source in sorted(request.sources.difference(self._sources, answered)):
             yield f"there is no source {source!r} here, only {', '.join(self._sources) or 'none'}"
+
+
+def _left_out(count: int, asked: float | None, configured: float | None) -> tuple[str, ...]:
+    least = configured if asked is None else asked
+    if not count or least is None:
+        return ()
+    name = "the least score asked for" if asked is not None else "query.minScore"
+    return (f"left out: {count} that score less than {least:g}, {name}",)
 
 
 def chain_of(settings: Settings) -> tuple[str, ...]:
@@ -211,8 +284,9 @@ def chain_of(settings: Settings) -> tuple[str, ...]:
     ranking = settings.search.ranking
     if ranking.chain is not None:
         return ranking.chain
-    switched = (id_ for id_ in SWITCHED_RANKERS if settings.plugin_section(id_).get("enabled"))
-    return (*RANKERS[ranking.profile], *switched)
+    switched = [id_ for id_ in SWITCHED_RANKERS if settings.plugin_section(id_).get("enabled")]
+    replaced = {REPLACED_RANKERS.get(id_) for id_ in switched}
+    return (*(id_ for id_ in RANKERS[ranking.profile] if id_ not in replaced), *switched)
 
 
 def make_rankers(host: PluginHost, settings: Settings) -> list[Ranker]:
@@ -230,14 +304,18 @@ def make_rankers(host: PluginHost, settings: Settings) -> list[Ranker]:
 
 
 def make_searcher(
-    host: PluginHost, settings: Settings, analyser: Analyser, sources: Sequence[Source]
+    host: PluginHost,
+    settings: Settings,
+    analyser: Analyser,
+    sources: Sequence[Source],
+    clock: Callable[[], float],
 ) -> Searcher:
     """The steps of a search of ``sources`` as they are configured.
 
     Raises :class:`~commonplace.errors.PluginUnavailableError` as :func:`make_rankers` does.
     """
     ids = [source.id for source in sources]
-    return Searcher(settings.search, analyser, make_rankers(host, settings), ids)
+    return Searcher(settings.search, analyser, make_rankers(host, settings), ids, clock)
 
 
 def candidates_of(arms: Sequence[Arm]) -> list[Candidate]:
@@ -248,7 +326,13 @@ def candidates_of(arms: Sequence[Arm]) -> list[Candidate]:
     found: dict[ChunkId, Candidate] = {}
     for arm in arms:
         for rank_, item in enumerate(arm.found, 1):
-            said = ArmScore(arm=arm.name, kind=arm.kind, raw=item.score, rank=rank_)
+            said = ArmScore(
+                arm=arm.name,
+                kind=arm.kind,
+                raw=item.score,
+                rank=rank_,
+                evidence=item.evidence,
+            )
             known = found.get(item.chunk.id)
             if known is None:
                 found[item.chunk.id] = Candidate(item.chunk, 0.0, Explanation(arms=(said,)))
@@ -264,7 +348,8 @@ def rank(
     """Run ``rankers`` in the order of their stages, and within a stage as they are given.
 
     A ranker whose need is not met is skipped, and each hit says so. Before ``select`` the hits are
-    sorted by score; equal ones by source, path and line, so that the order is always the same.
+    sorted by score; equal ones by day, the newest first and undated ones last, then by source, path
+    and line, so that the order is always the same.
     """
     ranked = list(hits)
     for stage in ("fuse", "adjust", "select"):
@@ -294,5 +379,6 @@ def _missing(ranker: Ranker, context: RankContext) -> list[str]:
     return sorted(need for need in ranker.needs if not has.get(need, False))
 
 
-def _by_score(hit: Candidate) -> tuple[float, str, str, int]:
-    return (-hit.score, hit.chunk.source, hit.chunk.path, hit.chunk.start_line)
+def _by_score(hit: Candidate) -> tuple[float, int, str, str, int]:
+    chunk = hit.chunk
+    return (-hit.score, newest_first(chunk.day), chunk.source, chunk.path, chunk.start_line)

@@ -3,43 +3,50 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
-from commonplace.model.search import Hit
+from commonplace.model.search import Candidate, Hit, Step, cited, newest_first
 from commonplace.text.analyse import is_boundary
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
-    from commonplace.model.search import Candidate, KeywordQuery
+    from commonplace.model.search import KeywordQuery, StoredChunk
     from commonplace.text.analyse import Analyser
+
+
+USUAL_LEAST = 0.35
+"""What a hit that vectors alone found must score where no threshold is given."""
 
 
 def above(
     ranked: Sequence[Candidate],
     *,
-    configured: float,
+    configured: float | None,
     asked: float | None,
     compat: bool = False,
     text_weight: float = 0.3,
 ) -> list[Candidate]:
     """The candidates that pass the threshold.
 
-    ``asked``, given with the call, holds for every hit. Otherwise ``configured`` (the key
-    ``query.minScore``) is about what vectors found: a hit that keywords alone found passes, for
-    no keyword score could ever promise what a cosine does. Under ``compat`` it holds for all, as
-    in the original: where nothing passes, keyword hits need only ``text_weight``, the most that
-    keywords alone can score, or nothing at all where no vectors were searched.
+    ``asked``, given with the call, or else ``configured`` (the key ``query.minScore``) holds for
+    every hit. Without either what vectors alone found must score 0.35, for there is a nearest chunk
+    to any question. Under ``compat`` the threshold, 0.35 if none is given, is the original's: where
+    nothing passes, keyword hits need only ``text_weight``, the most that keywords alone can score,
+    or nothing at all where no vectors were searched.
     """
-    if asked is not None:
-        return [hit for hit in ranked if hit.score >= asked]
+    least = configured if asked is None else asked
     if compat:
-        strict = [hit for hit in ranked if hit.score >= configured]
+        least = USUAL_LEAST if least is None else least
+        strict = [hit for hit in ranked if hit.score >= least]
         if strict or not any(_by_vector(hit) for hit in ranked):
             return strict or list(ranked)
-        relaxed = min(configured, text_weight)
+        relaxed = min(least, text_weight)
         return [hit for hit in ranked if _by_keyword(hit) and hit.score >= relaxed]
-    return [hit for hit in ranked if hit.score >= configured or _by_keyword(hit)]
+    if least is not None:
+        return [hit for hit in ranked if hit.score >= least]
+    return [hit for hit in ranked if hit.score >= USUAL_LEAST or _by_keyword(hit)]
 
 
 def _by_vector(hit: Candidate) -> bool:
@@ -50,15 +57,20 @@ def _by_keyword(hit: Candidate) -> bool:
     return any(arm.kind != "cosine" for arm in hit.explain.arms)
 
 
+_WEAK = 0.4
+"""A hit of less than this share of the best one's score is weak."""
+
+
 def hits_of(
     ranked: Sequence[Candidate], query: KeywordQuery, analyser: Analyser, *, limit: int
 ) -> tuple[Hit, ...]:
     """The first ``limit`` candidates as hits, each with the snippet around its match."""
     terms = frozenset(query.should)
+    best = max((candidate.score for candidate in ranked[:limit]), default=0.0)
     hits = []
     for candidate in ranked[:limit]:
         chunk = candidate.chunk
-        snippet, highlights = make_snippet(chunk.text, terms, analyser)
+        snippet, highlights = markdown_snippet(chunk.text, terms, analyser)
         hits.append(
             Hit(
                 path=chunk.path,
@@ -71,9 +83,89 @@ def hits_of(
                 trust=chunk.trust,
                 highlights=highlights,
                 explain=candidate.explain,
+                day=chunk.day,
+                similar=tuple(
+                    cited(one.path, one.start_line, one.end_line) for one in candidate.similar
+                ),
+                weak=candidate.score < _WEAK * best,
             )
         )
     return tuple(hits)
+
+
+class Folding:
+    """Hits that say the same, shown as one: the newest of them, in the place of the best.
+
+    Two dated hits say the same if they match the same words of the query in lines that differ in
+    nothing but numbers: so do two daily logs with an old and a new port. Undated notes do not
+    replace one another; they say the same only word for word.
+    """
+
+    def __init__(self, query: KeywordQuery) -> None:
+        beginnings = {
+            term if len(term) < 5 or not term.isascii() else term[:-1] for term in query.should
+        }
+        several = {one for one in beginnings if len(one) > 1} or beginnings
+        words = (rf"\b{re.escape(one)}" if one.isascii() else re.escape(one) for one in several)
+        self._matches = re.compile("|".join(sorted(words)) or "(?!)", re.IGNORECASE).findall
+        self._groups: dict[object, list[Candidate]] = {}
+
+    def add(self, candidates: Iterable[Candidate], *, limit: int) -> None:
+        """Put each to those that say the same; of others begin up to ``limit`` groups."""
+        for candidate in candidates:
+            key = self._key(candidate.chunk)
+            if key in self._groups:
+                group = self._groups[key]
+                if all(candidate.chunk.id != one.chunk.id for one in group):
+                    group.append(candidate)
+            elif len(self._groups) < limit:
+                self._groups[key] = [candidate]
+
+    def since(self) -> str | None:
+        """The oldest day that stands for several hits; ``None`` where no two dated ones fold."""
+        return (
+            min(
+                (
+                    max(one.chunk.day or "" for one in group)
+                    for group in self._groups.values()
+                    if len(group) > 1
+                ),
+                default=None,
+            )
+            or None
+        )
+
+    def folded(self) -> list[Candidate]:
+        """One candidate for each group."""
+        return [_newest(group) for group in self._groups.values()]
+
+    def _key(self, chunk: StoredChunk) -> object:
+        text = chunk.text
+        if chunk.day is None:
+            return chunk.source, " ".join(text.split())
+        found = {match.lower() for match in self._matches(text)}
+        lines = [line for line in text.split("\n") if self._matches(line)]
+        # A heading, or what ends like one, says nothing without what stands below it.
+        if not lines or any(map(_is_heading, lines)):
+            lines = [text]
+        words = frozenset(re.findall(r"[^\W\d_]+", " ".join(lines).lower()))
+        return chunk.source, frozenset(found), words
+
+
+def _is_heading(line: str) -> bool:
+    return line.lstrip().startswith("#") or line.rstrip().endswith((":", "："))
+
+
+def _newest(group: Sequence[Candidate]) -> Candidate:
+    """The newest of ``group`` with the best score of it, and the others behind it."""
+    if len(group) == 1:
+        return group[0]
+    shown, *others = sorted(group, key=lambda one: newest_first(one.chunk.day))
+    score = max(one.score for one in group)
+    note = f"{len(others)} more like this"
+    step = Step(ranker="fold", before=shown.score, after=score, note=note)
+    explain = shown.explain.replace(steps=(*shown.explain.steps, step))
+    return Candidate(shown.chunk, score, explain, tuple(one.chunk for one in others))
 
 
 LIMIT = 700
@@ -92,23 +184,116 @@ def make_snippet(
     most matches, then the first). It begins and ends at a line, sentence or word if one is near,
     at a grapheme border in any case. The second value are (start, end) offsets into the piece.
     """
+    matches = _matches_in(text, terms, analyser)
+    start, end = _trimmed(text, *_window(text, matches, limit))
+    return text[start:end], _marks(matches, start, end, 0)
+
+
+def markdown_snippet(
+    text: str, terms: Collection[str], analyser: Analyser, *, limit: int = LIMIT
+) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """As :func:`make_snippet`, and valid Markdown by itself.
+
+    A fence that is cut is opened and closed, and rows of a table stand below its header.
+    """
+    matches = _matches_in(text, terms, analyser)
+    if not (_FENCE_MARKS.intersection(text) or "|" in text):
+        start, end = _trimmed(text, *_window(text, matches, limit))
+        return text[start:end], _marks(matches, start, end, 0)
+    room = limit
+    while True:
+        start, end = _trimmed(text, *_window(text, matches, room))
+        start = _row_start(text, start)
+        before, after = _completed(text, start, end)
+        size = len(before) + end - start + len(after)
+        if size <= limit or room <= limit // 2:
+            break
+        room = max(limit // 2, room - (size - limit))
+    if size > limit:  # a header too wide to be repeated
+        before = after = ""
+    return f"{before}{text[start:end]}{after}", _marks(matches, start, end, len(before))
+
+
+def _matches_in(
+    text: str, terms: Collection[str], analyser: Analyser
+) -> list[tuple[int, int, frozenset[str]]]:
     wanted = frozenset(terms)
-    matches = [
+    return [
         (start, end, wanted.intersection(forms))
         for start, end, forms in analyser.spans(text)
         if not wanted.isdisjoint(forms)
     ]
-    start, end = _window(text, matches, limit)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
+    return start, end
+
+
+def _marks(
+    matches: Sequence[tuple[int, int, frozenset[str]]], start: int, end: int, shift: int
+) -> tuple[tuple[int, int], ...]:
+    """Where the matches between ``start`` and ``end`` stand in a snippet that begins there."""
     shown = [(s, e) for s, e, _ in matches if s >= start and e <= end]
     if any(e - s > 1 for s, e in shown):
         # Single characters of scripts without spaces match everywhere: beside words they are noise.
         shown = [(s, e) for s, e in shown if e - s > 1]
-    marks = _merge(shown)
-    return text[start:end], tuple((s - start, e - start) for s, e in marks)
+    return tuple((s - start + shift, e - start + shift) for s, e in _merge(shown))
+
+
+_FENCE_MARKS = frozenset("`~")
+_FENCE = r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[ \t]*([^\n]*)"
+_DELIMITERS = r"[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?[ \t]*)?"
+
+
+def _completed(text: str, start: int, end: int) -> tuple[str, str]:
+    """What must stand before and after ``text[start:end]`` for it to be valid Markdown."""
+    fences = list(re.compile(_FENCE, re.MULTILINE).finditer(text))
+    # The line that opened the fence we are in, and its mark.
+    opened = mark = fences[0][1] if len(fences) % 2 and _ends_a_fence(text, fences[0]) else ""
+    at_start = opened
+    for fence in fences:
+        if fence.start() >= end:
+            break
+        if not mark:
+            opened, mark = fence[0].strip(), fence[1]
+        elif fence[1].startswith(mark) and not fence[2]:
+            opened = mark = ""
+        if fence.end() <= start:
+            at_start = opened
+    before = f"{at_start}\n" if at_start else _header(text, start)
+    return before, f"\n{mark}" if mark else ""
+
+
+def _ends_a_fence(text: str, first: re.Match[str]) -> bool:
+    """Whether the first mark of a text most likely ends what began before the text."""
+    above = text[: first.start()].removesuffix("\n").rpartition("\n")[2].strip()
+    below = text[first.end() :].removeprefix("\n").partition("\n")[0].strip()
+    return bool(above) and not above.endswith(":") and not first[2] and not below
+
+
+def _header(text: str, start: int) -> str:
+    """The lines above ``start`` that make its line a row of a table; empty if there are none."""
+    *lines, beginning = text[:start].split("\n")
+    row = beginning + text[start:].partition("\n")[0]
+    if beginning or "|" not in row:
+        return ""
+    rows = list(takewhile(lambda line: "|" in line, reversed(lines)))
+    if rows and re.fullmatch(_DELIMITERS, row):
+        return f"{rows[0]}\n"
+    for below, header in pairwise(rows):
+        if re.fullmatch(_DELIMITERS, below):
+            return f"{header}\n{below}\n"
+    return ""
+
+
+def _row_start(text: str, start: int) -> int:
+    """The beginning of the line in which ``start`` is, if it is a row of a table."""
+    line = text.rfind("\n", 0, start) + 1
+    return line if text.startswith("|", line) else start
 
 
 def _window(

@@ -21,7 +21,7 @@ from commonplace.model.chunks import (
     TouchDocument,
 )
 from commonplace.model.documents import StoredDocument, Trust
-from commonplace.model.search import KeywordQuery, Where
+from commonplace.model.search import KeywordQuery, Where, newest_first
 from commonplace.testing.base import DIMS, make_append, make_chunk, make_put, make_vector
 
 if TYPE_CHECKING:
@@ -252,11 +252,33 @@ def wheres() -> SearchStrategy[Where]:
         paths=st.just(()) | st.lists(st.sampled_from(patterns), max_size=2).map(tuple),
         after=st.none() | _days(),
         before=st.none() | _days(),
+        not_paths=st.just(()) | st.lists(st.sampled_from(patterns), max_size=2).map(tuple),
+        not_sources=st.just(frozenset()) | st.frozensets(st.sampled_from(SOURCES)),
     )
 
 
 def _days() -> SearchStrategy[str | None]:
     return st.sampled_from((None, "2025-12-31", "2026-01-30", "2026-01-31", "2026-02-01"))
+
+
+_SOME_DAYS = (None, "2026-01-31", "2025-12-31", "2026-02-01")
+
+
+def dated_puts(keys: Sequence[tuple[str, str]]) -> list[PutDocument]:
+    """A document of ``ant``, ``bee``, ``ant`` for each (source, path); a quarter are undated."""
+    return [
+        make_put(path, "ant", "bee", "ant", source=source, day=_day_of(source, path))
+        for source, path in keys
+    ]
+
+
+def dated_order(keys: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """``keys`` as equal scores of :func:`dated_puts` stand: newest first, undated last."""
+    return sorted(keys, key=lambda key: (newest_first(_day_of(*key)), *key))
+
+
+def _day_of(source: str, path: str) -> str | None:
+    return _SOME_DAYS[sum(map(ord, source + path)) % len(_SOME_DAYS)]
 
 
 TOLERANCE = 1e-5
@@ -273,10 +295,10 @@ def unit_vectors() -> SearchStrategy[bytes]:
 def nearest_places(
     documents: Iterable[PutDocument], vectors: Mapping[str, bytes], query: bytes, where: Where
 ) -> dict[Place, float]:
-    """Each chunk that passes and has a vector, with its cosine."""
+    """Each chunk that passes and has a vector, with its cosine; in the order of equal ones."""
     return {
         (put.source, put.path, chunk.chunk.start_line): _cosine(query, vectors[chunk.digest])
-        for put in documents
+        for put in sorted(documents, key=lambda put: (newest_first(put.day), put.source, put.path))
         if passes(put, where)
         for chunk in put.chunks
         if chunk.digest in vectors
@@ -354,6 +376,10 @@ def passes(put: PutDocument, where: Where) -> bool:
     if where.sources is not None and put.source not in where.sources:
         return False
     if where.paths and not any(re.fullmatch(glob_regex(p), put.path) for p in where.paths):
+        return False
+    if put.source in where.not_sources:
+        return False
+    if any(re.fullmatch(glob_regex(p), put.path) for p in where.not_paths):
         return False
     if where.after is None and where.before is None:
         return True

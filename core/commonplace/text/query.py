@@ -1,16 +1,28 @@
-"""What a person typed, taken apart: words, quoted phrases, exclusions and filters."""
+"""What a person typed, taken apart: words, phrases, exclusions, filters; words no note has."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
+from time import time
+from typing import TYPE_CHECKING
 
-from commonplace.model.search import Where
+from commonplace.model.search import UnknownWord, Where
 from commonplace.model.tuples import NamedTuple
+from commonplace.text.tokens import has_unspaced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import date
+
+    from commonplace.model.search import Arm, KeywordQuery
+
+    Spans = Callable[[str], Iterator[tuple[int, int, tuple[str, ...]]]]
+
 
 _CLOSING = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "＂": "＂"}
 # Without one of these, a query is plain words: most are, and need no pattern compiled.
-_MARKS_OF_OPERATORS = (*_CLOSING, "-", ":")
+_MARKS_OF_OPERATORS = (*_CLOSING, "-", ":", "：", "OR")
 
 
 class ParsedQuery(NamedTuple):
@@ -18,6 +30,7 @@ class ParsedQuery(NamedTuple):
 
     ``text`` is the query as typed. ``words`` are the stretches of plain text in it, each without
     quotes or operators inside; ``phrases`` the quoted texts, ``excluded`` those after a minus.
+    ``notes`` say which filters were not understood, and have no effect.
     """
 
     text: str
@@ -25,19 +38,25 @@ class ParsedQuery(NamedTuple):
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     where: Where = Where()
+    notes: tuple[str, ...] = ()
 
 
-def parse_query(text: str) -> ParsedQuery:
+def parse_query(text: str, today: Callable[[], date] | None = None) -> ParsedQuery:
     """Take ``text`` apart; whatever is not clearly an operator is plain words. Raises nothing.
 
     - ``"these words"``: side by side, in this order. The quotes stand around whole words; a lone
       one, or one inside a word, is plain text, and so is an apostrophe.
     - ``-word``, ``-"these words"``: not these. Plain are ``a-b``, ``--flag``, ``-x`` and ``-1``.
     - ``path:memory/**/*.md``, ``path:"my notes"``; ``source:memory``; several of one kind add up.
-    - ``after:2026-01-31``, ``before:2026-01``, ``before:2026``: inclusive, from the first or to the
-      last day.
+      ``-path:drafts``, ``-source:sessions``: not these.
+    - ``after:2026-01-31``, ``before:2026-Q3``, ``after:last-week``, ``after:7d``: inclusive, from
+      the first or to the last day; see :func:`commonplace.text.dates.days_of`. ``today`` is the
+      user's day, the system's if it is not given.
+    - ``OR`` between words changes nothing: any of them will do. Next to a phrase it makes that one
+      of several that will do.
+    - A query of exclusions alone has no words.
     """
-    read = _Reader(text)
+    read = _Reader(text, today)
     at = 0
     operators = any(mark in text for mark in _MARKS_OF_OPERATORS)
     while operators and (match := _operator_pattern().search(text, at)):
@@ -48,15 +67,20 @@ def parse_query(text: str) -> ParsedQuery:
 class _Reader:
     """The state of taking one query apart."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, today: Callable[[], date] | None) -> None:
         self._text = text
+        self._today = today
         self._plain_from = 0  # where the stretch of plain text began that is being read
         self._unclosed: set[str] = set()  # closing quotes of which no more will come
         self._words: list[str] = []
         self._phrases: list[str] = []
         self._excluded: list[str] = []
+        self._notes: list[str] = []
+        self._last: list[str] = []  # what was added to last
         self._paths: list[str] = []
+        self._not_paths: list[str] = []
         self._sources: list[str] = []
+        self._not_sources: list[str] = []
         self._after: list[str] = []
         self._before: list[str] = []
 
@@ -64,12 +88,14 @@ class _Reader:
         """Read what looks like an operator; where to go on."""
         if match["quote"]:
             return self._quoted(match)
-        if match["word"]:
+        if match["or"]:
+            self._either_way(match)
+        elif match["key"]:
+            self._filter(match)
+        else:
             word = match["word"]
             if len(word) > 1 or not word.isascii():
                 self._take(match.start(), match.end(), self._excluded, word)
-        elif not self._filter(match):
-            return match.start("value")  # plain words, in which another operator may stand
         return match.end()
 
     def finish(self) -> ParsedQuery:
@@ -80,13 +106,28 @@ class _Reader:
             paths=tuple(self._paths),
             after=max(self._after, default=None),
             before=min(self._before, default=None),
+            not_paths=tuple(self._not_paths),
+            not_sources=frozenset(self._not_sources),
         )
-        if not (self._words or self._phrases) and where == Where():
-            # Nothing but "-word": the user is looking for a flag.
-            return ParsedQuery(self._text, words=tuple(self._excluded))
         return ParsedQuery(
-            self._text, tuple(self._words), tuple(self._phrases), tuple(self._excluded), where
+            self._text,
+            tuple(self._words),
+            tuple(self._phrases),
+            tuple(self._excluded),
+            where,
+            tuple(self._notes),
         )
+
+    def _either_way(self, match: re.Match[str]) -> None:
+        """``OR``: what stands around it need not be there, a phrase neither."""
+        between = self._text[self._plain_from : match.start()]
+        rest = self._text[match.end() :].strip()
+        if not rest or not (between.strip() or self._words or self._phrases):
+            return  # nothing to choose between
+        self._plain(match.start())
+        self._plain_from = match.end()
+        if not between.strip() and self._phrases and self._last is self._phrases:
+            self._words.append(self._phrases.pop())
 
     def _quoted(self, match: re.Match[str]) -> int:
         text, start = self._text, match.end()
@@ -101,29 +142,35 @@ class _Reader:
         if text[start:end].isspace() or end == start or text[after : after + 1].isalnum():
             return start
         taken = self._excluded if match["minus"] else self._phrases
+        before = self._text[: match.start()].rstrip()
+        if taken is self._phrases and self._plain_from == len(before) and before.endswith("OR"):
+            taken = self._words
         self._take(match.start(), after, taken, text[start:end])
         return after
 
-    def _filter(self, match: re.Match[str]) -> bool:
-        key, value = match["key"], match["value"].strip('"')
-        taken = {
-            "path": self._paths,
-            "source": self._sources,
-            "after": self._after,
-            "before": self._before,
-        }[key]
-        if key in {"after", "before"}:
-            value = _day(value, last=key == "before")
-        elif key == "source" and not re.fullmatch(r"[\w.-]+", value):
-            value = ""
-        if not value.strip():
-            return False
+    def _filter(self, match: re.Match[str]) -> None:
+        key, no, typed = match["key"], match["no"], match["value"]
+        value = typed.strip('"')
+        if key == "path" and value.strip():
+            taken = self._not_paths if no else self._paths
+        elif key == "source" and re.fullmatch(r"[\w.-]+", value):
+            taken = self._not_sources if no else self._sources
+        elif key in {"after", "before"} and not no and (day := self._day(value, key)):
+            taken, value = (self._after if key == "after" else self._before), day
+        else:
+            taken, value = self._notes, _not_understood(no, key, typed)
         self._take(match.start(), match.end(), taken, value)
-        return True
+
+    def _day(self, value: str, key: str) -> str:
+        from commonplace.text.dates import days_of, today_at
+
+        days = days_of(value, self._today() if self._today else today_at(time()))
+        return days[key == "before"].isoformat() if days else ""
 
     def _take(self, start: int, end: int, taken: list[str], value: str) -> None:
         self._plain(start)
         self._plain_from = end
+        self._last = taken
         taken.append(value)
 
     def _plain(self, end: int) -> None:
@@ -132,20 +179,17 @@ class _Reader:
             self._words.append(words)
 
 
-def _day(value: str, *, last: bool) -> str:
-    """The ISO date of ``value``, or ``""``; a year or month means its first or last day."""
-    match = re.fullmatch(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", value, re.ASCII)
-    if not match:
-        return ""
-    year, month, day = match.groups()
-    month = month or ("12" if last else "01")
-    if year == "0000" or not 1 <= int(month) <= 12:
-        return ""
-    from calendar import monthrange  # only queries with dates pay for it
+def _not_understood(no: str, key: str, value: str) -> str:
+    note = f"{no}{key}:{value} is not understood, and was left out"
+    if key == "source":
+        return f"{note}: a source is one word, such as memory"
+    if key == "path":
+        return note
+    if no:
+        return f"{note}: use {'before' if key == 'after' else 'after'}: instead"
+    from commonplace.text.dates import EXAMPLES
 
-    days = monthrange(int(year), int(month))[1]
-    day = day or (str(days) if last else "01")
-    return f"{year}-{month}-{day}" if 1 <= int(day) <= days else ""
+    return f"{note}; these are: {EXAMPLES}"
 
 
 @cache
@@ -154,7 +198,85 @@ def _operator_pattern() -> re.Pattern[str]:
     return re.compile(
         r"(?<![^\s(\[（])(?:"
         rf"(?P<minus>-?)(?P<quote>[{''.join(_CLOSING)}])"
+        r'|(?P<no>-?)(?P<key>path|source|after|before)[:：](?P<value>"[^"\n]*+"|[^\s"]\S*+)'
         r"|-(?P<word>(?![\d_])\w\S*+)"
-        r'|(?P<key>path|source|after|before):(?P<value>"[^"\n]*+"|[^\s"]\S*+)'
+        r"|(?P<or>OR)(?=\s)"
         r")"
     )
+
+
+def nothing_to_search_for(query: KeywordQuery, where: Where) -> str:
+    """What is missing in a query without words."""
+    if query.must_not:
+        left_out = " ".join(f"-{' '.join(phrase)}" for phrase in query.must_not)
+        return (
+            "the query only says what to leave out: add a word to search for, or quote a flag to "
+            f'search for it, as in "{left_out}"'
+        )
+    if where != Where():
+        return "the query has filters and no words: add a word to search for"
+    return "the query has no words to search for"
+
+
+_MOST_NAMED = 8
+_SHORTEST = 4
+_LONGEST = 24
+"""Letters of a word that is taken to be mistyped."""
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def unknown_words(said: Sequence[str], arm: Arm, spans: Spans) -> Iterator[UnknownWord]:
+    """The first words of ``said`` of which no chunk has any token, by what ``arm`` has counted.
+
+    A run of a script without spaces is a word here: its letters in pairs are none to name.
+    ``spans`` is an analyser's.
+    """
+    named: set[str] = set()
+    for text in said:
+        for word in _words(text, arm, spans):
+            if word.lower() not in named and len(named) < _MOST_NAMED:
+                named.add(word.lower())
+                yield UnknownWord(word=word, suggestion=_likely(word, arm, spans))
+
+
+def _words(text: str, arm: Arm, spans: Spans) -> Iterator[str]:
+    # (start, end, whether none of its terms is known)
+    found: list[tuple[int, int, bool]] = []
+    for start, end, terms in spans(text):
+        unknown = arm.unknown.issuperset(terms)
+        if found and start < found[-1][1]:
+            first, last, was_unknown = found[-1]
+            if has_unspaced(text[start:end]):
+                found[-1] = first, max(last, end), unknown and was_unknown
+                continue
+            if end <= last:  # a word of a compound, which stood before it
+                found.pop()
+        found.append((start, end, unknown))
+    yield from (text[start:end] for start, end, unknown in found if unknown)
+
+
+def _likely(word: str, arm: Arm, spans: Spans) -> str:
+    """What was probably meant by a word in Latin letters; ``""`` if nothing is near."""
+    low = word.lower()
+    if arm.holders is None or not (low.isascii() and low.isalpha()):
+        return ""
+    if not _SHORTEST <= len(low) <= _LONGEST:
+        return ""
+    near = list(dict.fromkeys(_at_one_remove(low)))
+    found = zip(near, spans(" ".join(near)), strict=False)
+    stems = {word_: terms[0] for word_, (_, _, terms) in found}
+    held = arm.holders(set(stems.values()))
+    best = max(near, key=lambda one: held.get(stems.get(one, ""), 0))  # the first of equals
+    return best if held.get(stems.get(best, ""), 0) else ""
+
+
+def _at_one_remove(word: str) -> Iterator[str]:
+    """``word`` with one letter mistyped, but the first: the likeliest mistakes come first."""
+    places = range(1, len(word))
+    yield from (
+        word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in places if i + 1 < len(word)
+    )
+    yield from (word[:i] + letter + word[i:] for i in (*places, len(word)) for letter in _LETTERS)
+    yield from (word[:i] + letter + word[i + 1 :] for i in places for letter in _LETTERS)
+    yield from (word[:i] + word[i + 1 :] for i in places)

@@ -79,6 +79,7 @@ class StandardAnalyser:
             must=tuple(filter(None, must)),
             must_not=tuple(filter(None, must_not)),
             neighbours=tuple(read.pairs),
+            beside=read.beside(should),
         )
 
     def spans(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
@@ -111,6 +112,7 @@ class _Reading:
         self.pairs: dict[tuple[str, str], None] = {}
         self._terms: dict[str, bool] = {}
         self._meaningful: set[str] = set()
+        self._tokens: set[str] = set()
         self._phrase_terms: dict[str, None] = {}
 
     def words(self, found: Iterable[Piece]) -> None:
@@ -121,6 +123,7 @@ class _Reading:
             if len(terms) >= _MAX_TERMS:
                 return
             if token:
+                self._tokens.add(token)
                 stops = plain in STOP_WORDS
                 terms[token] = stops and terms.get(token, True)
                 if not stops:
@@ -143,6 +146,7 @@ class _Reading:
         known = list(_until_token(found, _MAX_PHRASE))
         for _, _, token, _, extra in known:
             self._phrase_terms.update(dict.fromkeys((token, *extra) if token else extra))
+            self._tokens.add(token)
         return _sequence(known)
 
     def should(self) -> list[str]:
@@ -150,6 +154,10 @@ class _Reading:
         dropped = len(self._meaningful) >= 2
         kept = [term for term, stops in self._terms.items() if not (stops and dropped)]
         return list(dict.fromkeys([*kept, *self._phrase_terms]))
+
+    def beside(self, should: Iterable[str]) -> frozenset[str]:
+        """Those of ``should`` that are no word of the query, but a part or a joining of some."""
+        return frozenset(should) - self._tokens
 
 
 def _sequence(found: Iterable[Piece]) -> Phrase:

@@ -15,6 +15,7 @@ from commonplace.plugin import (
     bm25,
     embedding_text,
     matches_terms,
+    newest_first,
     passing,
     term_counts,
 )
@@ -150,8 +151,16 @@ def _passing(where: Where, documents: dict[int, Entry]) -> set[int]:
 
 
 def _ordered(hits: list[tuple[int, float]], documents: dict[int, Entry]) -> list[tuple[int, float]]:
-    """Best first, equal ones by source, path and place: ids of one document are in order."""
-    return sorted(hits, key=lambda hit: (-hit[1], *documents[version_of(hit[0])].key, hit[0]))
+    """Best first, equal ones newest first, then by source, path and place.
+
+    Ids of one document are in order.
+    """
+
+    def order(hit: tuple[int, float]) -> tuple[float | str, ...]:
+        entry = documents[version_of(hit[0])]
+        return (-hit[1], newest_first(entry.day), *entry.key, hit[0])
+
+    return sorted(hits, key=order)
 
 
 def _found(

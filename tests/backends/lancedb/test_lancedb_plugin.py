@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def test_it_is_found_by_its_name_and_never_chosen_without() -> None:
     registration = PluginHost().backend("lancedb").registration
     assert registration.priority is None
-    assert registration.capabilities == {"keyword", "phrases", "vectors", "persistent"}
+    assert registration.capabilities == {"keyword", "phrases", "counts", "vectors", "persistent"}
 
 
 def test_a_tokenizer_of_its_own_is_refused() -> None:

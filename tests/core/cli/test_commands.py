@@ -87,7 +87,11 @@ def test_search_leaves_out_what_scores_too_little(run: Callable[..., Run], index
 
 def test_search_without_a_match_is_no_failure(run: Callable[..., Run], indexed: str) -> None:
     ran = run("search", "--workspace", indexed, "zyxwvut")
-    assert (ran.code, ran.out, ran.err) == (0, "", "note: no matches\n")
+    assert (ran.code, ran.out, ran.err) == (
+        0,
+        "",
+        "note: no matches\nnote: no note has 'zyxwvut'\n",
+    )
     assert run("search", "--workspace", indexed, "zyxwvut", "--json").json["results"] == []
 
 

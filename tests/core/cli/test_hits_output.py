@@ -56,7 +56,8 @@ def test_json_has_the_names_of_the_original() -> None:
 def test_json_explains_where_asked() -> None:
     facts = json.loads(dumps(result_json(RESULT, explain=True), "utf-8"))
     explain = facts["results"][0]["explain"]
-    assert explain["arms"] == [{"arm": "keyword", "kind": "bm25", "raw": 12.3456, "rank": 1}]
+    (arm,) = explain["arms"]
+    assert arm == {"arm": "keyword", "kind": "bm25", "raw": 12.3456, "rank": 1, "evidence": None}
     assert explain["steps"][-1] == {
         "ranker": "mmr",
         "before": 0.87654,

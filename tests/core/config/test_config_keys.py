@@ -176,7 +176,9 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
     ),
     "query.maxResults": ("query.max_results", 6, [(1, 1), (500, 500)], [0, -1, 1.5, "6", True]),
     "query.embeddingSeconds": ("query.embedding_seconds", None, [(3, 3)], [0, -1, 1.5, "3"]),
-    "query.minScore": ("query.min_score", 0.35, [(0, 0.0), (1, 1.0)], [-0.1, 1.1, NAN, "0"]),
+    "query.fold": ("query.fold", True, [(False, False)], [0]),
+    "query.timeZone": ("query.time_zone", None, [("Asia/Tokyo", "Asia/Tokyo")], [9]),
+    "query.minScore": ("query.min_score", None, [(0, 0.0), (1, 1.0)], [-0.1, 1.1, NAN, "0"]),
     "query.hybrid.enabled": ("query.hybrid.enabled", True, [(False, False)], [0]),
     "query.hybrid.vectorWeight": (
         "query.hybrid.vector_weight",
@@ -202,6 +204,18 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
         0.7,
         [(0, 0.0), (1, 1.0)],
         [2, NAN],
+    ),
+    "query.hybrid.recency.weight": (
+        "@plugins.entries.recency.config weight",
+        0.1,
+        [(0, 0.0), (1, 1.0)],
+        [-0.1, 1.1, NAN],
+    ),
+    "query.hybrid.recency.halfLifeDays": (
+        "@plugins.entries.recency.config half_life_days",
+        30,
+        [(1, 1)],
+        [0, 0.5, INF],
     ),
     "query.hybrid.temporalDecay.enabled": (
         "@plugins.entries.temporal_decay.config enabled",

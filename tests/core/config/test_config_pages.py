@@ -19,7 +19,7 @@ from commonplace.config.shape import Shape
 from commonplace_lancedb.settings import LanceSettings
 from commonplace_local.plugin import LocalSettings
 from commonplace_qmd.settings import QmdSettings
-from commonplace_ranking.plugin import MmrSettings, TemporalDecaySettings
+from commonplace_ranking.plugin import MmrSettings, RecencySettings, TemporalDecaySettings
 from commonplace_sessions.plugin import TranscriptSettings
 from commonplace_sqlite.plugin import SqliteSettings
 
@@ -38,6 +38,7 @@ SECTIONS = {
     "plugins.entries.sessions.config": TranscriptSettings,
     "plugins.entries.local.config": LocalSettings,
     "plugins.entries.mmr.config": MmrSettings,
+    "plugins.entries.recency.config": RecencySettings,
     "plugins.entries.temporal_decay.config": TemporalDecaySettings,
 }
 RENEW = (
@@ -48,6 +49,7 @@ RENEW = (
     "plugins.entries.sessions.config=commonplace_sessions.plugin:TranscriptSettings "
     "plugins.entries.local.config=commonplace_local.plugin:LocalSettings "
     "plugins.entries.mmr.config=commonplace_ranking.plugin:MmrSettings "
+    "plugins.entries.recency.config=commonplace_ranking.plugin:RecencySettings "
     "plugins.entries.temporal_decay.config=commonplace_ranking.plugin:TemporalDecaySettings"
 )
 SEARCH = Shape(SearchSettings, SEARCH_KEYS, SECTIONS.get).complete()
@@ -127,7 +129,7 @@ def test_the_schema_is_strict_about_ours_and_not_about_others() -> None:
     ("key", "part"),
     [
         ("query.maxResults", {"type": "integer", "minimum": 1, "default": 6}),
-        ("query.minScore", {"type": "number", "minimum": 0, "maximum": 1, "default": 0.35}),
+        ("query.minScore", {"type": "number", "minimum": 0, "maximum": 1}),
         ("store.fts.tokenizer", {"enum": ["unicode61", "trigram"], "default": "unicode61"}),
         ("sync.watch", {"type": "boolean", "default": True}),
         ("ranking.chain", {"type": "array", "items": {"type": "string"}}),

@@ -102,14 +102,21 @@ def candidate(score: float, *kinds: str) -> Candidate:
     return Candidate(chunk, score, Explanation(arms=arms))
 
 
-def test_the_configured_threshold_never_hides_what_keywords_alone_found() -> None:
+def test_without_a_threshold_only_what_vectors_alone_found_needs_a_score() -> None:
     weak = candidate(0.1, "bm25")
-    assert above([weak], configured=0.35, asked=None) == [weak]
-    assert above([candidate(0.1, "cosine")], configured=0.35, asked=None) == []
+    assert above([weak], configured=None, asked=None) == [weak]
+    assert above([candidate(0.1, "cosine")], configured=None, asked=None) == []
 
 
-def test_a_threshold_that_is_asked_for_holds_for_all() -> None:
-    assert above([candidate(0.3, "bm25")], configured=0.0, asked=0.5) == []
+@pytest.mark.parametrize(
+    "given", [{"configured": 0.5, "asked": None}, {"configured": 0.0, "asked": 0.5}]
+)
+def test_a_threshold_holds_for_all_in_the_file_and_on_the_call(
+    given: dict[str, float | None],
+) -> None:
+    strong = candidate(0.5, "bm25")
+    weak = [candidate(0.3, "bm25"), candidate(0.4, "cosine")]
+    assert above([strong, *weak], **given) == [strong]  # type: ignore[arg-type]  # spread
 
 
 def test_compat_relaxes_as_the_original_does() -> None:

@@ -1,11 +1,18 @@
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.model.search import Where
 from commonplace.text.query import ParsedQuery, parse_query
+
+
+def TODAY() -> date:  # noqa: N802 - a constant to these tests
+    return date(2026, 11, 22)
+
 
 _SYNTAX = st.sampled_from(
     ["2026-01-31", "2026-13", "0000", "AND", "NOT", "*", "^", "NEAR(", "foo", "方案", "\ud800"]
@@ -32,14 +39,12 @@ def _query(text: str, *words: str) -> ParsedQuery:
         'say "hi"there',
         '"unbalanced',
         'an empty "" quote',
-        "foo AND (bar OR NOT baz*) NEAR ^qux",
+        "foo AND (bar NOT baz*) NEAR ^qux",
+        "either or",
+        "OR",
+        "Portland OR",
         "path: is empty",
         "note:that",
-        "after:soon",
-        "after:2026-02-30",
-        "before:2026-13",
-        "after:0000",
-        "source:a/b",
         "「X」とは何ですか",
         "你想了解“位于”何处",
     ],
@@ -60,8 +65,10 @@ def test_what_is_no_operator_is_plain(text: str) -> None:
         ("deploy -not-here -猫", ("deploy",), (), ("not-here", "猫")),
         ('deploy -"to staging"', ("deploy",), (), ("to staging",)),
         ("it's -wrong", ("it's",), (), ("wrong",)),
-        # A query of exclusions alone means looking for a flag.
-        ("-verbose", ("verbose",), (), ()),
+        ("-verbose", (), (), ("verbose",)),
+        ("project OR product", ("project", "product"), (), ()),
+        ('"red fox" OR "blue bird"', ("red fox", "blue bird"), (), ()),
+        ('"red fox" OR bird "green cat"', ("red fox", "bird"), ("green cat",), ()),
     ],
 )
 def test_phrases_and_exclusions(
@@ -83,6 +90,15 @@ def test_phrases_and_exclusions(
         ("x before:2024-02", Where(before="2024-02-29")),
         ("x before:1900-02", Where(before="1900-02-28")),
         ("x before:2026-04", Where(before="2026-04-30")),
+        ("x before:2026-Q3", Where(before="2026-09-30")),
+        ("x after:yesterday", Where(after="2026-11-21")),
+        ("x after:last-week", Where(after="2026-11-09")),
+        ('x before:"last week"', Where(before="2026-11-15")),
+        ("x after:7d", Where(after="2026-11-15")),
+        ("x after:\u4e0a\u5468", Where(after="2026-11-09")),
+        ("x after\uff1a\u6628\u65e5", Where(after="2026-11-21")),
+        ("x -path:drafts -path:b/*.md", Where(not_paths=("drafts", "b/*.md"))),
+        ("x -source:sessions", Where(not_sources=frozenset({"sessions"}))),
         (
             "x after:2026-01 after:2026-03 before:2027 before:2026-06-01",
             Where(after="2026-03-01", before="2026-06-01"),
@@ -90,7 +106,27 @@ def test_phrases_and_exclusions(
     ],
 )
 def test_filters(text: str, where: Where) -> None:
-    assert parse_query(text) == ParsedQuery(text, ("x",), where=where)
+    assert parse_query(text, TODAY) == ParsedQuery(text, ("x",), where=where)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "after:soon",
+        "after:2026-02-30",
+        "before:2026-13",
+        "after:0000",
+        "after:2026-13-45",
+        "source:a/b",
+        "-after:2026",
+        "-source:a/b",
+    ],
+)
+def test_a_filter_that_is_not_understood_is_named_and_not_searched_for(given: str) -> None:
+    parsed = parse_query(f"left {given} right", TODAY)
+    assert (parsed.words, parsed.where) == (("left", "right"), Where())
+    (note,) = parsed.notes
+    assert note.startswith(f"{given} is not understood, and was left out")
 
 
 def test_words_on_both_sides_of_a_filter_do_not_stand_together() -> None:

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from commonplace.testing import RankerConformance
 from commonplace_ranking.adjustments import LexicalBoost
 from commonplace_ranking.fusion import ReciprocalRank, Single, Weighted
-from commonplace_ranking.plugin import MmrSettings, TemporalDecaySettings, _mmr, _temporal_decay
+from commonplace_ranking.plugin import (
+    MmrSettings,
+    RecencySettings,
+    TemporalDecaySettings,
+    _mmr,
+    _recency,
+    _temporal_decay,
+)
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -28,6 +35,18 @@ class TestWeighted(RankerConformance):
 class TestReciprocalRank(RankerConformance):
     def make_ranker(self, context: RankerContext) -> Ranker:
         return ReciprocalRank()
+
+
+class TestRecency(RankerConformance):
+    def make_ranker(self, context: RankerContext) -> Ranker:
+        return _recency(context)
+
+    def configs(self) -> SearchStrategy[RecencySettings]:
+        return st.builds(
+            RecencySettings,
+            weight=st.sampled_from((0.0, 1.0)) | st.floats(0, 1),
+            half_life_days=st.integers(1, 36_500),
+        )
 
 
 class TestTemporalDecay(RankerConformance):

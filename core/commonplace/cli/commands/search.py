@@ -117,14 +117,23 @@ def show_hits(result: SearchResult, context: Context, *, explain: bool = False) 
 
 
 def plain_hits(result: SearchResult, *, explain: bool) -> str:
-    """For each hit a line ``score path:start-end``, its snippet, and an empty line."""
+    """For each hit a line ``score path:start-end`` and remarks, its snippet, and an empty line."""
     parts = []
     for hit in result.hits:
-        parts.append(f"{hit.score:.3f} {hit.path}:{hit.start_line}-{hit.end_line}\n")
+        position = f"{hit.path}:{hit.start_line}-{hit.end_line}"
+        parts.append("  ".join([f"{hit.score:.3f} {position}", *remarks_on(hit)]) + "\n")
         if explain:
             parts += [f"  {line}\n" for line in explained(hit.explain)]
         parts.append(hit.snippet.strip("\n") + "\n\n")
     return "".join(parts)
+
+
+def remarks_on(hit: Hit) -> Iterator[str]:
+    """What a hit stands for besides itself, and whether it is weak."""
+    if hit.similar:
+        yield f"+{len(hit.similar)} {'older ' if hit.day else ''}like this"
+    if hit.weak:
+        yield "weak match"
 
 
 def explained(explanation: Explanation) -> Iterator[str]:
@@ -180,7 +189,9 @@ def _pretty_hit(number: int, hit: Hit, style: Style, *, explain: bool) -> Iterat
 
     position = style.path(printable(hit.path)) + f":{hit.start_line}-{hit.end_line}"
     trust = "" if hit.trust == "memory" else f"  [{hit.trust}]"
-    yield style.strong(f"{number}.") + f" {position}  {style.faint(f'{hit.score:.2f}')}{trust}"
+    remarks = "".join(f"  {style.faint(remark)}" for remark in remarks_on(hit))
+    score = style.faint(f"{hit.score:.2f}")
+    yield style.strong(f"{number}.") + f" {position}  {score}{trust}{remarks}"
     width = style.width - len(_INDENT)
     if hit.heading:
         yield _INDENT + style.faint(fit(printable(" › ".join(hit.heading)), width))

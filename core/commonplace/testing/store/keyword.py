@@ -11,7 +11,8 @@ from attrs import evolve
 from hypothesis import strategies as st
 
 from commonplace.errors import DeclinedError
-from commonplace.model.search import KeywordQuery, Where
+from commonplace.model.search import KeywordQuery, Where, newest_first
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing.base import (
     ALL,
     EVERYWHERE,
@@ -32,6 +33,9 @@ from commonplace.testing.strategies import (
     SOURCES,
     WORDS,
     corpora,
+    dated_order,
+    dated_puts,
+    holds,
     matching,
     puts,
     queries,
@@ -46,7 +50,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.chunks import AnalysedChunk, PutDocument
     from commonplace.model.search import ChunkId
-    from commonplace.protocols.parts import Store
+    from commonplace.protocols.parts import CountingStore, Store
     from commonplace.testing.base import Corpus
 
 
@@ -180,6 +184,9 @@ class MatchLaws(StoreLaws):
             Where(after="2026-01-31"),
             Where(before="2026-01-31"),
             Where(sources=frozenset({"sessions"}), paths=("lone/**",), after="2025-01-01"),
+            Where(not_sources=frozenset({"memory"})),
+            Where(not_paths=("crowd",)),
+            Where(paths=("*/*.md",), not_paths=("crowd/*.md", "nowhere")),
         ):
             assert _places(store, words("ant"), where, 1) == [("sessions", "lone/note.md", 1)]
 
@@ -192,6 +199,8 @@ class MatchLaws(StoreLaws):
             Where(sources=frozenset({"nowhere"})),
             Where(paths=("nowhere",)),
             Where(after="2026-02-01", before="2026-01-31"),
+            Where(not_paths=("**",)),
+            Where(sources=frozenset({"memory"}), not_sources=frozenset({"memory"})),
         ):
             assert search(store, words("ant"), where) == []
 
@@ -267,16 +276,17 @@ class ScoreLaws(StoreLaws):
         assert len(scored(found)) == len(found)
 
     @law("keyword", keys=st.permutations([(s, p) for s in SOURCES for p in PATHS]))
-    def test_equal_scores_are_ordered_by_source_path_and_place(
+    def test_equal_scores_are_ordered_by_day_source_path_and_place(
         self, store: Store, keys: list[tuple[str, str]]
     ) -> None:
-        """Paths by code points; chunks of the same words score the same in any order."""
-        publish(
-            store, *(make_put(path, "ant", "bee", "ant", source=source) for source, path in keys)
-        )
+        """The newest day first, undated chunks last; then by source, path and place.
+
+        Paths by code points; chunks of the same words score the same in any order.
+        """
+        publish(store, *dated_puts(keys))
         found = search(store, words("ant"))
         assert len({hit.score for hit in found}) == 1
-        order = [(source, path, line) for source, path in sorted(keys) for line in (1, 3)]
+        order = [(source, path, line) for source, path in dated_order(keys) for line in (1, 3)]
         assert places(found) == order
         assert search(store, words("ant"), limit=5) == found[:5]
 
@@ -285,7 +295,10 @@ class ScoreLaws(StoreLaws):
         """As above for whatever scores happen to be equal."""
         found = search(store, query)
         stand = places(found)
-        keys = [(-hit.score, *place) for hit, place in zip(found, stand, strict=True)]
+        keys = [
+            (-hit.score, newest_first(hit.chunk.day), *place)
+            for hit, place in zip(found, stand, strict=True)
+        ]
         assert keys == sorted(keys)
 
     @_each_answer
@@ -351,6 +364,20 @@ class ScoreLaws(StoreLaws):
             for id_, score in scored(search(store, words(*part))).items():
                 sums[id_] = sums.get(id_, 0.0) + score
         assert scored(search(store, words(*some, *others))) == pytest.approx(sums, rel=1e-6)
+
+    @law("keyword", "counts", corpus=corpora(), where=wheres())
+    def test_the_chunks_that_hold_a_token_are_counted(
+        self, store: CountingStore, corpus: Corpus, where: Where
+    ) -> None:
+        """All of the live build in any column, whatever the filters; 0 for what none holds."""
+        publish(store, *corpus)
+        asked = (*WORDS, "nowhere")
+        every = {(put.source, put.path): put.chunks for put in corpus}
+        terms = [chunk.terms for chunks in every.values() for chunk in chunks]
+        expected = {token: sum(holds(one, (token,)) for one in terms) for token in asked}
+        matches = store.keyword(words(*asked), where=where, limit=1, deadline=NEVER)
+        assert (matches.chunks, dict(matches.holders or {})) == (len(terms), expected)
+        assert dict(store.holders(asked)) == expected
 
 
 def _scores(store: Store, chunks: dict[str, AnalysedChunk], *should: str) -> dict[str, float]:

@@ -37,6 +37,8 @@ from commonplace.testing.strategies import (
     SOURCES,
     TOLERANCE,
     corpora,
+    dated_order,
+    dated_puts,
     nearest_places,
     unit_vectors,
     wheres,
@@ -263,8 +265,8 @@ class NearestLaws(StoreLaws):
         """``nearest`` finds the chunks whose vectors make the smallest angles with the query.
 
         Of all that pass the filters and have a vector the best ``limit``, each with its cosine;
-        a text that stands in several places is found in each. Best first, equal scores by source,
-        path and place; equal vectors score the same. An answer that is ``exact`` misses none.
+        a text that stands in several places is found in each. Best first, equal scores by day,
+        source, path and place; equal vectors score the same. An ``exact`` answer misses none.
         """
         build = publish(store, *corpus)
         given = digests(corpus)
@@ -285,15 +287,15 @@ class NearestLaws(StoreLaws):
         assert places(answer.found) == [("memory", "far.md", 2)]
 
     @law("vectors", keys=st.permutations([(s, p) for s in SOURCES for p in PATHS]))
-    def test_equally_near_chunks_are_ordered_by_source_path_and_place(
+    def test_equally_near_chunks_are_ordered_by_day_source_path_and_place(
         self, store: VectorStore, keys: list[tuple[str, str]]
     ) -> None:
-        """As for words: by code points, whatever order they came in; a limit keeps the first."""
-        puts = [make_put(path, "ant", "bee", "ant", source=source) for source, path in keys]
+        """As for words: newest first, whatever order they came in; a limit keeps the first."""
+        puts = dated_puts(keys)
         build = publish(store, *puts)
         attach(store, build, "space", dict.fromkeys(digests(puts), _NORTH))
         answer = nearest(store, _EAST)
-        order = [(source, path, line) for source, path in sorted(keys) for line in (1, 2, 3)]
+        order = [(source, path, line) for source, path in dated_order(keys) for line in (1, 2, 3)]
         assert places(answer.found) == order
         assert nearest(store, _EAST, limit=5).found == answer.found[:5]
 
@@ -369,7 +371,8 @@ def _check_answer(answer: Nearest, expected: Mapping[Place, float], limit: int) 
     assert len(set(stand)) == len(answer.found), "a chunk stands twice, or is not there"
     assert scores == pytest.approx([expected[place] for place in stand], abs=TOLERANCE)
     assert all(-1 <= score <= 1 for score in scores)
-    keys = [(-score, *place) for score, place in zip(scores, stand, strict=True)]
+    order = list(expected)
+    keys = [(-score, order.index(place)) for score, place in zip(scores, stand, strict=True)]
     assert keys == sorted(keys)
     assert len(answer.found) == min(limit, len(expected))
     if answer.exact and scores:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from commonplace.model.search import Where
+from commonplace.model.search import Where, newest_first
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing import live_build, make_chunk, make_put, publish
 from commonplace.testing.base import EVERYWHERE, WAIT, scored
@@ -114,14 +114,14 @@ def brute_force(
     with store._database.reading() as connection:
         assert connection is not None
         rows: Any = connection.execute(
-            f"SELECT c.id, d.source, d.path, c.ordinal FROM chunk_{build} AS c "
+            f"SELECT c.id, d.day, d.source, d.path, c.ordinal FROM chunk_{build} AS c "
             f"JOIN document_{build} AS d ON d.id = c.document"
         ).fetchall()
     keys = {(put.source, put.path) for put in documents}
     held = store.vectors("space", [row[0] for row in rows])
     best = sorted(
-        (-dot(numbers, held[id_]), source, path, ordinal, id_)
-        for id_, source, path, ordinal in rows
+        (-dot(numbers, held[id_]), newest_first(day), source, path, ordinal, id_)
+        for id_, day, source, path, ordinal in rows
         if id_ in held and (source, path) in keys
     )
     return [(row[-1], -row[0]) for row in best[:limit]]

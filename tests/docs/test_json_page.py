@@ -17,7 +17,7 @@ from commonplace.cli import main
 from commonplace.cli.commands.watch import SyncPrinter
 from commonplace.cli.context import Context
 from commonplace.cli.jsonify import document, report_json, result_json, status_json
-from commonplace.errors import IndexReadOnlyError
+from commonplace.errors import IndexReadOnlyError, PluginUnavailableError
 from commonplace.model.documents import Finding, Fix, RootFailure, SpaceInfo
 from commonplace.model.reports import (
     BackendState,
@@ -228,6 +228,17 @@ def test_config(run: Callable[..., dict[str, Any]], bad_config: str) -> None:
 
 def test_plugins(run: Callable[..., dict[str, Any]]) -> None:
     check(documented()["plugins"][0], run("plugins", "--load"))
+
+
+def test_completion_and_man(
+    run: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(name: str, _: object) -> None:
+        raise PluginUnavailableError(f"{name} does not load", hint="update it")
+
+    monkeypatch.setattr("commonplace.cli.catalog.plugin_command", broken)
+    check(documented()["completion"][0], run("completion", "bash"))
+    check(documented()["man"][0], run("man"))
 
 
 def test_demo(run: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from commonplace.cli.context import (
 from commonplace.errors import MemoryDisabledError, suggest
 
 if TYPE_CHECKING:
-    from argparse import _ArgumentGroup
+    from argparse import Action, _ArgumentGroup
     from collections.abc import Mapping, Sequence
 
     from commonplace.cli.context import Command
@@ -76,6 +76,10 @@ class Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise argparse's message as a :class:`UsageError`."""
         raise UsageError(message, hint=self._hint(message))
+
+    def actions(self) -> tuple[Action, ...]:
+        """All arguments, in the order in which they were added."""
+        return tuple(self._actions)
 
     def _hint(self, message: str) -> str:
         unknown = message.removeprefix("unrecognized arguments: ")
@@ -161,6 +165,8 @@ BUILTIN = (
     "doctor",
     "config",
     "plugins",
+    "completion",
+    "man",
 )
 """The commands of core, each in a module of its own, in the order of the help."""
 

@@ -179,7 +179,7 @@ def measured(root: Path, notes: int, latency: float) -> dict[str, float]:
 
 
 def one_by_one(server: Server, texts: Sequence[str]) -> float:
-    provider = OneByOne(ProviderContext(base_url=server.base, api_key="none"), env={})
+    provider = OneByOne(ProviderContext(base_url=server.base, api_key="none"))
     began = time.perf_counter()
     for _ in RequestRunner("one by one", provider).many(texts, dims=None, deadline=NEVER):
         pass

@@ -42,6 +42,8 @@ from commonplace.model.reports import SyncListener as SyncListener
 from commonplace.model.reports import SyncOutcome as SyncOutcome
 from commonplace.model.reports import SyncReport as SyncReport
 from commonplace.model.reports import SyncState as SyncState
+from commonplace.model.reports import Upload as Upload
+from commonplace.model.reports import UploadListener as UploadListener
 from commonplace.model.reports import WatchMode as WatchMode
 from commonplace.model.search import ArmFacts as ArmFacts
 from commonplace.model.search import ArmKind as ArmKind

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         SyncListener,
         SyncReport,
         SyncState,
+        UploadListener,
     )
     from commonplace.model.search import SearchResult
     from commonplace.sync.queue import SyncRequest
@@ -66,12 +67,14 @@ class Memory:
         clock: Callable[[], float] = time.time,
         one_shot: bool = False,
         on_sync: SyncListener | None = None,
+        on_upload: UploadListener | None = None,
     ) -> None:
         self.settings = settings
         self.host = host
         self._clock = clock
         self._one_shot = one_shot
         self._on_sync = on_sync
+        self._on_upload = on_upload
         self._analyser = analyser_of(settings)
         self._sources, self._source_notices = make_sources(host, settings)
         self._env = env
@@ -85,10 +88,12 @@ class Memory:
         # Imported here: a search of an index without vectors needs none.
         from commonplace.embedding.choice import EmbeddingChooser
 
-        return EmbeddingChooser(self.host, self.settings, self._env, clock=self._clock)
+        return EmbeddingChooser(
+            self.host, self.settings, self._env, clock=self._clock, on_upload=self._on_upload
+        )
 
     @classmethod
-    def open(
+    def open(  # noqa: PLR0913 - all by keyword
         cls,
         *,
         workspace: str | os.PathLike[str] | None = None,
@@ -99,6 +104,7 @@ class Memory:
         watch: bool = False,
         one_shot: bool = False,
         on_sync: SyncListener | None = None,
+        on_upload: UploadListener | None = None,
     ) -> Memory:
         """Open the memory of ``agent`` in ``workspace``, configured by a file or a mapping.
 
@@ -109,7 +115,9 @@ class Memory:
         With ``watch`` changed files are indexed in the background until :meth:`close`; see
         :meth:`watch`. With ``one_shot`` a search starts no background work, which suits a process
         that ends with its answer. ``on_sync`` is called after every sync, on the thread that ran
-        it.
+        it. ``on_upload`` is asked before texts first go to a provider's server on another machine,
+        on the thread that would send them: nothing is sent unless it returns true. Without it, a
+        warning is logged, and is in the report of the sync.
 
         Raises :class:`~commonplace.errors.ConfigError` with all problems of a configuration,
         :class:`~commonplace.errors.WorkspaceError` if the workspace cannot be used, and
@@ -134,7 +142,9 @@ class Memory:
                 hint="set memorySearch.enabled to true and plugins.slots.memory to memory-core",
             )
         check_workspace(settings.workspace)
-        memory = cls(settings, host, env=env, one_shot=one_shot, on_sync=on_sync)
+        memory = cls(
+            settings, host, env=env, one_shot=one_shot, on_sync=on_sync, on_upload=on_upload
+        )
         if watch:
             memory.watch()
         return memory

@@ -157,6 +157,7 @@ from commonplace.protocols.providers import EmbeddingProvider as EmbeddingProvid
 from commonplace.protocols.providers import Limits as Limits
 from commonplace.protocols.providers import ProviderContext as ProviderContext
 from commonplace.protocols.providers import Purpose as Purpose
+from commonplace.protocols.providers import RemoteProvider as RemoteProvider
 from commonplace.resilience.breaker import CircuitBreaker as CircuitBreaker
 from commonplace.resilience.deadline import NEVER as NEVER
 from commonplace.resilience.deadline import Deadline as Deadline

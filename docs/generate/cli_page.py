@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from commonplace.cli.parser import BUILTIN, PROGRAM, Parser, add_common, builtin_command
+from commonplace.cli.parser import BUILTIN, EXIT_CODES, PROGRAM, Parser, add_common, builtin_command
 from commonplace_evaluation.command import EvalCommand
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _HEAD = f"""\
 `{PROGRAM} COMMAND [arguments]`; `{PROGRAM} COMMAND --help` lists the arguments of a command.
 
 - Results go to standard output, everything else to standard error.
-- Exit codes: `0` done, `1` failed, `2` the command line is not valid, `130` interrupted.
+- The exit codes are the same for every command: see [below](#exit-codes).
 - On a terminal the output is laid out and coloured (not if `NO_COLOR` is set); in a pipe it is
   plain. On a terminal, standard error shows the progress of long work.
 - `--json` prints one object, for errors too: [json.md](json.md) lists every key.
@@ -34,6 +34,15 @@ _HEAD = f"""\
 - Plugins can add commands; `{PROGRAM} --help` lists them.
 """
 
+
+_EXIT_CODES = """
+## Exit codes
+
+`commonplace help exit-codes` prints them.
+
+| code | meaning |
+|---|---|
+"""
 
 _QUERIES = """
 ## Query syntax
@@ -101,7 +110,8 @@ def reference() -> str:
     lines = [_HEAD, "Every command takes:", "", *map(_item, common.recorded)]
     for command in (*map(builtin_command, BUILTIN), EvalCommand()):
         lines += ["", *_section(command)]
-    return "\n".join(lines) + "\n" + _QUERIES
+    codes = "".join(f"| `{code}` | {words} |\n" for code, words in EXIT_CODES.items())
+    return "\n".join(lines) + "\n" + _EXIT_CODES + codes + _QUERIES
 
 
 def _section(command: Command) -> Iterator[str]:

@@ -23,6 +23,7 @@ def commonplace_register_providers(register: ProviderRegistrar) -> None:
             config=("google", "gemini"),
             keyring="gemini",
             note="a Gemini CLI sign-in is none",
+            hosts=("generativelanguage.googleapis.com",),
         ),
     )
 

@@ -42,7 +42,7 @@ class GeminiProvider(HttpProvider):
     """
 
     name = "gemini"
-    capabilities = frozenset({"batches"})
+    capabilities = frozenset({"batches", "remote"})
     concurrency = 8
     instead = ("x-goog-api-key",)
 
@@ -65,7 +65,8 @@ class GeminiProvider(HttpProvider):
         form = "text" if self._model.task_in_text else "task"
         if (query, document) != (_TEXT_FORM if self._model.task_in_text else ("", "")):
             form += f" {query!r} {document!r}"
-        return f"gemini{place}:{self.model}/{self.dims or self._model.dims or ''}:{form}"
+        dims = self.dims or self._model.dims or ""
+        return f"gemini{place}:{self.model}/{dims}:{form}{self.routing()}"
 
     def request(self, texts: Sequence[str], purpose: Purpose) -> tuple[str, object]:
         """One call for a query, one for up to a hundred documents."""

@@ -18,7 +18,12 @@ def commonplace_register_providers(register: ProviderRegistrar) -> None:
         _mistral,
         summary="Mistral's mistral-embed and codestral-embed",
         priority=50,
-        credentials=Credentials(env=("MISTRAL_API_KEY",), config=("mistral",), keyring="mistral"),
+        credentials=Credentials(
+            env=("MISTRAL_API_KEY",),
+            config=("mistral",),
+            keyring="mistral",
+            hosts=("api.mistral.ai",),
+        ),
     )
 
 

@@ -18,14 +18,16 @@ def commonplace_register_providers(register: ProviderRegistrar) -> None:
         _ollama,
         summary="an Ollama server, on this machine unless remote.baseUrl says otherwise",
         credentials=Credentials(
-            env=("OLLAMA_API_KEY",), config=("ollama",), keyring="ollama", optional=True
+            env=("OLLAMA_API_KEY",),
+            config=("ollama",),
+            keyring="ollama",
+            optional=True,
+            address="OLLAMA_HOST",
         ),
     )
 
 
 def _ollama(context: ProviderContext) -> EmbeddingProvider:
-    import os
-
     from commonplace_ollama.provider import OllamaProvider
 
-    return OllamaProvider(context, env=os.environ)
+    return OllamaProvider(context)

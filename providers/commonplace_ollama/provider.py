@@ -45,8 +45,8 @@ class OllamaProvider(HttpProvider):
     """An Ollama server.
 
     Prompts are those of the model's family, unless the context has its own (``""`` for none).
-    Texts that are too long are refused and not cut silently, so that the host knows. ``env`` is
-    read for ``OLLAMA_HOST`` alone, by which Ollama's own client finds its server.
+    Texts that are too long are refused and not cut silently, so that the host knows. Its address
+    may be written as in ``OLLAMA_HOST``, by which Ollama's own client finds its server.
     """
 
     name = "ollama"
@@ -58,8 +58,8 @@ class OllamaProvider(HttpProvider):
     )
     dims_hint = "remove outputDimensionality, or update Ollama"
 
-    def __init__(self, context: ProviderContext, *, env: Mapping[str, str]) -> None:
-        base = (context.base_url or "").strip() or _host_in(env) or _BASE
+    def __init__(self, context: ProviderContext) -> None:
+        base = _address(context.base_url or "") or _BASE
         model = context.model.strip().removeprefix("ollama/") or _MODEL
         endpoint = Endpoint("ollama", base, drop=_DROP)
         super().__init__(context, endpoint, model, prefixes=prompts_of(model))
@@ -111,9 +111,9 @@ def prompts_of(model: str) -> tuple[str, str]:
     return next((found[1:] for found in _FAMILIES if name.startswith(found[0])), ("", ""))
 
 
-def _host_in(env: Mapping[str, str]) -> str:
+def _address(written: str) -> str:
     """``OLLAMA_HOST`` as a URL: it may lack scheme and port, and tell a server to listen to all."""
-    host = env.get("OLLAMA_HOST", "").strip().strip("\"'")
+    host = written.strip().strip("\"'")
     if not host:
         return ""
     scheme, separator, rest = host.rpartition("://")

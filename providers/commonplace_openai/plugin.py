@@ -24,6 +24,8 @@ def commonplace_register_providers(register: ProviderRegistrar) -> None:
             config=("openai",),
             keyring="openai",
             note="a ChatGPT or Codex sign-in is none",
+            hosts=("api.openai.com",),
+            address="OPENAI_BASE_URL",
         ),
     )
 
@@ -36,8 +38,6 @@ def _ready(context: ProviderContext) -> Probe:
 
 
 def _openai(context: ProviderContext) -> EmbeddingProvider:
-    import os
-
     from commonplace_openai.provider import OpenAIProvider
 
-    return OpenAIProvider(context, env=os.environ)
+    return OpenAIProvider(context)

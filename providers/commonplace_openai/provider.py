@@ -60,19 +60,18 @@ _TOO_MANY = r"""(?ix)
 class OpenAIProvider(HttpProvider):
     """OpenAI, or with a base URL any server with the same API.
 
-    ``env`` is read for ``OPENAI_BASE_URL`` alone. Raises
-    :class:`~commonplace.errors.ProviderError` for an invalid base URL, and for vectors longer than
-    OpenAI's model can give.
+    Raises :class:`~commonplace.errors.ProviderError` for an invalid base URL, and for vectors
+    longer than OpenAI's model can give.
     """
 
     name = "openai"
     home = (_BASE,)
-    capabilities = frozenset({"batches"})
+    capabilities = frozenset({"batches", "remote"})
     instead = ("authorization", "api-key", "x-api-key")
     dims_hint = "remove outputDimensionality: this server or model cannot shorten vectors"
 
-    def __init__(self, context: ProviderContext, *, env: Mapping[str, str]) -> None:
-        base = context.base_url or env.get("OPENAI_BASE_URL", "").strip() or _BASE
+    def __init__(self, context: ProviderContext) -> None:
+        base = (context.base_url or "").strip() or _BASE
         endpoint = Endpoint("openai", base, drop=("/embeddings",))
         host = endpoint.host
         self._is_openai = host == "api.openai.com" or host.endswith(".api.openai.com")

@@ -18,7 +18,12 @@ def commonplace_register_providers(register: ProviderRegistrar) -> None:
         _voyage,
         summary="Voyage AI, by its own keys and those of MongoDB Atlas",
         priority=40,
-        credentials=Credentials(env=("VOYAGE_API_KEY",), config=("voyage",), keyring="voyage"),
+        credentials=Credentials(
+            env=("VOYAGE_API_KEY",),
+            config=("voyage",),
+            keyring="voyage",
+            hosts=("api.voyageai.com", "ai.mongodb.com"),
+        ),
     )
 
 

@@ -56,7 +56,7 @@ class VoyageProvider(HttpProvider):
     """
 
     name = "voyage"
-    capabilities = frozenset({"batches"})
+    capabilities = frozenset({"batches", "remote"})
     concurrency = 8
 
     def __init__(self, context: ProviderContext) -> None:
@@ -83,7 +83,8 @@ class VoyageProvider(HttpProvider):
         place = f"@{self.endpoint.origin}" if foreign else ""
         query, document = self.prefixes.values()
         prefixes = f" {query!r} {document!r}" if query or document else ""
-        return f"voyage{place}:{self._model.space}/{self._model.dims or ''}/float:types{prefixes}"
+        space = f"{self._model.space}/{self._model.dims or ''}/float:types"
+        return f"voyage{place}:{space}{prefixes}{self.routing()}"
 
     def body(self, texts: Sequence[str], purpose: Literal["query", "document"]) -> dict[str, Any]:
         """The request's JSON; base64 has a third of the size of numbers, and is quicker to read."""

@@ -29,7 +29,8 @@ class Sound:
     """What is broken below: it keeps every law as it is."""
 
     limits = Limits(items=16, tokens=100_000, item_tokens=1000)
-    capabilities: frozenset[str] = frozenset()
+    capabilities: frozenset[str] = frozenset({"remote"})
+    host = "https://sound.test"
     concurrency = 4
 
     def __init__(self, context: ProviderContext) -> None:
@@ -45,6 +46,9 @@ class Sound:
         return self.context.dims or 8
 
     def fingerprint(self) -> str:
+        return f"{self.prompts()} {shake_128(repr(self.context.headers).encode()).hexdigest(8)}"
+
+    def prompts(self) -> str:
         return (
             f"sound {self.model} {self.dims} {self.prefix('query')!r} {self.prefix('document')!r}"
         )
@@ -248,8 +252,36 @@ class ClosesOnce(Sound):
         self.closed = True
 
 
+class ForgetsTheHeaders(Sound):
+    def fingerprint(self) -> str:
+        return self.prompts()
+
+
+class ShowsTheHeaders(Sound):
+    def fingerprint(self) -> str:
+        return f"{self.prompts()} {self.context.headers!r}"
+
+
+class SendsUndeclared(Sound):
+    capabilities = frozenset()
+
+    def __getattribute__(self, name: str) -> object:
+        if name == "host":
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+    def vectors(self, texts: list[str], purpose: Purpose) -> Vectors:
+        with suppress(OSError):
+            socket.create_connection(("127.0.0.1", 9)).close()
+        return super().vectors(texts, purpose)
+
+
+class HidesItsHost(Sound):
+    host = "somewhere"
+
+
 class DeclaresJobsItLacks(Sound):
-    capabilities = frozenset({"batches"})
+    capabilities = frozenset({"batches", "remote"})
 
 
 class HidesItsJobs(Sound):
@@ -279,6 +311,10 @@ BROKEN: list[tuple[type[Sound], str]] = [
     (IgnoresTheLength, "test_a_length_asked_for_is_given"),
     (ShowsItsKey, "test_a_key_is_no_part_of_it"),
     (HasAFingerprintOfItsKey, "test_a_key_is_no_part_of_it"),
+    (ForgetsTheHeaders, "test_headers_are_a_part_of_it"),
+    (ShowsTheHeaders, "test_headers_are_a_part_of_it"),
+    (SendsUndeclared, "test_where_texts_go_is_declared"),
+    (HidesItsHost, "test_where_texts_go_is_declared"),
     (LetsNothingThrough, "test_limits_can_be_kept"),
     (DeclaresJobsItLacks, "test_declared_batch_jobs_are_there"),
     (HidesItsJobs, "test_declared_batch_jobs_are_there"),

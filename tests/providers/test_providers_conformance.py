@@ -59,7 +59,7 @@ class TestOpenAI(AtVendor):
     other: ClassVar = {"model": {"model": "text-embedding-3-large"}, "dims": {"dims": 4}}
 
     def make_provider(self, context: ProviderContext) -> EmbeddingProvider:
-        return OpenAIProvider(context, env={})
+        return OpenAIProvider(context)
 
 
 class TestMistral(AtVendor):
@@ -79,7 +79,7 @@ class TestOllama(AtVendor):
     other: ClassVar = {"model": {"model": "embeddinggemma"}, "dims": {"dims": 4}}
 
     def make_provider(self, context: ProviderContext) -> EmbeddingProvider:
-        return OllamaProvider(context, env={})
+        return OllamaProvider(context)
 
 
 class TestVoyage(AtVendor):

@@ -1,7 +1,6 @@
 """The command line: from arguments to an exit code.
 
-0: done. 1: failed, with the reason on standard error. 2: the command line is not valid.
-130: interrupted.
+``commonplace help exit-codes`` lists the codes; :mod:`commonplace.cli.parser` has them.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from commonplace.cli.terminal import Style
     from commonplace.host.host import PluginHost
     from commonplace.memory import Memory
-    from commonplace.model.reports import SyncListener
+    from commonplace.model.reports import SyncListener, Upload
 
 
 class Command(Protocol):
@@ -47,11 +47,12 @@ class Command(Protocol):
         ...
 
     def run(self, args: Namespace, context: Context) -> int:
-        """Run the command and return the exit code: 0 done, 1 failed.
+        """Run the command and return the exit code: 0 done, 1 failed, 3 done in part.
 
         Results go to ``context.line`` or ``context.emit``, everything else to ``context.note``.
         Errors are raised as :class:`~commonplace.errors.CommonplaceError` and printed by the
-        caller; a :class:`~commonplace.cli.parser.UsageError` becomes exit code 2.
+        caller; a :class:`~commonplace.cli.parser.UsageError` and a
+        :class:`~commonplace.errors.ConfigError` become exit code 2.
         """
         ...
 
@@ -80,6 +81,7 @@ class Context:
         self.agent: str | None = args.agent
         self.pretty = not self.json and self.out.isatty()
         self._style: Style | None = None
+        self._progress: ProgressLine | None = None
 
     @property
     def style(self) -> Style:
@@ -115,7 +117,8 @@ class Context:
         """A progress line on a terminal, shown once work takes over half a second."""
         from commonplace.cli.progress import ProgressLine
 
-        return ProgressLine(self.err, self.env)
+        self._progress = ProgressLine(self.err, self.env)
+        return self._progress
 
     def section_classes(self) -> Callable[[str], type | None]:
         """Maps a section of the configuration to the settings class that its plugin declares."""
@@ -139,10 +142,12 @@ class Context:
         config: str | None = None,
         state_dir: str | None = None,
         on_sync: SyncListener | None = None,
+        yes: bool = False,
     ) -> Memory:
         """Open the memory that the command line names; arguments given here win.
 
-        ``on_sync`` is called after every sync.
+        ``on_sync`` is called after every sync. With ``yes`` the user is notified, not asked,
+        before texts first go to a provider's server.
 
         Raises :class:`~commonplace.errors.CommonplaceError` if it cannot be opened.
         """
@@ -158,7 +163,17 @@ class Context:
             env=env,
             one_shot=True,
             on_sync=on_sync,
+            on_upload=lambda upload: self._on_upload(upload, yes=yes),
         )
+
+    def _on_upload(self, upload: Upload, *, yes: bool) -> bool | None:
+        from commonplace.cli.consent import UploadQuestion
+
+        def pause() -> None:
+            if self._progress is not None:
+                self._progress.close()
+
+        return UploadQuestion(self.err, yes=yes, ask=not self.json, pause=pause)(upload)
 
 
 def plugin_host(env: Mapping[str, str]) -> PluginHost:

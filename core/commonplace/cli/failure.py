@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import PROGRAM, UsageError
+from commonplace.cli.parser import FAILED, INTERRUPTED, NOT_VALID, PROGRAM, UsageError
 from commonplace.errors import CommonplaceError, ConfigError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def report(error: Exception, argv: Sequence[str]) -> int:
             lines.append(f"  fix: {hint}")
         with suppress(OSError):  # the exit code still reports it
             sys.stderr.write("\n".join(lines) + "\n")
-    return 2 if isinstance(error, UsageError) else 1
+    return NOT_VALID if isinstance(error, UsageError | ConfigError) else FAILED
 
 
 def report_interrupt(argv: Sequence[str]) -> int:
@@ -44,7 +44,7 @@ def report_interrupt(argv: Sequence[str]) -> int:
         start = "\n" if sys.stderr.isatty() else ""
         with suppress(OSError):
             sys.stderr.write(f"{start}{PROGRAM}: {_ENDED}\n")
-    return 130
+    return INTERRUPTED
 
 
 def _printed_as_json(error: BaseException, kind: str, message: str, hint: str) -> bool:

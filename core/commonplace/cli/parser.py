@@ -187,6 +187,9 @@ def dispatch(argv: Sequence[str]) -> int:
         sys.stdout.write(f"{PROGRAM} {__version__}\n")
         return 0
     if name in {"help", "-h", "--help"}:
+        if rest[1:] == ["exit-codes"]:
+            sys.stdout.write(exit_codes())
+            return 0
         if rest[1:]:
             return _run(_find(rest[1]), ["--help"])
         sys.stdout.write(overview(os.environ))
@@ -250,6 +253,33 @@ def _find(name: str) -> Command:
     )
 
 
+DONE, FAILED, NOT_VALID, IN_PART, INTERRUPTED = 0, 1, 2, 3, 130
+
+EXIT_CODES = {
+    DONE: "done. Also a search that finds nothing or that keywords alone answer, and any command "
+    "where the configuration switches memory off.",
+    FAILED: "failed, with the reason on standard error. Also `status`, `doctor` and "
+    "`plugins --load` if they find a problem.",
+    NOT_VALID: "the command line or the configuration is not valid. Also `config check` if it "
+    "finds an error.",
+    IN_PART: "done in part: `index` if notes could not be read or are left for the next run, or if "
+    "an embedding provider failed that the configuration names.",
+    INTERRUPTED: "interrupted by Ctrl-C. Nothing is lost: the same command continues.",
+}
+"""What the exit codes mean, the same for every command."""
+
+
+def exit_codes() -> str:
+    """The text of ``commonplace help exit-codes``."""
+    from textwrap import fill
+
+    lines = [
+        fill(words, 78, initial_indent=f"{code:>4}  ", subsequent_indent=" " * 6)
+        for code, words in EXIT_CODES.items()
+    ]
+    return "\n".join(["exit codes:", *lines, ""])
+
+
 _TAIL = f"""\
 every command takes:
   --workspace DIR   folder of the notes
@@ -259,6 +289,8 @@ every command takes:
   --help            its arguments, with examples
 
   --version         the version, without a command
+
+  {PROGRAM} help exit-codes lists the exit codes
 
 first steps:
   {PROGRAM} demo

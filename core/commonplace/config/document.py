@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from commonplace.config.credentials import ProviderSection
 from commonplace.config.defaults import ORIGINAL_BACKENDS, SEARCH_KEYS
 from commonplace.config.reading import Found, hint, joined
 from commonplace.config.search import SearchSettings
@@ -158,7 +159,7 @@ class Findings:
         self.workspace: Found | None = None
         self.slot: Found | None = None
         self.sections: dict[str, tuple[Mapping[str, Any], Keys]] = {}
-        self.providers: Mapping[str, object] = {}
+        self.providers: dict[str, ProviderSection] = {}
         self.send_policy: Mapping[str, object] | None = None
 
 
@@ -317,8 +318,11 @@ def _plugins(findings: Findings, plugins: object) -> None:
 def _others(findings: Findings, root: Mapping[str, Any]) -> None:
     models, session = root.get("models"), root.get("session")
     providers = models.get("providers") if isinstance(models, Mapping) else None
-    if isinstance(providers, Mapping):
-        findings.providers = Opaque(providers)
+    for name, section in providers.items() if isinstance(providers, Mapping) else ():
+        if isinstance(section, Mapping):
+            findings.providers[str(name)] = ProviderSection(
+                str(name), section, findings.reader.layer
+            )
     policy = session.get("sendPolicy") if isinstance(session, Mapping) else None
     if isinstance(policy, Mapping):
         findings.send_policy = policy

@@ -10,6 +10,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from commonplace.config.search import ExtraPath
+from commonplace.config.secret import Secret
 from commonplace.config.shape import Graft, Leaf
 from commonplace.config.values import Reading, WrongValueError, a_list, convert, each, kind_of
 from commonplace.dirs import expand_user
@@ -151,6 +152,11 @@ class Layer:
         """The 1-based line of what ``keys`` lead to; 0 where it is not known."""
         return 0 if self.positions is None else self.positions.line_of(keys)
 
+    def place_of(self, keys: Keys) -> str:
+        """The file, with the line of what ``keys`` lead to where that is known."""
+        line = self.line_of(keys)
+        return f"{self.file}:{line}" if line else self.file
+
 
 class Found(NamedTuple):
     """A value, and where it was found."""
@@ -254,6 +260,8 @@ class Reader:
             for doubt in self.values.doubts:
                 self.warn(keys, doubt)
             self.values.doubts.clear()
+        if isinstance(value, Secret):
+            value = value.at(lambda: f"{key_path(keys)} in {self.layer.place_of(keys)}")
         return Found(value, self.layer, keys)
 
     def section(

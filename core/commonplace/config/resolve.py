@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from commonplace.config import paths
+from commonplace.config.credentials import Environment, env_block
 from commonplace.config.defaults import (
     BACKENDS,
     CHUNK_SIZES,
@@ -18,7 +19,6 @@ from commonplace.config.document import Shapes, merged_sections, read_document, 
 from commonplace.config.json5 import UnreadableError, parse, read_text
 from commonplace.config.paths import Agents, find_agent, find_workspace
 from commonplace.config.reading import Layer, Reader, joined
-from commonplace.config.secret import Opaque
 from commonplace.config.settings import MemorySettings, Settings
 from commonplace.errors import ConfigError
 from commonplace.model.plugins import ConfigProblem
@@ -26,6 +26,7 @@ from commonplace.model.plugins import ConfigProblem
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from commonplace.config.credentials import ProviderSection
     from commonplace.config.document import Findings
     from commonplace.config.reading import Found
     from commonplace.config.search import SearchSettings
@@ -161,10 +162,12 @@ def resolve(
     resolution = Resolution()
     shapes = Shapes(sections)
     near, far = _layers(config, env, resolution)
-    readers = [Reader(layer, env) for layer in (*near, *far)]
+    folders = paths.openclaw_dirs(env)
+    blocks = tuple(filter(None, map(env_block, (*near, *far))))
+    wide = Environment(env, folders, blocks)
+    readers = [Reader(layer, wide) for layer in (*near, *far)]
     findings = [read_document(reader, shapes) for reader in readers]
     agents = Agents(findings)
-    folders = paths.openclaw_dirs(env)
     try:
         id_, resolution.agent_origin = find_agent(agent, env, agents)
         place, resolution.workspace_origin = find_workspace(workspace, id_, env, agents, folders)
@@ -175,7 +178,7 @@ def resolve(
     path = os.path.join(place, paths.WORKSPACE_FILE)
     own = _file("workspace", path, resolution) if os.path.lexists(path) else None
     if own is not None:
-        reader = Reader(own, env, confined=place)
+        reader = Reader(own, wide, confined=place)
         readers.insert(len(near), reader)
         findings.insert(len(near), read_document(reader, shapes))
     found = resolution.found = {
@@ -223,6 +226,7 @@ def resolve(
         sections=raw,
         section_values=values,
         providers=_providers(findings),
+        env_blocks=blocks,
         send_policy=policies[0] if policies else None,
     )
     return resolution
@@ -332,9 +336,14 @@ def _slot(findings: list[Findings]) -> tuple[str, list[str]]:
     return slot, [note]
 
 
-def _providers(findings: list[Findings]) -> Mapping[str, object]:
-    """Each provider from the nearest document that has it."""
-    providers: dict[str, object] = {}
+def _providers(findings: list[Findings]) -> Mapping[str, ProviderSection]:
+    """Each provider from the nearest document that says how it is reached, else has it at all.
+
+    Whole, never key by key: a key must not go to an address of another document.
+    """
+    providers: dict[str, ProviderSection] = {}
     for found in reversed(findings):
-        providers.update(found.providers)
-    return Opaque(providers) if providers else {}
+        for name, section in found.providers.items():
+            if section.connects or name not in providers:
+                providers[name] = section
+    return providers

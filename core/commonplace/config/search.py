@@ -180,6 +180,11 @@ class RemoteSettings(Group):
         "Key: a literal, `${NAME}`, or a secret reference of the original.", default=None
     )
     headers: Mapping[str, Secret] = setting("Further HTTP headers.", default={})
+    consent: Literal["ask", "yes", "no"] = setting(
+        "Before texts first go to a server on another machine: `ask` says so, and asks on a "
+        "terminal if a key was merely found; `yes` says so and never asks; `no` sends nothing.",
+        default="ask",
+    )
     batch: BatchSettings = setting("Batch API.", default=BatchSettings())
 
 

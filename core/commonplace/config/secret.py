@@ -30,13 +30,25 @@ class Secret:
     """A key or a header, or where to get it: neither ``repr`` nor ``str`` ever shows it.
 
     Made from a literal, a text with ``${NAME}`` references, or a secret reference of the original
-    (``{source: "env", id: "NAME"}``). Nothing is looked up before :meth:`reveal`.
+    (``{source: "env", id: "NAME"}``). Nothing is looked up before :meth:`reveal`. ``where`` tells
+    where it stands, in words that may be shown.
     """
 
-    __slots__ = ("_raw",)
+    __slots__ = ("_raw", "_where")
 
-    def __init__(self, raw: Reference) -> None:
+    def __init__(self, raw: Reference, where: Callable[[], str] | None = None) -> None:
         self._raw = raw
+        self._where = where
+
+    def at(self, where: Callable[[], str]) -> Secret:
+        """The same secret, which stands at ``where``."""
+        return Secret(self._raw, where)
+
+    @property
+    def place(self) -> str:
+        """Where it stands, and which variable it refers to; ``""`` if that is not known."""
+        where = self._where() if self._where is not None else ""
+        return f"{where} ({self.origin})" if where and self.origin.startswith("from ") else where
 
     @property
     def origin(self) -> str:
@@ -106,6 +118,8 @@ class _OpaqueList(tuple[object, ...]):
 
 
 def _veiled(value: object) -> object:
+    if isinstance(value, Opaque):
+        return value
     if isinstance(value, Mapping):
         return Opaque(value)
     if isinstance(value, list):

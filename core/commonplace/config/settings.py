@@ -118,9 +118,10 @@ class Settings(Group):
     section_values: Mapping[str, Any] = setting(
         "The same, read into their classes.", default={}, veiled=True
     )
-    providers: Mapping[str, object] = setting(
+    providers: Mapping[str, Any] = setting(
         "The section `models.providers`.", default={}, veiled=True
     )
+    env_blocks: tuple[Any, ...] = setting("The sections `env`.", default=(), veiled=True)
     send_policy: Mapping[str, object] | None = setting("`session.sendPolicy`.", default=None)
 
     def plugin_section(self, id_: str) -> Mapping[str, object]:

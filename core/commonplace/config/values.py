@@ -158,6 +158,8 @@ def convert(type_: Any, raw: object, setting: Setting, reading: Reading) -> Any:
     origin = get_origin(type_)
     if origin in (Union, UnionType):
         (type_,) = (part for part in get_args(type_) if part is not NoneType)
+        if type_ is Secret and isinstance(raw, str) and not raw.strip():
+            return None  # the original's way to leave a key to other places
         origin = get_origin(type_)
     if origin is Literal:
         return _choice(raw, get_args(type_), reading)

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, cast
 
 from attrs import evolve
 
+from commonplace.embedding.access import access_of, context_of, missing_key
+from commonplace.embedding.consent import UploadGate, record_path
 from commonplace.embedding.guarded import GuardedProvider
-from commonplace.embedding.keys import RotatingKeys, context_of, find_keys, missing_key
+from commonplace.embedding.keys import RotatingKeys
 from commonplace.embedding.spaces import context_as_recorded, fingerprint_of, recorded_settings
 from commonplace.errors import CommonplaceError, PluginUnavailableError, UnavailableError
 from commonplace.resilience.breaker import BreakerFile, CircuitBreaker
@@ -17,13 +19,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from commonplace.config.settings import Settings
+    from commonplace.embedding.access import Access
     from commonplace.embedding.batch.jobs import Batching
     from commonplace.embedding.spaces import SpaceLedger
     from commonplace.errors import ProviderError
     from commonplace.host.host import PluginHost
     from commonplace.model.documents import SpaceInfo
     from commonplace.model.plugins import Registration
-    from commonplace.protocols.providers import BatchProvider, EmbeddingProvider, ProviderContext
+    from commonplace.model.reports import UploadListener
+    from commonplace.protocols.providers import (
+        BatchProvider,
+        EmbeddingProvider,
+        ProviderContext,
+        RemoteProvider,
+    )
 
 
 class ProviderBuilder:
@@ -36,12 +45,14 @@ class ProviderBuilder:
         env: Mapping[str, str],
         clock: Callable[[], float],
         monotonic: Callable[[], float],
+        on_upload: UploadListener | None = None,
     ) -> None:
         self._host = host
         self._settings = settings
         self._env = env
         self._clock = clock
         self._monotonic = monotonic
+        self._on_upload = on_upload
 
     def build(self, id_: str, *, primary: bool) -> GuardedProvider:
         """One provider. Raises :class:`~commonplace.errors.CommonplaceError` if it cannot work."""
@@ -49,12 +60,13 @@ class ProviderBuilder:
         probe = registration.probe()
         if not probe.available:
             raise PluginUnavailableError(f"{id_}: {probe.reason}", hint=probe.hint)
-        context = context_of(self._settings, self._env, registration, primary=primary)
+        access = access_of(self._settings, self._env, registration, primary=primary)
         needed = registration.credentials
-        if needed and not needed.optional and not context.api_key and not context.base_url:
-            message, hint = missing_key(id_, needed)
+        if needed and not needed.optional and not access.keys and not access.base_url:
+            message, hint = missing_key(id_, needed, access)
             raise UnavailableError(message, hint=hint)
-        return self._guarded(id_, registration, context, primary=primary)
+        context = context_of(self._settings, registration, access, primary=primary)
+        return self._guarded(id_, registration, context, access)
 
     def former(
         self, id_: str, spaces: Sequence[SpaceInfo], ledger: SpaceLedger
@@ -72,9 +84,10 @@ class ProviderBuilder:
                 continue
             try:
                 registration = self._host.provider(id_)
-                today = context_of(self._settings, self._env, registration, primary=True)
+                access = access_of(self._settings, self._env, registration, primary=True)
+                today = context_of(self._settings, registration, access, primary=True)
                 context = context_as_recorded(today, entry)
-                provider = self._guarded(id_, registration, context, primary=True)
+                provider = self._guarded(id_, registration, context, access)
             except CommonplaceError:
                 continue
             if provider.fingerprint() == fingerprint:
@@ -87,12 +100,11 @@ class ProviderBuilder:
         id_: str,
         registration: Registration[EmbeddingProvider],
         context: ProviderContext,
-        *,
-        primary: bool,
+        access: Access,
     ) -> GuardedProvider:
         # Built now: a setting that the provider refuses is reported before the first search.
         try:
-            provider = self._built(registration, context, primary=primary)
+            provider = _built(registration, context, access)
             capabilities = provider.capabilities
         except CommonplaceError:
             raise
@@ -115,23 +127,20 @@ class ProviderBuilder:
             batching=(lambda heard: self._batching(id_, provider, heard)) if batches else None,
             changed=self._changed,
             settings=recorded_settings(id_, context),
+            gate=self._gate(id_, provider, access) if "remote" in capabilities else None,
         )
 
-    def _built(
-        self,
-        registration: Registration[EmbeddingProvider],
-        context: ProviderContext,
-        *,
-        primary: bool,
-    ) -> EmbeddingProvider:
-        """The provider with the context's key; with several keys, one that rotates them."""
-        first = registration.factory(context)
-        credentials = registration.credentials
-        if credentials is None or context.api_key is None:
-            return first
-        _, *more = find_keys(credentials, self._settings, self._env, own_remote=primary)
-        others = [registration.factory(evolve(context, api_key=key)) for key in more]
-        return RotatingKeys([first, *others]) if others else first
+    def _gate(self, id_: str, provider: EmbeddingProvider, access: Access) -> UploadGate:
+        return UploadGate(
+            record_path(self._settings.state_dir),
+            id_,
+            cast("RemoteProvider", provider).host,
+            key=access.key_origin,
+            named=access.named,
+            policy=self._settings.search.remote.consent,
+            listener=self._on_upload,
+            clock=self._clock,
+        )
 
     def _breaker(self, id_: str, work: str, mark: str, *, patient: bool = True) -> CircuitBreaker:
         name = "".join(sign if sign.isalnum() or sign in "-_" else "_" for sign in id_)
@@ -160,6 +169,18 @@ class ProviderBuilder:
             events.recovered(id_)
         else:
             events.degraded(id_, reason)
+
+
+def _built(
+    registration: Registration[EmbeddingProvider], context: ProviderContext, access: Access
+) -> EmbeddingProvider:
+    """The provider with the context's key; with several keys, one that rotates them."""
+    first = registration.factory(context)
+    others = [
+        registration.factory(evolve(context, api_key=key.value, key_origin=key.origin))
+        for key in access.keys[1:]
+    ]
+    return RotatingKeys([first, *others]) if others else first
 
 
 def _digest(provider: EmbeddingProvider, context: ProviderContext) -> str:

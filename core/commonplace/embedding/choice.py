@@ -11,17 +11,20 @@ import time
 from typing import TYPE_CHECKING
 
 from commonplace.errors import CommonplaceError, PluginUnavailableError, UnavailableError
+from commonplace.model.plugins import Probe
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from commonplace.config.settings import Settings
+    from commonplace.embedding.building import ProviderBuilder
     from commonplace.embedding.cache import EmbeddingCache
     from commonplace.embedding.guarded import GuardedProvider
     from commonplace.embedding.service import EmbeddingService
     from commonplace.host.host import PluginHost
     from commonplace.model.plugins import Registration
+    from commonplace.model.reports import UploadListener
     from commonplace.protocols.providers import EmbeddingProvider
 
 
@@ -45,11 +48,13 @@ class EmbeddingChooser:
         env: Mapping[str, str],
         *,
         clock: Callable[[], float] = time.time,
+        on_upload: UploadListener | None = None,
     ) -> None:
         self._host = host
         self._settings = settings
         self._env = env
         self._clock = clock
+        self._on_upload = on_upload
         self._lock = threading.Lock()
         self._choice: Choice | None = None
 
@@ -61,7 +66,13 @@ class EmbeddingChooser:
         """The choice, made by the first call."""
         with self._lock:
             if self._choice is None:
-                self._choice = choose(self._host, self._settings, self._env, clock=self._clock)
+                self._choice = choose(
+                    self._host,
+                    self._settings,
+                    self._env,
+                    clock=self._clock,
+                    on_upload=self._on_upload,
+                )
             return self._choice
 
     def close(self) -> None:
@@ -79,11 +90,13 @@ def choose(
     *,
     clock: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
+    on_upload: UploadListener | None = None,
 ) -> Choice:
     """The configured provider and fallback; with ``auto`` the first that is ready, by priority.
 
     Makes no request and loads no model. A provider that cannot be built is left out with a notice;
     without any, search is by keyword. ``clock`` gives epoch seconds, ``monotonic`` is for breakers.
+    ``on_upload`` is asked before texts first go to a server on another machine.
     """
     search = settings.search
     notices: list[str] = []
@@ -97,24 +110,23 @@ def choose(
         ids = [*ids, search.fallback]
     if not ids:
         return Choice(None, tuple(notices))
-    return _chosen(host, settings, env, ids, notices, clock, monotonic)
+    from commonplace.embedding.building import ProviderBuilder
+
+    builder = ProviderBuilder(host, settings, env, clock, monotonic, on_upload)
+    return _chosen(builder, settings, ids, notices, clock)
 
 
 def _chosen(
-    host: PluginHost,
+    builder: ProviderBuilder,
     settings: Settings,
-    env: Mapping[str, str],
     ids: list[str],
     notices: list[str],
     clock: Callable[[], float],
-    monotonic: Callable[[], float],
 ) -> Choice:
-    from commonplace.embedding.building import ProviderBuilder
     from commonplace.embedding.service import KEYWORDS, EmbeddingService
     from commonplace.embedding.spaces import RefusedTexts, SpaceLedger
     from commonplace.model.search import Fallback
 
-    builder = ProviderBuilder(host, settings, env, clock, monotonic)
     providers: list[GuardedProvider] = []
     absent: Fallback | None = None
     for position, id_ in enumerate(ids):
@@ -154,13 +166,7 @@ def _automatic(
             offered.append((registration.priority, id_, registration))
     for _, id_, registration in sorted(offered, key=lambda item: item[:2]):
         try:
-            if registration.ready is None:
-                if _has_key(registration, settings, env):
-                    return [id_]
-                continue
-            from commonplace.embedding.keys import context_of
-
-            ready = registration.ready(context_of(settings, env, registration, primary=True))
+            ready = _ready(registration, settings, env)
         except UnavailableError as error:
             notices.append(_words(error))
             continue
@@ -171,13 +177,24 @@ def _automatic(
     return []
 
 
-def _has_key(
+def _ready(
     registration: Registration[EmbeddingProvider], settings: Settings, env: Mapping[str, str]
-) -> bool:
-    from commonplace.embedding.keys import find_keys
+) -> Probe:
+    """Whether automatic choice takes this provider."""
+    if registration.ready is None and registration.credentials is None:
+        return Probe(available=False)
+    from commonplace.embedding.access import access_of, context_of
 
-    credentials = registration.credentials
-    return bool(credentials and find_keys(credentials, settings, env, own_remote=True))
+    access = access_of(settings, env, registration, primary=True)
+    if registration.ready is None:
+        return Probe(available=bool(access.keys))
+    context = context_of(settings, registration, access, primary=True)
+    if not access.keys and not access.named:
+        from attrs import evolve
+
+        # An address without a key, in a section for chat models, does not ask for embeddings.
+        context = evolve(context, base_url=None)
+    return registration.ready(context)
 
 
 def _words(error: CommonplaceError) -> str:

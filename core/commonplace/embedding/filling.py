@@ -154,6 +154,7 @@ class _Filling:
         self._embedded = self._cached = self._cut = self._batched = 0
         self._batch: BatchOutcome | None = None
         self._noted = False
+        self._notice = ""
 
     def run(self, *, rebuild: bool) -> Embedding:
         before = self._provider.requests
@@ -185,7 +186,7 @@ class _Filling:
             pending=self._batch.pending if self._batch else 0,
             batch_note=self._batch.note if self._batch else "",
             refused=tuple((text.path, text.reason) for text in self._refused.values()),
-            note=self._length.note,
+            note="; ".join(filter(None, (self._notice, self._length.note))),
         )
 
     def from_cache(self) -> int:
@@ -199,8 +200,8 @@ class _Filling:
         return [item for item in missing if item[1].strip()]
 
     def _fill(self, missing: Sequence[tuple[str, str]]) -> None:
-        missing = [item for item in missing if item[0] not in self._refused]
         before = self._done
+        missing = self._permitted([item for item in missing if item[0] not in self._refused])
         changed = self._length.changed
         if self._length.doubtful and missing:
             # One text shows which space lacks vectors: the server may have changed back.
@@ -217,6 +218,18 @@ class _Filling:
                     self._progress(Progress(label="Embedding notes", completed=done, total=total))
             if self._length.changed != changed:
                 return  # another space lacks other texts
+
+    def _permitted(self, missing: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """``missing``, or what the cache leaves of it where the user is notified or asked first."""
+        gate = self._provider.gate
+        if gate is None or gate.is_open():
+            return missing
+        if not self._length.doubtful:
+            groups = _groups(missing, _GROUP)
+            missing = [item for group in groups for item in self._uncached(group)]
+        if missing:
+            self._notice = gate.check(len(missing))
+        return missing
 
     @property
     def _done(self) -> int:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from commonplace.embedding.batch.jobs import Batching
+    from commonplace.embedding.consent import UploadGate
     from commonplace.embedding.requests import RequestRunner
     from commonplace.errors import CommonplaceError
     from commonplace.protocols.providers import EmbeddingProvider, Purpose
@@ -34,6 +35,7 @@ class GuardedProvider:
     provider's own limits for a query. ``batching`` makes its batch jobs, if there are any.
     ``changed`` gets the id and the reason when the provider begins to fail, and the id and ``None``
     when it works again. ``settings`` is what it could be built from again, without secrets.
+    ``gate`` stands before what it sends to another machine.
     """
 
     def __init__(  # noqa: PLR0913 - the settings of one provider
@@ -49,8 +51,10 @@ class GuardedProvider:
         changed: Callable[[str, str | None], None] = lambda _id, _reason: None,
         settings: Mapping[str, object] | None = None,
         worker: Worker | None = None,
+        gate: UploadGate | None = None,
     ) -> None:
         self.id = id_
+        self.gate = gate
         self.provider = provider
         self.settings = settings
         self._breakers = {"query": breaker, "document": indexing or breaker}
@@ -136,6 +140,11 @@ class GuardedProvider:
             if given >= min(seconds, FAIR_SECONDS):
                 self._caller.failed("query", error)
             raise error from None
+
+    @property
+    def refusal(self) -> str:
+        """Why the user lets nothing be sent to it, where that is settled; else ``""``."""
+        return self.gate.refusal if self.gate is not None else ""
 
     def retry_now(self, purpose: Purpose) -> None:
         """Let the next call through, whatever the breaker of ``purpose`` has counted."""

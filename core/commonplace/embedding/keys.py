@@ -1,170 +1,112 @@
-"""The keys of a provider (from configuration, environment or keyring), and its context."""
+"""The keys of a provider, where each was found, and several of them behind one face."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, cast
 
+from attrs import field, frozen
+
 from commonplace.errors import ProviderError, UnavailableError
-from commonplace.model.plugins import Group
-from commonplace.protocols.providers import ProviderContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.config.settings import Settings
-    from commonplace.model.plugins import Credentials, Registration
-    from commonplace.protocols.providers import BatchJobs, BatchProvider, EmbeddingProvider, Limits
+    from commonplace.config.credentials import Place
+    from commonplace.config.secret import Secret
+    from commonplace.model.plugins import Credentials
+    from commonplace.protocols.providers import (
+        BatchJobs,
+        BatchProvider,
+        EmbeddingProvider,
+        Limits,
+        RemoteProvider,
+    )
     from commonplace.resilience.deadline import Deadline
 
 
 _SERVICE = "commonplace"
 
 
-def find_keys(
-    credentials: Credentials, settings: Settings, env: Mapping[str, str], *, own_remote: bool
-) -> tuple[str, ...]:
-    """The keys of the first source that has any.
+@frozen
+class Key:
+    """A key. ``origin`` says where it stands; ``named`` whether a configuration names it."""
 
-    The sources: ``remote.apiKey``, ``models.providers``, environment, keyring. Only the environment
-    may hold several: ``NAME_KEYS`` lists them, separated by commas or semicolons, ``NAME_KEY_1``
-    and so on hold one more each. A configured key that is the name of one of the provider's
-    variables stands for its value.
+    value: str = field(repr=False)
+    origin: str
+    named: bool = False
 
-    ``own_remote`` says whether the section ``remote`` is for this provider. If that names an
-    address, only keys of the configuration are taken: the vendor's key in the environment must not
-    be sent to another server. Raises
-    :class:`~commonplace.errors.UnavailableError` where a configured reference leads nowhere.
+
+def configured_key(
+    secret: Secret | None, credentials: Credentials, env: Mapping[str, str]
+) -> tuple[Key, ...]:
+    """The key that a configuration names, if it is not blank.
+
+    The name of one of the provider's own variables stands for its value. Raises
+    :class:`~commonplace.errors.UnavailableError` where a reference leads nowhere.
     """
-    configured = settings.search.remote.api_key if own_remote else None
-    if configured is not None:
-        return _configured(configured.reveal(env), credentials, env)
-    for id_ in credentials.config:
-        keys = _configured(_of_section(settings.providers.get(id_), env), credentials, env)
-        if keys:
-            return keys
-    if own_remote and settings.search.remote.base_url:
+    value = secret.reveal(env).strip() if secret is not None else ""
+    if secret is None or not value:
         return ()
-    found = [key for name in credentials.env for key in _in_environment(name, env)]
-    if found:
-        return tuple(dict.fromkeys(found))
-    key = _of_keyring(credentials.keyring) if credentials.keyring else None
-    return (key,) if key else ()
-
-
-def missing_key(provider: str, credentials: Credentials) -> tuple[str, str]:
-    """What is wrong without a key, and how to fix it."""
-    names = " or ".join(credentials.env)
-    note = f" ({credentials.note})" if credentials.note else ""
-    return (
-        f"{provider}: no API key found{note}",
-        f"set {names}, or remote.apiKey, or models.providers.{provider}.apiKey"
-        if names
-        else "set remote.apiKey",
-    )
-
-
-def _configured(key: str, credentials: Credentials, env: Mapping[str, str]) -> tuple[str, ...]:
-    key = key.strip()
-    if key not in credentials.env:
-        return (key,) if key else ()
-    if not env.get(key, "").strip():
+    if value not in credentials.env:
+        return (Key(value, secret.place, named=True),)
+    if not env.get(value, "").strip():
         raise UnavailableError(
-            f"the environment variable {key} is not set", hint=f"set it: export {key}=..."
+            f"the environment variable {value} is not set", hint=f"set it: export {value}=..."
         )
-    return (env[key].strip(),)
+    return (Key(env[value].strip(), f"{secret.place} (from {value})", named=True),)
 
 
-def _in_environment(name: str, env: Mapping[str, str]) -> list[str]:
-    listed = env.get(f"{name}S", "").replace(";", ",").split(",")
-    numbered = sorted(
-        (int(number), env[full])
-        for full in env
-        if (number := full.removeprefix(f"{name}_")) != full and number.isascii()
-        if number.isdigit()
-    )
-    keys = (*listed, env.get(name, ""), *(key for _, key in numbered))
-    return [key.strip() for key in keys if key.strip()]
+def keys_of_place(place: Place, credentials: Credentials) -> tuple[Key, ...]:
+    """The keys in the provider's variables, each once.
+
+    There may be several: ``NAME_KEYS`` lists them, separated by commas or semicolons,
+    ``NAME_KEY_1`` and so on hold one more each.
+    """
+    found: dict[str, Key] = {}
+    for name in credentials.env:
+        for variable, value in _in_place(name, place.values):
+            found.setdefault(value, Key(value, place.origin(variable)))
+    return tuple(found.values())
 
 
-def _of_section(section: object, env: Mapping[str, str]) -> str:
-    from collections.abc import Mapping as AnyMapping
+def key_of_keyring(name: str | None) -> tuple[Key, ...]:
+    """The key in the system's keyring, if there is a keyring that answers.
 
-    from commonplace.config.secret import Secret
-
-    raw = section.get("apiKey") if isinstance(section, AnyMapping) else None
-    if isinstance(raw, Secret):
-        return raw.reveal(env)
-    if isinstance(raw, (str, AnyMapping)) and raw:
-        return Secret(raw).reveal(env)
-    return ""
-
-
-def _of_keyring(name: str) -> str | None:
+    Raises :class:`~commonplace.errors.UnavailableError` for one that breaks.
+    """
+    if not name:
+        return ()
     try:
         import keyring
         from keyring.errors import KeyringError
     except ImportError:
-        return None  # an extra
+        return ()  # an extra
     try:
         password: str | None = keyring.get_password(_SERVICE, name)
     except KeyringError:
-        return None  # a headless machine has none that answers
+        return ()  # a headless machine has none that answers
     except Exception as error:  # backends raise what their libraries raise
         raise UnavailableError(
             f"the system's keyring failed: {error}", hint="set the key in the environment"
         ) from error
-    return password
+    return (Key(password, f"the keyring ({_SERVICE}, {name})"),) if password else ()
+
+
+def _in_place(name: str, values: Mapping[str, str]) -> list[tuple[str, str]]:
+    listed = values.get(f"{name}S", "").replace(";", ",").split(",")
+    numbered = sorted(
+        (int(number), full)
+        for full in values
+        if (number := full.removeprefix(f"{name}_")) != full and number.isascii()
+        if number.isdigit()
+    )
+    found = [(f"{name}S", key) for key in listed]
+    found += [(full, values.get(full, "")) for full in (name, *(full for _, full in numbered))]
+    return [(variable, key.strip()) for variable, key in found if key.strip()]
 
 
 _OF_A_KEY = frozenset({"auth", "quota", "rate_limit"})
 """Kinds of error that another key may not meet."""
-
-
-def context_of(
-    settings: Settings,
-    env: Mapping[str, str],
-    registration: Registration[EmbeddingProvider],
-    *,
-    primary: bool,
-) -> ProviderContext:
-    """The context of a factory for these settings, with the first of several keys.
-
-    Raises :class:`~commonplace.errors.UnavailableError` for a reference to a key that is not set.
-    """
-    search = settings.search
-    remote, config = search.remote, settings.plugin_config(registration.id)
-    credentials = registration.credentials
-    keys = find_keys(credentials, settings, env, own_remote=primary) if credentials else ()
-    options: dict[str, object] = {}
-    if isinstance(config, Group):
-        own = ((name, getattr(config, name)) for name in config.fields())
-        options = {name: value for name, value in own if value is not None}
-    context = ProviderContext(
-        api_key=keys[0] if keys else None,
-        options=options,
-        state_dir=settings.state_dir,
-        cache_dir=settings.cache_dir,
-        config=config,
-    )
-    if not primary:  # model, address and prefixes are settings of the primary alone
-        return context
-    options |= {
-        "input_type": search.input_type,
-        "query_input_type": search.query_input_type,
-        "document_input_type": search.document_input_type,
-    }
-    from attrs import evolve
-
-    return evolve(
-        context,
-        # A model belongs to a named provider, or to the server at a given address.
-        model=search.model if search.provider != "auto" or remote.base_url else "",
-        dims=search.output_dimensionality,
-        base_url=remote.base_url,
-        headers={name: value.reveal(env) for name, value in remote.headers.items()},
-        query_prefix=search.query_prefix,
-        document_prefix=search.document_prefix,
-    )
 
 
 class RotatingKeys:
@@ -202,6 +144,11 @@ class RotatingKeys:
     def capabilities(self) -> frozenset[str]:
         """The same for all."""
         return self.first.capabilities
+
+    @property
+    def host(self) -> str:
+        """The same for all."""
+        return cast("RemoteProvider", self.first).host
 
     def batches(self) -> BatchJobs:
         """Those of the first key's account."""

@@ -185,6 +185,8 @@ class EmbeddingService:
     def _nothing_of(self, provider: GuardedProvider) -> Fallback:
         """Why nothing is embedded with ``provider``, as far as is known."""
         words = f"nothing is embedded with {provider.id} yet"
+        if provider.refusal:
+            return self._excuse(provider, f"{words}: {provider.refusal}", None)
         state = provider.state("document")
         reason = words if state.since is None else f"{words}: {state.reason}"
         return self._excuse(provider, reason, state.since)
@@ -222,6 +224,8 @@ class EmbeddingService:
             known = self.cache.get(key, [digest]).get(digest)
             if known is not None and len(known) in lengths:
                 return known
+        if provider.gate is not None:
+            provider.gate.check(1, query=True)
 
         def ask(deadline: Deadline) -> bytes:
             with provider.guarded("query"):
@@ -242,7 +246,7 @@ def active_provider(service: EmbeddingService, spaces: Sequence[SpaceInfo]) -> A
             excuse = excuse or why_not
             continue
         state = provider.state("query")
-        if state.state != "closed":
+        if state.state != "closed" or provider.refusal:
             failed = failed or _failing(provider, state)
             continue
         fallback = failed or excuse
@@ -251,7 +255,7 @@ def active_provider(service: EmbeddingService, spaces: Sequence[SpaceInfo]) -> A
         return ActiveProvider(provider.id, provider.model, fallback, answers=True)
     for provider in service.providers:
         state = provider.state()
-        if state.state != "closed":
+        if state.state != "closed" or provider.refusal:
             failed = failed or _failing(provider, state)
         elif not any(info.covered for info in spaces):
             fallback = failed.replace(by=provider.id) if failed else None
@@ -261,7 +265,8 @@ def active_provider(service: EmbeddingService, spaces: Sequence[SpaceInfo]) -> A
 
 
 def _failing(provider: GuardedProvider, state: BreakerState) -> Fallback:
-    return Fallback(part=provider.id, reason=state.reason, since=state.since or 0.0)
+    reason = provider.refusal or state.reason
+    return Fallback(part=provider.id, reason=reason, since=state.since or 0.0)
 
 
 def provider_states(
@@ -327,12 +332,12 @@ def _state_of(
     return ProviderState(
         id=provider.id,
         role=role,
-        state=_STATES[state.state],
+        state="unusable" if provider.refusal else _STATES[state.state],
         model=model,
         space=space_name(fingerprint, space.dims) if space else "",
         covered=space.covered if space else 0,
         chunks=chunks,
-        reason=state.reason,
+        reason=provider.refusal or state.reason,
         since=state.since,
         work="" if state.since is None else work,
     )

@@ -86,7 +86,7 @@ def _is_old(entry: os.DirEntry[str], now: float) -> bool:
         return False
 
 
-_SHARED = ("embeddings.sqlite", "spaces.json", "refused.json")
+_SHARED = ("embeddings.sqlite", "spaces.json", "refused.json", "uploads.json")
 _STALE_SECONDS = 7 * 86_400
 """No breaker pauses longer than a quarter of an hour: after a week its record is obsolete."""
 

@@ -34,10 +34,14 @@ def _available() -> Probe:
 class Credentials(NamedTuple):
     """Where the host looks for a provider's key, in this order after ``remote.apiKey``.
 
-    ``env`` are names of environment variables, ``config`` ids under ``models.providers`` whose
-    ``apiKey`` serves, ``keyring`` a user name under the service ``commonplace`` in the system's
+    ``config`` are ids under ``models.providers`` whose ``apiKey`` serves, ``env`` names of
+    environment variables, ``keyring`` a user name under the service ``commonplace`` in the system's
     keyring. ``optional`` providers work without a key (a server on this machine). ``note`` is
     added where a key is missing: what people take for one.
+
+    ``hosts`` are those of the vendor, with all below them: keys that name no address go there by
+    ``https`` alone, and wherever the provider goes without any address. ``address`` is the vendor's
+    own variable for another address; its value reaches the provider as ``base_url``.
     """
 
     env: tuple[str, ...] = ()
@@ -45,6 +49,8 @@ class Credentials(NamedTuple):
     keyring: str | None = None
     optional: bool = False
     note: str = ""
+    hosts: tuple[str, ...] = ()
+    address: str = ""
 
 
 class Mount(NamedTuple):

@@ -24,6 +24,28 @@ class Progress(Record):
 ProgressCallback = Callable[[Progress], None]
 
 
+class Upload(Record):
+    """Texts that are about to be sent to a provider's server for the first time.
+
+    ``host`` is its scheme, host and port; a server on this machine is none. ``texts`` counts them,
+    and ``query`` tells that it is the words of a search. ``key`` says where the key stands.
+    ``named`` tells that the configuration asks for it, by the provider's id, address or key;
+    otherwise a key was merely found. ``declined`` tells that the answer was no before.
+    """
+
+    provider: str
+    host: str
+    texts: int
+    key: str = ""
+    named: bool = False
+    declined: bool = False
+    query: bool = False
+
+
+UploadListener = Callable[[Upload], bool | None]
+"""Whether texts may be sent: the answer is kept, unless it is ``None`` (not now)."""
+
+
 class Embedding(Record):
     """What embedding did during a sync.
 

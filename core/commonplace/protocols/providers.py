@@ -21,8 +21,9 @@ class ProviderContext:
     """What a provider's factory is given.
 
     ``model`` is the one asked for (``""``: the provider's default), ``dims`` the length of vectors
-    asked for (``None``: the model's own). ``base_url``, ``api_key`` and ``headers`` are of the
-    configuration's ``remote`` section, ``api_key`` found wherever keys are looked for; ``options``
+    asked for (``None``: the model's own). ``base_url`` is the address to use (``None``: the
+    vendor's), ``headers`` and ``api_key`` are what belongs to it, wherever they were found;
+    ``key_origin`` says where the key stands, or why none is sent, for messages. ``options``
     are the input types, and what is set in the provider's own section. ``state_dir`` may keep
     derived files.
     ``transport`` replaces the network in tests (an ``httpx.BaseTransport``).
@@ -40,6 +41,7 @@ class ProviderContext:
     cache_dir: str = ""
     transport: Any = None
     config: Any = field(default=None, repr=False)
+    key_origin: str = ""
 
     def prefixes(self, query: str = "", document: str = "") -> dict[str, str]:
         """By purpose what stands before texts: the configuration's, or else the model's own."""
@@ -96,14 +98,15 @@ class EmbeddingProvider(Protocol):
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """``{"batches"}`` if it is a :class:`BatchProvider` too, else an empty set."""
+        """``batches`` of a :class:`BatchProvider`, and ``remote`` of a :class:`RemoteProvider`."""
         ...
 
     def fingerprint(self) -> str:
         """Everything that decides a vector, without a network call and without a secret.
 
-        Provider family, endpoint's origin, model or series, dims, prompt forms. Two providers with
-        equal fingerprints may share vectors; whatever changes vectors must change it.
+        Provider family, endpoint's origin, model or series, dims, prompt forms, and a digest of the
+        user's headers, which gateways route by. Two providers with equal fingerprints may share
+        vectors; whatever changes vectors must change it.
         """
         ...
 
@@ -206,4 +209,16 @@ class BatchProvider(Protocol):
 
     def batches(self) -> BatchJobs:
         """Its jobs; costs no network."""
+        ...
+
+
+class RemoteProvider(Protocol):
+    """An :class:`EmbeddingProvider` that declares the capability ``remote``: it sends texts away.
+
+    Before the first text is sent to a host, the user is notified, or asked.
+    """
+
+    @property
+    def host(self) -> str:
+        """Scheme, host and port of the server, for people; ``""`` if it is on this machine."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import combinations
 from math import fsum, sqrt
 from typing import TYPE_CHECKING, ClassVar, cast, get_args
@@ -22,7 +22,7 @@ from commonplace.testing.base import Laws, law, watched_network
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from commonplace.protocols.providers import BatchProvider, EmbeddingProvider
+    from commonplace.protocols.providers import BatchProvider, EmbeddingProvider, RemoteProvider
 
 
 KEY = "conformance-key-0123456789"
@@ -307,12 +307,36 @@ class EmbeddingProviderConformance(Laws):
     def test_declared_batch_jobs_are_there(self, provider: EmbeddingProvider) -> None:
         """``batches()`` is there if the capability is declared, and costs no network."""
         assert isinstance(provider.capabilities, frozenset)
-        assert provider.capabilities <= {"batches"}
+        assert provider.capabilities <= {"batches", "remote"}
         assert ("batches" in provider.capabilities) == hasattr(provider, "batches")
-        if provider.capabilities:
+        if "batches" in provider.capabilities:
             with watched_network() as tried:
                 assert min(cast("BatchProvider", provider).batches().limits) > 0
             assert tried == []
+
+    @law()
+    def test_where_texts_go_is_declared(self, provider: EmbeddingProvider) -> None:
+        """``remote`` if a connection is made to embed a text; ``host`` names it without the key."""
+        assert ("remote" in provider.capabilities) == hasattr(provider, "host")
+        with watched_network() as tried, self.opened() as fresh, suppress(ProviderError):
+            embedded(fresh, TEXTS[:1])
+        assert not tried or "remote" in provider.capabilities, tried
+        if "remote" in provider.capabilities:
+            host = cast("RemoteProvider", provider).host
+            assert not host or ("://" in host and KEY not in host)
+
+    @law()
+    def test_headers_are_a_part_of_it(self, provider: EmbeddingProvider) -> None:
+        """Gateways choose the model by a header: with another it is another, and shows no value."""
+        if "remote" not in provider.capabilities:
+            pytest.skip("the provider sends no headers")
+        fingerprints = {provider.fingerprint()}
+        for value in (f"one-{KEY}", f"two-{KEY}"):
+            context = evolve(self.context(), headers={"X-Route": value})
+            with closing(self.make_provider(context)) as other:
+                fingerprints.add(other.fingerprint())
+        assert len(fingerprints) == 3
+        assert KEY not in "".join(fingerprints)
 
     @law()
     def test_without_time_nothing_is_asked(self, provider: EmbeddingProvider) -> None:

@@ -391,7 +391,7 @@ def test_config_check_reports_everything_at_once(
     )
     argv = ("config", "check", "--workspace", workspace, "--config", str(config))
     ran = run(*argv)
-    assert ran.code == 1
+    assert ran.code == 2
     assert ran.out.count("problem  ") == 2
     assert f"{config}:2" in ran.out
     report = run(*argv, "--json")
@@ -448,7 +448,7 @@ def test_config_check_knows_the_installed_plugins(
     config = tmp_path / "bad.json5"
     config.write_text(f"{{\n{section} }}", encoding="utf-8")
     ran = run("config", "check", "--workspace", workspace, "--config", str(config))
-    assert ran.code == 1
+    assert ran.code == 2
     assert f"problem  {config}:2: {problem}" in ran.out
     assert "1 problem found" in ran.err
     assert "warning" not in ran.out

@@ -82,7 +82,7 @@ def test_a_configuration_error_shows_every_fault(
     )
     argv = ("search", "x", "--workspace", workspace, "--config", str(config))
     ran = run(*argv)
-    assert (ran.code, ran.out) == (1, "")
+    assert (ran.code, ran.out) == (2, "")
     assert f"{config}:1" in ran.err
     assert f"{config}:2" in ran.err
     error = run(*argv, "--json").json["error"]

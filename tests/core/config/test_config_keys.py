@@ -107,8 +107,16 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
         [
             ("sk-1", Secret("sk-1")),
             ({"source": "env", "id": "KEY"}, Secret({"source": "env", "id": "KEY"})),
+            ("", None),
+            (" ", None),
         ],
-        [1, "", {}, {"source": "env", "id": "lower"}, ["sk"]],
+        [1, {}, {"source": "env", "id": "lower"}, ["sk"]],
+    ),
+    "remote.consent": (
+        "remote.consent",
+        "ask",
+        [("yes", "yes"), ("no", "no"), ("ask", "ask")],
+        ["", "maybe", True, None, 1],
     ),
     "remote.headers": (
         "remote.headers",

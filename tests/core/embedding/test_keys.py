@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from commonplace.config.load import load_settings
-from commonplace.embedding.keys import find_keys
+from commonplace.embedding.access import access_of
 from commonplace.errors import UnavailableError
-from commonplace.model.plugins import Credentials
+from commonplace.model.plugins import Credentials, Registration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +59,9 @@ def found(
         config=config,
         env={"HOME": str(folder), "COMMONPLACE_STATE_DIR": str(folder / "state")},
     )
-    return find_keys(credentials, settings, env or {}, own_remote=True)
+    registration: Registration[Any] = Registration("vendor", "", object, credentials=credentials)
+    access = access_of(settings, env or {}, registration, primary=True)
+    return tuple(key.value for key in access.keys)
 
 
 def test_a_key_of_the_keyring_serves_where_no_other_place_has_one(

@@ -189,7 +189,7 @@ def second(world: World, start_vendor: Callable[..., Loopback]) -> Loopback:
         asked = ProviderContext(
             base_url=f"{vendor.url}/v1", api_key=KEY, model="text-embedding-3-large"
         )
-        return Second(asked, env={})
+        return Second(asked)
 
     class Plugin:
         @hookimpl

@@ -130,7 +130,11 @@ def test_who_insists_need_not_wait_for_the_cool_down(world: World, broken: Searc
 
 def test_other_settings_are_tried_at_once(world: World, broken: SearchResult) -> None:
     world.vendor.always(None)
-    remote = {"baseUrl": f"{world.vendor.url}/v1", "apiKey": KEY, "headers": {"x-team": "b"}}
+    remote = {
+        "baseUrl": f"{world.vendor.url}/v1",
+        "apiKey": KEY,
+        "headers": {"Authorization": f"Bearer {KEY}"},
+    }
     assert search(world, remote=remote).provider == "openai"
 
 

@@ -126,7 +126,7 @@ def test_whatever_changes_vectors_changes_the_fingerprint() -> None:
 def test_what_changes_no_vector_changes_no_fingerprint() -> None:
     same = [
         made(),
-        made(dims=3072, api_key="another", headers={"X-A": "b"}),
+        made(dims=3072, api_key="another", headers={"X-Goog-Api-Key": "b"}),
         made(model="models/gemini-embedding-001", query_prefix="", document_prefix=""),
         made(options={"anything": "else"}),
     ]

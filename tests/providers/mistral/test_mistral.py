@@ -194,7 +194,12 @@ def test_the_fingerprint_changes_with_what_changes_vectors_alone(key: str) -> No
     for one, other in combinations(different, 2):
         assert of(**one) != of(**other)
     for base in ("https://api.mistral.ai", "https://API.mistral.ai/v1/"):
-        same = of(base_url=base, model="mistral/mistral-embed", api_key=key, headers={"X": key})
+        same = of(
+            base_url=base,
+            model="mistral/mistral-embed",
+            api_key=key,
+            headers={"authorization": key},
+        )
         assert same == of()
 
 

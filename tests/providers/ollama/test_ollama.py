@@ -29,7 +29,7 @@ def make(ollama: Loopback) -> Iterator[Callable[..., OllamaProvider]]:
     made: list[OllamaProvider] = []
 
     def construct(**given: Any) -> OllamaProvider:
-        made.append(OllamaProvider(ProviderContext(**{"base_url": ollama.url, **given}), env={}))
+        made.append(OllamaProvider(ProviderContext(**{"base_url": ollama.url, **given})))
         return made[-1]
 
     yield construct
@@ -199,18 +199,19 @@ def test_the_base_url_may_be_written_in_many_ways(
 def test_the_server_is_found_where_ollama_s_own_client_finds_it(
     host: str, shown: str | None
 ) -> None:
-    def of(env: dict[str, str], base_url: str | None = None) -> str:
-        return OllamaProvider(ProviderContext(base_url=base_url), env=env).fingerprint()
+    def of(base_url: str | None = None) -> str:
+        return OllamaProvider(ProviderContext(base_url=base_url)).fingerprint()
 
-    env = {"OLLAMA_HOST": host}
-    assert of(env) == of({}, shown)
-    assert (shown is None) == (of(env) == of({}))
-    assert of(env, "http://other:1") == of({}, "http://other:1")
+    registration = PluginHost(env={}).provider("ollama")
+    assert registration.credentials is not None
+    assert registration.credentials.address == "OLLAMA_HOST"
+    assert of(host) == of(shown)
+    assert (shown is None) == (of(host) == of())
 
 
 def test_the_fingerprint_changes_with_what_changes_vectors_alone(key: str) -> None:
     def of(**given: Any) -> str:
-        return OllamaProvider(ProviderContext(**given), env={}).fingerprint()
+        return OllamaProvider(ProviderContext(**given)).fingerprint()
 
     different: list[dict[str, Any]] = [
         {},

@@ -68,7 +68,7 @@ def base(tiny_gguf: Path) -> Iterator[str]:
 
 @pytest.fixture
 def provider(base: str, key: str) -> Iterator[OpenAIProvider]:
-    provider = OpenAIProvider(ProviderContext(base_url=base, api_key=key), env={})
+    provider = OpenAIProvider(ProviderContext(base_url=base, api_key=key))
     yield provider
     provider.close()
 
@@ -100,7 +100,7 @@ def test_a_text_beyond_its_batch_is_cut_and_not_tried_again_as_it_is(
     tiny_gguf: Path, key: str, runner: Runs
 ) -> None:
     with serving(tiny_gguf, key, batch=64) as base:
-        provider = OpenAIProvider(ProviderContext(base_url=base, api_key=key), env={})
+        provider = OpenAIProvider(ProviderContext(base_url=base, api_key=key))
         (run,) = runner(provider).many(["cat " * 200], dims=None, deadline=soon())
         provider.close()
     assert run.cut == (0,)
@@ -108,7 +108,7 @@ def test_a_text_beyond_its_batch_is_cut_and_not_tried_again_as_it_is(
 
 
 def test_a_wrong_key_is_reported(base: str, runner: Runs) -> None:
-    provider = OpenAIProvider(ProviderContext(base_url=base, api_key="another-key"), env={})
+    provider = OpenAIProvider(ProviderContext(base_url=base, api_key="another-key"))
     running = runner(provider)
     with pytest.raises(ProviderError) as caught:
         running.one("text", purpose="query", deadline=soon())
@@ -119,7 +119,7 @@ def test_a_wrong_key_is_reported(base: str, runner: Runs) -> None:
 
 def test_a_base_without_v1_is_reported_with_a_fix(base: str, key: str) -> None:
     without = base.removesuffix("/v1")
-    provider = OpenAIProvider(ProviderContext(base_url=without, api_key=key), env={})
+    provider = OpenAIProvider(ProviderContext(base_url=without, api_key=key))
     with pytest.raises(ProviderError) as caught:
         provider.embed(["text"], purpose="query", deadline=soon())
     provider.close()
@@ -128,7 +128,7 @@ def test_a_base_without_v1_is_reported_with_a_fix(base: str, key: str) -> None:
 
 def test_dimensions_that_it_ignores_are_noticed(base: str, key: str) -> None:
     context = ProviderContext(base_url=base, api_key=key, dims=32)
-    provider = OpenAIProvider(context, env={})
+    provider = OpenAIProvider(context)
     with pytest.raises(ProviderError) as caught:
         provider.embed(["text"], purpose="query", deadline=soon())
     provider.close()
@@ -164,7 +164,7 @@ def test_the_official_client_is_refused_where_the_provider_is(base: str, key: st
         pytest.raises(sdk.APIStatusError) as caught,
     ):
         client.embeddings.create(model="any", input="cat " * 2000)
-    provider = OpenAIProvider(ProviderContext(base_url=base, api_key=key), env={})
+    provider = OpenAIProvider(ProviderContext(base_url=base, api_key=key))
     with pytest.raises(ProviderError) as ours:
         provider.embed(["cat " * 2000], purpose="document", deadline=soon())
     provider.close()

@@ -33,7 +33,7 @@ def make(openai: Any, key: str) -> Iterator[Callable[..., OpenAIProvider]]:
 
     def construct(**given: Any) -> OpenAIProvider:
         given = {"base_url": f"{openai.url}/v1", "api_key": key, **given}
-        made.append(OpenAIProvider(ProviderContext(**given), env={}))
+        made.append(OpenAIProvider(ProviderContext(**given)))
         return made[-1]
 
     yield construct

@@ -25,7 +25,7 @@ def openai(fake: Callable[[str], Loopback]) -> Loopback:
 @pytest.fixture
 def provider(openai: Loopback, key: str) -> Iterator[OpenAIProvider]:
     context = ProviderContext(base_url=f"{openai.url}/v1", api_key=key)
-    provider = OpenAIProvider(context, env={})
+    provider = OpenAIProvider(context)
     yield provider
     provider.close()
 
@@ -43,7 +43,7 @@ def test_a_fault_is_reported_for_what_it_is_and_leaks_no_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     base = fault.arrange(openai, monkeypatch)
-    provider = OpenAIProvider(ProviderContext(base_url=f"{base}/v1", api_key=key), env={})
+    provider = OpenAIProvider(ProviderContext(base_url=f"{base}/v1", api_key=key))
     running = runner(provider)
     with pytest.raises(ProviderError) as caught:
         running.one("short text", purpose="query", deadline=Deadline.after(fault.seconds))
@@ -209,7 +209,7 @@ def test_vectors_may_come_in_any_order_and_either_form(
 def test_dimensions_that_change_between_requests_are_refused(
     openai: Loopback, key: str, runner: Runs
 ) -> None:
-    provider = OpenAIProvider(ProviderContext(base_url=f"{openai.url}/v1", api_key=key), env={})
+    provider = OpenAIProvider(ProviderContext(base_url=f"{openai.url}/v1", api_key=key))
     lengths = iter(range(2, 100))
 
     def longer_each_time(body: Any) -> Any:

@@ -58,3 +58,23 @@ def test_a_key_of_the_environment_is_not_sent_there(tmp_path: Path, openai: Loop
 def test_without_key_and_address_none_is_chosen(tmp_path: Path) -> None:
     with opened(tmp_path, {}) as memory:
         assert memory.status().providers == ()
+
+
+@pytest.mark.parametrize("named", ["OPENAI_BASE_URL", "remote.baseUrl"])
+def test_the_environment_s_base_url_is_second_to_the_configured_one(
+    tmp_path: Path, openai: Loopback, fake: Callable[[str], Loopback], named: str
+) -> None:
+    other = fake("openai")
+    remote = {"baseUrl": f"{openai.url}/v1"} if named == "remote.baseUrl" else {}
+    address = f"{(other if remote else openai).url}/v1"
+    with opened(
+        tmp_path, {"remote": remote, "provider": "openai"}, OPENAI_BASE_URL=address
+    ) as memory:
+        memory.sync()
+    assert openai.requests
+    assert not other.requests
+
+
+def test_a_blank_address_in_the_environment_is_none(tmp_path: Path) -> None:
+    with opened(tmp_path, {"provider": "openai"}, OPENAI_BASE_URL=" ") as memory:
+        assert "no API key found" in memory.status().providers[0].reason

@@ -17,8 +17,8 @@ from commonplace_openai.provider import GrowingLimit, OpenAIProvider
 VENDOR = "https://api.openai.com/v1"
 
 
-def provider(env: dict[str, str] | None = None, **given: Any) -> OpenAIProvider:
-    return OpenAIProvider(ProviderContext(**given), env=env or {})
+def provider(**given: Any) -> OpenAIProvider:
+    return OpenAIProvider(ProviderContext(**given))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,8 @@ def provider(env: dict[str, str] | None = None, **given: Any) -> OpenAIProvider:
         {"model": "openai/text-embedding-3-small"},
         {"model": " text-embedding-3-small "},
         {"api_key": "another"},
-        {"headers": {"OpenAI-Project": "p"}},
+        {"headers": {"Authorization": "Bearer p"}},
+        {"headers": {"api-key": "p"}},
         {"query_prefix": "", "document_prefix": ""},
     ],
 )
@@ -50,6 +51,9 @@ def test_what_changes_vectors_changes_the_fingerprint() -> None:
         {"base_url": "http://localhost:8080/other/v1"},
         {"dims": 256},
         {"dims": 512},
+        {"headers": {"x-route": "a"}},
+        {"headers": {"x-route": "b"}},
+        {"headers": {"x-other": "a"}},
         {"query_prefix": "a"},
         {"document_prefix": "a"},
         {"query_prefix": "a' document='a"},
@@ -74,14 +78,6 @@ def test_a_publisher_s_prefix_belongs_to_the_name_elsewhere() -> None:
     model = "openai/text-embedding-3-small"
     assert provider(model=model).model == "text-embedding-3-small"
     assert provider(model=model, base_url="https://openrouter.ai/api/v1").model == model
-
-
-def test_the_environment_s_base_url_is_second_to_the_configured_one() -> None:
-    env = {"OPENAI_BASE_URL": "http://localhost:1/v1"}
-    from_env = provider(env=env).fingerprint()
-    assert "http://localhost:1/v1" in from_env
-    assert provider(env=env, base_url=VENDOR).fingerprint() == provider().fingerprint()
-    assert provider(env={"OPENAI_BASE_URL": " "}).fingerprint() == provider().fingerprint()
 
 
 def test_limits_are_openai_s_own_or_those_of_the_smallest_server() -> None:

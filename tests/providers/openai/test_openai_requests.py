@@ -30,7 +30,7 @@ def make(openai: Loopback, key: str) -> Iterator[Callable[..., OpenAIProvider]]:
 
     def construct(**given: Any) -> OpenAIProvider:
         given = {"base_url": f"{openai.url}/v1", "api_key": key, **given}
-        made.append(OpenAIProvider(ProviderContext(**given), env={}))
+        made.append(OpenAIProvider(ProviderContext(**given)))
         return made[-1]
 
     yield construct
@@ -110,10 +110,10 @@ def test_the_query_of_the_base_url_survives(
 )
 def test_a_base_url_that_is_none_is_reported_at_once(base: str) -> None:
     if not base:
-        assert OpenAIProvider(ProviderContext(base_url=base), env={}).fingerprint()
+        assert OpenAIProvider(ProviderContext(base_url=base)).fingerprint()
         return
     with pytest.raises(ProviderError) as caught:
-        OpenAIProvider(ProviderContext(base_url=base), env={})
+        OpenAIProvider(ProviderContext(base_url=base))
     assert caught.value.kind == "not_found"
     assert "remote.baseUrl" in caught.value.hint
 
@@ -127,7 +127,7 @@ def test_without_a_key_there_is_no_authorization_at_all(
 
 
 def test_openai_itself_is_not_asked_without_a_key() -> None:
-    provider = OpenAIProvider(ProviderContext(), env={})
+    provider = OpenAIProvider(ProviderContext())
     with pytest.raises(ProviderError) as caught:
         provider.embed(["text"], purpose="query", deadline=soon())
     assert caught.value.kind == "auth"

@@ -123,7 +123,7 @@ def test_what_changes_no_vector_changes_no_fingerprint() -> None:
     same = [
         made(),
         made(dims=1024, api_key="pa-another"),
-        made(api_key="al-another", headers={"X-A": "b"}),
+        made(api_key="al-another", headers={"Authorization": "b"}),
         made(base_url="https://api.voyageai.com/v1/"),
         made(base_url="HTTPS://me:secret@AI.MongoDB.com:443/v1/embeddings?a=b"),
     ]

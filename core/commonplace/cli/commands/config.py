@@ -8,8 +8,14 @@ from commonplace.cli.terminal import count
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator, Mapping
 
     from commonplace.cli.context import Context
+    from commonplace.config.reports import Explained
+    from commonplace.config.resolve import Arguments
+    from commonplace.config.settings import Settings
+    from commonplace.embedding.access import Access
+    from commonplace.host.host import PluginHost
 
 
 class ConfigCommand:
@@ -48,14 +54,21 @@ class ConfigCommand:
 def _show(context: Context, *, changed: bool) -> int:
     from json import dumps
 
+    from commonplace.cli.context import plugin_host
+    from commonplace.config.load import load_settings
     from commonplace.config.reports import explain
 
-    settings = explain(
-        workspace=context.workspace,
-        agent=context.agent,
-        config=context.config,
-        env=context.env,
-        sections=context.section_classes(),
+    asked: Arguments = {
+        "workspace": context.workspace,
+        "agent": context.agent,
+        "config": context.config,
+        "env": context.env,
+        "sections": context.section_classes(),
+    }
+    host = plugin_host(context.env)
+    settings = (
+        *explain(**asked),
+        *_accesses(host, load_settings(**asked), context.env),
     )
     if changed:
         settings = tuple(item for item in settings if item.origin != "default")
@@ -92,8 +105,55 @@ def _show(context: Context, *, changed: bool) -> int:
     return 0
 
 
+def _accesses(host: PluginHost, settings: Settings, env: Mapping[str, str]) -> Iterator[Explained]:
+    """Address, headers and key that the providers in question get, each with its origin.
+
+    Those that the settings name; with ``auto`` those that a key or an address was found for.
+    """
+    from commonplace.config.search import PROVIDERS
+    from commonplace.embedding.access import access_of
+    from commonplace.errors import UnavailableError
+
+    search = settings.search
+    named = dict.fromkeys((search.provider, search.fallback))
+    ids = [id_ for id_ in named if id_ not in PROVIDERS]
+    if search.provider == "auto":
+        ids += [id_ for id_ in host.ids("provider") if id_ not in ids]
+    for id_ in ids:
+        try:
+            registration = host.provider(id_)
+            primary = id_ != search.fallback and search.provider in (id_, "auto")
+            access = access_of(settings, env, registration, primary=primary)
+        except UnavailableError as error:
+            if id_ in named:
+                yield _row(f"models.providers.{id_}", None, str(error), "How it is reached.")
+            continue
+        if registration.credentials is not None and (id_ in named or access.keys):
+            yield from _access(id_, access)
+
+
+def _access(id_: str, access: Access) -> Iterator[Explained]:
+    from commonplace.config.reports import shown
+
+    prefix = f"models.providers.{id_}"
+    url, headers = shown(access.base_url), dict.fromkeys(access.headers, "(hidden)")
+    key = "(hidden)" if access.keys else None
+    yield _row(f"{prefix}.baseUrl", url, access.address_origin or "default", "The address in use.")
+    yield _row(
+        f"{prefix}.headers", headers, "configuration" if headers else "default", "Sent there."
+    )
+    yield _row(f"{prefix}.apiKey", key, access.key_origin or "not found", "The key sent there.")
+
+
+def _row(key: str, value: object, origin: str, about: str) -> Explained:
+    from commonplace.config.reports import Explained
+
+    return Explained(key=key, value=value, origin=origin, about=about)
+
+
 def _check(context: Context) -> int:
     from commonplace.cli.context import plugin_host
+    from commonplace.cli.parser import DONE, NOT_VALID
     from commonplace.config.reports import check
 
     report = check(
@@ -114,7 +174,7 @@ def _check(context: Context) -> int:
                 "hint": report.hint,
             }
         )
-        return 1 if report.problems else 0
+        return NOT_VALID if report.problems else DONE
     style = context.style
     for problem in report.problems:
         context.line(f"{style.bad('problem')}  {problem}")
@@ -127,7 +187,7 @@ def _check(context: Context) -> int:
         context.line(f"{style.good('ok')}       {read}")
     else:
         context.note(f"{count(len(report.problems), 'problem')} found")
-    return 1 if report.problems else 0
+    return NOT_VALID if report.problems else DONE
 
 
 def _path(context: Context) -> int:

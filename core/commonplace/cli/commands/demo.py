@@ -90,7 +90,10 @@ def _write_config(folder: str, workspace: str) -> str:
             "  agents: {\n"
             "    defaults: {\n"
             f"      workspace: {dumps(workspace)},\n"
-            f"      memorySearch: {{ store: {{ path: {dumps(index)} }} }},\n"
+            "      memorySearch: {\n"
+            f"        store: {{ path: {dumps(index)} }},\n"
+            '        provider: "none", // a demonstration sends nothing to anybody\n'
+            "      },\n"
             "    },\n"
             "  },\n"
             "}\n"

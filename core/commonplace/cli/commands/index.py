@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from commonplace.cli.context import Context
+    from commonplace.config.settings import Settings
     from commonplace.model.reports import Embedding, SyncReport
 
 
@@ -31,10 +32,11 @@ class IndexCommand:
             action="store_true",
             help="rebuild the whole index; searches use the previous one meanwhile",
         )
+        add_yes(parser)
 
     def run(self, args: Namespace, context: Context) -> int:
         """Sync, and print what was done."""
-        with context.open_memory() as memory:
+        with context.open_memory(yes=args.yes) as memory:
             with context.progress() as progress:
                 report = memory.sync(force=args.force, progress=progress)
             settings = memory.settings
@@ -44,13 +46,42 @@ class IndexCommand:
 
             facts = report_json(report, warnings_of(report))
             context.emit({"agent": settings.agent, "workspace": settings.workspace, **facts})
-            return 0
+            return exit_code_of(report, settings)
         context.line(f"Memory index updated ({settings.agent}).")
         for line in summary_of(report):
             context.line(line)
         for warning in warnings_of(report):
             context.note(warning)
-        return 0
+        return exit_code_of(report, settings)
+
+
+def add_yes(parser: ArgumentParser) -> None:
+    """Add the argument ``--yes``."""
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="send notes to the embedding provider without asking first, also after a no",
+    )
+
+
+def exit_code_of(report: SyncReport, settings: Settings) -> int:
+    """0, or 3 for a sync that was done in part.
+
+    That is one with notes that could not be read or are left, and one in which a provider failed
+    that the configuration names.
+    """
+    from commonplace.cli.parser import DONE, IN_PART
+
+    done = report.embedding
+    named = settings.search.provider not in {"auto", "none", ""}
+    known = report.unchanged or report.added or report.updated or report.hidden
+    partial = (
+        (named and done is not None and done.reason)
+        or report.unreadable
+        or report.remaining
+        or (known and report.failed_roots)
+    )
+    return IN_PART if partial else DONE
 
 
 def check_persistent(report: SyncReport) -> None:

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.cli.commands.index import check_persistent, summary_of, warnings_of
+from commonplace.cli.commands.index import add_yes, check_persistent, summary_of, warnings_of
 from commonplace.cli.terminal import count
 from commonplace.errors import CallerError, IndexBusyError, reason_of
 
@@ -40,6 +40,7 @@ class WatchCommand:
             help="poll the files, where the operating system reports no changes",
         )
         parser.add_argument("--quiet", action="store_true", help="print only warnings and failures")
+        add_yes(parser)
 
     def run(self, args: Namespace, context: Context) -> int:
         """Sync, then watch; with --json, one object a line."""
@@ -47,13 +48,15 @@ class WatchCommand:
 
         events: SimpleQueue[SyncEvent | None] = SimpleQueue()
         try:
-            with context.open_memory(on_sync=events.put) as memory:
+            with context.open_memory(on_sync=events.put, yes=args.yes) as memory:
                 return self._watch(memory, events, args, context)
         except KeyboardInterrupt:
             if not context.json:
                 raise
             context.emit_line({"event": "ended"})
-            return 130
+            from commonplace.cli.parser import INTERRUPTED
+
+            return INTERRUPTED
 
     def _watch(
         self,

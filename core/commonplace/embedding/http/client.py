@@ -33,6 +33,8 @@ _GRACE = 0.05  # seconds, for the call's own time-outs, which tidy up
 _LONGEST_WAIT = 3600.0
 _WORDS = 300
 _LONGEST_BODY = 256 * 1024 * 1024
+_WITHHELD = "no key was sent"
+_OF_A_KEY = ("auth", "quota", "rate_limit")
 _MAY_BE_SHOWN = 7  # characters: shorter words in headers are no credentials
 
 
@@ -50,7 +52,8 @@ class RemoteClient:
     ``explain`` reads an error answer, (status, headers, JSON or text) -> :class:`ErrorInfo`, or
     ``None`` to leave it to :func:`kind_of_status`. ``headers`` of the user replace ``defaults``,
     whatever their case; so do a user and a password in ``base_url``, which are removed from it.
-    ``secrets`` are kept out of every message. Redirects are never followed, so that credentials go
+    ``secrets`` are kept out of every message; ``key_origin`` says where the key stands, or why none
+    is sent, for errors about keys. Redirects are never followed, so that credentials go
     to no other host. The environment's proxies are used, except for a server on this machine.
     """
 
@@ -62,12 +65,15 @@ class RemoteClient:
         defaults: Mapping[str, str],
         headers: Mapping[str, str] | None = None,
         secrets: tuple[str, ...] = (),
+        key_origin: str = "",
         explain: Callable[[int, Mapping[str, str], Any], ErrorInfo | None] | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.provider = provider
         self._explain = explain
         self._secrets = secrets
+        self._key_origin = key_origin
+        self._base = httpx.URL("")
         self._transport = transport
         self._worker = Worker(provider)
         hide_queries()
@@ -136,7 +142,7 @@ class RemoteClient:
             return Answer(json.loads(raw) if raw.strip() else None, headers)
         except (ValueError, RecursionError):
             pass  # the decoder's error holds the whole answer: ours must not have it as context
-        raise self.error("protocol", _no_json(raw, headers), status, headers)
+        raise self.error("protocol", _no_json(raw, headers), status, headers, url=url)
 
     def fetch(
         self,
@@ -154,7 +160,7 @@ class RemoteClient:
         answer like another, for the caller to follow.
         """
         if deadline.expired:
-            raise self.error("timeout", "no time was left for the request")
+            raise self.error("timeout", "no time was left for the request", url=url)
         if json_body is not None:
             options["content"] = _encoded(json_body)
             if self._types_itself:
@@ -176,16 +182,16 @@ class RemoteClient:
         try:
             response, raw = self._worker.run(exchange, patience)
         except (httpx.TimeoutException, DeadlineExceededError):
-            raise self.error("timeout", "no answer came in time") from None
+            raise self.error("timeout", "no answer came in time", url=url) from None
         except (httpx.UnsupportedProtocol, httpx.InvalidURL, UnicodeError) as error:
             # A UnicodeError is what looking up an overlong name ends in.
-            raise self.error("not_found", str(error)) from None
+            raise self.error("not_found", str(error), url=url) from None
         except httpx.HTTPError as error:
-            raise self.error("unavailable", _words_of(error)) from None
+            raise self.error("unavailable", _words_of(error), url=url) from None
         headers = {name.lower(): value for name, value in response.headers.items()}
         if response.is_success or (into is not None and response.has_redirect_location):
             return response.status_code, headers, raw
-        raise self._refused(response.status_code, headers, raw)
+        raise self._refused(response.status_code, headers, raw, url)
 
     def bare(self, url: str) -> RemoteClient:
         """A client for the host of ``url``, without any credential of this one; close it."""
@@ -204,28 +210,66 @@ class RemoteClient:
         *,
         retry_after: float | None = None,
         hint: str = "",
+        url: httpx.URL | str | None = None,
     ) -> ProviderError:
         """An error of this provider, on one line and without secrets; raise it.
 
-        ``headers`` of the answer give the request's id and, without ``retry_after``, the delay.
+        With a status or a ``url`` it names the status, the address (by default the base URL) and,
+        if it may be about the key, where that stands. ``headers`` of the answer give the request's
+        id and, without ``retry_after``, the delay.
         """
         headers = headers or {}
         if retry_after is None:
             retry_after = retry_after_of(headers)
         words = redacted(" ".join(message.split()), self._secrets)[:_WORDS]
+        facts = redacted(self._facts(kind, status, url), self._secrets)
         request_id = headers.get("x-request-id") or headers.get("request-id")
         return ProviderError(
-            f"{self.provider}: {words}",
+            f"{self.provider}: {words}" + (f" ({facts})" if facts else ""),
             provider=self.provider,
             kind=kind,
             status=status,
             retry_after=retry_after,
             request_id=redacted(request_id, self._secrets) if request_id else None,
             retry=retry_of(headers),
-            hint=hint or hint_of(kind),
+            hint=hint or self._hint(kind),
         )
 
-    def error_from(self, status: int, headers: Mapping[str, str], body: Any) -> ProviderError:
+    def _hint(self, kind: ProviderErrorKind) -> str:
+        if kind == "auth" and self._key_origin.startswith(_WITHHELD):
+            return "set remote.apiKey to the key of this address"
+        return hint_of(kind)
+
+    def _facts(self, kind: str, status: int | None, url: httpx.URL | str | None) -> str:
+        """Status and address of a request, and its key where that may be the cause."""
+        if url is None and status is None:
+            return ""  # of a job, or a line of one
+        address = self._shown(url)
+        facts = [f"HTTP {status} from {address}" if status is not None else address]
+        if kind in _OF_A_KEY:
+            origin = self._key_origin
+            facts.append(origin if origin.startswith(_WITHHELD) else origin and f"key: {origin}")
+        return "; ".join(filter(None, facts))
+
+    def _shown(self, url: httpx.URL | str | None) -> str:
+        """The address without credentials or query; of another server no path, which may be one."""
+        try:
+            asked = self._base if url is None else httpx.URL(url)
+        except httpx.InvalidURL:
+            asked = self._base
+        whole = str(asked.copy_with(username="", password="", query=None, fragment=None))
+        if asked.host == self._base.host:
+            return whole.rstrip("/")
+        return f"{asked.scheme}://{asked.netloc.decode('ascii', 'replace')}"
+
+    def error_from(
+        self,
+        status: int,
+        headers: Mapping[str, str],
+        body: Any,
+        *,
+        url: httpx.URL | str | None = None,
+    ) -> ProviderError:
         """The error that ``body`` (JSON or text) means, as ``explain`` reads it; raise it.
 
         For bodies of error answers, and of those that hide an error behind a status of 200.
@@ -240,11 +284,12 @@ class RemoteClient:
         info = info or ErrorInfo(kind_of_status(status), message_of(body))
         return self.error(
             info.kind,
-            f"{info.message or 'it refused'} (HTTP {status})",
+            info.message or "it refused",
             status,
             headers,
             retry_after=info.retry_after,
             hint=info.hint,
+            url=url,
         )
 
     def _read(self, response: httpx.Response, deadline: Deadline, into: BinaryIO | None) -> bytes:
@@ -258,12 +303,16 @@ class RemoteClient:
                 parts.append(part)
                 size += len(part)
             if deadline.expired:
-                raise self.error("timeout", "the answer was not complete in time")
+                words = "the answer was not complete in time"
+                raise self.error("timeout", words, url=response.url)
             if size > _LONGEST_BODY:
-                raise self.error("protocol", "the answer is longer than any answer may be")
+                words = "the answer is longer than any answer may be"
+                raise self.error("protocol", words, url=response.url)
         return b"".join(parts)
 
-    def _refused(self, status: int, headers: Mapping[str, str], raw: bytes) -> ProviderError:
+    def _refused(
+        self, status: int, headers: Mapping[str, str], raw: bytes, url: httpx.URL | str
+    ) -> ProviderError:
         if 300 <= status < 400:
             return self.error(
                 "protocol",
@@ -271,13 +320,14 @@ class RemoteClient:
                 status,
                 headers,
                 hint="set remote.baseUrl to where the server itself is",
+                url=url,
             )
         body: Any
         try:
             body = json.loads(raw)
         except (ValueError, RecursionError):
             body = raw.decode("utf-8", "replace")
-        return self.error_from(status, headers, body)
+        return self.error_from(status, headers, body, url=url)
 
     def _parsed(self, base_url: str) -> httpx.URL:
         try:

@@ -65,6 +65,19 @@ class Endpoint:
         self.url = f"{scheme}://{userinfo}{at}{place}{path}{mark}{query}"
 
     @property
+    def server(self) -> str:
+        """Scheme, host and port, without a path."""
+        return self.origin.removesuffix(self.path) if self.path else self.origin
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether it is on this machine."""
+        host = self.host
+        if host in _THIS_MACHINE or host.endswith(".localhost"):
+            return True
+        return host.startswith("127.") and host.replace(".", "").isdigit()
+
+    @property
     def is_local(self) -> bool:
         """Whether it is on this machine, or in a private network as far as the address tells."""
         host = self.host
@@ -116,7 +129,7 @@ class HttpProvider:
 
     name: str
     home: tuple[str, ...] = ()
-    capabilities: frozenset[str] = frozenset()
+    capabilities: frozenset[str] = frozenset({"remote"})
     dims_key = "dimensions"
     dims_hint = "remove outputDimensionality, or check that remote.baseUrl serves this model"
     instead: tuple[str, ...] = ("authorization",)
@@ -140,8 +153,13 @@ class HttpProvider:
         self._client: RemoteClient | None = None
         self._lock = Lock()
 
+    @property
+    def host(self) -> str:
+        """The server that texts are sent to; ``""`` if it is on this machine."""
+        return "" if self.endpoint.is_loopback else self.endpoint.server
+
     def fingerprint(self) -> str:
-        """Name, model, endpoint if it is not at home, dimensions, and what is added to texts."""
+        """Name, model, endpoint if it is not at home, dimensions, prompts and headers."""
         parts = [self.name, repr(self.model)]
         if self.endpoint.origin not in self.home:
             parts.append(self.endpoint.origin)
@@ -152,7 +170,25 @@ class HttpProvider:
                 parts.append(f"{purpose}={prefix!r}")
             if self.input_types.get(purpose):
                 parts.append(f"{purpose}_type={self.input_types[purpose]!r}")
-        return " ".join(parts)
+        return " ".join(parts) + self.routing()
+
+    def routing(self) -> str:
+        """The part of the fingerprint for the user's headers, which gateways route by; or ``""``.
+
+        A digest, since any of them may be a secret. Those that carry the key are left out: keys
+        decide no vector.
+        """
+        carrying = {"authorization", "proxy-authorization", *self.instead}
+        headers = sorted(
+            (name.lower(), value)
+            for name, value in self.context.headers.items()
+            if name.lower() not in carrying
+        )
+        if not headers:
+            return ""
+        from hashlib import sha256
+
+        return f" headers={sha256(repr(headers).encode('utf-8', 'replace')).hexdigest()[:16]}"
 
     def embed(
         self, texts: Sequence[str], *, purpose: Purpose, deadline: Deadline
@@ -223,8 +259,12 @@ class HttpProvider:
         headers = self.context.headers
         has_own = any(name.lower() in self.instead for name in headers)
         if self._wanted and not key and not has_own:
+            withheld = self.context.key_origin
             raise ProviderError(
-                f"{self.name}: no API key found", provider=self.name, kind="auth", hint=self._wanted
+                f"{self.name}: no API key found" + (f"; {withheld}" if withheld else ""),
+                provider=self.name,
+                kind="auth",
+                hint=self._wanted,
             )
         return RemoteClient(
             self.name,
@@ -232,6 +272,7 @@ class HttpProvider:
             defaults=self.credentials(key) if key and not has_own else {},
             headers=headers,
             secrets=(key,) if key else (),
+            key_origin="remote.headers" if has_own else self.context.key_origin,
             explain=self.explain,
             transport=self.context.transport,
         )

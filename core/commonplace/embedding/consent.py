@@ -1,0 +1,154 @@
+"""Consent: before texts first leave this machine for a provider's server, the user knows of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Literal
+
+from attrs import field, frozen
+
+from commonplace.dirs import write_whole
+from commonplace.errors import UnavailableError
+from commonplace.host.events import logger
+from commonplace.model.reports import Upload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from commonplace.model.reports import UploadListener
+
+
+_NEVER = 'set memorySearch.provider to "none", or remote.consent to "no"'
+_YES = '`commonplace index --yes` sends them; if you never want that, set provider to "none"'
+
+_asking = threading.Lock()
+
+
+@frozen
+class UploadGate:
+    """Stands before the requests of one provider to one server; ``path`` is the record of answers.
+
+    ``host`` is the server (``""``: this machine, which needs no consent), ``key`` says where the
+    key stands, ``named`` whether the configuration asks for this provider, and ``policy`` is the
+    setting ``remote.consent``. ``listener`` is called before the first upload; without one
+    a warning is logged, and texts are sent. Answers are kept for all agents and processes.
+    """
+
+    path: str
+    provider: str
+    host: str
+    key: str = ""
+    named: bool = False
+    policy: Literal["ask", "yes", "no"] = "ask"
+    listener: UploadListener | None = None
+    clock: Callable[[], float] = time.time
+    _passed: threading.Event = field(factory=threading.Event, init=False)
+
+    def is_open(self) -> bool:
+        """Whether texts are sent without a further word."""
+        if not self.host or self._passed.is_set():
+            return True
+        if self.policy != "no" and self._answer() in {"yes", "noted"}:
+            self._passed.set()
+            return True
+        return False
+
+    @property
+    def refusal(self) -> str:
+        """Why nothing is sent, where that is settled; else ``""``."""
+        if self.is_open():
+            return ""
+        if self.policy == "no":
+            return f'nothing is sent to {self.host}: remote.consent is "no"'
+        if self._answer() == "no" and self.policy != "yes":
+            return f"nothing is sent to {self.host}: you said no"
+        return ""
+
+    def check(self, texts: int, *, query: bool = False) -> str:
+        """Let ``texts`` texts be sent; words for a report where there is no listener.
+
+        Raises :class:`~commonplace.errors.UnavailableError` if they must not be.
+        """
+        if self.is_open():
+            return ""
+        if self.policy == "no":
+            raise UnavailableError(self.refusal, hint="use a provider on this machine, or none")
+        # Another thread may wait for an answer just now: a query does not wait with it.
+        if not _asking.acquire(blocking=not query):
+            raise self._unanswered()
+        try:
+            return "" if self.is_open() else self._ask(texts, query=query)
+        finally:
+            _asking.release()
+
+    def _ask(self, texts: int, *, query: bool) -> str:
+        upload = Upload(
+            provider=self.provider,
+            host=self.host,
+            texts=texts,
+            key=self.key,
+            named=self.named or self.policy == "yes",
+            declined=bool(self.refusal),
+            query=query,
+        )
+        if self.listener is None:
+            if upload.declined:
+                raise UnavailableError(self.refusal, hint=_YES)
+            logger().warning("%s", announcement(upload))
+            self._keep("noted")
+            return announcement(upload)
+        answer = self.listener(upload)
+        if answer is None:
+            if upload.declined:
+                raise UnavailableError(self.refusal, hint=_YES)
+            raise self._unanswered()
+        self._keep("yes" if answer else "no")
+        if not answer:
+            raise UnavailableError(f"nothing is sent to {self.host}: you said no", hint=_YES)
+        return ""
+
+    def _unanswered(self) -> UnavailableError:
+        words = f"nothing is sent to {self.host} before you agree"
+        return UnavailableError(words, hint="run `commonplace index`, which asks")
+
+    def _answer(self) -> str:
+        entry = self._entries().get(f"{self.provider} {self.host}")
+        answer = entry.get("answer") if isinstance(entry, dict) else None
+        return answer if isinstance(answer, str) else ""
+
+    def _keep(self, answer: str) -> None:
+        if answer != "no":
+            self._passed.set()
+        entries = {
+            **self._entries(),
+            f"{self.provider} {self.host}": {"answer": answer, "at": round(self.clock())},
+        }
+        with contextlib.suppress(OSError):  # it is asked again
+            write_whole(self.path, json.dumps(entries, indent=1) + "\n")
+
+    def _entries(self) -> Mapping[str, object]:
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                held = json.load(file)
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return held if isinstance(held, dict) else {}
+
+
+def announcement(upload: Upload) -> str:
+    """What is about to be sent, to whom, with which key, and how to prevent it; on one line."""
+    number = "1 text" if upload.texts == 1 else f"{upload.texts} texts"
+    key = f" (key: {upload.key})" if upload.key and not upload.key.startswith("no key") else ""
+    return (
+        f"sending {number} of your notes to {upload.provider} at {upload.host} for the first time"
+        f"{key}; to send nothing, {_NEVER}"
+    )
+
+
+def record_path(state_dir: str) -> str:
+    """Where answers are kept."""
+    return os.path.join(state_dir, "memory", "uploads.json")

@@ -67,14 +67,13 @@ class Memory:
         clock: Callable[[], float] = time.time,
         one_shot: bool = False,
         on_sync: SyncListener | None = None,
-        on_upload: UploadListener | None = None,
     ) -> None:
         self.settings = settings
         self.host = host
         self._clock = clock
         self._one_shot = one_shot
         self._on_sync = on_sync
-        self._on_upload = on_upload
+        self._on_upload: UploadListener | None = None
         self._analyser = analyser_of(settings)
         self._sources, self._source_notices = make_sources(host, settings)
         self._env = env
@@ -88,9 +87,7 @@ class Memory:
         # Imported here: a search of an index without vectors needs none.
         from commonplace.embedding.choice import EmbeddingChooser
 
-        return EmbeddingChooser(
-            self.host, self.settings, self._env, clock=self._clock, on_upload=self._on_upload
-        )
+        return EmbeddingChooser(self.host, self.settings, self._env, self._clock, self._on_upload)
 
     @classmethod
     def open(  # noqa: PLR0913 - all by keyword
@@ -115,9 +112,8 @@ class Memory:
         With ``watch`` changed files are indexed in the background until :meth:`close`; see
         :meth:`watch`. With ``one_shot`` a search starts no background work, which suits a process
         that ends with its answer. ``on_sync`` is called after every sync, on the thread that ran
-        it. ``on_upload`` is asked before texts first go to a provider's server on another machine,
-        on the thread that would send them: nothing is sent unless it returns true. Without it, a
-        warning is logged, and is in the report of the sync.
+        it. ``on_upload`` is asked before texts first go to a provider on another machine; without
+        it they are sent, with a warning in the log and in the report.
 
         Raises :class:`~commonplace.errors.ConfigError` with all problems of a configuration,
         :class:`~commonplace.errors.WorkspaceError` if the workspace cannot be used, and
@@ -142,9 +138,8 @@ class Memory:
                 hint="set memorySearch.enabled to true and plugins.slots.memory to memory-core",
             )
         check_workspace(settings.workspace)
-        memory = cls(
-            settings, host, env=env, one_shot=one_shot, on_sync=on_sync, on_upload=on_upload
-        )
+        memory = cls(settings, host, env=env, one_shot=one_shot, on_sync=on_sync)
+        memory._on_upload = on_upload
         if watch:
             memory.watch()
         return memory

@@ -46,7 +46,6 @@ class EmbeddingChooser:
         host: PluginHost,
         settings: Settings,
         env: Mapping[str, str],
-        *,
         clock: Callable[[], float] = time.time,
         on_upload: UploadListener | None = None,
     ) -> None:

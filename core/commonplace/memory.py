@@ -288,7 +288,7 @@ class Memory:
         if budget is not None and budget < 500:
             raise CallerError("the budget is too small", hint="give at least 500 characters")
         return recall(
-            MemoryTools(self, session_key=session_key),
+            MemoryTools(self, session_key=session_key, seconds=None),
             sections=self.host.prompt_sections(self.settings.agent, session_key),
             query=query,
             budget=budget or self.settings.search.limits.max_injected_chars,

@@ -66,10 +66,10 @@ class McpCommand:
 
         open_memory = partial(_open, context)
         surface = Surface(open_memory, agents, session_key=args.session_key)
-        for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", None)):
-            if number is not None:
-                signal.signal(number, _end)
         try:
+            for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", None)):
+                if number is not None:
+                    signal.signal(number, _end)
             if args.http is None:
                 _serve_stdio(surface)
             else:

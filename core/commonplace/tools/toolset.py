@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     _Call = Callable[[dict[str, Any], Shape, ProgressCallback | None], ToolAnswer]
 
 SECONDS = 2.0
-"""Within which a search answers, by keyword alone if need be."""
+"""Within which a search answers: by keyword alone, or from a part of the notes, if need be."""
 
 GET_LINES = 120
 GET_CHARS = 12_000
@@ -61,6 +61,7 @@ class SearchableMemory(Protocol):
         min_score: float | None = None,
         sources: Sequence[str] | None = None,
         session_key: str = "",
+        timeout: float | None = None,
         progress: ProgressCallback | None = None,
     ) -> SearchResult:
         """The best passages for ``query``."""
@@ -176,6 +177,7 @@ class MemoryTools:
             min_score=given.get("minScore"),
             sources=None if corpus == "all" else [corpus],
             session_key=self._session_key,
+            timeout=self._seconds,
             progress=progress,
         )
         hits = [hit for hit in result.hits if self._may_see(hit)][:limit]

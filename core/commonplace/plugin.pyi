@@ -62,6 +62,8 @@ from commonplace.files.roots import stamp_of as stamp_of
 from commonplace.files.scan import is_storable as is_storable
 from commonplace.files.scan import scan as scan
 from commonplace.files.scan import scan_root as scan_root
+from commonplace.graphemes import floor_boundary as floor_boundary
+from commonplace.graphemes import is_boundary as is_boundary
 from commonplace.hookspecs import GROUP as GROUP
 from commonplace.hookspecs import BackendRegistrar as BackendRegistrar
 from commonplace.hookspecs import ChunkerRegistrar as ChunkerRegistrar
@@ -170,8 +172,6 @@ from commonplace.search.snippets import make_snippet as make_snippet
 from commonplace.sync.queue import SyncRequest as SyncRequest
 from commonplace.sync.queue import SyncWorker as SyncWorker
 from commonplace.text.analyse import Analyser as Analyser
-from commonplace.text.analyse import floor_boundary as floor_boundary
-from commonplace.text.analyse import is_boundary as is_boundary
 from commonplace.text.analyse import make_analyser as make_analyser
 from commonplace.text.query import parse_query as parse_query
 from commonplace.text.standard import STOP_WORDS as STOP_WORDS

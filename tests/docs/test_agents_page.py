@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from commonplace.cli import main
+from commonplace.model.prompt import DATA_NOTICE
 from commonplace.sample import copy_workspace
-from commonplace.tools.answers import DATA_NOTICE
 from commonplace.tools.toolset import GET_CHARS, GET_LINES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "agents.md").read_text(encoding="utf-8")

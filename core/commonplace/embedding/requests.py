@@ -11,8 +11,8 @@ from attrs import define, evolve, frozen
 
 from commonplace.embedding.vectors import checked, dims_of
 from commonplace.errors import CallerError, DeadlineExceededError, ProviderError, UnavailableError
+from commonplace.graphemes import is_boundary
 from commonplace.resilience.retry import RetryPolicy, with_retries
-from commonplace.text.analyse import is_boundary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -55,7 +55,8 @@ class Indexer:
 
         ``before`` counts documents that an interrupted run of the same work has done. Documents
         that cannot be read keep their old entries and are named in the report. One that seemed to
-        have grown, and was replaced, is left for later if it has more than ``largest`` bytes.
+        have grown, and was replaced, is left for later if it has more than ``largest`` bytes;
+        with ``largest``, one document is done in any case.
         """
         fingerprints = {scan.source: scan.fingerprint for scan in scans}
         results: Counter[Result] = Counter()
@@ -73,7 +74,8 @@ class Indexer:
         # New documents come first and deletions last, so that a text that only moved finds the
         # vectors of its old path still there.
         for ref, old in sorted(plan.read, key=lambda pair: pair[1] is not None):
-            if deadline.expired:
+            # The first of a quick part is always done: that helps on slow machines, too.
+            if deadline.expired and (done or largest is None or deadline.cancelled):
                 break
             outcome = self._processor.process(
                 ref, old, fingerprints[ref.source], batch.put, deadline=deadline, largest=largest

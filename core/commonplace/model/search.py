@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from commonplace.model.tuples import NamedTuple, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
 
 ChunkId = int | str
@@ -318,3 +318,42 @@ class SearchResult(Record):
     notes: tuple[str, ...] = ()
     arms: tuple[ArmFacts, ...] = ()
     unknown: tuple[UnknownWord, ...] = ()
+
+    def as_prompt(self, *, budget: int = 8_000, citations: bool = True) -> str:
+        """The answer as the block of text that an agent is shown, the same that its tools give.
+
+        Each passage stands between ``<memory>`` tags that no note can close, with its path, lines,
+        score and trust, below a line saying that it is data. ``budget`` is in characters: a
+        passage is cut, and passages that do not fit are counted in a last line. ``citations``
+        adds a ``Source:`` line to each. Without hits the block says that nothing was found.
+        """
+        return shown_to_agent(self, self.hits, budget=budget, cited=citations)[0]
+
+
+def shown_to_agent(
+    result: SearchResult, hits: Sequence[Hit], *, budget: int, cited: bool
+) -> tuple[str, int]:
+    """The block of text that an agent is shown of ``hits`` of ``result``, and how many it shows."""
+    from commonplace.model.prompt import Passage, block
+
+    passages = []
+    for hit in hits:
+        marks = {
+            "path": hit.path,
+            "lines": f"{hit.start_line}-{hit.end_line}",
+            "score": f"{hit.score:.2f}",
+            "trust": hit.trust,
+        }
+        if hit.heading:
+            marks["heading"] = " > ".join(hit.heading)
+        passages.append(Passage(hit.snippet, marks, hit.citation if cited else ""))
+    return block(passages, messages_of(result), budget=budget)
+
+
+def messages_of(result: SearchResult) -> list[str]:
+    """The notes on ``result`` for an agent, a line each."""
+    notes, fallback = list(result.notes), result.fallback
+    if fallback is not None and not any(fallback.reason in note for note in notes):
+        by = fallback.by or result.backend
+        notes.append(f"results come from {by}, not from {fallback.part}: {fallback.reason}")
+    return [f"Note: {note}" for note in notes]

@@ -6,8 +6,8 @@ import re
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
+from commonplace.graphemes import is_boundary
 from commonplace.model.search import Candidate, Hit, Step, cited, newest_first
-from commonplace.text.analyse import is_boundary
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

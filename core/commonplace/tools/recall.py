@@ -7,14 +7,9 @@ import time
 from typing import TYPE_CHECKING
 
 from commonplace.errors import CommonplaceError, NoteNotFoundError, PathNotAllowedError
+from commonplace.model.prompt import DATA_NOTICE, LEAST_PASSAGE, fenced
 from commonplace.model.tuples import Record
-from commonplace.tools.answers import (
-    DATA_NOTICE,
-    LEAST_PASSAGE,
-    fenced,
-    first_lines,
-    last_lines,
-)
+from commonplace.tools.answers import first_lines, last_lines
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -5,7 +5,7 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from commonplace.text.analyse import floor_boundary, is_boundary
+from commonplace.graphemes import floor_boundary, is_boundary
 
 # Characters that UAX 29 has rules for, and some it has none for.
 _SPECIAL = (

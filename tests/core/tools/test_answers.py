@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from commonplace import Fallback, Hit, NoteText, SearchResult
 from commonplace.errors import UnavailableError
+from commonplace.model.prompt import DATA_NOTICE
 from commonplace.tools.answers import (
-    DATA_NOTICE,
     Shape,
     first_lines,
     found,
@@ -152,3 +152,15 @@ def test_a_refusal_says_why_and_what_to_do() -> None:
         "error": "the index is away",
         "action": "mount the disk",
     }
+
+
+def test_a_result_gives_the_same_block_as_the_tools() -> None:
+    fallen = Fallback(part="qmd", reason="it crashed", since=0.0)
+    hits = [hit(f"passage {number} " * 30, trust="session") for number in range(20)]
+    for answer in (result(*hits, notes=("3 notes are stale",), fallback=fallen), result()):
+        for budget in (600, 2_000, 100_000):
+            for cited in (True, False):
+                shown = answer.as_prompt(budget=budget, citations=cited)
+                assert shown == found(answer, answer.hits, Shape(budget, cited=cited)).text
+    assert result(*hits).as_prompt() == result(*hits).as_prompt(budget=8_000, citations=True)
+    assert len(result(*hits).as_prompt(budget=2_000)) <= 2_000

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.text.analyse import is_boundary
+from commonplace.graphemes import is_boundary
 from commonplace_chunkers.lines import LinesChunker, weight
 from commonplace_chunkers.plugin import MarkdownChunker
 from commonplace_chunkers.scanner import outline

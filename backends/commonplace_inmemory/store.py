@@ -112,7 +112,7 @@ class InMemoryStore(SimpleStore):
             deadline.check("the vector search")
             other = held.get(row.analysed.digest)
             put = row.document
-            if other is not None and passes(put.source, put.path, put.day):
+            if other is not None and passes(put.source, put.path, put.day, put.tags):
                 hits.append((-_cosine(vector, other), *row.order, row))
         best = sorted(hits)[: max(0, limit)]
         chunks = tuple(row.found(-negative) for negative, *_, row in best)

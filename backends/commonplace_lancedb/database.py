@@ -91,8 +91,11 @@ class Database:
                     name, columns = self.location.table, schema()
                     table = self._connected().create_table(name, schema=columns, exist_ok=True)
                     self._index(table)
-                elif not self._ready and all(i.columns != ["terms"] for i in table.list_indices()):
-                    self._index(table)  # the process that created the table did not finish
+                elif not self._ready:
+                    if self._add_columns(table):
+                        table = self._connected().open_table(self.location.table)
+                    if all(i.columns != ["terms"] for i in table.list_indices()):
+                        self._index(table)  # the process that created the table did not finish
             self._ready = True
             return table
 
@@ -162,6 +165,13 @@ class Database:
             # No interval: a handle stays at its version, which is what makes it a snapshot.
             self._connection = lancedb.connect(self.location.uri, **self.location.arguments())
         return self._connection
+
+    def _add_columns(self, table: Any) -> bool:
+        """Add the columns that a table of an earlier version lacks; whether there were any."""
+        known = set(table.schema.names)
+        if missing := [field for field in schema() if field.name not in known]:
+            table.add_columns(missing)
+        return bool(missing)
 
     def _index(self, table: Any) -> None:
         """Make the keyword index: Lance searches no words without one."""

@@ -52,7 +52,7 @@ def schema() -> pa.Schema:
         [
             # Marked as key, two that insert the same row at a time clash: Lance else keeps both.
             pa.field("id", pa.int64(), nullable=False, metadata={_KEY: "true"}),
-            pa.field("heading", pa.list_(pa.string())),
+            *(pa.field(name, pa.list_(pa.string())) for name in ("heading", "tags")),
             *(pa.field(name, pa.string()) for name in (*texts, *about)),
             *(pa.field(name, pa.int64()) for name in wholes),
         ]

@@ -71,7 +71,8 @@ def keyword(
     scope = snapshot.scope(build, "chunk")
     narrowed = bool(asked.must) or not is_open(where)
     first: list[_Candidate] = []
-    if total.chunks <= _CANDIDATES or not narrowed:
+    # Tags are looked up by Lance: to read those of every candidate would cost more.
+    if not (where.tags or where.not_tags) and (total.chunks <= _CANDIDATES or not narrowed):
         first = _fetched(snapshot, _any_of(asked.should), scope, _CANDIDATES, deadline)
         if len(first) < _CANDIDATES or total.chunks == _CANDIDATES:
             # All that match: what a token weighs, and the filters, are seen from the rows.

@@ -149,6 +149,11 @@ def condition_of(snapshot: Snapshot, build: BuildState, where: Where) -> str | N
         parts.append(f"day >= {literal(where.after)}")
     if where.before is not None:
         parts.append(f"day <= {literal(where.before)}")
+    if where.tags and "tags" not in snapshot.columns:
+        return None
+    parts += (f"array_has(tags, {literal(tag)})" for tag in where.tags)
+    if "tags" in snapshot.columns:
+        parts += (f"(tags IS NULL OR NOT array_has(tags, {literal(t)}))" for t in where.not_tags)
     if where.paths or where.not_paths:
         paths = _paths(snapshot, build, where, " AND ".join(parts))
         if paths is None:
@@ -158,11 +163,11 @@ def condition_of(snapshot: Snapshot, build: BuildState, where: Where) -> str | N
 
 
 def passing(where: Where) -> Callable[[Any, Any, Any], bool]:
-    """Whether a document of this (source, path, day), as stored, passes ``where``."""
+    """Whether a document of this (source, path, day), as stored, passes; tags are not looked at."""
     if is_open(where):
         return lambda _source, _path, _day: True
-    passes = host_passing(where)
-    return lambda source, path, day: passes(text_out(source), text_out(path), day)
+    passes = host_passing(where._replace(tags=(), not_tags=()))
+    return lambda source, path, day: passes(text_out(source), text_out(path), day, ())
 
 
 def _paths(snapshot: Snapshot, build: BuildState, where: Where, others: str) -> str | None:

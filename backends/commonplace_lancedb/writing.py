@@ -46,6 +46,7 @@ _DOCUMENT = (
     "path",
     "day",
     "trust",
+    "tags",
     "digest",
     "fingerprint",
     "stamp",
@@ -132,6 +133,7 @@ def _rows(namespace: str, build: int, put: PutDocument) -> Iterable[dict[str, An
         "path": text_in(put.path),
         "day": put.day,
         "trust": put.trust,
+        "tags": [text_in(tag) for tag in put.tags],
     }
     chunks = []
     for position, (chunk, terms, digest) in enumerate(put.chunks):
@@ -275,7 +277,7 @@ class Committer:
     def _begun(self) -> Snapshot:
         """The namespace as it is, with a head."""
         snapshot = self._database.latest()
-        if snapshot is None or not snapshot.head.revision:
+        if snapshot is None or not snapshot.head.revision or "tags" not in snapshot.columns:
             table = self._database.table()
             first = self._head_row(table.schema, Head(revision=1))
             with translated(self._database.location):

@@ -19,6 +19,7 @@ from commonplace.plugin import (
     decode,
     is_storable,
     make_snippet,
+    note_facts,
     passing,
     read_bytes,
 )
@@ -206,6 +207,7 @@ def passages_of(
     """
     known = {collection.name: (collection, collection.wanted()) for collection in collections}
     passes = passing(where)
+    outside = passing(where._replace(after=None, before=None, tags=(), not_tags=()))
     seen: set[str] = set()
     left = dict.fromkeys((collection.source for collection in collections), limit)
     for row in rows:
@@ -213,14 +215,19 @@ def passages_of(
         if collection is None or wanted is None or not left[collection.source]:
             continue
         path = collection.stored(row.path)
-        day = day_of(path)
-        iso = day.isoformat() if day else None
-        if path in seen or not passes(collection.source, path, iso):
+        named = day_of(path)
+        iso = named.isoformat() if named else None
+        if path in seen or not (is_path_below(row.path) and wanted(row.path)):
             continue
         seen.add(path)
-        if not (is_path_below(row.path) and wanted(row.path)):
+        # What a file says of itself is looked at where its name does not decide already.
+        if not outside(collection.source, path, iso, ()):
             continue
         text = _text(collection, row.path)
+        facts = note_facts(text)
+        iso = iso or (facts.day.isoformat() if facts.day else None)
+        if not passes(collection.source, path, iso, facts.tags):
+            continue
         passage = best_passage(text, query, analyser, size=size, line=row.line)
         if not text.strip() or passage is None:
             continue
@@ -265,9 +272,8 @@ def within(chunks: Iterable[StoredChunk], characters: int) -> list[StoredChunk]:
 
 
 def _text(collection: Collection, path: str) -> str:
-    """The file's text; empty if it is missing, not regular, or behind a link."""
+    """The file's text; empty if it is missing, no text, or behind a link."""
     try:
-        data, _ = read_bytes(collection.root, path)
+        return decode(read_bytes(collection.root, path)[0])
     except (OSError, PathNotAllowedError):
         return ""
-    return decode(data)

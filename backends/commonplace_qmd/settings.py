@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 CAPABILITIES = frozenset(
-    {"phrases", "exclusions", "paths", "dates", "lines", "cjk", "persistent", "eager"}
+    {"phrases", "exclusions", "paths", "dates", "tags", "lines", "cjk", "persistent", "eager"}
 )
 """Not ``thai``: QMD does not segment it, so such a query is declined."""
 

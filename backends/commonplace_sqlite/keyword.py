@@ -209,6 +209,10 @@ def _condition(where: Where) -> Clause:
     if where.before is not None:
         conditions.append("day <= ?")
         values.append(where.before)
+    for tags, needed in ((where.tags, ">"), (where.not_tags, "=")):
+        for tag in tags:
+            conditions.append(f"instr(CAST(tags AS BLOB), CAST(? AS BLOB)) {needed} 0")
+            values.append(text_in(f"\n{tag}\n"))
     return " AND ".join(conditions), tuple(values)
 
 

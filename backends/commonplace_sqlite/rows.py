@@ -170,6 +170,11 @@ def heading_out(value: str | bytes) -> tuple[str, ...]:
     return tuple(parts)
 
 
+def tags_in(tags: Iterable[str]) -> str | bytes:
+    """The tags in one text, with a line feed before and after each; ``""`` if there are none."""
+    return text_in("".join(["\n", *(f"{tag}\n" for tag in tags)])) if tags else ""
+
+
 def packed(tokens: str, text: str) -> bytes:
     """``tokens`` compressed, with the words of ``text`` as the dictionary."""
     if not tokens:

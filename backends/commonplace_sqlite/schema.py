@@ -49,6 +49,7 @@ CREATE TABLE document_<n> (
     trust TEXT NOT NULL,
     chunks INTEGER NOT NULL,
     resume NOT NULL DEFAULT '',                 -- where to go on when it grows
+    tags NOT NULL DEFAULT '',                   -- each ended by a line feed, which begins them, too
     UNIQUE (source, path)
 );
 CREATE TABLE chunk_<n> (
@@ -155,7 +156,14 @@ def of_build(sql: str, build: int) -> str:
     return sql.replace("<n>", str(build)).replace("<text_id>", _TEXT_ID)
 
 
-MIGRATIONS: Sequence[Migration] = ()
+def _add_tags(connection: apsw.Connection) -> None:
+    rows: Any = connection.execute("SELECT id FROM build")
+    for (build,) in rows.fetchall():
+        sql = "ALTER TABLE document_<n> ADD COLUMN tags NOT NULL DEFAULT ''"
+        connection.execute(of_build(sql, build))
+
+
+MIGRATIONS: Sequence[Migration] = (_add_tags,)
 """Step ``n`` leads from version ``n + 1`` to ``n + 2``; each runs inside one transaction."""
 
 VERSION = len(MIGRATIONS) + 1

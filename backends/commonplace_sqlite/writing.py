@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attrs import evolve
 
 from commonplace.plugin import AppendDocument, DeleteDocument, PutDocument, TouchDocument
-from commonplace_sqlite.rows import digest_in, heading_in, indexable, int_in, packed, text_in
+from commonplace_sqlite.rows import (
+    digest_in,
+    heading_in,
+    indexable,
+    int_in,
+    packed,
+    tags_in,
+    text_in,
+)
 from commonplace_sqlite.schema import has_spaces, of_build, text_id
 
 if TYPE_CHECKING:
@@ -28,8 +36,8 @@ WHERE source = ? AND path = ?
 """
 _ADD = """
 INSERT INTO document_<n> (id, source, path, fingerprint, trust, digest, size, mtime_ns, ctime_ns,
-    inode, resume, plain, day, chunks)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    inode, resume, plain, day, chunks, tags)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _APPEND = """
 UPDATE document_<n> SET digest = ?, size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, resume = ?,
@@ -183,7 +191,8 @@ def _write_document(
     named = tuple(map(text_in, names))
     plain = named == names and stored == given
     id_ = known[0] if known is not None else None
-    row = (id_, *named, put.trust, *stored, plain, put.day, len(put.chunks))
+    size, tags = len(put.chunks), tags_in(put.tags)
+    row = (id_, *named, put.trust, *stored, plain, put.day, size, tags)
     connection.execute(of_build(_ADD, build), row)
     return connection.last_insert_rowid()
 

@@ -31,6 +31,7 @@ from commonplace.model.documents import SpaceInfo as SpaceInfo
 from commonplace.model.plugins import ConfigProblem as ConfigProblem
 from commonplace.model.reports import BackendState as BackendState
 from commonplace.model.reports import Embedding as Embedding
+from commonplace.model.reports import LeftOut as LeftOut
 from commonplace.model.reports import NoteText as NoteText
 from commonplace.model.reports import Progress as Progress
 from commonplace.model.reports import ProgressCallback as ProgressCallback

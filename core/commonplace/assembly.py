@@ -90,6 +90,7 @@ def _make_source(host: PluginHost, settings: Settings, id_: str) -> Source:
             extra_paths=settings.search.extra_paths,
             state_dirs=settings.openclaw_dirs,
             config=settings.plugin_config(id_),
+            notes=settings.search.notes.rules,
         )
     )
 
@@ -271,6 +272,7 @@ def _manager_context(
         config=settings.section_values.get(f"memory.{backend}"),
         extra_paths=settings.search.extra_paths,
         make_source=partial(_make_source, host, settings),
+        notes=settings.search.notes.rules,
     )
 
 

@@ -174,7 +174,8 @@ class PathNotAllowedError(CallerError):
 
     def __init__(self, *, hint: str = "") -> None:
         super().__init__(
-            "path not allowed: memory reads MEMORY.md, memory/**/*.md and configured extra paths",
+            "path not allowed: memory reads notes: MEMORY.md and memory/ (all .md files of a "
+            "folder that has neither) and configured extra paths",
             hint=hint
             or "pass the path of a note as a search result has it: memory/2026-01-31.md:3-9",
         )

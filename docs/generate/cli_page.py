@@ -65,7 +65,11 @@ are, the higher it ranks, and of equal ones the newest note. `project OR product
   `last-week`, `this-month`, `last-year`, `november`, `nov-2025`; and in Chinese, Japanese, Korean
   and Thai, such as `上周`, `昨日`, `3个月前`, `2026年3月`. A month or weekday without a year or
   week is the last one that has begun. They go by the time zone of the system, or that of
-  `query.timeZone`.
+  `query.timeZone`. The day of a note is in its name (`daily/2026-10-01.md`, `2026_10_01 call.md`,
+  `2026/10/01.md`), else in its front matter (`date`, `created`); other notes have none.
+- `tag:work`, `tag:#work`: only notes with that tag, in their front matter or as `#work` in the
+  text, or with one below it (`#work/port`). `-tag:work`: only notes without. Several `tag:` must
+  all be there.
 - `source:memory`: only that source. `-source:sessions`: not that one.
 
 Several `path:`, or several `source:`, are alternatives; all other forms narrow the search. A

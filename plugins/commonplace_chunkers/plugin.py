@@ -19,13 +19,14 @@ class MarkdownChunker:
     Cuts fall on the borders of blocks where possible, then on lines, and only inside a line where
     it is too long by itself or beside its heading. Chunks of one section overlap by the fewest
     whole lines that hold ``overlap`` characters, as long as they fill no more than half a chunk;
-    ``overlap`` itself is never more than a quarter of ``size``. A size below 32 is 32.
+    ``overlap`` itself is never more than a quarter of ``size``. A size below 32 is 32. The title
+    that a note has in its front matter is the outermost heading.
     """
 
     def __init__(self, size: int, overlap: int) -> None:
         self._size = max(size, SMALLEST_SIZE)
         self._overlap = max(0, min(overlap, self._size // 4))
-        self.fingerprint = f"markdown-2(size={self._size},overlap={self._overlap})"
+        self.fingerprint = f"markdown-3(size={self._size},overlap={self._overlap})"
         """Id, version and parameters."""
 
     def chunk(self, document: Document) -> Sequence[Chunk]:
@@ -33,14 +34,15 @@ class MarkdownChunker:
         # Imported here: a search compares fingerprints, and cuts nothing where nothing changed.
         from commonplace_chunkers.lines import TextLines, to_chunks
         from commonplace_chunkers.scanner import outline
-        from commonplace_chunkers.sections import Packer, sections
+        from commonplace_chunkers.sections import Packer, sections, titled
 
         lines = TextLines(document.text)
         blocks, borders = outline(lines.contents)
         packer = Packer(lines, borders, size=self._size, overlap=self._overlap)
         parts = sections(blocks, lines, self._size)
         pieces = (piece for section in parts for piece in packer.pack(section))
-        return to_chunks(document, lines, pieces)
+        chunks = to_chunks(document, lines, pieces)
+        return titled(chunks, document.title) if document.title else chunks
 
 
 def _markdown(context: ChunkerContext) -> Chunker:

@@ -12,6 +12,7 @@ from commonplace_chunkers.lines import Piece, cut_inside, fit_characters
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from commonplace.plugin import Chunk
     from commonplace_chunkers.lines import TextLines
     from commonplace_chunkers.scanner import Block
 
@@ -55,6 +56,17 @@ def sections(blocks: Sequence[Block], lines: TextLines, size: int) -> list[Secti
         names = tuple(name for _, name in path if name)
     found.append(Section(start, body, len(lines), names))
     return found
+
+
+def titled(chunks: Sequence[Chunk], title: str) -> list[Chunk]:
+    """``chunks`` with ``title`` as their outermost heading, unless they stand under it already."""
+    title = title[:_LONGEST_HEADING].rstrip()
+    return [
+        chunk
+        if chunk.heading and chunk.heading[0].casefold() == title.casefold()
+        else chunk._replace(heading=(title, *chunk.heading))
+        for chunk in chunks
+    ]
 
 
 _NOT_SPACE = re.compile(r"\S")

@@ -16,11 +16,11 @@ def commonplace_register_sources(register: SourceRegistrar) -> None:
     register.source(
         "memory",
         _notes,
-        summary="MEMORY.md, memory/**/*.md and the Markdown of configured extra paths",
+        summary="MEMORY.md and memory/, or all Markdown of a folder that has neither; extra paths",
     )
 
 
 def _notes(context: SourceContext) -> Source:
     from commonplace_notes.source import NotesSource
 
-    return NotesSource(context.workspace, context.extra_paths)
+    return NotesSource(context.workspace, context.extra_paths, context.notes)

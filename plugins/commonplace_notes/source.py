@@ -6,19 +6,19 @@ import os
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
-    SUFFIX,
+    NOTE_RULES,
     Document,
     DocumentRef,
     PathNotAllowedError,
-    Roots,
     WatchedPath,
+    find_roots,
     scan,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from commonplace.plugin import ConfiguredPath, Root, ScanReport
+    from commonplace.plugin import ConfiguredPath, NoteRules, Root, Roots, ScanReport
 
 
 class NotesSource:
@@ -26,19 +26,35 @@ class NotesSource:
 
     Extra paths are as :class:`~commonplace.files.roots.Roots` takes them. What is found by them is
     trusted as ``external``, also inside the workspace: only ``MEMORY.md``, ``memory.md`` and
-    ``memory/`` are the agent's own.
+    ``memory/`` are the agent's own. In a workspace that has none of these every note is. Which it
+    is, is found out again by every scan.
     """
 
     id = "memory"
-    version = "1"
+    version = "2"
     capabilities = frozenset({"watched"})
 
-    def __init__(self, workspace: str, extra_paths: Iterable[str | ConfiguredPath] = ()) -> None:
-        self.roots = Roots(workspace, extra_paths)
+    def __init__(
+        self,
+        workspace: str,
+        extra_paths: Iterable[str | ConfiguredPath] = (),
+        rules: NoteRules = NOTE_RULES,
+    ) -> None:
+        self._workspace = workspace
+        self._extra = tuple(extra_paths)
+        self._rules = rules
+        self._roots: Roots | None = None
 
     def scan(self) -> ScanReport:
         """All notes there are; see :mod:`commonplace.files.scan` for what counts as deleted."""
-        return scan(self.roots, source=self.id)
+        self._roots = self._find()
+        report = scan(self._roots, source=self.id)
+        if report.documents or report.failed_roots:
+            return report
+        from commonplace.plugin import left_out
+
+        found = left_out(self._workspace, self._extra, self._rules)
+        return report._replace(empty=found.nothing_found())
 
     def watched(self) -> tuple[WatchedPath, ...]:
         """Every root; what a link leads to, which is not scanned, is not watched to its bottom."""
@@ -46,32 +62,40 @@ class NotesSource:
             WatchedPath(
                 root.location,
                 recursive=root.kind != "file" and not _is_reached_by_link(root),
-                suffix=SUFFIX,
+                suffix=root.suffix,
             )
-            for root in self.roots.all
+            for root in self._find().all
         )
 
     def read(self, ref: DocumentRef) -> Document | None:
         """The note, or ``None`` where it is gone, or has become a link or no regular file.
 
-        Raises ``OSError`` if it is there and cannot be read.
+        Raises ``OSError`` if it is there and cannot be read, or holds no text.
         """
         from hashlib import sha256
 
-        from commonplace.plugin import day_of, decode, read_bytes, resolve
+        from commonplace.plugin import day_of, decode, note_facts, read_bytes, resolve
 
         try:
-            root, relative = resolve(self.roots, ref.path)
+            root, relative = resolve(self._roots or self._find(), ref.path)
             data, stamp = read_bytes(root, relative)
         except (FileNotFoundError, PathNotAllowedError):
             return None
+        text = decode(data)
+        facts = note_facts(text)
         return Document(
             ref=DocumentRef(self.id, ref.path, ref.location, stamp),
-            text=decode(data),
+            text=text,
             digest=sha256(data).hexdigest(),
-            day=day_of(ref.path),
+            day=day_of(ref.path) or facts.day,
             trust="memory" if root.own else "external",
+            title=facts.title,
+            names=facts.names,
+            tags=facts.tags,
         )
+
+    def _find(self) -> Roots:
+        return find_roots(self._workspace, self._extra, self._rules)
 
 
 def _is_reached_by_link(root: Root) -> bool:

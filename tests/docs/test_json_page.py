@@ -22,6 +22,7 @@ from commonplace.model.documents import Finding, Fix, RootFailure, SpaceInfo
 from commonplace.model.reports import (
     BackendState,
     Embedding,
+    LeftOut,
     ProviderState,
     Status,
     SyncEvent,
@@ -71,6 +72,7 @@ STATUS = Status(
         since=AT, due_in=1.5, last=SyncOutcome(at=AT, reasons=("watch",), failing_since=AT)
     ),
     findings=(Finding("warning", "check", "x", Fix("do it")),),
+    left_out=LeftOut(looked_for="notes", workspace="/notes", folders=(".git",)),
 )
 TYPES: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
@@ -191,6 +193,11 @@ def test_get(run: Callable[..., dict[str, Any]]) -> None:
 def test_index(run: Callable[..., dict[str, Any]]) -> None:
     (table,) = documented()["index"]
     check(table, run("index"), constructed({**PLACE, **report_json(REPORT, ["x"])}))
+
+
+def test_init(run: Callable[..., dict[str, Any]]) -> None:
+    (table,) = documented()["init"]
+    check(table, run("init", "notes", "--dry-run"), run("init", "notes"), run("init", "notes"))
 
 
 def test_status(run: Callable[..., dict[str, Any]]) -> None:

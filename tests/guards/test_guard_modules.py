@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_LINES = 400
-MOST_FILES_OF_CORE = 140  # the house was built with 130; the agents' tools came after it
+MOST_FILES_OF_CORE = 146  # 130 at first; then agents' tools, any folder, completion, init
 MOST_FILES_OF_TESTING = 18
 
 

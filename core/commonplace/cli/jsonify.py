@@ -10,7 +10,7 @@ from commonplace.model.documents import Finding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonplace.model.reports import Status, SyncReport
+    from commonplace.model.reports import LeftOut, Status, SyncReport
     from commonplace.model.search import Hit, SearchResult
 
 
@@ -120,6 +120,13 @@ def report_json(report: SyncReport, warnings: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def left_out_json(left_out: LeftOut) -> dict[str, Any]:
+    """What of the workspace is not searched, and how to search it."""
+    facts = plain(left_out)
+    del facts["workspace"], facts["tooWide"]
+    return {"leftOut": {**facts, "notices": left_out.sentences()}}
+
+
 def _pairs(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"path": path, "reason": reason} for path, reason in pairs]
 
@@ -156,6 +163,7 @@ def status_json(status: Status) -> dict[str, Any]:
         "dbBytes": status.db_bytes,
         "writable": status.writable,
         "configFiles": status.config_files,
+        **(left_out_json(status.left_out) if status.left_out is not None else {}),
         "sync": status.sync_state,
         "notes": status.information,
         "warnings": status.notices,

@@ -156,6 +156,7 @@ unit_interval.__name__ = "number from 0 to 1"
 
 BUILTIN = (
     "demo",
+    "init",
     "index",
     "search",
     "get",
@@ -294,7 +295,7 @@ every command takes:
 
 first steps:
   {PROGRAM} demo
-  {PROGRAM} index --workspace ~/notes
+  {PROGRAM} init ~/notes
   {PROGRAM} search --workspace ~/notes "why did we move to the small server?"
 """
 

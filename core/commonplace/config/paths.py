@@ -125,6 +125,7 @@ def checked_agent(agent: str) -> str:
 def default_workspace(env: Mapping[str, str], folders: tuple[str, ...], cwd: str) -> str:
     """The workspace where nothing names one: the original's, else ``cwd`` if it holds notes.
 
+    The home folder and folders around it are taken only if they hold ``MEMORY.md`` or ``memory/``.
     Raises :class:`~commonplace.errors.ConfigError` if neither is there.
     """
     for folder in folders:
@@ -133,10 +134,17 @@ def default_workspace(env: Mapping[str, str], folders: tuple[str, ...], cwd: str
             return path
     if os.path.isfile(os.path.join(cwd, "MEMORY.md")) or os.path.isdir(os.path.join(cwd, "memory")):
         return cwd
+    from commonplace.files.left_out import holds_notes
+    from commonplace.files.roots import is_too_wide
+
+    wide = is_too_wide(cwd, expand_user("~", env))
+    if not wide and holds_notes(cwd):
+        return cwd
+    why = "is never searched as a whole" if wide else "holds no notes (.md files)"
     raise ConfigError(
-        "no workspace is configured, and the current folder holds neither MEMORY.md nor memory/",
-        hint="pass a workspace, set COMMONPLACE_WORKSPACE, or set agents.defaults.workspace in "
-        + user_file(env),
+        f"no workspace is configured, and the current folder {why}",
+        hint="name the folder of your notes with --workspace, by COMMONPLACE_WORKSPACE, or as "
+        f"agents.defaults.workspace in {user_file(env)}",
     )
 
 

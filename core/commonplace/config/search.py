@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from commonplace.config.defaults import CHUNKER, CHUNKERS, SOURCES, TRANSCRIPTS
 from commonplace.config.secret import Secret
+from commonplace.model.documents import NoteRules
 from commonplace.model.plugins import Group, setting
 
 
@@ -158,6 +159,22 @@ class ExtraPath(Group):
     pattern: str | None = setting("Glob below the folder.", default=None)
 
 
+class NotesSettings(Group):
+    """Which files are notes; ours, the original has no such keys."""
+
+    text: bool = setting("Take `.txt` files, too.", default=False, tunable=True)
+    gitignore: bool = setting(
+        "Leave out what `.gitignore` files name, except below `memory/`.",
+        default=False,
+        tunable=True,
+    )
+
+    @property
+    def rules(self) -> NoteRules:
+        """The same for those who look for notes."""
+        return NoteRules(text=self.text, gitignore=self.gitignore)
+
+
 class BatchSettings(Group):
     """Embedding through a provider's batch API."""
 
@@ -282,6 +299,7 @@ class SearchSettings(Group):
         adds=True,
         tunable=True,
     )
+    notes: NotesSettings = setting("Which files are notes.", default=NotesSettings())
     session_memory: bool = setting(
         "Index the transcripts of sessions.", default=False, key="experimental.sessionMemory"
     )

@@ -15,7 +15,7 @@ from commonplace.errors import (
     UnavailableError,
     WorkspaceError,
 )
-from commonplace.files.roots import SUFFIX, stamp_of
+from commonplace.files.roots import SUFFIXES, TEXT_SUFFIX, stamp_of
 from commonplace.model.reports import NoteText
 
 if TYPE_CHECKING:
@@ -121,14 +121,15 @@ def _checked(opened: int) -> int:
 
 
 _LONGEST = 4096
+_ENDINGS = (*SUFFIXES, TEXT_SUFFIX)
 _CITATION = re.compile(r"(?:#L([0-9]{1,9})(?:-L?([0-9]{1,9}))?|:([0-9]{1,9})(?:-([0-9]{1,9}))?)\Z")
 
 
 def split_citation(path: str) -> tuple[str, int | None, int | None]:
     """``path#L3-L9`` or ``path:3-9`` as path, first and last line; without the last, one line.
 
-    Without such an ending the lines are ``None``. No note's name ends like that, since all end in
-    ``.md``.
+    Without such an ending the lines are ``None``. No note's name ends like that: all end in
+    ``.md``, ``.markdown`` or ``.txt``.
     """
     path = path.strip()
     found = _CITATION.search(path)
@@ -149,7 +150,7 @@ def resolve(roots: Roots, path: str) -> tuple[Root, str]:
     Raises :class:`~commonplace.errors.PathNotAllowedError`, in the same words whatever the reason.
     """
     for asked in dict.fromkeys((path, path.strip())):
-        if len(asked) > _LONGEST or "\0" in asked or not asked.endswith(SUFFIX):
+        if len(asked) > _LONGEST or "\0" in asked or not asked.endswith(_ENDINGS):
             continue
         location = os.path.normpath(os.path.join(roots.workspace, asked))
         for root, relative in _admitting(roots, location, absolute=os.path.isabs(asked)):
@@ -189,7 +190,6 @@ _AT_ONCE = 1 << 26
 
 _MARKS = (
     # The longer first: the mark of UTF-32 begins with that of UTF-16.
-    (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -221,16 +221,81 @@ def read_bytes(root: Root, relative: str) -> tuple[bytes, Stamp]:
     return data, before
 
 
-def decode(data: bytes) -> str:
-    r"""``data`` as text; never fails.
+_UNREADABLE = (
+    "it is neither UTF-8 nor UTF-16 nor Western European text: save it as UTF-8, "
+    "or take it out of the notes"
+)
+_WITHOUT_MARK = 8
+"""Bytes of a text in UTF-16 without a byte order mark, at least: fewer tell nothing."""
 
-    It is UTF-8, or what its byte order mark says; the mark is dropped. What cannot be decoded
-    becomes U+FFFD. Line ends, NUL and other control characters stay as they are.
+# What the bytes 0x80 to 0xFF are in Windows' Latin-1; five of them are nothing.
+_WESTERN = bytes(range(0x80, 0x100)).decode("cp1252", "replace").replace("\ufffd", "\x7f")
+_OF_BYTES = dict(enumerate(_WESTERN, 0x80))
+_OF_ESCAPES = dict(enumerate(_WESTERN, 0xDC80))
+_FOREIGN = re.compile(
+    # Other alphabets in one byte a letter make long runs of these, and signs inside words.
+    r"[\x00-\x08\x0e-\x1f\x7f\xa4\xa6\xa8\xaf\xb8]|[^\x00-\x7f]{4}|[^\W\d_a-zA-Z]{3}"
+    r"|(?<=[^\W\d_])[\xa1-\xa9\xab\xac\xae-\xb4\xb6\xb9\xbb-\xbf\xd7\xf7](?=[^\W\d_])"
+)
+_SIGNS = re.compile(r"[\xa1-\xaa\xac-\xaf\xb1-\xb6\xb8-\xba\xbc-\xbf]")
+_MOST_FOREIGN = 0.5
+"""The largest share of letters beyond A to Z in a text of a Western European language."""
+
+
+def decode(data: bytes) -> str:
+    r"""``data`` as text.
+
+    It is UTF-8, or what its byte order mark says; the mark is dropped. UTF-16 is known without one
+    by the NUL in every second place. Bytes that are no UTF-8 are Western European (Windows-1252,
+    the Latin-1 of old editors), if the text looks like that. Line ends, NUL and other control
+    characters stay as they are. What no mark's encoding has becomes U+FFFD.
+
+    Raises ``OSError`` (``EILSEQ``) for anything else, such as an image or another alphabet in one
+    byte a letter: a guess would be found by words that are not in it.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
-    return data.decode("utf-8", "replace")
+    data = data.removeprefix(codecs.BOM_UTF8)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return _western(data)
+    return _without_mark(data) or text if "\0" in text else text
+
+
+def _without_mark(data: bytes) -> str:
+    """``data`` as UTF-16, if nearly every second byte is NUL; else ``""``."""
+    if len(data) < _WITHOUT_MARK or len(data) % 2:
+        return ""
+    for first, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if data[first::2].count(0) * 10 >= len(data) * 4 and not data[1 - first :: 2].count(0):
+            try:
+                return data.decode(encoding)
+            except UnicodeDecodeError:
+                return ""
+    return ""
+
+
+def _western(data: bytes) -> str:
+    """``data`` as Windows-1252, or as UTF-8 with such bytes in it. Raises ``OSError``."""
+    if found := _without_mark(data):
+        return found
+    text = data.decode("latin-1").translate(_OF_BYTES)
+    if _looks_western(text):
+        return text
+    text = data.decode("utf-8", "surrogateescape")
+    alone = "".join(sign if sign < "\x80" or ord(sign) in _OF_ESCAPES else " " for sign in text)
+    alone = alone.translate(_OF_ESCAPES)
+    if _SIGNS.search(alone) or not _looks_western(alone):
+        raise OSError(errno.EILSEQ, _UNREADABLE)
+    return text.translate(_OF_ESCAPES)
+
+
+def _looks_western(text: str) -> bool:
+    letters = sum(map(str.isalpha, text))
+    foreign = letters - sum(sign.isalpha() for sign in text if sign.isascii())
+    return foreign <= max(2, letters * _MOST_FOREIGN) and not _FOREIGN.search(text)
 
 
 def _read_all(opened: int, *, size: int) -> bytes:
@@ -266,7 +331,7 @@ def read_lines(
     root, relative = resolve(roots, path)
     stored = prefix + roots.stored_below(root, relative)
     try:
-        data, _ = read_bytes(root, relative)
+        text = decode(read_bytes(root, relative)[0])
     except FileNotFoundError:
         if not prefix and not os.path.isdir(roots.workspace):
             raise WorkspaceError(
@@ -278,9 +343,9 @@ def read_lines(
     except OSError as error:
         raise UnavailableError(
             f"{stored} cannot be read: {error.strerror or error}",
-            hint="see that this user may read the file, and that its disk is well",
+            hint="see that it is text that this user may read, and that its disk is well",
         ) from error
-    note = cut_lines(stored, decode(data), start, lines)
+    note = cut_lines(stored, text, start, lines)
     return note if root.own else note.replace(trust="external")
 
 

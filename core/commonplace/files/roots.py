@@ -10,13 +10,14 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from commonplace.errors import WorkspaceError
+from commonplace.model.documents import NOTE_RULES
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import date
 
-    from commonplace.model.documents import Stamp
+    from commonplace.model.documents import NoteRules, Stamp
     from commonplace.protocols.parts import ConfiguredPath
 
 
@@ -74,7 +75,7 @@ def _meaning(wildcard: str) -> str:
 
 def _class(inside: str) -> str:
     negated = inside[0] in "!^" and len(inside) > 1
-    members = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside[1:] if negated else inside)
+    members = re.sub(r"([\\\[\]^&~|]|(?<=-)-)", r"\\\1", inside[1:] if negated else inside)
     try:
         re.compile(f"[{members}]")
     except re.error:  # such as a range that runs backwards: nothing is in it
@@ -95,13 +96,29 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     return lambda path: expression.fullmatch(path) is not None
 
 
-SUFFIX = ".md"
-"""How the name of every note ends, exactly."""
+SUFFIXES = (".md", ".markdown")
+"""How the names of notes end, exactly; below ``memory/`` only as the first."""
+
+TEXT_SUFFIX = ".txt"
+"""How they may end, too, where the configuration says so."""
 
 IGNORED_FOLDERS = frozenset(
-    {".git", "node_modules", ".pnpm-store", ".venv", "venv", ".tox", "__pycache__"}
+    {
+        "$RECYCLE.BIN",
+        "System Volume Information",
+        "__MACOSX",
+        "__pycache__",
+        "bower_components",
+        "lost+found",
+        "node_modules",
+        "site-packages",
+        "venv",
+    }
 )
-"""Folders of tools; those whose name begins with a dot are ignored whatever it is."""
+"""Folders of tools and systems; one whose name begins with a dot is ignored whatever it is."""
+
+OWN = ("MEMORY.md", "memory.md", "memory")
+"""Where any of these is, they are the notes of the workspace; else every note in it is."""
 
 
 class ExtraRoot(NamedTuple):
@@ -121,8 +138,8 @@ class Root(NamedTuple):
     ``location`` is its absolute path and ``stored`` the same as documents are named, relative to
     the workspace. ``base`` is where opening begins: links are followed up to there, and refused in
     ``parts`` and in everything below. ``own`` tells the workspace's own roots from extra paths.
-    Its files end in ``suffix`` and are those whose path below it is ``wanted``. ``enters`` decides
-    by the path below it which folders are scanned, in place of :func:`is_ignored`.
+    Its files end in (one of) ``suffix`` and are those whose path below it is ``wanted``. ``enters``
+    decides by the path below it which folders are scanned, in place of :func:`is_ignored`.
     """
 
     location: str
@@ -132,15 +149,17 @@ class Root(NamedTuple):
     own: bool
     kind: Literal["file", "folder", "any"]
     wanted: Callable[[str], bool] | None = None
-    suffix: str = SUFFIX
+    suffix: str | tuple[str, ...] = SUFFIXES
     enters: Callable[[str], bool] | None = None
 
     def below(self, location: str) -> str | None:
         """The part of ``location`` (absolute, normalised) below this root, with forward slashes.
 
         ``""`` is the root itself. ``None`` is what this root does not admit: what is elsewhere,
-        what lies in an ignored folder, and what the pattern does not want. Nothing is looked up.
+        what lies in an ignored folder, what ends otherwise, and what the pattern does not want.
         """
+        if not location.endswith(self.suffix):
+            return None
         ours, theirs = os.path.normcase(self.location), os.path.normcase(location)
         if ours == theirs:
             return None if self.kind == "folder" else ""
@@ -157,24 +176,36 @@ class Roots:
     """The roots of one workspace, in the order in which a document found twice is kept.
 
     ``MEMORY.md``, ``memory.md``, ``memory/``, then ``extra`` as configured: strings, or paths with
-    a pattern. Blank ones are left out, ``~`` is expanded. Nothing is looked up, so roots that do
-    not exist yet are fine. ``unusable`` are configured paths that no file can have. Without ``own``
-    there are only ``extra`` ones.
+    a pattern. Blank ones are left out, ``~`` is expanded. Roots that do not exist yet are fine.
+    ``unusable`` are configured paths that no file can have. Without ``own`` there are only
+    ``extra`` ones. With ``whole`` the workspace itself is the one root of its own.
     """
 
     def __init__(
-        self, workspace: str, extra: Iterable[str | ConfiguredPath] = (), *, own: bool = True
+        self,
+        workspace: str,
+        extra: Iterable[str | ConfiguredPath] = (),
+        *,
+        own: bool = True,
+        whole: bool = False,
+        rules: NoteRules = NOTE_RULES,
     ) -> None:
         self.workspace = os.path.abspath(os.path.expanduser(workspace))
-        self.own: tuple[Root, ...] = (
-            (
+        self.whole = whole
+        texts = (TEXT_SUFFIX,) if rules.text else ()
+        self._suffixes = (*SUFFIXES, *texts)
+        self._own_suffixes = (SUFFIXES[0], *texts) if texts else SUFFIXES[0]
+        self._gitignore = rules.gitignore
+        self.own: tuple[Root, ...] = ()
+        if whole:
+            root = Root(self.workspace, "", self.workspace, (), own=True, kind="folder")
+            self.own = (self._tracked(root._replace(suffix=self._suffixes)),)
+        elif own:
+            self.own = (
                 self._own("MEMORY.md", "file"),
                 self._own("memory.md", "file"),
                 self._own("memory", "folder"),
             )
-            if own
-            else ()
-        )
         wanted = dict.fromkeys(
             ExtraRoot(item) if isinstance(item, str) else ExtraRoot(item.path, item.pattern)
             for item in extra
@@ -207,7 +238,20 @@ class Roots:
 
     def _own(self, name: str, kind: Literal["file", "folder"]) -> Root:
         location = os.path.join(self.workspace, name)
-        return Root(location, name, self.workspace, (name,), own=True, kind=kind)
+        suffix = self._own_suffixes
+        return Root(location, name, self.workspace, (name,), own=True, kind=kind, suffix=suffix)
+
+    def _tracked(self, root: Root) -> Root:
+        """``root`` without what git ignores, if the rules say so."""
+        if not self._gitignore:
+            return root
+        from commonplace.files.gitignore import GitIgnored
+
+        ignored, wanted = GitIgnored(root.location), root.wanted
+        return root._replace(
+            wanted=lambda path: (wanted is None or wanted(path)) and not ignored(path),
+            enters=lambda path: not is_ignored(path.rpartition("/")[2]) and not ignored(f"{path}/"),
+        )
 
     def _make_extra(self, extra: ExtraRoot) -> Root:
         location = os.path.normpath(
@@ -225,7 +269,33 @@ class Roots:
             # Inside, no link may lead out: a workspace can come from a stranger.
             base, parts = self.workspace, tuple(stored.split("/"))
         wanted = matcher(extra.pattern) if extra.pattern else None
-        return Root(location, stored, base, parts, own=False, kind="any", wanted=wanted)
+        root = Root(location, stored, base, parts, own=False, kind="any", wanted=wanted)
+        return self._tracked(root._replace(suffix=self._suffixes))
+
+
+def find_roots(
+    workspace: str, extra: Iterable[str | ConfiguredPath] = (), rules: NoteRules = NOTE_RULES
+) -> Roots:
+    """The roots of ``workspace`` as it is now: taken as it is where none of :data:`OWN` is there.
+
+    The home folder, and what is around it, is never taken as a whole.
+    """
+    roots = Roots(workspace, extra, rules=rules)
+    if has_memory(roots.workspace) or is_too_wide(roots.workspace):
+        return roots
+    return Roots(workspace, extra, rules=rules, whole=True)
+
+
+def has_memory(workspace: str) -> bool:
+    """Whether the folder holds one of :data:`OWN`, be it a link."""
+    return any(os.path.lexists(os.path.join(workspace, name)) for name in OWN)
+
+
+def is_too_wide(folder: str, home: str = "~") -> bool:
+    """Whether ``folder`` (absolute) is the home folder, or a folder around it."""
+    folder = os.path.join(os.path.realpath(folder), "")
+    home = os.path.join(os.path.realpath(os.path.expanduser(home)), "")
+    return home.startswith(folder) or len(os.path.splitdrive(folder)[1]) == 1
 
 
 def is_ignored(folder: str) -> bool:
@@ -261,7 +331,7 @@ def check_workspace(workspace: str) -> None:
     except NotADirectoryError as error:
         raise WorkspaceError(
             f"the workspace {workspace} is not a folder",
-            hint="pass the folder that holds MEMORY.md and memory/ with --workspace",
+            hint="pass the folder that holds the notes with --workspace",
         ) from error
     except FileNotFoundError as error:
         raise WorkspaceError(
@@ -276,20 +346,28 @@ def check_workspace(workspace: str) -> None:
         ) from error
 
 
-_DAILY = r"(?s:memory/(?:.*/)?([0-9]{4})-([0-9]{2})-([0-9]{2})(?:-[^/]*)?\.md)"
+# A date in the name of a file, apart from letters and digits; or folders of year and month.
+_DATED = (
+    r"(?s:(?:.*/)?(?:[^/]*?[^/A-Za-z0-9])??([0-9]{4})([-_.])([0-9]{2})\2([0-9]{2})"
+    r"(?:(?:[^/A-Za-z0-9]|T[0-9])[^/]*)?\.(?:md|markdown|txt))"
+)
+_DATED_FOLDERS = (
+    r"(?s:(?:.*/)?([0-9]{4})(/)([0-9]{2})/([0-9]{2})(?:[^/A-Za-z0-9][^/]*)?\.(?:md|markdown|txt))"
+)
 
 
 def day_of(path: str) -> date | None:
-    """The day of a daily note: ``memory/2026-01-31.md``, also with a slug and in subfolders.
+    """The day that the name of a note tells: ``daily/2026-01-31.md``, ``2026_01_31 walk.md``.
 
-    ``path`` is a stored path. ``None`` for every other note, and for a day no calendar has.
+    ``path`` is a stored path; ``2026/01/31.md`` is of a day, too. ``None`` for every other note,
+    and for a day no calendar has.
     """
-    found = re.fullmatch(_DAILY, path)
+    found = re.fullmatch(_DATED, path) or re.fullmatch(_DATED_FOLDERS, path)
     if found is None:
         return None
     from datetime import date
 
     try:
-        return date(int(found[1]), int(found[2]), int(found[3]))
+        return date(int(found[1]), int(found[3]), int(found[4]))
     except ValueError:
         return None

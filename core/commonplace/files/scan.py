@@ -9,7 +9,9 @@ are forgotten too; what it could not see to the end it names as failed. The rule
   mount point of a disk that is not there looks like that) fails as a whole.
 - In a workspace that is there, a missing ``MEMORY.md``, ``memory.md`` or ``memory/`` was deleted by
   its owner, and so was what is missing in an empty ``memory/``: deleting notes must make them
-  unfindable, and the entries of the workspace are evidence that its disk is there.
+  unfindable, and the entries of the workspace are evidence that its disk is there. So it is in a
+  workspace that is taken as it is. Where one of the three appears in that, only they are notes
+  from then on, and the others are forgotten: the index follows the files, not its own history.
 - An extra path that is missing fails, and so does an extra folder that holds nothing at all: it
   can be on a disk of its own, and nothing tells a deleted folder from an unmounted one. Taking it
   out of the configuration forgets its notes.
@@ -29,7 +31,7 @@ from operator import attrgetter
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
-from commonplace.files.roots import SUFFIX, Roots, is_ignored, is_link, stamp_of
+from commonplace.files.roots import Roots, is_ignored, is_link, stamp_of
 from commonplace.model.documents import DocumentRef, RootFailure, ScanReport
 
 if TYPE_CHECKING:
@@ -348,8 +350,9 @@ def _look_at(root: Root, roots: Roots, findings: Findings, scandir: Scandir) -> 
 def _take_file(root: Root, found: os.stat_result, findings: Findings) -> str:
     if root.kind == "folder":
         return "it is not a folder"
-    if not stat.S_ISREG(found.st_mode) or not root.location.endswith(SUFFIX):
-        return f"it is neither a folder nor a {SUFFIX} file"
+    if not stat.S_ISREG(found.st_mode) or not root.location.endswith(root.suffix):
+        endings = " or ".join([root.suffix] if isinstance(root.suffix, str) else root.suffix)
+        return f"it is neither a folder nor a {endings} file"
     findings.add_file(root.stored, root.location, stamp_of(found))
     return ""
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.reports import PluginInfo
     from commonplace.model.documents import SpaceInfo, StoreHealth
-    from commonplace.model.reports import BackendState, ProviderState, SyncState
+    from commonplace.model.reports import BackendState, LeftOut, ProviderState, SyncState
 
 
 def status_of(
@@ -98,7 +98,16 @@ def status_of(
         sync_state=sync_state,
         findings=tuple(findings),
         information=health.information,
+        left_out=left_out_of(settings) if "memory" in search.sources else None,
     )
+
+
+def left_out_of(settings: Settings) -> LeftOut:
+    """What of the workspace is not searched; lists up to 20,000 files and folders."""
+    from commonplace.files.left_out import left_out
+
+    search = settings.search
+    return left_out(settings.workspace, search.extra_paths, search.notes.rules)
 
 
 class _Found(NamedTuple):

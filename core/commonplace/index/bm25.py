@@ -11,7 +11,7 @@ from commonplace.files.roots import glob_regex
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from commonplace.model.chunks import Terms
@@ -99,12 +99,12 @@ def matches_terms(terms: Terms, query: KeywordQuery) -> bool:
     )
 
 
-def passing(where: Where) -> Callable[[str, str, str | None], bool]:
-    """Whether a document of this source, path and day passes ``where``."""
+def passing(where: Where) -> Callable[[str, str, str | None, Collection[str]], bool]:
+    """Whether a document of this source, path, day and tags passes ``where``."""
     globs = [re.compile(glob_regex(pattern)).fullmatch for pattern in where.paths]
     unwanted = [re.compile(glob_regex(pattern)).fullmatch for pattern in where.not_paths]
 
-    def passes(source: str, path: str, day: str | None) -> bool:
+    def passes(source: str, path: str, day: str | None, tags: Collection[str]) -> bool:
         return (
             (where.sources is None or source in where.sources)
             and (not globs or any(glob(path) for glob in globs))
@@ -112,6 +112,8 @@ def passing(where: Where) -> Callable[[str, str, str | None], bool]:
             and not any(glob(path) for glob in unwanted)
             and (where.after is None or (day is not None and day >= where.after))
             and (where.before is None or (day is not None and day <= where.before))
+            and all(tag in tags for tag in where.tags)
+            and not any(tag in tags for tag in where.not_tags)
         )
 
     return passes

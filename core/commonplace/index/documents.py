@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from errno import EILSEQ
 from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -13,6 +14,7 @@ from commonplace.index.planning import is_unsettled, settled_stamp
 from commonplace.model.chunks import (
     AnalysedChunk,
     AppendDocument,
+    DeleteDocument,
     PutDocument,
     TouchDocument,
     embedding_text,
@@ -91,7 +93,12 @@ class GrowingDocument:
         if before.position:
             make = partial(AppendDocument, keep=before.keep)
         else:
-            make = partial(PutDocument, fingerprint=self._fingerprint, trust=document.trust)
+            make = partial(
+                PutDocument,
+                fingerprint=self._fingerprint,
+                trust=document.trust,
+                tags=document.tags,
+            )
         return make(
             source=self._ref.source,
             path=self._ref.path,
@@ -188,6 +195,8 @@ class DocumentProcessor:
                     return Outcome("vanished")
                 return self._continue(job, segments, Resume())
         except OSError as error:
+            if error.errno == EILSEQ and old is not None:
+                put(DeleteDocument(ref.source, ref.path))  # what it was is not what it is
             return Outcome("unreadable", error.strerror or str(error))
 
     def settle(self) -> list[Change]:
@@ -272,11 +281,17 @@ def analyse_chunks(
 ) -> tuple[AnalysedChunk, ...]:
     """The chunks of ``document`` with their terms."""
     # The names of transcripts are ids and dates of archiving: they say nothing of their content.
-    title = "" if document.trust == "session" else title_of(document.ref.path)
+    path = "" if document.trust == "session" else title_of(document.ref.path)
+    without = "\n".join((path, *document.names))
+    title = f"{document.title}\n{without}" if document.title else without
     return tuple(
         AnalysedChunk(
             chunk=chunk,
-            terms=analyser.chunk(chunk.text, heading=chunk.heading, title=title),
+            terms=analyser.chunk(
+                chunk.text,
+                heading=chunk.heading,
+                title=without if document.title in chunk.heading[:1] else title,
+            ),
             digest=hashlib.sha256(
                 embedding_text(chunk).encode("utf-8", "surrogatepass")
             ).hexdigest(),

@@ -204,6 +204,7 @@ def with_scans(report: SyncReport, scans: Sequence[SourceScan]) -> SyncReport:
         failed_roots=tuple(failure for scan in scans for failure in scan.report.failed_roots),
         absent_roots=tuple(absent for scan in scans for absent in scan.report.absent_roots),
         skipped_symlinks=sum(scan.report.skipped_symlinks for scan in scans),
+        empty=tuple(line for scan in scans for line in scan.report.empty),
     )
 
 

@@ -214,7 +214,7 @@ class SimpleStore:
             row
             for row in _timed(rows, deadline)
             if row.id in scores
-            and passes(row.document.source, row.document.path, row.document.day)
+            and passes(row.document.source, row.document.path, row.document.day, row.document.tags)
             and matches_terms(row.analysed.terms, query)
         ]
         hits.sort(key=lambda row: (-scores[row.id], *row.order))

@@ -36,6 +36,9 @@ _MANY = 100
 _QUICK_BYTES = 1 << 20
 """A larger document, such as the transcript of a long session, is not indexed by a search."""
 
+NO_NOTES = "there are no notes yet: write MEMORY.md or memory/*.md"
+"""Where no source says what it looked for."""
+
 _INLINE_DOCUMENTS = 20
 _INLINE_SECONDS = 0.2
 
@@ -181,7 +184,7 @@ class IndexSync(NamedTuple):
         if report.remaining or (
             live is not None
             and can_answer(live, self.identity)
-            and (report.unreadable or self._would_lose(plan, live, scans))
+            and self._would_lose(report, plan, live, scans)
         ):
             # The live build still has what cannot be read just now; keep it.
             return self._as_live(report, plan, live, scans)
@@ -202,8 +205,13 @@ class IndexSync(NamedTuple):
             rebuilding=_progress(plan, report),
         )
 
-    def _would_lose(self, plan: Plan, live: Build, scans: list[SourceScan]) -> bool:
-        """Whether activating would drop documents that are hidden, not deleted, just now."""
+    def _would_lose(
+        self, report: SyncReport, plan: Plan, live: Build, scans: list[SourceScan]
+    ) -> bool:
+        """Whether activating would drop documents that are hidden or unreadable just now."""
+        unreadable = {path for path, _ in report.unreadable}
+        if unreadable and any(one.path in unreadable for one in self.store.documents(live)):
+            return True
         return self._plan(live, scans).hidden > plan.hidden
 
     def _known(self) -> list[StoredDocument]:
@@ -329,7 +337,7 @@ def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
         or report.hidden
         or report.deferred
     ):
-        return ("there are no notes yet: write MEMORY.md or memory/*.md",)
+        return report.empty or (NO_NOTES,)
     notes = [f"{failed.root or 'notes'}: {failed.reason}" for failed in report.failed_roots]
     notes += [f"{path} could not be read: {reason}" for path, reason in report.unreadable]
     if report.remaining and report.rebuilding is not None:

@@ -59,7 +59,8 @@ class PutDocument:
     ``fingerprint`` tells how the document became its chunks (source, chunker, analyser and their
     parameters): a document whose fingerprint differs from today's is indexed again. ``day`` is an
     ISO date or ``None``. ``resume`` is opaque to stores and tells the indexer where to continue
-    when the document grows; ``""`` if it is always indexed as a whole.
+    when the document grows; ``""`` if it is always indexed as a whole. ``tags`` hold no white
+    space, and of a nested one those around it, too: ``tag:`` filters compare whole ones.
     """
 
     source: str
@@ -71,14 +72,15 @@ class PutDocument:
     trust: Trust
     chunks: tuple[AnalysedChunk, ...]
     resume: str = ""
+    tags: tuple[str, ...] = ()
 
 
 @frozen
 class AppendDocument:
     """Continue a document that has grown: its first ``keep`` chunks stay, ``chunks`` follow.
 
-    Its other chunks are removed. Source, path, fingerprint and trust are unchanged, the rest is as
-    in :class:`PutDocument`. For stores that declare ``append``.
+    Its other chunks are removed. Source, path, fingerprint, trust and tags stay, the rest is as in
+    :class:`PutDocument`. For stores that declare ``append``.
     """
 
     source: str

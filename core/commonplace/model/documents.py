@@ -36,9 +36,10 @@ class Document(NamedTuple):
     """One document as text.
 
     ``digest`` is the SHA-256 of the bytes it was read from, as hex. ``day`` is the date the
-    document is about, taken from its path, or ``None`` for evergreen notes. ``line_map``, where
-    present, gives for each line of ``text`` the 1-based line of the file it came from (for
-    transcripts, whose lines are not the file's).
+    document is about, or ``None`` for evergreen notes. ``line_map``, where present, gives for each
+    line of ``text`` the 1-based line of the file it came from (for transcripts, whose lines are not
+    the file's). ``title`` and further ``names`` are what the document calls itself; ``tags`` are as
+    :func:`~commonplace.plugin.note_facts` gives them.
     """
 
     ref: DocumentRef
@@ -47,6 +48,9 @@ class Document(NamedTuple):
     day: date | None = None
     trust: Trust = "memory"
     line_map: tuple[int, ...] | None = None
+    title: str = ""
+    names: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
 
 class Segment(NamedTuple):
@@ -81,6 +85,7 @@ class ScanReport(NamedTuple):
     one (see :func:`commonplace.index.planning.plan_changes`). ``""`` is the prefix of everything.
     ``absent_roots`` are not there, and perhaps never were: failures where the index holds documents
     below them, else merely empty. ``skipped_symlinks`` counts the links that were refused.
+    ``empty`` says, where there are no documents, what was looked for and what was left out.
     """
 
     documents: tuple[DocumentRef, ...]
@@ -88,6 +93,18 @@ class ScanReport(NamedTuple):
     failed_roots: tuple[RootFailure, ...] = ()
     skipped_symlinks: int = 0
     absent_roots: tuple[RootFailure, ...] = ()
+    empty: tuple[str, ...] = ()
+
+
+class NoteRules(NamedTuple):
+    """Which files are notes: ``text`` takes ``.txt``, ``gitignore`` leaves out what git ignores."""
+
+    text: bool = False
+    gitignore: bool = False
+
+
+NOTE_RULES = NoteRules()
+"""Those of a configuration that says nothing of it."""
 
 
 class WatchedPath(NamedTuple):
@@ -95,12 +112,12 @@ class WatchedPath(NamedTuple):
 
     ``location`` is absolute, a file or a folder, and need not be there yet. ``recursive`` says that
     what lies below a folder's folders counts, too. Files whose names do not end in ``suffix`` are
-    of no interest.
+    of no interest; several suffixes are a tuple.
     """
 
     location: str
     recursive: bool = True
-    suffix: str = ""
+    suffix: str | tuple[str, ...] = ""
 
 
 class StoredDocument(NamedTuple):

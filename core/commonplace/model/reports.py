@@ -87,7 +87,8 @@ class SyncReport(Record):
     ``embedding`` is what was done for vectors, where there is a provider.
     ``opened`` counts files whose bytes were read. ``seconds`` is wall time.
     ``notices`` are lines about what the store repaired or cannot do; ``kept`` is False where
-    the index was to outlive this process, and will not.
+    the index was to outlive this process, and will not. ``empty`` says what sources without any
+    document looked for.
     """
 
     added: int = 0
@@ -110,6 +111,7 @@ class SyncReport(Record):
     absent_roots: tuple[RootFailure, ...] = ()
     rebuilding: tuple[int, int] | None = None
     deferred: int = 0
+    empty: tuple[str, ...] = ()
 
     @property
     def changed(self) -> bool:
@@ -147,7 +149,8 @@ class Status(Record):
     the index holds vectors in, each with how much it covers. ``links`` are the chain of backends.
     ``sync_state`` tells what syncs the index in this process, if anything has.
     ``findings`` are the results of a deep check, good or not; their fixes work as long as the
-    memory is open. ``information`` are lines of the backend on what works.
+    memory is open. ``information`` are lines of the backend on what works. ``left_out`` counts what
+    of the workspace is not searched.
     """
 
     agent: str
@@ -180,6 +183,85 @@ class Status(Record):
     sync_state: SyncState | None = None
     findings: tuple[Finding, ...] = ()
     information: tuple[str, ...] = ()
+    left_out: LeftOut | None = None
+
+
+class LeftOut(Record):
+    """What of a workspace is not searched.
+
+    ``looked_for`` says what is, and ``searched`` counts it. ``notes`` counts other files that end
+    as notes do, ``texts`` those that end in ``.txt``, ``ignored`` those that git ignores;
+    ``folders`` are the names of folders that were not entered. ``at_least`` says that there may be
+    more, since counting ended early. ``whole`` says that the folder is taken as it is, ``too_wide``
+    that it never is, since it holds the home folder.
+    """
+
+    looked_for: str
+    workspace: str
+    searched: int = 0
+    notes: int = 0
+    texts: int = 0
+    ignored: int = 0
+    folders: tuple[str, ...] = ()
+    at_least: bool = False
+    whole: bool = False
+    too_wide: bool = False
+
+    def sentences(self) -> tuple[str, ...]:
+        """What was left out and how to search it, for people; none if nothing was."""
+        lines = []
+        if self.notes:
+            lines.append(
+                f"looked for {self.looked_for}; {self._counted(self.notes, '.md file')} ignored; "
+                f"to search them: {self._hint()}"
+            )
+        if self.texts:
+            lines.append(
+                f"{self._counted(self.texts, '.txt file', other=False)} ignored; to search such: "
+                + self._setting("notes: { text: true }")
+            )
+        if self.ignored:
+            lines.append(
+                f"{self._counted(self.ignored, 'note', other=False)} ignored, as git ignores them; "
+                "to search them: set memory.search.notes.gitignore to false"
+            )
+        if self.folders:
+            names = ", ".join(self.folders[:4])
+            more = len(self.folders) - 4
+            names += f" and {more} more" if more > 0 else ""
+            lines.append(f"folders not searched, as hidden or of tools: {names}")
+        return tuple(lines)
+
+    def nothing_found(self) -> tuple[str, ...]:
+        """The same for a workspace in which there is no note."""
+        if not self.notes:
+            place = f"looked for {self.looked_for} in {self.workspace}"
+            first = f"there are no notes yet: {place}"
+            if self.too_wide:
+                first += (
+                    ", as the home folder is never searched as a whole; name a folder in it with "
+                    "--workspace"
+                )
+            return (first, *self.sentences())
+        first, *others = self.sentences()
+        return (f"there are no notes yet: {first}", *others)
+
+    def _hint(self) -> str:
+        return (
+            "name a folder in it with --workspace"
+            if self.too_wide
+            else self._setting('extraPaths: ["."]')
+        )
+
+    def _setting(self, text: str) -> str:
+        return (
+            f"put {{ memory: {{ search: {{ {text} }} }} }} into {self.workspace}/commonplace.json5"
+        )
+
+    def _counted(self, number: int, thing: str, *, other: bool = True) -> str:
+        words = f"at least {number}" if self.at_least else f"{number}"
+        words += " other" if other else ""
+        return f"{words} {thing} was" if number == 1 else f"{words} {thing}s were"
 
 
 class NoteText(Record):

@@ -30,8 +30,9 @@ class Where(NamedTuple):
 
     ``paths`` are globs on the stored path, of which one must match (``*`` does not cross ``/``,
     ``**`` does; a pattern without wildcards matches the path itself and everything under it).
-    ``after`` and ``before`` are ISO dates, inclusive; only dated documents pass them.
-    ``not_paths`` and ``not_sources`` are what must not match.
+    ``after`` and ``before`` are ISO dates, inclusive; only dated documents pass them. ``tags`` are
+    compared as they are, and must all be there. ``not_paths``, ``not_sources`` and ``not_tags`` are
+    what must not match.
     """
 
     sources: frozenset[str] | None = None
@@ -40,6 +41,8 @@ class Where(NamedTuple):
     before: str | None = None
     not_paths: tuple[str, ...] = ()
     not_sources: frozenset[str] = frozenset()
+    tags: tuple[str, ...] = ()
+    not_tags: tuple[str, ...] = ()
 
 
 def newest_first(day: str | None) -> int:

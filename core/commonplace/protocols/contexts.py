@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from commonplace.model.documents import NoteRules
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class ManagerContext(NamedTuple):
     may not exist yet. ``config`` is the plugin's section, read into its registered config class.
     ``sources`` are those configured, ``make_source`` makes any other by its id and raises
     :class:`~commonplace.errors.PluginUnavailableError` if no plugin offers it. ``extra_paths`` are
-    as configured.
+    as configured, and so is ``notes``, which says what files are notes.
     """
 
     workspace: str
@@ -50,6 +51,7 @@ class ManagerContext(NamedTuple):
     config: Any = None
     extra_paths: tuple[str | ConfiguredPath, ...] = ()
     make_source: Callable[[str], Source] | None = None
+    notes: NoteRules = NoteRules()
 
 
 class ManagerHealth(NamedTuple):
@@ -75,6 +77,7 @@ class SourceContext(NamedTuple):
     """What a source's factory is given. ``workspace`` is absolute; ``extra_paths`` as configured.
 
     ``state_dirs`` are folders of an original installation that may be read, never written.
+    ``notes`` says what files are notes.
     """
 
     workspace: str
@@ -82,6 +85,7 @@ class SourceContext(NamedTuple):
     extra_paths: tuple[str | ConfiguredPath, ...] = ()
     state_dirs: tuple[str, ...] = ()
     config: Any = None
+    notes: NoteRules = NoteRules()
 
 
 class ChunkerContext(NamedTuple):

@@ -14,7 +14,7 @@ from commonplace.errors import (
     suggest,
 )
 from commonplace.files.reading import cut_lines, read_lines, resolve, split_citation
-from commonplace.files.roots import ExtraRoot, Roots
+from commonplace.files.roots import ExtraRoot, Roots, find_roots
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ def readable_of(
     settings: Settings, mounts: Callable[[], Iterable[Mount]], sources: Sequence[Source]
 ) -> Readable:
     """What may be read by these settings."""
-    return Readable(Roots(settings.workspace, settings.search.extra_paths), mounts, sources)
+    search = settings.search
+    roots = find_roots(settings.workspace, search.extra_paths, search.notes.rules)
+    return Readable(roots, mounts, sources)
 
 
 def read_cited(

@@ -118,7 +118,7 @@ class Relevance:
             for watched in self._watched
         )
 
-    def _below(self, path: str) -> Iterator[tuple[list[str], str]]:
+    def _below(self, path: str) -> Iterator[tuple[list[str], str | tuple[str, ...]]]:
         """The folders between each watched path that holds ``path`` and its file; the suffix."""
         for watched in self._watched:
             if path == watched.location:
@@ -289,7 +289,9 @@ def _take_file(path: WatchedPath, found: Stamps) -> None:
         found[path.location] = hash(stamp_of(status))
 
 
-def _take_folder(folder: str, suffix: str, found: Stamps, scandir: Scandir) -> list[str]:
+def _take_folder(
+    folder: str, suffix: str | tuple[str, ...], found: Stamps, scandir: Scandir
+) -> list[str]:
     """Take the files of one folder; the folders in it to look into."""
     inner: list[str] = []
     try:

@@ -254,6 +254,7 @@ def make_put(
     stamp: Stamp | None = None,
     fingerprint: str = "fingerprint",
     resume: str = "",
+    tags: tuple[str, ...] = (),
 ) -> PutDocument:
     """A document of ``chunks``; those given as text stand on consecutive lines."""
     made = _placed(chunks, 1)
@@ -268,6 +269,7 @@ def make_put(
         trust=trust,
         chunks=made,
         resume=resume,
+        tags=tags,
     )
 
 

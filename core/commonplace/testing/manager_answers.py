@@ -211,6 +211,32 @@ class FilterLaws(ManagerLaws):
         for after, before in product(_DAYS, repeat=2):
             self._agrees(manager, Where(after=after, before=before))
 
+    @law("tags")
+    def test_tags_restrict(self, manager: MemoryManager) -> None:
+        """Found is what has all tags, in its text or its front matter; some lie below others."""
+        self.notes.write("memory/a.md", "the zebra of the #zoo")
+        self.notes.write("memory/b.md", "---\ntags: [zoo/africa, work]\n---\nthe zebra")
+        self.notes.write("memory/c.md", "the zebra is in no zoo")
+        maintain(manager)
+        for tags, names in {
+            ("zoo",): {"memory/a.md", "memory/b.md"},
+            ("zoo/africa",): {"memory/b.md"},
+            ("zoo", "work"): {"memory/b.md"},
+            ("zo",): set(),
+        }.items():
+            assert paths(ask(manager, "zebra", where=Where(tags=tags))) == names
+
+    @law("dates")
+    def test_front_matter_tells_the_day_where_the_name_does_not(
+        self, manager: MemoryManager
+    ) -> None:
+        """The name of a note comes first."""
+        self.notes.write("memory/a.md", "---\ndate: 2026-01-31\n---\nthe zebra")
+        self.notes.write("memory/2026-02-01.md", "---\ndate: 2026-01-31\n---\nthe zebra")
+        maintain(manager)
+        for day, name in (("2026-01-31", "memory/a.md"), ("2026-02-01", "memory/2026-02-01.md")):
+            assert paths(ask(manager, "zebra", where=Where(after=day, before=day))) == {name}
+
     @law()
     def test_sources_restrict(self, manager: MemoryManager) -> None:
         """Where other sources are asked for, nothing of this one is found."""
@@ -232,11 +258,12 @@ class FilterLaws(ManagerLaws):
 
     @law()
     def test_undeclared_filters_are_declined(self, manager: MemoryManager) -> None:
-        """Who cannot filter by path or date raises ``DeclinedError`` where it is asked for."""
+        """Who cannot filter by path, date or tag raises ``DeclinedError`` where it is asked for."""
         self._spread(manager)
         for capability, where in (
             ("paths", Where(paths=("memory/a.md",))),
             ("dates", Where(after="2026-01-30")),
+            ("tags", Where(tags=("zoo",))),
         ):
             if capability not in self.capabilities:
                 with pytest.raises(DeclinedError):

@@ -21,6 +21,7 @@ from commonplace.protocols.contexts import ManagerContext
 from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.testing.base import EVERYWHERE, Laws, law
 from commonplace.text.analyse import make_analyser
+from commonplace.text.notes import note_facts
 from commonplace.text.query import parse_query
 
 if TYPE_CHECKING:
@@ -33,12 +34,13 @@ if TYPE_CHECKING:
 
 
 CAPABILITIES = frozenset(
-    {"phrases", "exclusions", "paths", "dates", "lines", "cjk", "thai", "persistent"}
+    {"phrases", "exclusions", "paths", "dates", "tags", "lines", "cjk", "thai", "persistent"}
 )
 """What an engine may be able to do.
 
-``phrases`` and ``exclusions`` of a query, ``paths`` and ``dates`` of a filter, ``cjk`` (Chinese,
-Japanese, Korean) and ``thai``: words inside running text. ``lines``: a chunk says where it stands.
+``phrases`` and ``exclusions`` of a query, ``paths``, ``dates`` and ``tags`` of a filter, ``cjk``
+(Chinese, Japanese, Korean) and ``thai``: words inside running text. ``lines``: a chunk says
+where it stands.
 ``persistent``: the index is there for the next process that opens the same ``state_dir``.
 """
 
@@ -129,7 +131,9 @@ class PlainSource:
             return None
         text = raw.decode("utf-8", "replace")
         digest = sha256(raw).hexdigest()
-        return Document(ref._replace(stamp=stamp), text, digest, day=day_of(ref.path))
+        facts = note_facts(text)
+        day = day_of(ref.path) or facts.day
+        return Document(ref._replace(stamp=stamp), text, digest, day=day, tags=facts.tags)
 
 
 class ManagerLaws(Laws):

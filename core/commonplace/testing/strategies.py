@@ -6,7 +6,7 @@ import re
 import struct
 import unicodedata
 from math import fsum, sqrt
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from attrs import evolve
 from hypothesis import strategies as st
@@ -45,6 +45,9 @@ PATHS = (
     *("memory/2026-01-31.md", "memory/a.md", "memory/deep/er/a.md", "memory.md", "memory2/a.md"),
 )
 
+TAGS = ("zoo", "zoo/africa", "zookeeper", "o'brien's", 'a"b', "a\\b", "100%", "z_o", "日本", "👩‍🚀")
+"""Tags, some of them a part of others; no white space is in any."""
+
 HOSTILE_PATHS = (
     *("memory/it's.md", 'memory/"quoted".md', "memory/line\nbreak.md", "memory/[abc]?*.md"),
     *("memory/100%_done.md", "memory/100%-done.md", "memory/100 - _done.md"),
@@ -67,22 +70,16 @@ HOSTILE_TOKENS = (
 
 
 HOSTILE_TEXTS = (
-    "",
-    " ",
+    *("", " ", "null", "1", "1.0", "[]"),
     " leading and trailing \t",
     "\n\nblank lines around\n\n",
-    "line ends\r\nof\nthree\rkinds\r\n",
+    *("line ends\r\nof\nthree\rkinds\r\n", "nul \0 in the middle"),
     "no line ends\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029 but for some",
-    "nul \0 in the middle",
     "caf\u00e9 and cafe\u0301, \u00c5 and \u212b, \ufb01",
     "\ufeffmark of byte order",
     "\u05e9\u05dc\u05d5\u05dd \u202eoverride\u202c",
     "\U0001f468\u200d\U0001f469\u200d\U0001f467 \U0010fffd \ufffe",
     "a > b / c | d :: e, [\"f\", 'g'] \\ \\n %s {h} <i>&amp;</i>",
-    "null",
-    "1",
-    "1.0",
-    "[]",
 )
 """Each is text that a store is likely to normalise, split, parse or cut."""
 
@@ -140,7 +137,12 @@ def puts(
     pieces = st.lists(chunks(vocabulary), max_size=3)
 
     def make(
-        path: str, pieces: list[AnalysedChunk], source: str, day: str | None, trust: Trust
+        path: str,
+        pieces: list[AnalysedChunk],
+        source: str,
+        day: str | None,
+        trust: Trust,
+        tags: Any,
     ) -> PutDocument:
         placed = (
             make_chunk(
@@ -152,7 +154,7 @@ def puts(
             )
             for place, piece in enumerate(pieces)
         )
-        return make_put(path, *placed, source=source, day=day, trust=trust)
+        return make_put(path, *placed, source=source, day=day, trust=trust, tags=tags)
 
     return st.builds(
         make,
@@ -161,6 +163,7 @@ def puts(
         source=st.sampled_from(SOURCES),
         day=_days(),
         trust=st.sampled_from(get_args(Trust)),
+        tags=st.sampled_from(((), ("zoo/africa",), ("zoo",), ("zookeeper", "zoo"))),
     )
 
 
@@ -246,15 +249,22 @@ def queries(
 def wheres() -> SearchStrategy[Where]:
     """Filters, of which some let nothing pass."""
     patterns = (*PATHS, "memory", "memory/*", "memory/**", "*.md", "**/a.md", "memory/*/a.md", "no")
-    return st.just(Where()) | st.builds(
+    globs = st.just(()) | st.lists(st.sampled_from(patterns), max_size=2).map(tuple)
+    tagged = st.builds(
+        Where,
+        tags=st.sampled_from((("zoo",), ("zoo", "zookeeper"))),
+        not_tags=st.sampled_from(((), ("zookeeper",))),
+    )
+    others = st.builds(
         Where,
         sources=st.none() | st.frozensets(st.sampled_from(SOURCES)),
-        paths=st.just(()) | st.lists(st.sampled_from(patterns), max_size=2).map(tuple),
+        paths=globs,
         after=st.none() | _days(),
         before=st.none() | _days(),
-        not_paths=st.just(()) | st.lists(st.sampled_from(patterns), max_size=2).map(tuple),
+        not_paths=globs,
         not_sources=st.just(frozenset()) | st.frozensets(st.sampled_from(SOURCES)),
     )
+    return st.just(Where()) | tagged | others
 
 
 def _days() -> SearchStrategy[str | None]:
@@ -373,14 +383,18 @@ def holds(terms: Terms, phrase: Phrase) -> bool:
 
 def passes(put: PutDocument, where: Where) -> bool:
     """Whether a document passes every filter that is set."""
-    if where.sources is not None and put.source not in where.sources:
-        return False
-    if where.paths and not any(re.fullmatch(glob_regex(p), put.path) for p in where.paths):
-        return False
-    if put.source in where.not_sources:
-        return False
-    if any(re.fullmatch(glob_regex(p), put.path) for p in where.not_paths):
-        return False
-    if where.after is None and where.before is None:
-        return True
-    return put.day is not None and (where.after or "") <= put.day <= (where.before or "9999-12-31")
+
+    def lies_in(patterns: Iterable[str]) -> bool:
+        return any(re.fullmatch(glob_regex(pattern), put.path) for pattern in patterns)
+
+    dated = put.day is not None or not (where.after or where.before)
+    return (
+        dated
+        and (where.sources is None or put.source in where.sources)
+        and put.source not in where.not_sources
+        and (not where.paths or lies_in(where.paths))
+        and not lies_in(where.not_paths)
+        and set(where.tags) <= set(put.tags)
+        and not set(where.not_tags) & set(put.tags)
+        and (where.after or "") <= (put.day or "") <= (where.before or "9999-12-31")
+    )

@@ -49,6 +49,8 @@ def parse_query(text: str, today: Callable[[], date] | None = None) -> ParsedQue
     - ``-word``, ``-"these words"``: not these. Plain are ``a-b``, ``--flag``, ``-x`` and ``-1``.
     - ``path:memory/**/*.md``, ``path:"my notes"``; ``source:memory``; several of one kind add up.
       ``-path:drafts``, ``-source:sessions``: not these.
+    - ``tag:work`` or ``tag:#work``: notes that have it or, as ``work/port``, one below it; several
+      must all be there. ``-tag:work``: notes without.
     - ``after:2026-01-31``, ``before:2026-Q3``, ``after:last-week``, ``after:7d``: inclusive, from
       the first or to the last day; see :func:`commonplace.text.dates.days_of`. ``today`` is the
       user's day, the system's if it is not given.
@@ -83,6 +85,8 @@ class _Reader:
         self._not_sources: list[str] = []
         self._after: list[str] = []
         self._before: list[str] = []
+        self._tags: list[str] = []
+        self._not_tags: list[str] = []
 
     def operator(self, match: re.Match[str]) -> int:
         """Read what looks like an operator; where to go on."""
@@ -108,6 +112,8 @@ class _Reader:
             before=min(self._before, default=None),
             not_paths=tuple(self._not_paths),
             not_sources=frozenset(self._not_sources),
+            tags=tuple(dict.fromkeys(self._tags)),
+            not_tags=tuple(dict.fromkeys(self._not_tags)),
         )
         return ParsedQuery(
             self._text,
@@ -157,6 +163,8 @@ class _Reader:
             taken = self._not_sources if no else self._sources
         elif key in {"after", "before"} and not no and (day := self._day(value, key)):
             taken, value = (self._after if key == "after" else self._before), day
+        elif key == "tag" and (tag := _tag(value)):
+            taken, value = (self._not_tags if no else self._tags), tag
         else:
             taken, value = self._notes, _not_understood(no, key, typed)
         self._take(match.start(), match.end(), taken, value)
@@ -179,11 +187,17 @@ class _Reader:
             self._words.append(words)
 
 
+def _tag(value: str) -> str:
+    from commonplace.text.notes import folded_tag  # few searches name a tag
+
+    return folded_tag(value)
+
+
 def _not_understood(no: str, key: str, value: str) -> str:
     note = f"{no}{key}:{value} is not understood, and was left out"
     if key == "source":
         return f"{note}: a source is one word, such as memory"
-    if key == "path":
+    if key in {"path", "tag"}:
         return note
     if no:
         return f"{note}: use {'before' if key == 'after' else 'after'}: instead"
@@ -198,7 +212,7 @@ def _operator_pattern() -> re.Pattern[str]:
     return re.compile(
         r"(?<![^\s(\[（])(?:"
         rf"(?P<minus>-?)(?P<quote>[{''.join(_CLOSING)}])"
-        r'|(?P<no>-?)(?P<key>path|source|after|before)[:：](?P<value>"[^"\n]*+"|[^\s"]\S*+)'
+        r'|(?P<no>-?)(?P<key>path|source|after|before|tag)[:：](?P<value>"[^"\n]*+"|[^\s"]\S*+)'
         r"|-(?P<word>(?![\d_])\w\S*+)"
         r"|(?P<or>OR)(?=\s)"
         r")"

@@ -67,6 +67,7 @@ class Entry:
     trust: str = "memory"
     chunks: int = 0
     tokens: int = 0
+    tags: tuple[str, ...] = ()
 
     @property
     def stored(self) -> StoredDocument:
@@ -97,14 +98,16 @@ class Entry:
                 self.trust,
                 self.chunks,
                 self.tokens,
+                self.tags,
             ]
         )
 
     @classmethod
     def of(cls, seq: int, build: int, record: str) -> Entry:
         """The entry of that record."""
-        version, source, path, digest, stamp, *rest = json.loads(record)
-        return cls(seq, build, version, source, path, digest, tuple(stamp), *rest)
+        version, source, path, digest, stamp, *rest, tags = json.loads(record)
+        entry = cls(seq, build, version, source, path, digest, tuple(stamp), *rest)
+        return evolve(entry, tags=tuple(tags))
 
 
 @frozen

@@ -63,5 +63,6 @@ def _entry(put: PutDocument, build: int, number: int, rows: Sequence[Row]) -> En
         day=put.day,
         trust=put.trust,
         chunks=len(rows),
+        tags=put.tags,
         tokens=sum(term_counts(terms_of(row)).length for row in rows),
     )

@@ -146,7 +146,7 @@ def _passing(where: Where, documents: dict[int, Entry]) -> set[int]:
     return {
         version
         for version, entry in documents.items()
-        if passes(entry.source, entry.path, entry.day)
+        if passes(entry.source, entry.path, entry.day, entry.tags)
     }
 
 

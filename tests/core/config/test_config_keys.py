@@ -55,6 +55,8 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
         ],
         ["a", [1], [{"pattern": "x"}], [{"path": "a", "glob": "b"}], [{"path": 1}], None],
     ),
+    "notes.text": ("notes.text", False, [(True, True)], ["yes", 1, None]),
+    "notes.gitignore": ("notes.gitignore", False, [(True, True)], ["yes", 1, None]),
     "experimental.sessionMemory": ("session_memory", False, [(True, True)], ["on", 0]),
     "rememberAcrossConversations": (
         "remember_across_conversations",

@@ -115,9 +115,9 @@ def test_a_note_is_read_from_its_file(workspace: Path) -> None:
     (workspace / "memory/a.md").write_bytes(b"\xef\xbb\xbfone\r\ntwo\xff\r\n")
     roots = Roots(str(workspace))
     assert read_lines(roots, "memory/a.md") == NoteText(
-        path="memory/a.md", text="one\r\ntwo\ufffd", start_line=1, end_line=2, total_lines=2
+        path="memory/a.md", text="one\r\ntwoÿ", start_line=1, end_line=2, total_lines=2
     )
-    assert read_lines(roots, "memory/a.md", start=2).text == "two\ufffd"
+    assert read_lines(roots, "memory/a.md", start=2).text == "twoÿ"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import codecs
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -114,21 +115,52 @@ def test_descriptors_are_closed(workspace: Path, plant: Callable[..., None]) -> 
         (codecs.BOM_UTF16_BE + "é🦜\n".encode("utf-16-be"), "é🦜\n"),
         ("é\n".encode("utf-32"), "é\n"),
         (codecs.BOM_UTF16_LE + b"a\0b", "a\ufffd"),
-        (b"caf\xe9!", "caf\ufffd!"),
+        (b"caf\xe9!", "café!"),
+        (codecs.BOM_UTF8 + b"caf\xe9!", "café!"),
         (b"nul\0byte", "nul\0byte"),
-        (b"\xed\xa0\x80", "\ufffd\ufffd\ufffd"),
-        (b"form\x0cfeed\x85\xe2\x80\xa8", "form\x0cfeed\ufffd\u2028"),
+        (b"form\x0cfeed\x85\xe2\x80\xa8", "form\x0cfeed…\u2028"),
+        ("Grüße, 5 €: «déjà vu»".encode("cp1252"), "Grüße, 5 €: «déjà vu»"),
+        ("Grüße – ".encode() + "façade".encode("latin-1"), "Grüße – façade"),
+        ("été".encode("latin-1"), "été"),
+        ("a note, and a Café".encode("utf-16-le"), "a note, and a Café"),
+        ("a note, and a Café".encode("utf-16-be"), "a note, and a Café"),
     ],
 )
 def test_decoding(data: bytes, text: str) -> None:
     assert decode(data) == text
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        "привет, как дела".encode("cp1251"),
+        "привет, как дела".encode("koi8-r"),
+        "Zażółć gęślą jaźń".encode("cp1250"),
+        "こんにちは世界".encode("shift_jis"),
+        "你好世界".encode("gbk"),
+        "Καλημέρα κόσμε".encode("cp1253"),
+        b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
+        b"\x00\x80",
+        bytes(range(256)),
+    ],
+)
+def test_what_is_no_text_is_named_and_never_guessed(data: bytes) -> None:
+    with pytest.raises(OSError, match="save it as UTF-8"):
+        decode(data)
+
+
 @given(st.binary())
-def test_decoding_never_fails_and_gives_text_that_can_be_stored(data: bytes) -> None:
-    decode(data).encode()
+def test_decoding_gives_text_that_can_be_stored_or_says_that_it_is_none(data: bytes) -> None:
+    with suppress(OSError):
+        decode(data).encode()
     decode(codecs.BOM_UTF16_LE + data).encode()
     decode(codecs.BOM_UTF32_BE + data).encode()
+
+
+@given(st.text(st.characters(codec="cp1252", categories=("Ll", "Lu")), max_size=1))
+def test_western_words_of_one_byte_a_letter_are_read(word: str) -> None:
+    text = f"a longer line of plain words before it: {word} and after it"
+    assert decode(text.encode("cp1252")) == text
 
 
 @given(st.text())

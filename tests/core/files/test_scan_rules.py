@@ -173,7 +173,7 @@ def test_an_extra_file_that_is_no_markdown_says_so(
 ) -> None:
     plant("notes.txt")
     (failure,) = look(workspace, "notes.txt").failed_roots
-    assert failure == RootFailure("notes.txt", "it is neither a folder nor a .md file")
+    assert failure == RootFailure("notes.txt", "it is neither a folder nor a .md or .markdown file")
 
 
 def test_own_roots_that_are_not_what_they_should_be_say_so(

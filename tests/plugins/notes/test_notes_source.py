@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.files import reading
-from commonplace.files.roots import ExtraRoot
+from commonplace.files.roots import SUFFIXES, ExtraRoot
 from commonplace.model.documents import WatchedPath
 from commonplace_notes.source import NotesSource
 
@@ -61,9 +61,9 @@ def test_every_root_is_watched_and_what_a_link_leads_to_is_not_followed_down(
         WatchedPath(str(workspace / "MEMORY.md"), recursive=False, suffix=".md"),
         WatchedPath(str(workspace / "memory.md"), recursive=False, suffix=".md"),
         WatchedPath(str(workspace / "memory"), suffix=".md"),
-        WatchedPath(str(workspace / "docs"), suffix=".md"),
-        WatchedPath(str(workspace / "linked"), recursive=False, suffix=".md"),
-        WatchedPath(str(workspace.parent / "beside"), suffix=".md"),
+        WatchedPath(str(workspace / "docs"), suffix=SUFFIXES),
+        WatchedPath(str(workspace / "linked"), recursive=False, suffix=SUFFIXES),
+        WatchedPath(str(workspace.parent / "beside"), suffix=SUFFIXES),
     )
 
 

@@ -36,21 +36,24 @@ class IndexCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Sync, and print what was done."""
+        from commonplace.health.status import left_out_of
+
         with context.open_memory(yes=args.yes) as memory:
             with context.progress() as progress:
                 report = memory.sync(force=args.force, progress=progress)
-            settings = memory.settings
+            settings, left_out = memory.settings, left_out_of(memory.settings)
         check_persistent(report)
         if context.json:
-            from commonplace.cli.jsonify import report_json
+            from commonplace.cli.jsonify import left_out_json, report_json
 
-            facts = report_json(report, warnings_of(report))
+            facts = report_json(report, warnings_of(report)) | left_out_json(left_out)
             context.emit({"agent": settings.agent, "workspace": settings.workspace, **facts})
             return exit_code_of(report, settings)
         context.line(f"Memory index updated ({settings.agent}).")
         for line in summary_of(report):
             context.line(line)
-        for warning in warnings_of(report):
+        warnings = warnings_of(report)
+        for warning in (*warnings, *(left_out.sentences() if not report.empty else ())):
             context.note(warning)
         return exit_code_of(report, settings)
 
@@ -123,7 +126,9 @@ def warnings_of(report: SyncReport) -> list[str]:
     """What a sync could not do, in lines."""
     lines = list(report.notices)
     if not (report.unchanged or report.added or report.updated or report.hidden):
-        return [*lines, "no notes yet: write MEMORY.md or memory/*.md"]
+        from commonplace.index.syncing import NO_NOTES
+
+        return [*lines, *(report.empty or (NO_NOTES,))]
     lines += [f"{path} could not be read: {reason}" for path, reason in report.unreadable]
     lines += [
         f"{failure.root or 'the workspace'} could not be scanned: {failure.reason}"

@@ -106,9 +106,7 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
         yield "Grown since", words
     if status.sync_state is not None:
         yield from _sync_state(status.sync_state)
-    yield "Sources", ", ".join(status.sources)
-    if status.extra_paths:
-        yield "Extra paths", ", ".join(status.extra_paths)
+    yield from _searched(status)
     where = f"{status.db_path} ({size(status.db_bytes)})" if status.db_path else "in memory"
     yield "Index", where + ("" if status.writable else ", not writable")
     yield "Configuration", ", ".join(status.config_files) or "defaults"
@@ -119,6 +117,15 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     if status.skipped_symlinks:
         yield "Not followed", count(status.skipped_symlinks, "symbolic link")
     yield from _fallback(status)
+
+
+def _searched(status: Status) -> Iterator[tuple[str, str]]:
+    """What is searched, and what is not."""
+    yield "Sources", ", ".join(status.sources)
+    if status.extra_paths:
+        yield "Extra paths", ", ".join(status.extra_paths)
+    for line in status.left_out.sentences() if status.left_out is not None else ():
+        yield "Left out", line
 
 
 def _fallback(status: Status) -> Iterator[tuple[str, str]]:

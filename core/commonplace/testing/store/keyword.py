@@ -31,6 +31,7 @@ from commonplace.testing.strategies import (
     HOSTILE_TOKENS,
     PATHS,
     SOURCES,
+    TAGS,
     WORDS,
     corpora,
     dated_order,
@@ -174,18 +175,17 @@ class MatchLaws(StoreLaws):
     @law("keyword")
     def test_a_filter_looks_past_better_matches(self, store: Store) -> None:
         """One dated note is found behind hundreds that match better and do not pass."""
-        crowd = [make_put(f"crowd/{number}.md", "ant ant ant") for number in range(300)]
+        crowd = [make_put(f"crowd/{n}.md", "ant ant ant", tags=("crowd",)) for n in range(300)]
         lone = make_put("lone/note.md", "ant bee cat dog", source="sessions", day="2026-01-31")
-        publish(store, *crowd, lone)
+        publish(store, *crowd, evolve(lone, tags=("zoo",)))
         for where in (
             Where(sources=frozenset({"sessions"})),
             Where(paths=("lone",)),
             Where(paths=("*/note.md",)),
-            Where(after="2026-01-31"),
-            Where(before="2026-01-31"),
+            *(Where(after="2026-01-31"), Where(before="2026-01-31"), Where(tags=("zoo",))),
             Where(sources=frozenset({"sessions"}), paths=("lone/**",), after="2025-01-01"),
             Where(not_sources=frozenset({"memory"})),
-            Where(not_paths=("crowd",)),
+            *(Where(not_paths=("crowd",)), Where(not_tags=("crowd",))),
             Where(paths=("*/*.md",), not_paths=("crowd/*.md", "nowhere")),
         ):
             assert _places(store, words("ant"), where, 1) == [("sessions", "lone/note.md", 1)]
@@ -197,10 +197,10 @@ class MatchLaws(StoreLaws):
         for where in (
             Where(sources=frozenset()),
             Where(sources=frozenset({"nowhere"})),
-            Where(paths=("nowhere",)),
-            Where(after="2026-02-01", before="2026-01-31"),
+            *(Where(paths=("nowhere",)), Where(after="2026-02-01", before="2026-01-31")),
             Where(not_paths=("**",)),
             Where(sources=frozenset({"memory"}), not_sources=frozenset({"memory"})),
+            Where(tags=("nowhere",)),
         ):
             assert search(store, words("ant"), where) == []
 
@@ -212,14 +212,23 @@ class MatchLaws(StoreLaws):
         dated = make_put("dated.md", "ant", day="2026-01-31")
         publish(store, evolve(put, day=None), dated)
         query = words("ant", "bee", "cat", "dog")
-        for where in (
-            Where(after="2026-01-31"),
-            Where(before="2026-01-31"),
-            Where(after="2026-01-31", before="2026-01-31"),
-        ):
+        day = "2026-01-31"
+        for where in (Where(after=day), Where(before=day), Where(after=day, before=day)):
             assert _places(store, query, where) == [("memory", "dated.md", 1)]
         for where in (Where(after="2026-02-01"), Where(before="2026-01-30")):
             assert search(store, query, where) == []
+
+    @law("keyword")
+    def test_tags_are_compared_whole_and_must_all_be_there(self, store: Store) -> None:
+        """No part of a tag is one, nothing in it is syntax, and a document may have many."""
+        corpus = [make_put(f"{n}.md", "ant", tags=(tag, "all")) for n, tag in enumerate(TAGS)]
+        corpus.append(make_put("none.md", "ant"))
+        publish(store, *corpus)
+        asked = words("ant")
+        for tag in (*TAGS, "zo", "oo", "a", "no-tag", "%", "_"):
+            for tags in ((tag,), (tag, "all"), (tag, "no-tag")):
+                for where in (Where(tags=tags), Where(not_tags=tags)):
+                    assert _places(store, asked, where) == _expected(corpus, asked, where)
 
     @law("keyword")
     def test_hostile_paths_can_be_asked_for(self, store: Store) -> None:

@@ -309,6 +309,7 @@ class NearestLaws(StoreLaws):
         attach(store, build, "space", {_A.digest: _EAST})
         assert nearest(store, _EAST, Where(paths=("b.md",))).found == ()
         assert nearest(store, _EAST, Where(sources=frozenset())).found == ()
+        assert nearest(store, _EAST, Where(tags=("zoo",))).found == ()
         assert nearest(store, _EAST, space="other").found == ()
         assert nearest(store, _EAST, limit=0).found == ()
 

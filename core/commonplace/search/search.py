@@ -156,7 +156,9 @@ class Searcher:
         """
         query, where, notes = request.query, request.where, request.notes
         if not query.keyword.should:
-            return Answer(query, notes=(*notes, nothing_to_search_for(query.keyword, where)))
+            return Answer(
+                query, notes=(*notes, nothing_to_search_for(query.text, query.keyword, where))
+            )
         arms = search.ask(query, where=where, limit=request.wide)
         notes += (*self._unknown_sources(arms, request), *(arm.note for arm in arms if arm.note))
         if query.keyword.must and not any(arm.found for arm in arms if arm.kind != "cosine"):

@@ -219,13 +219,13 @@ def _operator_pattern() -> re.Pattern[str]:
     )
 
 
-def nothing_to_search_for(query: KeywordQuery, where: Where) -> str:
+def nothing_to_search_for(typed: str, query: KeywordQuery, where: Where) -> str:
     """What is missing in a query without words."""
     if query.must_not:
-        left_out = " ".join(f"-{' '.join(phrase)}" for phrase in query.must_not)
+        quoted = typed.strip().replace('"', "")
         return (
-            "the query only says what to leave out: add a word to search for, or quote a flag to "
-            f'search for it, as in "{left_out}"'
+            "the query only says what to leave out: add a word to search for, or put it in quotes "
+            f'to search for what it says: "{quoted}"'
         )
     if where != Where():
         return "the query has filters and no words: add a word to search for"

@@ -15,7 +15,14 @@ from commonplace.model.search import (
     KeywordQuery,
     StoredChunk,
 )
-from commonplace.search.snippets import LIMIT, above, hits_of, make_snippet
+from commonplace.search.snippets import (
+    LIMIT,
+    Folding,
+    above,
+    hits_of,
+    make_snippet,
+    markdown_snippet,
+)
 from commonplace.text.analyse import make_analyser
 from commonplace.text.query import parse_query
 
@@ -91,6 +98,124 @@ def test_any_text_gives_a_piece_of_itself_cut_between_graphemes(
             borders.add(max(borders) + len(cluster))
         places = [i for i in range(len(text)) if text.startswith(snippet, i)] or [0]
         assert any({place, place + len(snippet)} <= borders for place in places)
+
+
+CODE = "\n".join(f"line_{number} = compute(walrus_{number})" for number in range(60))
+ROWS = "\n".join(
+    f"| animal {number} | sings at the harbour number {number} |" for number in range(60)
+)
+
+
+def shown(text: str, query: str, limit: int = LIMIT) -> str:
+    terms = ANALYSER.query(parse_query(query)).should
+    snippet, marks = markdown_snippet(text, terms, ANALYSER, limit=limit)
+    assert len(snippet) <= limit
+    assert all(snippet[start:end].strip() for start, end in marks)
+    return snippet
+
+
+@pytest.mark.parametrize("number", [0, 30, 59])
+def test_a_fence_that_is_cut_is_opened_and_closed(number: int) -> None:
+    text = f"Before it.\n\n```python\n{CODE}\n```\n\nAfter it.\n"
+    lines = shown(text, f"walrus_{number}").split("\n")
+    assert f"line_{number} = compute(walrus_{number})" in lines
+    fences = [line for line in lines if line.startswith("```")]
+    assert fences == ["```python", "```"]
+
+
+def test_a_chunk_that_is_the_end_of_a_fence_begins_with_one() -> None:
+    assert shown("x = walrus()\ny = 2\n```\n\nAnd so on.", "walrus").startswith("```\nx = walrus()")
+    assert shown("Run this:\n```\nmake walrus", "walrus") == "Run this:\n```\nmake walrus\n```"
+    assert shown("~~~sh\nmake walrus", "walrus") == "~~~sh\nmake walrus\n~~~"
+
+
+def test_a_closed_fence_stays_as_it_is() -> None:
+    text = "See:\n\n```sh\nmake walrus\n```"
+    assert shown(text, "walrus") == text
+
+
+@pytest.mark.parametrize("number", [0, 30, 59])
+def test_rows_of_a_table_stand_below_its_header(number: int) -> None:
+    text = f"All of them:\n\n| animal | what it does |\n|---|---|\n{ROWS}\n\nAnd so on."
+    lines = shown(text, f"number {number}").split("\n")
+    at = lines.index("| animal | what it does |")
+    assert lines[at + 1] == "|---|---|"
+    assert f"| animal {number} | sings at the harbour number {number} |" in lines[at + 2 :]
+
+
+@given(
+    st.lists(
+        st.sampled_from(["```", "```py", "~~~", "| a | b |", "|---|---|", "walrus", "", "x" * 30]),
+        max_size=40,
+    ),
+    st.integers(60, 200),
+)
+def test_any_markdown_gives_an_even_number_of_fences(lines: list[str], limit: int) -> None:
+    snippet = shown("\n".join(lines), "walrus", limit)
+    mark = ""
+    for line in snippet.split("\n"):
+        if not mark and line.startswith(("```", "~~~")):
+            mark = line[:3]
+        elif mark and line == mark:
+            mark = ""
+    assert not mark
+
+
+def dated(number: int, text: str, day: str | None, score: float = 0.5) -> Candidate:
+    chunk = StoredChunk(number, "memory", f"memory/{number}.md", 1, 1, text, (), day)
+    return Candidate(chunk, score, Explanation())
+
+
+def folded(query: str, *candidates: Candidate, limit: int = 6) -> list[tuple[int, list[int]]]:
+    folding = Folding(ANALYSER.query(parse_query(query)))
+    folding.add(candidates, limit=limit)
+    return [
+        (int(one.chunk.id), [int(other.id) for other in one.similar]) for one in folding.folded()
+    ]
+
+
+def test_dated_hits_that_differ_in_numbers_alone_fold_into_the_newest() -> None:
+    hits = [
+        dated(1, "# Oct 1\n- lunch\n- the staging port is now 8401", "2026-10-01", 0.9),
+        dated(2, "- The staging port is now 8403.\n- rain", "2026-10-03"),
+        dated(3, "- the staging port is now 8402", "2026-10-02"),
+        dated(4, "- the staging port is closed", "2026-10-04"),
+    ]
+    assert folded("staging port", *hits) == [(2, [3, 1]), (4, [])]
+    folding = Folding(ANALYSER.query(parse_query("staging port")))
+    folding.add(hits, limit=6)
+    first = folding.folded()[0]
+    assert first.score == 0.9
+    assert first.explain.steps[-1].note == "2 more like this"
+
+
+def test_what_else_matches_is_no_copy() -> None:
+    one = dated(1, "- the staging port is 8401", "2026-10-01")
+    named = dated(2, "- the staging port is 8402\n- asked Mia", "2026-10-02")
+    assert folded("staging port Mia", named, one) == [(2, []), (1, [])]
+    assert folded("staging port 8401", one, named) == [(1, []), (2, [])]
+
+
+def test_headings_say_nothing_alone() -> None:
+    one = dated(1, "## Staging\n- restarted it", "2026-10-01")
+    two = dated(2, "## Staging\n- broken", "2026-10-02")
+    assert folded("staging", one, two) == [(1, []), (2, [])]
+    one = dated(1, "Staging:\n- restarted it", "2026-10-01")
+    two = dated(2, "Staging:\n- broken", "2026-10-02")
+    assert folded("staging", one, two) == [(1, []), (2, [])]
+
+
+def test_undated_notes_fold_only_word_for_word() -> None:
+    hits = [
+        dated(1, "Invoice 17", None),
+        dated(2, "Invoice  17", None),
+        dated(3, "Invoice 18", None),
+    ]
+    assert folded("invoice", *hits, dated(4, "Invoice 18", "2026-10-01")) == [
+        (1, [2]),
+        (3, []),
+        (4, []),
+    ]
 
 
 def candidate(score: float, *kinds: str) -> Candidate:

@@ -1,0 +1,307 @@
+"""The newest fact comes first, scores mean the same everywhere, and filters never lie."""
+
+from __future__ import annotations
+
+import calendar
+import json
+from datetime import date, timedelta
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace import Memory, PluginHost
+from commonplace.assembly import section_class
+from commonplace.config.load import load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tests.end_to_end.conftest import Sandbox
+
+    Opener = Callable[..., Memory]
+
+TODAY = date(2026, 11, 22)  # a Sunday
+BACKENDS = ["builtin", "inmemory", *(["lancedb"] if find_spec("lancedb") else [])]
+FILLER = (
+    "Lunch was soup with Ana.",
+    "The printer on the second floor is broken again, and nobody knows whom to call about it.",
+    "Reviewed a template of the invoices with the people from accounting until late.",
+)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    root = tmp_path / "workspace"
+    (root / "memory").mkdir(parents=True)
+    return root
+
+
+def write(root: Path, path: str, text: str) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text, encoding="utf-8")
+
+
+def write_logs(root: Path, count: int = 60) -> str:
+    """A log a day up to today, the newer the longer; the path of the newest."""
+    for ago in range(count):
+        day = TODAY - timedelta(ago)
+        other = "\n".join(f"- {FILLER[at % 3]}" for at in range(8 * (count - ago) // count))
+        text = f"# {day}\n\n- the staging port is now {8499 - ago}\n{other}\n"
+        write(root, f"memory/{day}.md", text)
+    return f"memory/{TODAY}.md"
+
+
+@pytest.fixture
+def opener(tmp_path: Path, workspace: Path) -> Iterator[Opener]:
+    opened: list[Memory] = []
+
+    def open_(backend: str = "builtin", folder: Path = workspace, **search: Any) -> Memory:
+        env = {"HOME": str(tmp_path / "home"), "TZ": "UTC"}
+        env |= {f"COMMONPLACE_{one}_DIR": str(tmp_path / one) for one in ("STATE", "CACHE")}
+        host = PluginHost(env=env)
+        settings = load_settings(
+            workspace=str(folder),
+            config={"memory": {"backend": [backend], "search": search}},
+            env=env,
+            sections=partial(section_class, host),
+        )
+        now = calendar.timegm((*TODAY.timetuple()[:3], 12, 0, 0))
+        memory = Memory(settings, host, env=env, clock=lambda: float(now), one_shot=True)
+        opened.append(memory)
+        return memory
+
+    yield open_
+    for memory in opened:
+        memory.close()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_of_sixty_logs_the_newest_is_shown_with_the_others_folded(
+    opener: Opener, workspace: Path, backend: str
+) -> None:
+    newest = write_logs(workspace)
+    result = opener(backend).search("which port does staging use")
+    (hit,) = result.hits
+    assert (hit.path, hit.day) == (newest, TODAY.isoformat())
+    assert "8499" in hit.snippet
+    assert len(hit.similar) == 59
+    days = [citation[len("memory/") :][:10] for citation in hit.similar]
+    assert days == sorted(days, reverse=True)
+
+
+def test_without_folding_the_newest_of_equal_ones_comes_first(
+    opener: Opener, workspace: Path
+) -> None:
+    for ago in range(30):
+        day = TODAY - timedelta(ago)
+        write(workspace, f"memory/{day}.md", f"The staging port is {8000 + ago}.\n")
+    write(workspace, "memory/a.md", "The staging port is 9000.\n")
+    found = opener(query={"fold": False, "hybrid": {"recency": {"weight": 0}}})
+    days = [hit.day for hit in found.search("staging port", max_results=40).hits]
+    dated = [(TODAY - timedelta(ago)).isoformat() for ago in range(30)]
+    assert days == [*dated, None]
+
+
+def test_a_number_that_is_asked_for_is_shown(opener: Opener, workspace: Path) -> None:
+    write_logs(workspace)
+    first, second = opener().search("staging port 8450").hits
+    assert "8450" in first.snippet
+    assert not first.similar
+    assert second.day == TODAY.isoformat()
+
+
+def test_an_exact_identifier_in_an_old_note_is_hit_one(opener: Opener, workspace: Path) -> None:
+    write(workspace, "memory/2019-01-02.md", "Mia fixed `ERR_MODULE_NOT_FOUND` in the build.\n")
+    for ago in range(20):
+        day = TODAY - timedelta(ago)
+        write(workspace, f"memory/{day}.md", f"The build number {ago} of module {ago} was found.\n")
+    for query in ("ERR_MODULE_NOT_FOUND", "what was ERR_MODULE_NOT_FOUND in the build"):
+        assert opener().search(query).hits[0].path == "memory/2019-01-02.md"
+
+
+def test_recency_leaves_evergreen_notes_alone_and_gives_way_to_decay(
+    opener: Opener, workspace: Path
+) -> None:
+    write(workspace, "MEMORY.md", "The walrus sings.\n")
+    write(workspace, "memory/2020-01-01.md", "The walrus sings.\n")
+
+    def steps(**query: Any) -> dict[str, list[str]]:
+        hits = opener(query=query).search("walrus").hits
+        return {hit.path: [step.ranker for step in hit.explain.steps] for hit in hits}
+
+    by_path = {hit.path: hit for hit in opener().search("walrus").hits}
+    (_, recency) = by_path["MEMORY.md"].explain.steps
+    assert (recency.before, recency.note) == (recency.after, "no date")
+    (_, recency) = by_path["memory/2020-01-01.md"].explain.steps
+    assert recency.after == pytest.approx(0.9 * recency.before)
+    decayed = steps(hybrid={"temporalDecay": {"enabled": True}})
+    assert set(map(tuple, decayed.values())) == {("weighted", "temporal_decay")}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_note_that_answers_exactly_scores_high_in_any_workspace(
+    opener: Opener, tmp_path: Path, backend: str
+) -> None:
+    scores = []
+    for others in (1, 2, 19, 199):
+        folder = tmp_path / f"of-{others}"
+        write(folder, "MEMORY.md", "The spare key is with Mrs. Hartmann.\n")
+        for number in range(others):
+            write(folder, f"memory/n{number}.md", f"Bought {number} pounds of apples for a cake.\n")
+        hits = opener(backend, folder).search("where is the spare key").hits
+        assert hits[0].path == "MEMORY.md"
+        scores.append(hits[0].score)
+    assert min(scores) > 0.75
+    assert max(scores) - min(scores) < 0.2
+
+
+def test_half_of_what_is_asked_scores_half(opener: Opener, workspace: Path) -> None:
+    write(workspace, "MEMORY.md", "The walrus sings at the harbour every morning.\n")
+    both = opener().search("walrus harbour").hits[0].score
+    half = opener().search("walrus unicorn").hits[0].score
+    assert half == pytest.approx(both / 2, abs=0.1)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_words_that_no_note_has_are_named_with_a_likely_spelling(
+    opener: Opener, workspace: Path, backend: str
+) -> None:
+    write(
+        workspace,
+        "MEMORY.md",
+        "# Deploying\n\nWe deploy on Tuesday. \u90e8\u7f72\u65b9\u6848.\n",
+    )
+    result = opener(backend).search("deply on tuesday xyzzy")
+    assert result.hits
+    named = [(one.word, one.suggestion) for one in result.unknown]
+    assert named == [("deply", "deploy"), ("xyzzy", "")]
+    assert "no note has 'deply'; did you mean 'deploy'?" in result.notes
+    assert "no note has 'xyzzy'" in result.notes
+    result = opener(backend).search("\u91cf\u5b50\u8ba1\u7b97 \u90e8\u7f72\u65b9\u6cd5")
+    assert [one.word for one in result.unknown] == ["\u91cf\u5b50\u8ba1\u7b97"]
+
+
+def test_known_words_are_not_named(opener: Opener, workspace: Path) -> None:
+    write(workspace, "memory/ops/tidal.md", "# Harbour\n\n`maxRetries` runs na\u00efvely.\n")
+    memory = opener()
+    for query in ("harbours tidal", "max retries", "maxRetries", "running naive", "MAX_RETRIES"):
+        assert memory.search(query).unknown == (), query
+
+
+def test_a_threshold_means_the_same_in_the_file_and_on_the_call(
+    opener: Opener, workspace: Path
+) -> None:
+    write(workspace, "MEMORY.md", "The walrus sings at the harbour.\n")
+    write(workspace, "memory/a.md", "The walrus eats a lot of fish, and sleeps after that.\n")
+    query = "walrus sings harbour"
+    assert len(opener().search(query).hits) == 2
+    called = opener().search(query, min_score=0.5)
+    configured = opener(query={"minScore": 0.5}).search(query)
+    assert [hit.path for hit in called.hits] == [hit.path for hit in configured.hits]
+    assert [hit.path for hit in called.hits] == ["MEMORY.md"]
+    assert called.notes == ("left out: 1 that score less than 0.5, the least score asked for",)
+    assert configured.notes == ("left out: 1 that score less than 0.5, query.minScore",)
+    assert len(opener(query={"minScore": 0.5}).search(query, min_score=0).hits) == 2
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("filters", "days"),
+    [
+        ("after:yesterday", [21, 22]),
+        ("after:last-week before:last-week", [9, 15]),
+        ("after:7d", [15, 16, 20, 21, 22]),
+        ("before:2026-Q3", []),
+        ("after:\u4e0a\u5468 before:\u4e0a\u9031", [9, 15]),
+        ("after:\u6628\u65e5", [21, 22]),
+        ("after:november before:2026-11-09", [9]),
+        ("after:16d -path:memory/2026-11-2*.md", [9, 15, 16]),
+    ],
+)
+def test_filters_of_days(
+    opener: Opener, workspace: Path, backend: str, filters: str, days: list[int]
+) -> None:
+    for number, day in enumerate((9, 15, 16, 20, 21, 22)):
+        text = f"The walrus {'abcdefg'[number] * 5}.\n"
+        write(workspace, f"memory/2026-11-{day:02}.md", text)
+    result = opener(backend).search(f"walrus {filters}")
+    found = [hit.day for hit in result.hits]
+    assert sorted(found, key=str) == [f"2026-11-{day:02}" for day in days]
+    assert not [note for note in result.notes if "understood" in note]
+
+
+def test_the_time_zone_decides_what_yesterday_is(opener: Opener, workspace: Path) -> None:
+    write(workspace, "memory/2026-11-22.md", "The walrus sings.\n")
+    write(workspace, "memory/2026-11-23.md", "The walrus eats.\n")
+    for zone, days in (("UTC", 2), ("Pacific/Kiritimati", 1)):  # where it is the 23rd already
+        hits = opener(query={"timeZone": zone}).search("walrus after:today").hits
+        assert len(hits) == days, zone
+
+
+def test_sources_can_be_left_out(opener: Opener, workspace: Path) -> None:
+    write(workspace, "MEMORY.md", "The walrus sings.\n")
+    memory = opener()
+    assert memory.search("walrus -source:sessions").hits
+    assert not memory.search("walrus -source:memory").hits
+
+
+def test_what_is_not_understood_is_said_and_not_searched_for(
+    opener: Opener, workspace: Path
+) -> None:
+    write(workspace, "MEMORY.md", "The walrus sings. It is after 2026 and 13 and 45.\n")
+    result = opener().search("walrus after:2026-13-45")
+    assert len(result.hits) == 1
+    assert [snippet for snippet in result.notes if snippet.startswith("after:2026-13-45 is not")]
+    marked = [result.hits[0].snippet[start:end] for start, end in result.hits[0].highlights]
+    assert marked == ["walrus"]
+
+
+def test_a_query_of_exclusions_says_what_is_missing(opener: Opener, workspace: Path) -> None:
+    write(workspace, "MEMORY.md", "The staging walrus.\n")
+    result = opener().search("-staging")
+    assert result.hits == ()
+    (note,) = result.notes
+    assert note.startswith("the query only says what to leave out")
+    assert '"-staging"' in note
+    (note,) = opener().search("after:2026").notes
+    assert note == "the query has filters and no words: add a word to search for"
+
+
+def test_either_of_two_words_or_phrases(opener: Opener, workspace: Path) -> None:
+    write(workspace, "memory/a.md", "The red fox is a project.\n")
+    write(workspace, "memory/b.md", "The blue bird is a product.\n")
+    memory = opener()
+    for query in ("project OR product", '"red fox" OR "blue bird"'):
+        assert {hit.path for hit in memory.search(query).hits} == {"memory/a.md", "memory/b.md"}
+    assert len(memory.search('"red fox" "blue bird"').notes) == 1
+
+
+def test_the_command_prints_what_is_folded_weak_or_unknown(sandbox: Sandbox) -> None:
+    for day in range(1, 10):
+        text = f"The staging port is now {8000 + day}.\n"
+        sandbox.write(f"memory/2026-10-{day:02}.md", text)
+    sandbox.write("memory/otter.md", "Somebody asked for the port of Hamburg, and other places.\n")
+    ran = sandbox.run("search", "staging port now xyzzy")
+    first = ran.went_well().splitlines()[0]
+    assert first.endswith("memory/2026-10-09.md:1-1  +8 older like this")
+    assert any(line.endswith("  weak match") for line in ran.out.splitlines())
+    assert "note: no note has 'xyzzy'" in ran.err
+    facts = json.loads(sandbox.run("search", "staging port now xyzzy", "--json").went_well())
+    assert len(facts["results"][0]["similar"]) == 8
+    assert facts["results"][0]["day"] == "2026-10-09"
+    assert facts["unknownWords"] == [{"word": "xyzzy", "suggestion": ""}]
+
+
+def test_compat_folds_nothing_and_keeps_its_scores(opener: Opener, workspace: Path) -> None:
+    for day in range(1, 4):
+        write(workspace, f"memory/2026-10-0{day}.md", f"The staging port is {day}.\n")
+    memory = opener(ranking={"profile": "compat"})
+    hits = memory.search("staging port").hits
+    assert len(hits) == 3
+    assert {step.ranker for hit in hits for step in hit.explain.steps} == {
+        "weighted",
+        "lexical_boost",
+    }

@@ -171,7 +171,8 @@ class Searcher:
         for arm in arms:
             if arm.unknown - query.keyword.beside:
                 unknown = tuple(unknown_words(request.said, arm, self._analyser.spans))
-                notes += tuple(word.note for word in unknown)
+        if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
+            notes += tuple(word.note for word in unknown)
         return Answer(query, arms, notes, unknown)
 
     def rank(self, answer: Answer, request: Request, *, now: float) -> list[Candidate]:

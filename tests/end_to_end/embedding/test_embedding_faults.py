@@ -82,7 +82,7 @@ def heals(world: World, memory: Memory, covered: int, *, spare: int = 0) -> None
     assert report.embedding is not None
     assert (report.embedding.missing, report.embedding.reason) == (0, "")
     assert covered <= len(world.texts()) - asked <= covered + spare
-    result = memory.search("walrus getting well")
+    result = memory.search("Mia saw a walrus getting well")
     assert (result.provider, result.fallback, result.notes) == ("openai", None, ())
     assert result.hits[0].path == "memory/2026-10-03.md"
     status = memory.status()

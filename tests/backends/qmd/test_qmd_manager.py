@@ -117,6 +117,8 @@ def test_filters_hold(desk: Desk, ask: Ask) -> None:
     ]
     assert ask(manager, "walrus", where=Where(sources=frozenset({"sessions"}))) == []
     assert ask(manager, "walrus", where=Where(sources=frozenset({"memory"})))
+    assert [hit.day for hit in ask(manager, "walrus -path:memory/2026-10-*.md")] == ["2026-11-05"]
+    assert ask(manager, "walrus -source:memory") == []
 
 
 def test_excluded_words_exclude_passages_not_files(desk: Desk, ask: Ask) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +18,7 @@ from commonplace.model.search import (
 )
 from commonplace.plugin import RankContext
 from commonplace_ranking.adjustments import LexicalBoost, TemporalDecay, decay_factor
-from commonplace_ranking.fusion import ReciprocalRank, Weighted
+from commonplace_ranking.fusion import Recency, ReciprocalRank, Weighted, days_since_epoch
 
 NOW = 1_793_491_200.0  # 2026-11-01T00:00:00Z
 QUERY = Query("q", KeywordQuery())
@@ -113,6 +115,32 @@ def test_more_of_an_arm_is_never_less(low: float, high: float, cosine: float) ->
         [hit(1, bm25=low, cosine=cosine), hit(2, bm25=high, cosine=cosine)], context(*BOTH)
     )
     assert one.score <= other.score
+
+
+def test_evidence_is_the_score_and_compat_does_without_it() -> None:
+    item = hit(1, bm25=7.5)
+    (said,) = item.explain.arms
+    item = item._replace(explain=Explanation(arms=(said.replace(evidence=0.42),)))
+    assert Weighted().rank([item], context("keyword"))[0].score == 0.42
+    (fused,) = Weighted().rank([item], context("keyword", profile="compat"))
+    assert fused.score == pytest.approx(7.5 / 8.5)
+
+
+@pytest.mark.parametrize(
+    ("days", "factor"), [(0, 1.0), (30, 0.95), (60, 0.925), (100_000, 0.9), (-3, 1.0)]
+)
+def test_recency_by_hand(days: int, factor: float) -> None:
+    day = (date(2026, 11, 1) - timedelta(days)).isoformat()
+    aged, evergreen = Recency().rank([hit(1, score=0.8, day=day), hit(2, score=0.8)], context())
+    assert aged.score == pytest.approx(0.8 * factor)
+    assert (evergreen.score, evergreen.explain.steps[-1].note) == (0.8, "no date")
+    (off,) = Recency(weight=0).rank([hit(1, score=0.8, day=day)], context())
+    assert off.score == 0.8
+
+
+@given(st.dates())
+def test_days_are_numbered_as_the_calendar_does(day: date) -> None:
+    assert days_since_epoch(day.isoformat()) == (day - date(1970, 1, 1)).days
 
 
 def test_decay_by_hand() -> None:

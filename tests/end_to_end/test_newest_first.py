@@ -27,7 +27,7 @@ TODAY = date(2026, 11, 22)  # a Sunday
 BACKENDS = ["builtin", "inmemory", *(["lancedb"] if find_spec("lancedb") else [])]
 FILLER = (
     "Lunch was soup with Ana.",
-    "The printer on the second floor is broken again, and nobody knows whom to call about it.",
+    "The printer on the second floor is broken again, and no repair is in sight before Friday.",
     "Reviewed a template of the invoices with the people from accounting until late.",
 )
 
@@ -283,7 +283,7 @@ def test_the_command_prints_what_is_folded_weak_or_unknown(sandbox: Sandbox) -> 
     for day in range(1, 10):
         text = f"The staging port is now {8000 + day}.\n"
         sandbox.write(f"memory/2026-10-{day:02}.md", text)
-    sandbox.write("memory/otter.md", "Somebody asked for the port of Hamburg, and other places.\n")
+    sandbox.write("memory/otter.md", "Mia asked for the port of Hamburg, and other places.\n")
     ran = sandbox.run("search", "staging port now xyzzy")
     first = ran.went_well().splitlines()[0]
     assert first.endswith("memory/2026-10-09.md:1-1  +8 older like this")

@@ -96,8 +96,8 @@ def _asked(kind: str) -> str:
 _LONG_SECONDS = 3600
 
 
-def write_whole(path: str, text: str) -> None:
-    """Let the file at ``path`` have ``text``, for this user alone; its folder is made if need be.
+def write_whole(path: str, text: str, *, mode: int = 0o600) -> None:
+    """Let the file at ``path`` have ``text`` and ``mode``; its folder is made if need be.
 
     What cannot be written as UTF-8 becomes ``?``. Drafts that processes left beside it when they
     were killed go with the next that is written. Raises ``OSError``; the file is then as it was.
@@ -109,6 +109,8 @@ def write_whole(path: str, text: str) -> None:
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
             file.write(text)
+        if mode != 0o600:
+            os.chmod(draft, mode)
         os.replace(draft, path)
     except OSError:
         with contextlib.suppress(OSError):

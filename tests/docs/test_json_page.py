@@ -227,6 +227,8 @@ def test_watch() -> None:
 def test_config(run: Callable[..., dict[str, Any]], bad_config: str) -> None:
     tables = documented()
     check(tables["config show"][0], run("config", "show"))
+    key = "remote.apiKey"
+    check(tables["config set"][0], run("config", "set", key, "x"), run("config", "unset", key))
     wrong = run("config", "check", "--config", bad_config)
     check(tables["config check"][0], run("config", "check"), wrong)
     check(tables["config path"][0], run("config", "path"))

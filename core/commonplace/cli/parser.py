@@ -6,7 +6,7 @@ import os
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from commonplace.cli.context import (
     Context,
@@ -76,6 +76,40 @@ class Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise argparse's message as a :class:`UsageError`."""
         raise UsageError(message, hint=self._hint(message))
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does it, but optional arguments may stand between positional ones, too.
+
+        argparse gives all positional arguments that may be missing their values at the first one:
+        ``config set --file F KEY VALUE`` would have a key too much.
+        """
+        return super().parse_known_args(
+            self._options_first(sys.argv[1:] if args is None else args), namespace
+        )
+
+    def _options_first(self, args: Sequence[str]) -> list[str]:
+        """``args`` with the options that are known, and their values, before all else."""
+        known = self._option_string_actions
+        if any(action.nargs not in (None, 0, "?", "*", "+") for action in self._actions) or any(
+            action.nargs in ("?", "*", "+") for action in known.values()
+        ):
+            return [*args]  # its options may take what looks like something else
+        options: list[str] = []
+        others: list[str] = []
+        rest = iter(args)
+        for word in rest:
+            if word == "--":
+                others += [word, *rest]
+                break
+            option, joined, _ = word.partition("=")
+            action = known.get(word if not joined else option)
+            if action is None or not word.startswith("-"):
+                others.append(word)
+                continue
+            options.append(word)
+            if action.nargs is None and not joined:
+                options += [value for value in (next(rest, None),) if value is not None]
+        return options + others
 
     def actions(self) -> tuple[Action, ...]:
         """All arguments, in the order in which they were added."""

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-_BLANK = "\\t\\n\\v\\f\\r \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
-_SKIP = re.compile(rf"(?:[{_BLANK}]+|//[^\n\r\u2028\u2029]*|/\*(?:[^*]|\*(?!/))*\*/)*")
+BLANK = "\\t\\n\\v\\f\\r \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
+SKIP = re.compile(rf"(?:[{BLANK}]+|//[^\n\r\u2028\u2029]*|/\*(?:[^*]|\*(?!/))*\*/)*")
 _CODE = r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|0(?![0-9])|\r\n|[^ux0-9])"
-_STRING = re.compile(rf'"(?:[^"\\\n\r]|{_CODE})*"|' rf"'(?:[^'\\\n\r]|{_CODE})*'")
-_BARE = re.compile(rf"[^{_BLANK},:\[\]{{}}\"'/]+")
+STRING = re.compile(rf'"(?:[^"\\\n\r]|{_CODE})*"|' rf"'(?:[^'\\\n\r]|{_CODE})*'")
+BARE = re.compile(rf"[^{BLANK},:\[\]{{}}\"'/]+")
 _NUMBER = re.compile(
     r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
     r"|Infinity|NaN)"
@@ -73,7 +73,7 @@ def locate(text: str) -> Position:
 
 def is_blank(text: str) -> bool:
     """Whether there is nothing in ``text`` but white space and comments."""
-    match = _SKIP.match(text)
+    match = SKIP.match(text)
     return match is not None and match.end() == len(text)
 
 
@@ -122,7 +122,7 @@ class _Scanner:
         self._after(open_)
 
     def _word(self) -> None:
-        match = _BARE.match(self.text, self.at)
+        match = BARE.match(self.text, self.at)
         if match is None:
             found = self._next()
             raise self._malformed(
@@ -157,10 +157,10 @@ class _Scanner:
         line = self._line()
         character = self._next()
         if character in ('"', "'"):
-            name = _unescaped(self._string()[1:-1])
+            name = unescaped(self._string()[1:-1])
         else:
-            match = _BARE.match(self.text, self.at)
-            name = _unescaped(match[0]) if match else ""
+            match = BARE.match(self.text, self.at)
+            name = unescaped(match[0]) if match else ""
             if match is None or not _is_name(name):
                 raise self._malformed(
                     "the text ends too early; add the missing '}'"
@@ -179,7 +179,7 @@ class _Scanner:
         return inner
 
     def _string(self) -> str:
-        match = _STRING.match(self.text, self.at)
+        match = STRING.match(self.text, self.at)
         if match is None:
             raise self._malformed(
                 "this text has no closing quote on its line, or a backslash that means nothing; "
@@ -189,7 +189,7 @@ class _Scanner:
         return match[0]
 
     def _skip(self) -> None:
-        match = _SKIP.match(self.text, self.at)
+        match = SKIP.match(self.text, self.at)
         assert match is not None, "the pattern matches nothing, too"
         self.at = match.end()
         if self.text.startswith("/*", self.at):
@@ -210,7 +210,9 @@ def _is_name(name: str) -> bool:
     return name.replace("$", "_").replace("\u200c", "").replace("\u200d", "").isidentifier()
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
+    """The inside of a string, or a key, with its escapes replaced."""
+
     def character(match: re.Match[str]) -> str:
         if code := match[1] or match[2]:
             return chr(int(code, 16))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from commonplace.model.plugins import Setting
 
 
-_CHOICES = (
+CHOICES = (
     ("memory", "backend", "backend"),
     ("search", "sources", "source"),
     ("search", "chunking.strategy", "chunker"),
@@ -90,7 +90,7 @@ def _unknown(
     resolution: Resolution, absence: Callable[[str, str], str]
 ) -> Iterator[tuple[str, ConfigProblem]]:
     """What the configuration names and no plugin registers: the kind, and the problem."""
-    for section, key, kind in _CHOICES:
+    for section, key, kind in CHOICES:
         found = resolution.found.get(section, {}).get(key)
         if found is None or not found.value:
             continue
@@ -123,7 +123,7 @@ def _positions(root: Position) -> Iterator[tuple[Keys, Position]]:
         open_.extend(((*keys, key), below) for key, below in reversed(position.below.items()))
 
 
-_TELLTALE = re.compile(r"key$|token$|secret|passw|auth|credential", re.IGNORECASE)
+TELLTALE = re.compile(r"key$|token$|secret|passw|auth|credential", re.IGNORECASE)
 
 SEARCH = "agents.defaults.memorySearch"
 FLUSH = "agents.defaults.compaction"
@@ -174,7 +174,7 @@ def _parts(value: Mapping[Any, object]) -> dict[str, Any]:
     # A plugin may keep a key as plain text: its name gives it away.
     return {
         str(name): "(hidden)"
-        if isinstance(item, str) and _TELLTALE.search(str(name))
+        if isinstance(item, str) and TELLTALE.search(str(name))
         else shown(item)
         for name, item in value.items()
     }

@@ -155,7 +155,7 @@ def bash_script(catalog: Catalog) -> str:
     """The script for bash 3.2 and later."""
     options = [line for option in catalog.common for line in _bash_option("", option)]
     arguments = [f"        ' '*) takes=choice words='{_names(catalog)}' ;;"]
-    arguments.append(f"        'help 0') takes=choice words='{_names(catalog)}' ;;")
+    arguments.append(f"        'help 0') takes=choice words='{_names(catalog)} exit-codes' ;;")
     names = []
     common = [name for option in catalog.common for name in option.names]
     for command in catalog.commands:
@@ -235,7 +235,7 @@ def zsh_script(catalog: Catalog) -> str:
         specs += _zsh_positionals(command)
         lines = " \\\n".join(" " * 20 + spec for spec in ("_arguments -S $common", *specs))
         arguments.append(f"                {command.name})\n{lines}\n                    ;;")
-    helped = f"_arguments '1:command:({_names(catalog)})'"
+    helped = f"_arguments '1:command:({_names(catalog)} exit-codes)'"
     arguments.append(f"                help) {helped} ;;")
     common = [" " * 8 + spec for option in catalog.common for spec in _zsh_option(option)]
     text = _ZSH.replace("@HEAD@", _HEAD.replace("@SHELL@", "zsh"))
@@ -319,7 +319,7 @@ def fish_script(catalog: Catalog) -> str:
     about = _fish_quoted("Show the commands, or the arguments of one")
     at = _fish_at('""')
     lines.append(f"complete -c {PROGRAM} -n {at} -a help -d {about}")
-    lines.append(f"complete -c {PROGRAM} -n {_fish_at('help 0')} -a '{_names(catalog)}'")
+    lines.append(f"complete -c {PROGRAM} -n {_fish_at('help 0')} -a '{_names(catalog)} exit-codes'")
     for command in catalog.commands:
         lines += [_fish_option(command.name, option) for option in command.options]
         for place, argument in enumerate(command.positionals):

@@ -1,16 +1,19 @@
-"""``commonplace config``: show, check, locate and describe the configuration."""
+"""``commonplace config``: show, check, change, locate and describe the configuration."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonplace.cli.parser import UsageError
 from commonplace.cli.terminal import count
+from commonplace.errors import suggest
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator, Mapping
 
     from commonplace.cli.context import Context
+    from commonplace.config.change import Change
     from commonplace.config.reports import Explained
     from commonplace.config.resolve import Arguments
     from commonplace.config.settings import Settings
@@ -19,12 +22,14 @@ if TYPE_CHECKING:
 
 
 class ConfigCommand:
-    """Four actions on the configuration."""
+    """Four views of the configuration, and two changes to it."""
 
     name = "config"
-    summary = "Show the configuration, check it, list its files, print its schema"
+    summary = "Show, check and change the configuration; list its files, print its schema"
     examples = (
         "commonplace config show --changed",
+        "commonplace config set query.maxResults 10",
+        "commonplace config unset query.maxResults",
         "commonplace config check --config ./commonplace.json5",
         "commonplace config path",
         "commonplace config schema",
@@ -34,9 +39,25 @@ class ConfigCommand:
         """Add the arguments."""
         parser.add_argument(
             "action",
-            choices=("show", "check", "path", "schema"),
-            help="show: every setting with its origin; check: all errors at once; "
-            "path: the files that are read; schema: JSON Schema for editors",
+            choices=("show", "set", "unset", "check", "path", "schema"),
+            help="show: every setting with its origin; set, unset: change one key of a file, not "
+            "its comments; check: all errors at once; path: the files that are read; "
+            "schema: JSON Schema for editors",
+        )
+        parser.add_argument(
+            "key",
+            metavar="KEY",
+            nargs="?",
+            help="set, unset: the setting, in full or short: query.maxResults; show: only these",
+        )
+        parser.add_argument(
+            "value", metavar="VALUE", nargs="?", help="set: a word, a number, true, false or JSON"
+        )
+        parser.add_argument(
+            "--file",
+            metavar="FILE",
+            help="set, unset: the file to change, such as a workspace's commonplace.json5 "
+            "(default: your own file, or the one that --config names)",
         )
         parser.add_argument(
             "--changed", action="store_true", help="show: leave out settings at their default"
@@ -44,14 +65,122 @@ class ConfigCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Run the action."""
+        wanted = {"show": None, "set": 2, "unset": 1}.get(args.action, 0)
+        given = sum(word is not None for word in (args.key, args.value))
+        if wanted != given and (wanted is not None or given > 1):
+            words = ("no key", "a key", "a key and a value")[1 if wanted is None else wanted]
+            raise UsageError(
+                f"config {args.action} takes {words}",
+                hint=_HINTS.get(args.action, f"commonplace config {args.action}"),
+            )
+        if args.action in {"set", "unset"}:
+            return _change(args, context)
         if args.action == "show":
-            return _show(context, changed=args.changed)
+            return _show(context, changed=args.changed, key=args.key)
         if args.action == "check":
             return _check(context)
         return _path(context) if args.action == "path" else _schema(context)
 
 
-def _show(context: Context, *, changed: bool) -> int:
+_HINTS = {
+    "set": "commonplace config set query.maxResults 10; a value with blanks needs quotes",
+    "unset": "commonplace config unset query.maxResults",
+    "show": "commonplace config show query.maxResults",
+}
+
+
+def _change(args: Namespace, context: Context) -> int:
+    from commonplace.cli.context import plugin_host
+    from commonplace.config import paths
+    from commonplace.config.change import ConfigFile
+
+    named = context.config or paths.given(context.env, "COMMONPLACE_CONFIG")
+    file = ConfigFile(
+        args.file or named or paths.user_file(context.env),
+        env=context.env,
+        classes=context.section_classes(),
+        absence=plugin_host(context.env).absence,
+    )
+    agent = context.agent or ""
+    if args.action == "set":
+        change = file.set(args.key, args.value, agent=agent)
+    else:
+        change = file.unset(args.key, agent=agent)
+    notes = [*change.notes, *_elsewhere(change, context)]
+    if context.json:
+        hidden = "(hidden)" if change.secret else None
+        context.emit(
+            {
+                "file": change.file,
+                "key": change.key,
+                "before": change.before if change.before is None else hidden or change.before,
+                "after": change.after if change.after is None else hidden or change.after,
+                "changed": change.changed,
+                "notes": notes,
+            }
+        )
+        return 0
+    context.line(_done(change, args.action))
+    for note in notes:
+        context.note(note)
+    return 0
+
+
+def _done(change: Change, action: str) -> str:
+    """What was done, on one line; secrets are not shown."""
+    from json import dumps
+
+    from commonplace.cli.terminal import printable
+
+    def shown(value: object) -> str:
+        return "(hidden)" if change.secret else printable(dumps(value, ensure_ascii=False))
+
+    if not change.changed:
+        state = f"is {shown(change.after)} already" if action == "set" else "is not set"
+        return f"{change.key} {state} in {change.file}; nothing was changed"
+    if action == "unset":
+        was = "" if change.secret else f", which was {shown(change.before)},"
+        return f"Unset {change.key}{was} in {change.file}"
+    was = "" if change.before is None or change.secret else f" (was {shown(change.before)})"
+    return f"Set {change.key} to {shown(change.after)}{was} in {change.file}"
+
+
+def _elsewhere(change: Change, context: Context) -> list[str]:
+    """Where the setting comes from if that is not the file that was changed."""
+    from commonplace.config.reading import key_path
+    from commonplace.config.resolve import resolve
+
+    resolution = resolve(
+        workspace=context.workspace,
+        agent=context.agent,
+        config=context.config,
+        env=context.env,
+        sections=context.section_classes(),
+    )
+    if resolution.error is not None or resolution.problems:
+        return []
+    if change.file not in resolution.files:
+        if change.after is None:
+            return []
+        return [
+            f"{change.file} is not read here: pass it with --config, or set it in your own file"
+        ]
+    found = [found for section in resolution.found.values() for found in section.values()]
+    wanted = _spelt_alike(change.key)
+    for one in found:
+        if one.layer.file != change.file and _spelt_alike(key_path(one.keys)) == wanted:
+            verb = "counts now" if change.after is None else "has it too, and counts more"
+            return [f"{one.layer.file}:{one.layer.line_of(one.keys)} {verb}"]
+    return []
+
+
+def _spelt_alike(key: str) -> str:
+    """``key`` in the older of the two spellings that settings of searching have."""
+    start = "memory.search."
+    return f"agents.defaults.memorySearch.{key[len(start) :]}" if key.startswith(start) else key
+
+
+def _show(context: Context, *, changed: bool, key: str | None) -> int:
     from json import dumps
 
     from commonplace.cli.context import plugin_host
@@ -72,6 +201,8 @@ def _show(context: Context, *, changed: bool) -> int:
     )
     if changed:
         settings = tuple(item for item in settings if item.origin != "default")
+    if key:
+        settings = _matching(settings, key)
     if context.json:
         context.emit(
             {
@@ -149,6 +280,24 @@ def _row(key: str, value: object, origin: str, about: str) -> Explained:
     from commonplace.config.reports import Explained
 
     return Explained(key=key, value=value, origin=origin, about=about)
+
+
+def _matching(settings: tuple[Explained, ...], key: str) -> tuple[Explained, ...]:
+    """The settings that ``key`` means: in full, the end of a key, or an object of several."""
+    found = tuple(
+        item
+        for item in settings
+        if f".{item.key}".endswith(f".{key}") or f".{key}." in f".{item.key}."
+    )
+    if not found:
+        near = suggest(
+            key, [item.key.partition("memorySearch.")[2] or item.key for item in settings]
+        )
+        raise UsageError(
+            f"no setting is called {key!r}",
+            hint=f"did you mean {near}?" if near else "commonplace config show lists them",
+        )
+    return found
 
 
 def _check(context: Context) -> int:

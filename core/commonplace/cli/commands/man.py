@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import PROGRAM
+from commonplace.cli.parser import EXIT_CODES, PROGRAM
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -91,13 +91,6 @@ def _page(catalog: Catalog) -> Iterator[str]:
     for path, meaning in _FILES.items():
         yield from (".TP", f".I {_text(path)}", _text(meaning))
 
-
-EXIT_CODES = {
-    0: "done",
-    1: "failed, with the reason on standard error",
-    2: "the command line is not valid",
-    130: "interrupted",
-}
 
 _FILES = {
     "~/.config/commonplace/config.json5": f"the user's configuration; {PROGRAM} config path lists "

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.discovery import Kind
     from commonplace.host.host import PluginHost
+    from commonplace.index.builds import Cut
     from commonplace.index.manager import Arms
     from commonplace.model.documents import WatchedPath
     from commonplace.model.plugins import Mount, Registration
     from commonplace.model.search import Query
     from commonplace.protocols.managers import MemoryManager
-    from commonplace.protocols.parts import Source, WatchedSource
+    from commonplace.protocols.parts import Chunker, Source, WatchedSource
     from commonplace.resilience.breaker import CircuitBreaker
     from commonplace.text.analyse import Analyser
 
@@ -296,17 +297,21 @@ def _make_manager(
         manager: MemoryManager = registration.factory(context)
         return manager
 
+    from commonplace.index.builds import Cut, SharedChunking
     from commonplace.index.manager import IndexedMemoryManager
     from commonplace.index.planning import MissingSource
 
-    chunking = settings.search.chunking
-    chunker = host.chunker(chunking.strategy).factory(
-        ChunkerContext(
-            size=chunking.tokens * _CHARACTERS_PER_TOKEN,
-            overlap=chunking.overlap * _CHARACTERS_PER_TOKEN,
-            config=settings.plugin_config(chunking.strategy),
+    def make_chunker(cut: Cut) -> Chunker:
+        return host.chunker(cut.strategy).factory(
+            ChunkerContext(
+                size=cut.tokens * _CHARACTERS_PER_TOKEN,
+                overlap=cut.overlap * _CHARACTERS_PER_TOKEN,
+                config=settings.plugin_config(cut.strategy),
+            )
         )
-    )
+
+    chunking = settings.search.chunking
+    own = Cut(chunking.strategy, chunking.tokens, chunking.overlap)
     store = registration.factory(
         StoreContext(
             path=settings.index_path,
@@ -320,7 +325,8 @@ def _make_manager(
     return IndexedMemoryManager(
         store=store,
         sources=[*sources, *missing],
-        chunker=chunker,
+        chunker=make_chunker(own),
+        chunking=SharedChunking(f"{settings.index_path}.chunking", own, make_chunker),
         analyser=analyser,
         workspace=os.path.realpath(settings.workspace),
         embedding=embedding,

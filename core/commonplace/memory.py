@@ -72,6 +72,7 @@ class Memory:
         self.host = host
         self._clock = clock
         self._one_shot = one_shot
+        self._unasked = 0 if one_shot else settings.search.sync.embed_unasked
         self._on_sync = on_sync
         self._on_upload: UploadListener | None = None
         self._analyser = analyser_of(settings)
@@ -224,7 +225,7 @@ class Memory:
         result always means that nothing was found. Raises
         :class:`~commonplace.errors.ScopeDeniedError` if that chat may not search.
         """
-        limit = self.settings.search.query.max_results if max_results is None else max_results
+        limit = max_results if max_results is not None else self.settings.search.query.max_results
         if limit < 1 or not (timeout is None or timeout > 0):
             raise ValueError("max_results must be at least 1, and timeout more than 0 seconds")
         sync = self.settings.search.sync
@@ -350,11 +351,6 @@ class Memory:
             self._embedding.close()
         self.host.close()
 
-    @property
-    def _unasked(self) -> int:
-        """How many texts may be embedded in the background: none in a process that soon ends."""
-        return 0 if self._one_shot else self.settings.search.sync.embed_unasked
-
     def _service(self) -> SyncService:
         with self._opening:
             if self._closed:
@@ -368,6 +364,7 @@ class Memory:
                     embeds=partial(embeds, self.host, self.settings, self._embedding.service),
                     listener=self._on_sync,
                     clock=self._clock,
+                    shown_as=f"{self.settings.index_path}.watch",
                 )
             return self._sync_service
 

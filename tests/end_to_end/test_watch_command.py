@@ -114,3 +114,46 @@ def test_nothing_to_wait_for_is_said_at_once(sandbox: Sandbox) -> None:
     config.write_text("{memory: {search: {sync: {watch: false}}}}")
     ran = sandbox.run("watch", "--config", str(config))
     assert "watching is switched off in the configuration" in ran.failed_well()
+
+
+def test_status_of_another_process_sees_it_as_long_as_it_runs(sandbox: Sandbox) -> None:
+    def watchers() -> list[dict[str, Any]]:
+        found = json.loads(sandbox.run("status", "--json").went_well())["watchers"]
+        assert isinstance(found, list)
+        return found
+
+    with watching(sandbox) as seen:
+        seen.until(seen.watches)
+        (watcher,) = watchers()
+        assert watcher["pid"] == seen.process.pid
+        assert watcher["program"] == "commonplace watch"
+        assert f"by process {seen.process.pid} (commonplace watch) since 20" in (
+            sandbox.run("status").went_well()
+        )
+    assert watchers() == [], "it was killed"
+    assert not list(sandbox.state.rglob("*.watch-*"))
+
+
+def test_two_configurations_of_one_index_do_not_undo_each_other(sandbox: Sandbox) -> None:
+    other = sandbox.root / "other.json5"
+    other.write_text("{memory: {search: {chunking: {tokens: 40}}}}")
+    differs = "chunking.tokens is 200 here and 40 in the index"
+    with watching(sandbox) as seen:
+        seen.until(seen.watches)
+        note = sandbox.run("search", "walrus", "--config", str(other)).err
+        assert "chunking.tokens is 40 here and 200 in the index" in note
+        cut_again = json.loads(sandbox.run("index", "--json", "--config", str(other)).went_well())
+        assert (cut_again["updated"], cut_again["warnings"]) == (3, [])
+        sandbox.write("memory/new.md", "A narwhal.\n")
+        seen.until(lambda: any("1 added  memory/new.md" in line for line in seen.out))
+        seen.until(lambda: any(differs in line for line in seen.err))
+        assert not any("updated" in line for line in seen.out), "it gives way"
+    again = json.loads(sandbox.run("index", "--json", "--config", str(other)).went_well())
+    assert (again["updated"], again["unchanged"]) == (0, 4)
+    mine = json.loads(sandbox.run("index", "--json").went_well())
+    assert (mine["updated"], mine["unchanged"]) == (0, 4)
+    assert any(differs in line for line in mine["warnings"])
+    assert json.loads(sandbox.run("index", "--force", "--json").went_well())["warnings"] == []
+    theirs = json.loads(sandbox.run("index", "--json", "--config", str(other)).went_well())
+    assert theirs["updated"] == 0
+    assert any("--force" in line for line in theirs["warnings"])

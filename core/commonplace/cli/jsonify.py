@@ -165,6 +165,7 @@ def status_json(status: Status) -> dict[str, Any]:
         "configFiles": status.config_files,
         **(left_out_json(status.left_out) if status.left_out is not None else {}),
         "sync": status.sync_state,
+        "watchers": status.watchers,
         "notes": status.information,
         "warnings": status.notices,
         "problems": status.problems,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from commonplace.embedding.service import (
 )
 from commonplace.errors import CommonplaceError
 from commonplace.model.documents import Finding, Fix
-from commonplace.model.reports import Status, SyncReport
+from commonplace.model.reports import Status, SyncReport, WatchingProcess
 from commonplace.model.search import Fallback
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth
@@ -99,6 +100,18 @@ def status_of(
         findings=tuple(findings),
         information=health.information,
         left_out=left_out_of(settings) if "memory" in search.sources else None,
+        watchers=_watchers(settings.index_path),
+    )
+
+
+def _watchers(index_path: str) -> tuple[WatchingProcess, ...]:
+    """The other processes that watch; this one's own state is known better."""
+    from commonplace.resilience.lock import present
+
+    return tuple(
+        WatchingProcess(pid=holder.pid, since=holder.since, program=holder.program)
+        for holder in present(f"{index_path}.watch")
+        if holder.pid != os.getpid()
     )
 
 
@@ -141,6 +154,7 @@ def _status_of_backends(
 
 def _pending_warnings(pending: SyncReport) -> list[str]:
     warnings = [f"{absent.root}: {absent.reason}" for absent in pending.absent_roots]
+    warnings += [pending.cut] if pending.cut else []
     if pending.rebuilding is not None:
         done, total = pending.rebuilding
         warnings.insert(

@@ -1,19 +1,25 @@
-"""Builds of an index: their identity, and which one a sync writes to."""
+"""Builds of an index: their identity, how their notes are cut, and which one a sync writes to."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from commonplace.errors import CommonplaceError
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from commonplace.model.documents import Build
-    from commonplace.protocols.parts import Source, Store
+    from commonplace.protocols.parts import Chunker, Source, Store
     from commonplace.text.analyse import Analyser
 
 
 _WORKSPACE = " workspace="
 _FORCED = "forced="
+
+_MOST_CUTS = 8  # settings that one index was cut by; older ones count as new again
 
 _KEPT_SECONDS = 86_400
 """How long an interrupted ``--force`` can be continued; an older build is not reused."""
@@ -146,3 +152,84 @@ def _can_continue(build: Build, now: float) -> bool:
 def _tokenizer(identity: str) -> str:
     words = identity.partition(_WORKSPACE)[0].split(" ")
     return next((word for word in words if word.startswith("tokenizer=")), "")
+
+
+class Cut(NamedTuple):
+    """The settings below ``chunking`` by which notes are cut into chunks."""
+
+    strategy: str
+    tokens: int
+    overlap: int
+
+
+class SharedChunking:
+    """Lets processes that share an index cut it in one way, whatever their settings.
+
+    A file beside the index, ``record``, has a line for each :class:`Cut` that it was made by; the
+    first one is in use. A cut that is new to the index replaces it with the next whole sync, as
+    when a user changes a setting. One that was replaced before gives way: else two configurations
+    would undo each other's index for ever. ``make`` makes the chunker of a cut.
+    """
+
+    def __init__(self, record: str, own: Cut, make: Callable[[Cut], Chunker]) -> None:
+        self._record = record
+        self._own = own
+        self._make = make
+        self._made: dict[Cut, Chunker] = {}
+
+    def choose(
+        self, *, writes: bool = True, whole: bool = False, force: bool = False
+    ) -> tuple[Chunker, str]:
+        """The chunker to use, and a line for the user if it is not that of the settings.
+
+        ``writes`` says that the index is synced, ``whole`` that all of it is, and ``force`` that it
+        is rebuilt, so that the settings replace whatever is in use.
+        """
+        known = self._read()
+        if not known or known[0] == self._own:
+            return self._taken(known, write=writes and not known)
+        if force or (whole and self._own not in known):
+            return self._taken(known, write=True)
+        try:
+            chunker = self._chunker(known[0])
+        except CommonplaceError:  # its plugin is not installed here
+            return self._taken(known, write=whole)
+        return chunker, self._difference(known)
+
+    def _taken(self, known: Sequence[Cut], *, write: bool) -> tuple[Chunker, str]:
+        if write:
+            from commonplace.dirs import write_whole
+
+            cuts = [self._own, *(cut for cut in known if cut != self._own)]
+            lines = [" ".join(map(str, cut)) for cut in cuts[:_MOST_CUTS]]
+            with suppress(OSError):  # where nothing can be written, the index cannot be either
+                write_whole(self._record, "\n".join(lines) + "\n")
+        return self._chunker(self._own), ""
+
+    def _difference(self, known: Sequence[Cut]) -> str:
+        names = zip(Cut._fields, self._own, known[0], strict=True)
+        words = ", ".join(
+            f"chunking.{name} is {here} here and {there} in the index"
+            for name, here, there in names
+            if here != there
+        )
+        if self._own not in known:
+            return f"{words}: `commonplace index` cuts the notes again"
+        return (
+            f"{words}, which another configuration shares: set the same in both, give one of them "
+            "an index of its own (store.path), or run `commonplace index --force`"
+        )
+
+    def _chunker(self, cut: Cut) -> Chunker:
+        if cut not in self._made:
+            self._made[cut] = self._make(cut)
+        return self._made[cut]
+
+    def _read(self) -> list[Cut]:
+        """The cuts of the record; none if there is no record, or one that cannot be read."""
+        try:
+            with open(self._record, encoding="utf-8") as file:
+                rows = [line.split() for line in file]
+            return [Cut(strategy, int(tokens), int(overlap)) for strategy, tokens, overlap in rows]
+        except (OSError, ValueError):
+            return []

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from commonplace.embedding.service import EmbeddingService
+    from commonplace.index.builds import SharedChunking
     from commonplace.model.documents import Finding, StoreHealth
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import KeywordQuery, Phrase, Query, StoredChunk, Where
@@ -59,17 +60,19 @@ _USUAL_ARMS = Arms()
 class IndexedMemoryManager:
     """A :class:`~commonplace.plugin.MemoryManager` over any :class:`~commonplace.plugin.Store`.
 
-    ``sources`` are all that are searched; what the index holds of others is removed.
+    ``sources`` are all that are searched; what the index holds of others is removed. ``chunking``
+    says when another chunker than ``chunker`` is used.
     """
 
     capabilities: ClassVar[frozenset[str]] = frozenset({"eager"})
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of one engine
         self,
         *,
         store: Store,
         sources: Sequence[Source | MissingSource],
         chunker: Chunker,
+        chunking: SharedChunking | None = None,
         analyser: Analyser,
         workspace: str = "",
         embedding: Callable[[], EmbeddingService | None] = lambda: None,
@@ -86,6 +89,7 @@ class IndexedMemoryManager:
         self._sync = IndexSync(
             store, self._sources, configured, chunker, analyser, self._identity, clock_ns
         )
+        self._chunking = chunking
         self._embedding = embedding
         self._wanted = arms
         self._sync_lock = allocate_lock()
@@ -142,8 +146,9 @@ class IndexedMemoryManager:
 
     def pending(self) -> SyncReport:
         """Compare stamps and count; opens no file, writes nothing."""
-        scans = self._sync.scan(eager=False)
-        return with_scans(self._sync.pending(scans), scans)
+        sync, cut = self._agreed(writes=False)
+        scans = sync.scan(eager=False)
+        return with_scans(sync.pending(scans), scans).replace(cut=cut)
 
     def maintain(
         self,
@@ -164,18 +169,20 @@ class IndexedMemoryManager:
         started = time.monotonic()
         options = SyncOptions(force, at_most, eager or force, deadline, progress, wait)
         with _held(self._sync_lock, deadline):
-            scans = self._sync.scan(eager=options.eager)
+            sync, cut = self._agreed(whole=at_most is None, force=force)
+            scans = sync.scan(eager=options.eager)
             try:
-                report = self._sync.sync(scans, options)
+                report = sync.sync(scans, options)
             except IndexCorruptError:  # the store sets it aside and starts a new one
-                report = self._sync.sync(scans, options)
+                report = sync.sync(scans, options)
         if not embed and report.added and not report.known and self._wanted.vector:
             self._embed_from_cache(wait)
         if embed:
             # Not under the first lock: embedding may take long, and searches must not wait for it.
             with _held(self._embed_lock, deadline):
                 report = self._embed(report, options)
-        return with_scans(report, scans).replace(seconds=time.monotonic() - started)
+        seconds = time.monotonic() - started
+        return with_scans(report, scans).replace(seconds=seconds, cut=cut)
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
         """The store's health, or why it is unavailable."""
@@ -201,7 +208,7 @@ class IndexedMemoryManager:
             self._store,
             store,
             self._identity,
-            self._sync.fingerprints(),
+            self._agreed(writes=False)[0].fingerprints(),
             maintain=partial(self.maintain, deadline=NEVER),
             rebuild=rebuild,
             now=self._sync.clock_ns() / 1e9,
@@ -217,6 +224,13 @@ class IndexedMemoryManager:
     def close(self) -> None:
         """Close the store."""
         self._store.close()
+
+    def _agreed(self, **options: bool) -> tuple[IndexSync, str]:
+        """What syncs, by the chunker that all who share the index use; and a line if not ours."""
+        if self._chunking is None:
+            return self._sync, ""
+        chunker, cut = self._chunking.choose(**options)
+        return self._sync._replace(chunker=chunker), cut
 
     def _vectors(self) -> VectorStore | None:
         return cast("VectorStore", self._store) if "vectors" in self._store.capabilities else None
@@ -327,8 +341,7 @@ def vector_arm(
 ) -> Arm:
     """The best ``limit`` chunks by cosine; empty, with a note, where there is no query vector.
 
-    Where nothing is embedded the note says how to embed it, unless there are so few chunks that
-    that is done unasked.
+    Where nothing is embedded the note says what does it: a command, or the background.
 
     A quarter of the time that is left, at most 5 seconds, is reserved for the search itself.
     Chunks that lack a quoted phrase of the query, or contain a word it excludes, are left out;

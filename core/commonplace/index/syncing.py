@@ -338,7 +338,8 @@ def _notes(report: SyncReport, hindrance: str) -> tuple[str, ...]:
         or report.deferred
     ):
         return report.empty or (NO_NOTES,)
-    notes = [f"{failed.root or 'notes'}: {failed.reason}" for failed in report.failed_roots]
+    notes = [report.cut] if report.cut else []
+    notes += [f"{failed.root or 'notes'}: {failed.reason}" for failed in report.failed_roots]
     notes += [f"{path} could not be read: {reason}" for path, reason in report.unreadable]
     if report.remaining and report.rebuilding is not None:
         done, size = report.rebuilding

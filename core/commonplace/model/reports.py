@@ -88,7 +88,8 @@ class SyncReport(Record):
     ``opened`` counts files whose bytes were read. ``seconds`` is wall time.
     ``notices`` are lines about what the store repaired or cannot do; ``kept`` is False where
     the index was to outlive this process, and will not. ``empty`` says what sources without any
-    document looked for.
+    document looked for. ``cut`` says how the index is cut, where that is not as this process's
+    settings say.
     """
 
     added: int = 0
@@ -112,6 +113,7 @@ class SyncReport(Record):
     rebuilding: tuple[int, int] | None = None
     deferred: int = 0
     empty: tuple[str, ...] = ()
+    cut: str = ""
 
     @property
     def changed(self) -> bool:
@@ -134,6 +136,14 @@ class BackendState(Record):
     retry_in: float = 0.0
 
 
+class WatchingProcess(Record):
+    """A process that watches the notes, ``since`` (epoch seconds); ``program`` is what it runs."""
+
+    pid: int
+    since: float
+    program: str = ""
+
+
 class Status(Record):
     """The condition of one agent's memory, for people, scripts and agents.
 
@@ -147,7 +157,8 @@ class Status(Record):
     far as is known without asking, and ``fallback`` says in whose place. ``search_mode`` is
     ``hybrid``, ``vector`` or ``keyword``. ``providers`` are those configured, ``spaces`` all that
     the index holds vectors in, each with how much it covers. ``links`` are the chain of backends.
-    ``sync_state`` tells what syncs the index in this process, if anything has.
+    ``sync_state`` tells what syncs the index in this process, if anything has, and ``watchers``
+    which other processes on this machine watch the notes.
     ``findings`` are the results of a deep check, good or not; their fixes work as long as the
     memory is open. ``information`` are lines of the backend on what works. ``left_out`` counts what
     of the workspace is not searched.
@@ -184,6 +195,7 @@ class Status(Record):
     findings: tuple[Finding, ...] = ()
     information: tuple[str, ...] = ()
     left_out: LeftOut | None = None
+    watchers: tuple[WatchingProcess, ...] = ()
 
 
 class LeftOut(Record):

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 from commonplace.dirs import make_private_folder
@@ -26,6 +27,7 @@ _POLL_SECONDS = 0.02
 _PATIENCE_SECONDS = 1.0
 """Seconds of waiting before progress says what for."""
 _NAME_LENGTH = 60
+_NUMBERS = count(1)
 
 
 class Holder(NamedTuple):
@@ -137,6 +139,14 @@ class Lease:
             self.descriptor = None
             self._unsign()
             _unlock(descriptor)
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Hold it for as long as this process does something, whichever thread ends that."""
+        make_private_folder(os.path.dirname(os.path.abspath(self._path or "")))
+        self._since = self._wall()
+        with self.processes(0):
+            yield
 
     def check(self) -> None:
         """Raise :class:`~commonplace.errors.CallerError` unless this thread holds the lease."""
@@ -289,6 +299,47 @@ def waited_for(
                 )
             held = stack.enter_context(hold(wait - patience))
         yield held
+
+
+class Presence:
+    """Shows other processes that this one does something, until :meth:`end` or its own end.
+
+    ``base`` is a path and what is done, such as ``main.sqlite.watch``: the files beside it that
+    begin so are locked, so that those of a process that was killed are known for what they are.
+    """
+
+    def __init__(self, base: str) -> None:
+        self._path = f"{base}-{os.getpid()}-{next(_NUMBERS)}"
+        self._lease = Lease(self._path)
+        self._held = ExitStack()
+
+    def begin(self) -> None:
+        """Show it; where no file can be written, it is not shown."""
+        with suppress(OSError, IndexBusyError):
+            self._held.enter_context(self._lease.shown())
+
+    def end(self) -> None:
+        """Show it no more; ending twice is fine."""
+        self._held.close()
+        with suppress(OSError):
+            os.unlink(self._path)
+
+
+def present(base: str) -> tuple[Holder, ...]:
+    """The processes that show ``base`` now, the oldest first; deletes what others left."""
+    folder, name = os.path.split(base)
+    found = []
+    with suppress(OSError):
+        for file in sorted(os.listdir(folder)):
+            path = os.path.join(folder, file.removesuffix(".pid"))
+            if not (file.startswith(f"{name}-") and file.endswith(".pid")):
+                continue
+            if (holder := Lease(path).holder()) is not None:
+                found.append(holder)
+                continue
+            with suppress(OSError):
+                os.unlink(path)
+    return tuple(sorted(found, key=lambda holder: holder.since))
 
 
 def _named(holder: Holder | None) -> str:

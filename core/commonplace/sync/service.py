@@ -17,6 +17,7 @@ from commonplace.errors import (
 from commonplace.host.events import logger
 from commonplace.model.reports import SyncEvent, SyncOutcome, SyncReport, SyncState
 from commonplace.resilience.deadline import Deadline
+from commonplace.resilience.lock import Presence
 from commonplace.sync.queue import SyncQueue, SyncRequest, SyncWorker
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class SyncService:
     there is a provider: in the background, embedding is done on a thread of its own, as it may take
     hours for which no changed note must wait. Apart from that ``sync`` is never called twice at
     once. ``listener`` is called with the event of each sync, on the thread that ran it. No thread
-    runs before a trigger needs it.
+    runs before a trigger needs it. While it watches, other processes see ``shown_as``, a path.
     """
 
     def __init__(
@@ -98,8 +99,10 @@ class SyncService:
         embeds: Callable[[], bool] = lambda: False,
         listener: SyncListener | None = None,
         clock: Callable[[], float] = time.time,
+        shown_as: str = "",
     ) -> None:
         self._settings = settings
+        self._presence = Presence(shown_as) if shown_as else None
         self._sync = sync
         self._listener = listener
         self._clock = clock
@@ -137,6 +140,8 @@ class SyncService:
                 self._watcher = make(self._worker.notice)
                 self._watcher.start()
             self._watches = True
+            if self._presence is not None:
+                self._presence.begin()
         self._worker.every(seconds)
         # Only now: what changes during this sync is noticed.
         self._ask(SyncRequest(("start",)))
@@ -223,6 +228,8 @@ class SyncService:
             watcher = self._watcher
         if watcher is not None:
             watcher.stop()
+        if self._presence is not None:
+            self._presence.end()
         deadline = Deadline.after(_CLOSE_SECONDS)
         for worker in (self._worker, self._embedder):
             if (left := worker.close(deadline.remaining())) is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.errors import CallerError, IndexBusyError, IndexReadOnlyError
-from commonplace.resilience.lock import Holder, Lease, waited_for
+from commonplace.resilience.lock import Holder, Lease, Presence, present, waited_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -394,3 +394,56 @@ def test_a_lock_file_behind_a_link_is_refused(path: str, tmp_path: Path) -> None
     with pytest.raises(IndexReadOnlyError), Lease(path).held(0):
         pass
     assert not (tmp_path / "elsewhere").exists()
+
+
+SHOWN = """
+import sys
+from commonplace.resilience.lock import Presence
+base, *sys.argv = sys.argv[1:]
+shown = Presence(base)
+shown.begin()
+print("held", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_process_is_present_until_it_ends(tmp_path: Path) -> None:
+    base = str(tmp_path / "index.watch")
+    assert present(base) == ()
+    process = subprocess.Popen(
+        [sys.executable, "-c", SHOWN, base, "commonplace", "watch"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        (holder,) = present(base)
+        assert (holder.pid, holder.program) == (process.pid, "commonplace watch")
+        process.kill()
+    assert os.listdir(tmp_path), "a killed process takes nothing with it"
+    assert present(base) == ()
+    assert os.listdir(tmp_path) == []
+
+
+def test_two_of_one_process_are_distinct_and_end_on_any_thread(tmp_path: Path) -> None:
+    base = str(tmp_path / "new" / "index.watch")
+    one, two = Presence(base), Presence(base)
+    one.begin()
+    two.begin()
+    assert [holder.pid for holder in present(base)] == [os.getpid()] * 2
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(one.end).result()
+    assert len(present(base)) == 1
+    two.end()
+    two.end()
+    assert present(base) == ()
+
+
+def test_where_nothing_can_be_written_nothing_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    shown = Presence(str(tmp_path / "file" / "index.watch"))
+    shown.begin()
+    shown.end()
+    assert present(str(tmp_path / "file" / "index.watch")) == ()

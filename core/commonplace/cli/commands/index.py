@@ -124,7 +124,7 @@ def _embedding(done: Embedding) -> str:
 
 def warnings_of(report: SyncReport) -> list[str]:
     """What a sync could not do, in lines."""
-    lines = list(report.notices)
+    lines = [*report.notices, *([report.cut] if report.cut else [])]
     if not (report.unchanged or report.added or report.updated or report.hidden):
         from commonplace.index.syncing import NO_NOTES
 

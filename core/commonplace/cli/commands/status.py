@@ -104,6 +104,7 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     if status.deferred:
         words = f"{count(status.deferred, 'conversation')}, too little to be indexed yet"
         yield "Grown since", words
+    yield from _watchers(status)
     if status.sync_state is not None:
         yield from _sync_state(status.sync_state)
     yield from _searched(status)
@@ -140,6 +141,13 @@ def _fallback(status: Status) -> Iterator[tuple[str, str]]:
     if fallback.reason not in shown:
         words += f"{_since(fallback.since)}: {fallback.reason}"
     yield "Fallback", words
+
+
+def _watchers(status: Status) -> Iterator[tuple[str, str]]:
+    """The other processes that watch the notes."""
+    for watcher in status.watchers:
+        program = f" ({watcher.program})" if watcher.program else ""
+        yield "Watched", f"by process {watcher.pid}{program}{_since(watcher.since)}"
 
 
 def _sync_state(state: SyncState) -> Iterator[tuple[str, str]]:

@@ -29,6 +29,7 @@ from commonplace.model.reports import (
     SyncOutcome,
     SyncReport,
     SyncState,
+    WatchingProcess,
 )
 from commonplace.model.search import Fallback, SearchResult, UnknownWord
 from commonplace.sample import copy_workspace
@@ -68,6 +69,7 @@ STATUS = Status(
     providers=(ProviderState(id="p", role="primary", state="ready", since=AT),),
     spaces=(SpaceInfo("s", 3, 1, 1),),
     links=(BackendState(id="builtin", state="serving", since=AT),),
+    watchers=(WatchingProcess(pid=7, since=1.0, program="commonplace watch"),),
     sync_state=SyncState(
         since=AT, due_in=1.5, last=SyncOutcome(at=AT, reasons=("watch",), failing_since=AT)
     ),

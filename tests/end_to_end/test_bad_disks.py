@@ -174,7 +174,7 @@ def test_a_disk_without_room_for_an_index(sandbox: Sandbox) -> None:
         # Nothing is indexed, so that "no matches" would be a lie.
         assert str(sandbox.state) in sandbox.run("search", "walrus", program=program).failed_well()
     assert "43 added" in sandbox.run("index").went_well()
-    assert sandbox.derived() == ["index", "index.lock"]
+    assert sandbox.derived() == ["index", "index.chunking", "index.lock"]
 
 
 def test_a_disk_that_is_full_still_answers_from_the_index(sandbox: Sandbox) -> None:

@@ -222,7 +222,9 @@ class History(RuleBasedStateMachine):
 
     @rule(tokens=st.sampled_from((25, 60, 200)), strategy=st.sampled_from(("markdown", "lines")))
     def cut_otherwise(self, tokens: int, strategy: str) -> None:
-        """Another chunking is configured."""
+        """Another chunking is configured, for all who use the index."""
+        for record in self.root.rglob("*.chunking"):
+            record.unlink()
         chunking = {"tokens": tokens, "overlap": tokens // 5, "strategy": strategy}
         self.search["chunking"] = chunking
         self.reopen()

@@ -115,7 +115,7 @@ def goes_on(sandbox: Sandbox) -> None:
     assert search.went_well().count("memory/many/") == 20
     sandbox.run("index").went_well()
     assert rows(sandbox.index) == rows_from_scratch(sandbox)
-    assert sandbox.derived() == ["index", "index.lock"]
+    assert sandbox.derived() == ["index", "index.chunking", "index.lock"]
 
 
 def moments(seed: int, most: int, count: int) -> list[int]:

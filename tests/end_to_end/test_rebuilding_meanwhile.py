@@ -124,7 +124,7 @@ def test_a_rebuild_that_is_killed_is_continued(filled: Sandbox) -> None:
     assert [one["name"] for one in fixed["fixes"]] == ["index"]
     assert filled.run("search", "walrus").went_well() == answer
     assert filled.notes() == before
-    assert filled.derived() == ["index", "index.lock"]
+    assert filled.derived() == ["index", "index.chunking", "index.lock"]
 
 
 def test_a_file_of_an_older_schema_is_migrated_whenever_that_is_killed(filled: Sandbox) -> None:

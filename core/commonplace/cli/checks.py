@@ -194,7 +194,7 @@ def _notes(memory: Memory) -> Iterator[Finding]:
             "warning",
             "notes",
             f"no notes in {workspace}",
-            Fix("write MEMORY.md or memory/YYYY-MM-DD.md there, or name another --workspace"),
+            Fix("write a note (a .md file) there, or name another folder with --workspace"),
         )
 
 

@@ -6,8 +6,9 @@ import apsw
 import pytest
 
 from commonplace.errors import IndexNewerError
+from commonplace.model.search import Where
 from commonplace.testing import make_put, publish, search
-from commonplace.testing.base import held, words
+from commonplace.testing.base import held, words, write
 from commonplace_sqlite import schema
 from commonplace_sqlite.checking import set_aside_before
 
@@ -86,6 +87,25 @@ def test_an_older_file_is_migrated_when_it_is_opened(
     assert new.health().notices == ()
     new.close()
     assert version_and_rows(path) == (NOW + 2, [1])
+
+
+def test_a_file_from_before_there_were_tags_gets_a_column_for_them(
+    open_store: Callable[..., SqliteStore], path: str
+) -> None:
+    old = open_store()
+    build = publish(old, make_put("a.md", "ant"))
+    old.close()
+    connection = apsw.Connection(path)
+    connection.execute(f"ALTER TABLE document_{build.id} DROP COLUMN tags")
+    connection.pragma("user_version", 1)
+    connection.close()
+    new = open_store()
+    assert search(new, words("ant"), Where(tags=("zoo",))) == []
+    assert len(search(new, words("ant"), Where(not_tags=("zoo",)))) == 1
+    write(new, make_put("b.md", "ant", tags=("zoo",)))
+    assert [found.chunk.path for found in search(new, words("ant"), Where(tags=("zoo",)))] == [
+        "b.md"
+    ]
 
 
 @pytest.mark.parametrize("broken", [fail, fill_table])

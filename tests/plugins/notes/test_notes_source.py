@@ -131,3 +131,38 @@ def test_every_reference_of_a_scan_can_be_read(workspace: Path) -> None:
     documents = {path: read(source, path).text for path in refs(source)}
     assert documents["memory/two\nlines.md"] == "two\nlines.md"
     assert len(documents) == 10
+
+
+def test_a_folder_taken_as_it_is_is_the_agents_own(tmp_path: Path) -> None:
+    folder = tmp_path / "vault"
+    (folder / "daily").mkdir(parents=True)
+    (folder / "daily" / "2026-01-31.md").write_text("---\ntags: [a/b]\n---\ntext")
+    (folder / "b.markdown").write_text("---\ntitle: B\naliases: [C]\ndate: 2026-02-01\n---\n")
+    source = NotesSource(str(folder))
+    dated, other = read(source, "daily/2026-01-31.md"), read(source, "b.markdown")
+    assert (dated.trust, dated.day, dated.tags) == ("memory", date(2026, 1, 31), ("a", "a/b"))
+    assert (other.title, other.names, other.day) == ("B", ("C",), date(2026, 2, 1))
+    assert source.watched() == (WatchedPath(str(folder), suffix=SUFFIXES),)
+
+
+def test_what_a_workspace_is_is_found_out_by_every_scan(tmp_path: Path) -> None:
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws" / "a.md").write_text("a")
+    source = NotesSource(str(tmp_path / "ws"))
+    assert set(refs(source)) == {"a.md"}
+    (tmp_path / "ws" / "memory").mkdir()
+    assert set(refs(source)) == set()
+    assert source.scan().empty[0].startswith("there are no notes yet: looked for MEMORY.md")
+    assert source.watched()[0] == WatchedPath(
+        str(tmp_path / "ws" / "MEMORY.md"), recursive=False, suffix=".md"
+    )
+    (tmp_path / "ws" / "memory").rmdir()
+    assert set(refs(source)) == {"a.md"}
+
+
+def test_text_of_no_known_encoding_is_an_error(workspace: Path) -> None:
+    source = NotesSource(str(workspace))
+    (workspace / "MEMORY.md").write_bytes("привет, как дела".encode("cp1251"))
+    with pytest.raises(OSError, match="save it as UTF-8") as caught:
+        source.read(refs(source)["MEMORY.md"])
+    assert caught.value.errno == errno.EILSEQ

@@ -134,7 +134,7 @@ def _what_next(context: Context, folder: str, config: str) -> None:
         f"  commonplace get {option} memory/2026-10-07.md --from 5 --lines 8",
         f"  commonplace status {option}",
         "",
-        "and on your own notes (a folder with MEMORY.md or memory/*.md):",
+        "and on your own notes (any folder of Markdown):",
         '  commonplace search --workspace DIR "what did we decide about backups?"',
         "",
         f"All files of the demo are in {folder}; delete it when you are done.",

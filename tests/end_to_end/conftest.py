@@ -56,7 +56,11 @@ class Sandbox:
         self.workspace = root / "workspace"
         self.state = root / "state"
         self.env = {
-            **{name: value for name, value in os.environ.items() if not name.startswith(_SET)},
+            **{
+                name: value
+                for name, value in os.environ.items()
+                if not name.startswith(_SET) and not name.endswith("_API_KEY")
+            },
             "HOME": str(root / "home"),
             "COMMONPLACE_STATE_DIR": str(self.state),
             "COMMONPLACE_CACHE_DIR": str(root / "cache"),

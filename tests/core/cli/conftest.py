@@ -38,7 +38,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     home.mkdir()
     for name in list(os.environ):
-        if name.startswith(("COMMONPLACE_", "OPENCLAW_", "XDG_")):
+        if name.startswith(("COMMONPLACE_", "OPENCLAW_", "XDG_")) or name.endswith("_API_KEY"):
             monkeypatch.delenv(name)
     for name in ("NO_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)

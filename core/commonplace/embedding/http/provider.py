@@ -75,7 +75,8 @@ class Endpoint:
         host = self.host
         if host in _THIS_MACHINE or host.endswith(".localhost"):
             return True
-        return host.startswith("127.") and host.replace(".", "").isdigit()
+        digits = host.split(".")
+        return digits[0] == "127" and len(digits) <= 4 and all(map(str.isdecimal, digits))
 
     @property
     def is_local(self) -> bool:

@@ -89,3 +89,40 @@ def test_any_text_is_an_endpoint_or_a_typed_error(text: str) -> None:
 )
 def test_whether_a_host_is_near(host: str, local: bool) -> None:
     assert Endpoint("p", f"http://{host}:1/v1").is_local is local
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        ("localhost", True),
+        ("LOCALHOST", True),
+        ("api.localhost", True),
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("[::1]", True),
+        ("10.1.2.3", False),
+        ("192.168.0.9", False),
+        ("gpu", False),
+        ("gpu.local", False),
+        ("127.0.0.1.example.com", False),
+        ("127.0.0.1.5", False),
+        ("localhost.example.com", False),
+        ("notlocalhost", False),
+    ],
+)
+def test_whether_a_host_is_this_machine(host: str, loopback: bool) -> None:
+    assert Endpoint("p", f"http://{host}:1/v1").is_loopback is loopback
+
+
+@pytest.mark.parametrize(
+    ("url", "server"),
+    [
+        ("https://user:pw@host.test/v1/x?key=k", "https://host.test"),
+        ("https://host.test:443/v1", "https://host.test"),
+        ("http://host.test:8080", "http://host.test:8080"),
+        ("http://host.test/host.test/v1", "http://host.test"),
+        ("http://[::1]:1/v1", "http://[::1]:1"),
+    ],
+)
+def test_the_server_of_an_address(url: str, server: str) -> None:
+    assert Endpoint("p", url).server == server

@@ -58,6 +58,7 @@ ENDS: list[tuple[str, str, int]] = [
     ("recall --workspace {ws}", "", DONE),
     ("completion bash", "", DONE),
     ("man", "", DONE),
+    ("init {ws}", "", DONE),
     ("index --workspace {ws}", OFF, DONE),
     ("search walrus --workspace {ws}", OFF, DONE),
     ("status --workspace {ws}", OFF, DONE),

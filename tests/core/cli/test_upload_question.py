@@ -61,7 +61,7 @@ def test_what_is_said_and_not_asked(upload: Upload, options: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("streams", [(StringIO, Terminal), (Terminal, StringIO)])
-def test_without_a_terminal_nobody_is_asked(
+def test_without_a_terminal_there_is_no_question(
     streams: tuple[type[StringIO], type[StringIO]],
 ) -> None:
     err, source = streams[0](), streams[1]("n\n")

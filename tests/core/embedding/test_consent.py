@@ -36,7 +36,7 @@ class Listener:
 def gate(tmp_path: Path) -> Callable[..., UploadGate]:
     """Makes gates of one state folder, each as in a process of its own."""
 
-    def make(answer: bool | str | None = "nobody", **given: Any) -> UploadGate:
+    def make(answer: bool | str | None = "silent", **given: Any) -> UploadGate:
         listener = None if isinstance(answer, str) else Listener(answer)
         asked = {"provider": "vendor", "host": HOST, "key": "VENDOR_KEY", **given}
         return UploadGate(record_path(str(tmp_path)), listener=listener, clock=lambda: 5.0, **asked)
@@ -155,7 +155,7 @@ def test_a_query_does_not_wait_for_an_answer_to_another_question(
             searching.check(1, query=True)
         return False
 
-    indexing = gate("nobody")
+    indexing = gate("silent")
     with pytest.raises(UnavailableError, match="you said no"):
         type(indexing)(indexing.path, "vendor", HOST, listener=answer).check(300)
     assert asked(searching) == []

@@ -44,8 +44,8 @@ _PART = "note: memory/2026-10-12.md: lines 3 to 10 of 15\n"
 
 
 def test_its_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    (block,) = _blocks("python")
-    exec(compile(block, "README.md", "exec"), {})
+    for block in _blocks("python"):
+        exec(compile(block, "README.md", "exec"), {})
     shown = capsys.readouterr().out
     assert "MEMORY.md#L" in shown
     assert "# What to remember always" in shown

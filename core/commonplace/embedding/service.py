@@ -130,6 +130,11 @@ class EmbeddingService:
             return False
         return primary.state().since is None
 
+    def may_embed_unasked(self) -> bool:
+        """Whether the user named the primary, has agreed to it, or it is on this machine."""
+        gate = self.primary.gate if self.primary is not None else None
+        return gate is None or gate.is_open() or (gate.named and not gate.refusal)
+
     def candidates(
         self, spaces: Sequence[SpaceInfo]
     ) -> Iterator[tuple[GuardedProvider, SpaceInfo | None, Fallback | None]]:

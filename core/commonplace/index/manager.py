@@ -358,10 +358,10 @@ def vector_arm(
         if held is None or not held.chunks:
             return _empty(asked.reason, asked)
         notes = "1 note" if held.documents == 1 else f"{held.documents} notes"
-        todo = f"run `commonplace index` to embed {notes}"
-        if held.chunks <= at_most_unasked:
-            todo = f"{notes} are being embedded in the background"
-        return _empty(f"{asked.reason}: {todo}", asked)._replace(lacking=held.chunks)
+        if held.chunks <= at_most_unasked and service.may_embed_unasked():
+            todo = f"{asked.reason}: {notes} are being embedded in the background"
+            return _empty(todo, asked)._replace(lacking=held.chunks)
+        return _empty(f"{asked.reason}: run `commonplace index` to embed {notes}", asked)
     try:
         nearest = store.nearest(
             asked.space, asked.vector, where=where, limit=limit, deadline=deadline
@@ -378,7 +378,7 @@ def vector_arm(
         model=asked.model,
         fallback=asked.fallback,
         vectors=partial(store.vectors, asked.space),
-        lacking=asked.lacking,
+        lacking=asked.lacking if asked.lacking and service.may_embed_unasked() else 0,
     )
 
 

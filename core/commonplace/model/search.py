@@ -164,7 +164,7 @@ class Arm(NamedTuple):
     ``exact`` is False where the list may miss a chunk that belongs in it; ``plan`` names how it was
     found. ``provider`` and ``model`` made the query's embedding, for arms that have one, and
     ``fallback`` says in whose place. ``note`` tells the user why an arm that was wanted is empty.
-    ``lacking`` counts the chunks without a vector that this arm could find.
+    ``lacking`` counts the chunks without a vector that may be embedded in the background.
 
     ``unknown`` are the tokens of the query that no chunk holds, where the engine knows; ``holders``
     counts the chunks that hold further tokens. It may be called while the engine is open.

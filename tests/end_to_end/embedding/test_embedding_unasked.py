@@ -9,6 +9,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.cli.checks import provider_findings
+from commonplace.embedding.consent import UploadGate
 
 if TYPE_CHECKING:
     from tests.end_to_end.embedding.conftest import World
@@ -155,3 +156,31 @@ def test_an_index_without_any_vector_is_not_called_well(world: World) -> None:
     assert finding.fix.hint == "commonplace index"
     memory.sync()
     assert {finding.state for finding in provider_findings(memory.status())} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("host", "named", "policy", "agreed", "may"),
+    [
+        ("", False, "ask", False, True),
+        ("api.example.com", True, "ask", False, True),
+        ("api.example.com", True, "no", False, False),
+        ("api.example.com", False, "ask", False, False),
+        ("api.example.com", False, "ask", True, True),
+    ],
+)
+def test_nothing_leaves_in_the_background_that_the_user_did_not_agree_to(
+    world: World, host: str, named: bool, policy: Any, agreed: bool, may: bool
+) -> None:
+    memory = world.open()
+    service = memory._embedding.service()
+    assert service is not None
+    assert service.primary is not None
+    path = str(world.root / "uploads.json")
+    gate = UploadGate(path, "openai", host, named=named, policy=policy)
+    if agreed:
+        gate._keep("yes")
+    service.primary.gate = gate
+    result = memory.search("walrus")
+    words = "are being embedded in the background" if may else "run `commonplace index`"
+    assert words in result.notes[0]
+    assert (memory.sync_state is not None) == may

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import PluginUnavailableError, Probe, hookimpl
+from commonplace.plugin import PluginUnavailableError, Probe, hookimpl, how_to_install
 from commonplace_lancedb.settings import LanceSettings
 from commonplace_lancedb.store import LanceStore
 
@@ -58,5 +58,5 @@ def _probe() -> Probe:
     return Probe(
         available=False,
         reason=f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed",
-        hint="pip install 'commonplace[lancedb]'",
+        hint=how_to_install("commonplace[lancedb]"),
     )

@@ -60,6 +60,28 @@ def suggest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     return next(iter(get_close_matches(word, list(known), n=1, cutoff=cutoff)), "")
 
 
+def how_to_install(requirement: str) -> str:
+    """The command that adds ``requirement`` (``commonplace[vectors]``) to this very Python.
+
+    It works before commonplace is published, too: what is installed already is not looked for.
+    """
+    import os
+    import sys
+    from shlex import quote
+
+    def has(name: str) -> bool:
+        return os.path.isfile(os.path.join(sys.prefix, name))
+
+    what, pip = f"'{requirement}'", os.path.join(os.path.dirname(sys.executable), "pip")
+    if has("pipx_metadata.json"):
+        return f"pipx runpip {requirement.partition('[')[0]} install {what}"
+    if has("uv-receipt.toml"):  # uv's environments have no pip
+        return f"uv pip install --python {quote(sys.executable)} {what}"
+    if os.path.isfile(pip):
+        return f"{quote(pip)} install {what}"
+    return f"{quote(sys.executable)} -m pip install {what}"
+
+
 class UnavailableError(CommonplaceError):
     """A part cannot work now; a chain tries the next one and counts it against this one."""
 

@@ -16,10 +16,16 @@ def lazy_exports(
     """``__all__``, ``__getattr__`` and ``__dir__`` of ``module``, which re-exports names.
 
     They are those of the stub beside its ``file``, which type checkers read as well: all that is in
-    it is one ``from HOME import NAME as NAME`` for each.
+    it is one ``from HOME import NAME as NAME`` for each. Raises ``ImportError`` for a package that
+    is in a zip archive: neither stubs nor plugins can be found there.
     """
-    with open(file.rpartition(".")[0] + ".pyi", encoding="utf-8") as stub:
-        imports = stub.read().replace("(", "").removeprefix("from ").split("\nfrom ")
+    try:
+        with open(file.rpartition(".")[0] + ".pyi", encoding="utf-8") as stub:
+            imports = stub.read().replace("(", "").removeprefix("from ").split("\nfrom ")
+    except NotADirectoryError as error:
+        raise ImportError(
+            f"{module} cannot run from a zip archive ({file}): install it with pip", name=module
+        ) from error
     home_of = {name: home for home, _, name, *_ in map(str.split, imports)}
 
     def load(name: str) -> Any:

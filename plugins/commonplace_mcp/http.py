@@ -13,6 +13,7 @@ import socket
 from typing import TYPE_CHECKING, Any
 
 from commonplace import CallerError, PluginUnavailableError, __version__
+from commonplace.plugin import how_to_install
 from commonplace_mcp.surface import INSTRUCTIONS, RefusedError
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def serve(
         from mcp.server.transport_security import TransportSecuritySettings
     except ImportError as error:
         raise PluginUnavailableError(
-            "MCP over HTTP needs the official SDK", hint="pip install 'commonplace[mcp]'"
+            "MCP over HTTP needs the official SDK", hint=how_to_install("commonplace[mcp]")
         ) from error
 
     listening = _listen(host, port)

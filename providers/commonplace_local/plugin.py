@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Group, Probe, hookimpl, setting
+from commonplace.plugin import Group, Probe, hookimpl, how_to_install, setting
 
 if TYPE_CHECKING:
     from commonplace.plugin import EmbeddingProvider, ProviderContext, ProviderRegistrar
@@ -61,7 +61,7 @@ def _probe() -> Probe:
     return Probe(
         available=False,
         reason="neither xllamacpp nor llama-cpp-python is installed",
-        hint="pip install commonplace[local]",
+        hint=how_to_install("commonplace[local]"),
     )
 
 

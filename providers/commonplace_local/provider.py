@@ -9,7 +9,7 @@ from array import array
 from binascii import a2b_base64
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import Limits
+from commonplace.plugin import Limits, how_to_install
 from commonplace_local.engines import ENGINES
 from commonplace_local.errors import local_error
 from commonplace_local.models import configured_model
@@ -144,7 +144,7 @@ class LocalProvider:
             raise local_error(
                 "not_found",
                 "neither xllamacpp nor llama-cpp-python is installed",
-                hint="pip install commonplace[local]",
+                hint=how_to_install("commonplace[local]"),
             )
         path, self._path = self._path, None
         assert path is not None

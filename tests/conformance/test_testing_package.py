@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import commonplace.testing
+from commonplace.errors import how_to_install
 from commonplace.model.chunks import Terms
 from commonplace.testing import live_build, make_chunk, make_put
 from commonplace.testing.base import EVERYWHERE, words
@@ -37,7 +38,7 @@ def test_without_its_extra_the_package_says_what_to_install(missing: str) -> Non
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert f"commonplace.testing needs {missing}" in done.stderr
-    assert "pip install 'commonplace[testing]'" in done.stderr
+    assert how_to_install("commonplace[testing]") in done.stderr
 
 
 @pytest.mark.parametrize("name", commonplace.testing.__all__)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from commonplace.errors import how_to_install
+
 if TYPE_CHECKING:
     from tests.end_to_end.conftest import Sandbox
 
@@ -78,7 +80,7 @@ def test_without_the_library_the_error_names_what_to_install(sandbox: Sandbox) -
     sandbox.env["PYTHONPATH"] = str(sandbox.root)
     said = sandbox.run("search", "walrus").failed_well()
     assert "lancedb is not installed" in said
-    assert "pip install 'commonplace[lancedb]'" in said
+    assert how_to_install("commonplace[lancedb]") in said
 
 
 def test_a_workspaces_own_file_names_no_place(sandbox: Sandbox) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from configparser import ConfigParser
+from email import message_from_bytes
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
@@ -58,3 +60,63 @@ def test_the_wheel_has_our_entry_points(wheel: ZipFile, project: dict[str, Any])
     parser = ConfigParser(delimiters=("=",))
     parser.read_string(wheel.read(name).decode())
     assert dict(parser["commonplace"]) == project["project"]["entry-points"]["commonplace"]
+
+
+def test_the_stubs_that_are_read_at_run_time_are_in_it(wheel: ZipFile) -> None:
+    doors = {
+        "commonplace/__init__.pyi",
+        "commonplace/plugin.pyi",
+        "commonplace/testing/__init__.pyi",
+    }
+    assert doors <= set(wheel.namelist())
+
+
+def test_its_metadata_says_who_what_and_where(wheel: ZipFile, root: Path) -> None:
+    (name,) = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
+    metadata = message_from_bytes(wheel.read(name))
+    assert metadata["Author"] == "commonplace contributors"
+    assert metadata["License-Expression"] == "MIT"
+    assert len(metadata.get_all("Classifier", [])) >= 10
+    urls = dict(url.split(", ") for url in metadata.get_all("Project-URL", []))
+    assert urls.keys() >= {"Repository", "Documentation", "Changelog", "Issues"}
+    assert all(url.startswith(urls["Repository"]) for url in urls.values())
+    readme = str(metadata.get_payload())
+    links = re.findall(r"\]\(([^)]+)\)", readme)
+    assert len(links) > 10
+    for link in links:
+        assert link.startswith(("https://", "#")), link
+        if link.startswith(urls["Repository"]):
+            path = link.removeprefix(f"{urls['Repository']}/blob/main/").partition("#")[0]
+            assert (root / path).exists(), link
+    assert (root / "README.md").read_text("utf-8").count("](") == len(links)
+
+
+@pytest.mark.parametrize("options", [["-O"], ["-OO"]], ids=" ".join)
+def test_it_runs_without_asserts(
+    wheel: ZipFile, tmp_path: Path, options: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel.extractall(tmp_path / "site")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "MEMORY.md").write_text("The spare key is under the mat.\n")
+    for name in ("STATE_DIR", "CACHE_DIR"):
+        monkeypatch.setenv(f"COMMONPLACE_{name}", str(tmp_path / name))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+    command = [sys.executable, *options, "-m", "commonplace", "search", "--workspace", "notes"]
+    answer = subprocess.run(
+        [*command, "spare key"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "under the mat" in answer.stdout, answer.stderr
+
+
+def test_in_a_zip_archive_it_fails_with_a_reason(wheel: ZipFile, tmp_path: Path) -> None:
+    program = "import sys; sys.path.insert(0, sys.argv[1]); import commonplace"
+    answer = subprocess.run(
+        [sys.executable, "-c", program, str(wheel.filename)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = answer.stderr.splitlines()[-1]
+    assert said.startswith("ImportError: commonplace cannot run from a zip archive (")
+    assert said.endswith("): install it with pip")

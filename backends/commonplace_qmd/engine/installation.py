@@ -30,7 +30,11 @@ _NODE_SECONDS = 5.0
 _BUSY_SECONDS = 1.0
 _MAJOR = re.compile(r"#define\s+NODE_MAJOR_VERSION\s+(\d+)")
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
-_INSTALL = f"npm install -g {_NAME}, or set memory.qmd.command to its path"
+# With the version: the npm of an older Node chooses QMD 0.9.0, silently.
+_WITH_NPM = (
+    f"npm install -g {_NAME}@{'.'.join(map(str, LEAST_VERSION))}, with Node {LEAST_NODE} or newer"
+)
+_INSTALL = f"{_WITH_NPM}; or set memory.qmd.command to its path"
 _NEWER_NODE = f"install Node {LEAST_NODE} or newer; QMD crashes on older ones"
 
 _MAGIC = b"GGUF"
@@ -116,7 +120,7 @@ def check_version(version: str) -> None:
     raise QmdError(
         f"version {match[0]} is too old, {wanted} is the oldest that is supported",
         reason="wrong_version",
-        hint=f"npm install -g {_NAME}@latest",
+        hint=_WITH_NPM,
     )
 
 

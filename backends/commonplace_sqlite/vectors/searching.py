@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from commonplace.plugin import Nearest
+from commonplace.plugin import Nearest, how_to_install
 from commonplace_sqlite.keyword import documents_passing
 from commonplace_sqlite.rows import found
 from commonplace_sqlite.vectors.codes import Kernels, normalised, numbers
@@ -120,7 +120,7 @@ class VectorSearch:
         if used and not installed("numpy"):
             lines.append(
                 "large numbers of vectors are searched slowly: numpy is not installed "
-                "(pip install 'commonplace[vectors]')"
+                f"({how_to_install('commonplace[vectors]')})"
             )
         return lines
 

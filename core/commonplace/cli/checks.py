@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from commonplace.cli.terminal import count, size
-from commonplace.errors import CommonplaceError, ConfigError
+from commonplace.errors import CommonplaceError, ConfigError, how_to_install
 from commonplace.model.documents import Finding, Fix
 
 if TYPE_CHECKING:
@@ -73,9 +73,7 @@ def _program() -> Iterator[Finding]:
     try:
         import apsw
     except ImportError as error:
-        yield Finding(
-            "problem", "sqlite", f"apsw: {error}", Fix("pip install --force-reinstall apsw")
-        )
+        yield Finding("problem", "sqlite", f"apsw: {error}", Fix(how_to_install("apsw")))
         return
     version = apsw.sqlite_lib_version()
     if "ENABLE_FTS5" in apsw.compile_options:
@@ -85,7 +83,7 @@ def _program() -> Iterator[Finding]:
             "problem",
             "sqlite",
             f"SQLite {version} has no FTS5, which keyword search needs",
-            Fix("pip install --force-reinstall --only-binary apsw apsw"),
+            Fix(f"{how_to_install('apsw')} --force-reinstall --only-binary apsw"),
         )
 
 
@@ -99,7 +97,7 @@ def _extras() -> Iterator[Finding]:
             yield Finding(
                 "ok",
                 f"extra {module}",
-                f'not installed; adds {gives}: pip install "commonplace[{extra}]"',
+                f"not installed; adds {gives}: {how_to_install(f'commonplace[{extra}]')}",
             )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
-from commonplace.errors import PluginConflictError, PluginUnavailableError
+from commonplace.errors import PluginConflictError, PluginUnavailableError, how_to_install
 from commonplace.host.discovery import canonical, conflict, switch_hint
 from commonplace.host.registry import Failure, attempt
 
@@ -153,7 +153,7 @@ def _hint(entry: EntryPoint, cause: BaseException | None) -> str:
         if library != entry.module.partition(".")[0]:
             extras = entry.extras or _extra_with(library, entry.distribution)
             if extras:
-                return f"pip install '{entry.distribution}[{extras}]'"
+                return how_to_install(f"{entry.distribution}[{extras}]")
             return f"install {library}, which {entry.distribution} needs"
     return "see the traceback: commonplace plugins --load --json"
 

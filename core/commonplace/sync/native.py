@@ -9,7 +9,7 @@ from contextlib import closing
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.errors import UnavailableError
+from commonplace.errors import UnavailableError, how_to_install
 from commonplace.files.scan import words_of
 from commonplace.sync.folders import FolderTrees, Relevance, folders_of, state_of
 
@@ -57,7 +57,7 @@ def native_events(
     except ImportError as error:
         raise UnavailableError(
             f"the library watchfiles cannot be loaded ({error})",
-            hint="pip install 'commonplace[watch]'",
+            hint=how_to_install("commonplace[watch]"),
         ) from error
     tops = FolderTrees(folders) if trees else None
     try:

@@ -15,7 +15,7 @@ So are engines (``MemoryManagerConformance``), embedding providers
 Every law is a test of its own, and its docstring says what is asked. What is not declared in
 ``capabilities`` is skipped, or has to be refused.
 
-This package needs pytest and hypothesis: ``pip install 'commonplace[testing]'``.
+This package needs pytest and hypothesis: the extra ``testing``.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.util import find_spec
 
+from commonplace.errors import how_to_install
 from commonplace.lazy import lazy_exports
 
 for _library in ("hypothesis", "pytest"):
     if find_spec(_library) is None:
         raise ImportError(
-            f"commonplace.testing needs {_library}: pip install 'commonplace[testing]'",
+            f"commonplace.testing needs {_library}: {how_to_install('commonplace[testing]')}",
             name=_library,
         )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.errors import PluginUnavailableError
+from commonplace.errors import PluginUnavailableError, how_to_install
 from commonplace.host.host import PluginHost
 from commonplace.protocols.contexts import StoreContext
 from commonplace_lancedb import plugin
@@ -42,7 +42,7 @@ def test_what_is_missing_is_named_with_what_to_install(
     )
     probe = plugin._probe()
     assert (probe.available, probe.reason) == (False, reason)
-    assert probe.hint == "pip install 'commonplace[lancedb]'"
+    assert probe.hint == how_to_install("commonplace[lancedb]")
 
 
 def test_what_is_installed_is_available(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.errors import PluginConflictError, PluginUnavailableError
+from commonplace.errors import PluginConflictError, PluginUnavailableError, how_to_install
 from commonplace.host.discovery import EntryPoint
 from commonplace.host.host import PluginHost
 
@@ -115,7 +115,7 @@ def test_one_that_is_not_installed_tells_what_to_install(
             host.ranker("bad")
         return caught.value.hint
 
-    assert hint(extras="fast") == "pip install 'dist-bad[fast]'"
+    assert hint(extras="fast") == how_to_install("dist-bad[fast]")
     assert hint() == "install no_such_library, which dist-bad needs"
     assert hint(distribution="never-heard-of") == (
         "install no_such_library, which never-heard-of needs"
@@ -126,7 +126,7 @@ def test_one_that_is_not_installed_tells_what_to_install(
             "Requires-Dist: attrs>=1\n"
             "Requires-Dist: No.Such_Library[more]>=2; extra == 'speed'\n\n"
         )
-    assert hint() == "pip install 'dist-bad[speed]'"
+    assert hint() == how_to_install("dist-bad[speed]")
 
 
 def test_a_wrong_module_name_is_not_taken_for_a_missing_library() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace.errors import how_to_install
 from commonplace.model.documents import WatchedPath
 from commonplace.sync.native import native_events
 from commonplace.sync.watcher import WatchDeps
@@ -107,7 +108,7 @@ def test_without_the_library_it_polls_and_says_what_to_install(
     state = watch(WatchedPath(str(tmp_path))).state()
     assert state.mode == "polling"
     assert "watchfiles cannot be loaded" in state.reason
-    assert "(pip install 'commonplace[watch]')" in state.reason
+    assert f"({how_to_install('commonplace[watch]')})" in state.reason
 
 
 def test_a_name_that_the_library_cannot_tell_does_not_end_watching(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.errors import ProviderError
+from commonplace.errors import ProviderError, how_to_install
 from commonplace.plugin import PluginHost, ProviderContext
 from commonplace.resilience.deadline import NEVER
 from commonplace_local import plugin
@@ -38,7 +38,7 @@ def test_it_needs_an_engine(
     monkeypatch.setattr("commonplace_local.engines.find_spec", {}.get)
     probe = registration.probe()
     assert not probe.available
-    assert probe.hint == "pip install commonplace[local]"
+    assert probe.hint == how_to_install("commonplace[local]")
 
 
 @pytest.mark.parametrize("engine", ["xllamacpp", "llama_cpp"])

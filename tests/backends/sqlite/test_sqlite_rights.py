@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import os
-import stat
 import subprocess
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,6 @@ from commonplace.testing import make_put, publish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from commonplace_sqlite.store import SqliteStore
 
@@ -63,22 +63,21 @@ def as_another_user(path: str) -> list[str]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder that everybody can get to, whose rights are given back in the end."""
-    folder = tmp_path / "state"
-    folder.mkdir()
-    closed = {
-        one: mode
-        for one in (tmp_path, *tmp_path.parents)
-        if (mode := stat.S_IMODE(one.stat().st_mode)) & 0o005 != 0o005
-    }
-    for one, mode in closed.items():
-        one.chmod(mode | 0o005)
-    folder.chmod(0o755)
-    yield folder
-    folder.chmod(0o755)
-    for one, mode in closed.items():
-        one.chmod(mode)
+def folder() -> Iterator[Path]:
+    """A folder that everybody can get to.
+
+    It is not below pytest's own, which is closed to others: several processes run tests there, and
+    what one of them opens and closes again would be closed to the others' tests.
+    """
+    with TemporaryDirectory() as own:
+        os.chmod(own, 0o755)
+        folder = Path(own, "state")
+        if any(not one.stat().st_mode & 0o001 for one in folder.parents):
+            pytest.skip(f"other users cannot get to {own}")
+        folder.mkdir()
+        folder.chmod(0o755)
+        yield folder
+        folder.chmod(0o755)
 
 
 def protect(folder: Path, mode: int = 0o444) -> None:

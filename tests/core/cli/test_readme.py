@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shlex
 from pathlib import Path
@@ -44,8 +45,10 @@ _PART = "note: memory/2026-10-12.md: lines 3 to 10 of 15\n"
 
 
 def test_its_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    space: dict[str, Any] = {}
     for block in _blocks("python"):
-        exec(compile(block, "README.md", "exec"), {})
+        exec(compile(block, "README.md", "exec"), space)
+    assert "<memory path=" in asyncio.run(space["recall"]("who has the spare key?"))
     shown = capsys.readouterr().out
     assert "MEMORY.md#L" in shown
     assert "# What to remember always" in shown

@@ -35,11 +35,13 @@ _SWITCH_ON = "set memorySearch.enabled to true and plugins.slots.memory to memor
 def all_checks(context: Context) -> Iterator[Finding]:
     """Yield each finding as its check ends; a check whose basis failed is left out.
 
-    A warning that several parts report in the same words is yielded once. The fixes work until
-    the next finding is asked for.
+    A warning that several parts report in the same words is yielded once, and what is well comes
+    without a fix. The fixes work until the next finding is asked for.
     """
     warned: set[str] = set()
     for finding in _checks(context):
+        if finding.state == "ok" and finding.fix is not None:
+            finding = finding._replace(fix=None)  # noqa: PLW2901
         if finding.state != "warning" or finding.text not in warned:
             yield finding
         if finding.state == "warning":
@@ -253,7 +255,7 @@ def provider_findings(status: Status) -> Iterator[Finding]:
             "embeddings",
             f"provider {status.requested_provider!r} is configured but not used: search is by "
             "keyword",
-            Fix("commonplace plugins --load lists the providers and whether each loads"),
+            Fix("commonplace plugins lists the providers and what each needs"),
         )
 
 
@@ -293,6 +295,9 @@ def _index(status: Status, memory: Memory) -> Iterator[Finding]:
         if status.stale <= 0:
             yield Finding("ok", "index", text)
             return
-        text += f"; {count(status.stale, 'change')} for the next search or `commonplace index`"
-        fix = Fix("commonplace index") if status.files else Fix("index the notes", index)
-        yield Finding("ok", "index", text, fix)
+        if status.files:
+            text += f"; {count(status.stale, 'change')} for the next search or `commonplace index`"
+            yield Finding("ok", "index", text)
+        else:
+            text = f"{where}: {count(status.stale, 'note')} not indexed yet"
+            yield Finding("warning", "index", text, Fix("index the notes", index))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from commonplace.cli.progress import ProgressLine
     from commonplace.cli.terminal import Style
+    from commonplace.config.settings import Settings
     from commonplace.host.host import PluginHost
     from commonplace.memory import Memory
     from commonplace.model.reports import SyncListener, Upload
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 class Command(Protocol):
     """One command of the command line.
+
+    It prints plain text or JSON; one that has other forms names all of them in ``formats``, such as
+    ``("plain", "json", "md")``, and asks ``context.format``.
 
     A plugin offers one under the entry point ``command.<name>``; the factory it registers is
     called without arguments and returns the command.
@@ -42,7 +46,7 @@ class Command(Protocol):
     def configure(self, parser: ArgumentParser) -> None:
         """Add the command's own arguments.
 
-        The caller adds ``--workspace``, ``--config``, ``--agent`` and ``--json``.
+        The caller adds ``--workspace``, ``--config``, ``--agent``, ``--format`` and ``--json``.
         """
         ...
 
@@ -60,8 +64,9 @@ class Command(Protocol):
 class Context:
     """The streams, environment and common options of one run of a command.
 
-    ``json``: print the result as JSON. ``pretty``: standard output is a terminal and the result
-    is text; ``style`` decorates it, or leaves it plain where colours are off.
+    ``format`` is the form of the result that was asked for, ``None`` without a wish; ``json`` says
+    whether it is that. ``pretty``: standard output is a terminal and the form is left to us;
+    ``style`` decorates the result, or leaves it plain where colours are off.
     """
 
     def __init__(
@@ -75,22 +80,33 @@ class Context:
         self.out = out or sys.stdout
         self.err = err or sys.stderr
         self.env = os.environ if env is None else env
-        self.json: bool = args.json
+        self.format: str | None = "json" if args.json else getattr(args, "format", None)
+        self.json = self.format == "json"
         self.workspace: str | None = args.workspace
         self.config: str | None = args.config
         self.agent: str | None = args.agent
-        self.pretty = not self.json and self.out.isatty()
+        self.pretty = self.format is None and self.out.isatty()
         self._style: Style | None = None
         self._progress: ProgressLine | None = None
+        self._settings: Settings | None = None
 
     @property
     def style(self) -> Style:
         """The decoration of standard output."""
         if self._style is None:
-            from commonplace.cli.terminal import style_of
+            from commonplace.cli.terminal import Style, style_of
 
-            self._style = style_of(self.out, self.env)
+            plain = self.format is not None
+            self._style = Style(colour=False) if plain else style_of(self.out, self.env)
         return self._style
+
+    def link(self, path: str, line: int) -> str:
+        """The URL that opens a note of the opened memory, or ``""`` where none can be shown."""
+        if self._settings is None or not self.style.links:
+            return ""
+        from commonplace.cli.links import url_of
+
+        return url_of(self._settings, path, line, self.env)
 
     def line(self, text: str = "") -> None:
         """Write a line of the result to standard output."""
@@ -156,7 +172,7 @@ class Context:
         env = self.env
         if state_dir is not None:
             env = {**env, "COMMONPLACE_STATE_DIR": state_dir}
-        return Memory.open(
+        memory = Memory.open(
             workspace=workspace or self.workspace,
             agent=self.agent,
             config=config or self.config,
@@ -165,6 +181,8 @@ class Context:
             on_sync=on_sync,
             on_upload=lambda upload: self._on_upload(upload, yes=yes),
         )
+        self._settings = memory.settings
+        return memory
 
     def _on_upload(self, upload: Upload, *, yes: bool) -> bool | None:
         from commonplace.cli.consent import UploadQuestion

@@ -17,9 +17,11 @@ _ENDED = "interrupted; nothing is lost, the same command continues"
 
 
 def wants_json(argv: Sequence[str]) -> bool:
-    """Whether ``argv`` has ``--json``; the rest need not be valid."""
+    """Whether ``argv`` asks for JSON; the rest need not be valid."""
     options = argv[: argv.index("--")] if "--" in argv else argv
-    return "--json" in options
+    if "--json" in options or "--format=json" in options:
+        return True
+    return ("--format", "json") in zip(options, options[1:], strict=False)
 
 
 def report(error: Exception, argv: Sequence[str]) -> int:

@@ -140,17 +140,31 @@ def command_parser(command: Command) -> Parser:
         allow_abbrev=False,
     )
     command.configure(parser)
-    add_common(parser.add_argument_group("every command takes"))
+    forms: tuple[str, ...] = getattr(command, "formats", FORMATS)
+    add_common(parser.add_argument_group("every command takes"), forms)
     return parser
 
 
-def add_common(group: _ArgumentGroup | ArgumentParser) -> None:
-    """Add the arguments that every command takes."""
+FORMATS = ("plain", "json")
+"""The forms of output that every command has; one that has others names them in ``formats``."""
+
+
+def add_common(
+    group: _ArgumentGroup | ArgumentParser, formats: Sequence[str] = (*FORMATS, "md")
+) -> None:
+    """Add the arguments that every command takes; ``formats`` are the forms of its output."""
     group.add_argument(
         "--workspace", metavar="DIR", help="folder of the notes (default: as configured)"
     )
     group.add_argument("--config", metavar="FILE", help="configuration file to use (JSON5)")
     group.add_argument("--agent", metavar="ID", help="agent whose memory is used (default: main)")
+    group.add_argument(
+        "--format",
+        metavar="FORM",
+        choices=formats,
+        help=f"form of the result: {', '.join(formats)} (default: laid out on a terminal, else "
+        "plain)",
+    )
     group.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
@@ -205,7 +219,7 @@ BUILTIN = (
 )
 """The commands of core, each in a module of its own, in the order of the help."""
 
-_COMMON_WITH_VALUE = ("--workspace", "--config", "--agent")
+_COMMON_WITH_VALUE = ("--workspace", "--config", "--agent", "--format")
 
 
 def dispatch(argv: Sequence[str]) -> int:
@@ -216,7 +230,7 @@ def dispatch(argv: Sequence[str]) -> int:
     """
     common, rest = _split_common(argv)
     name = rest[0] if rest else ""
-    if name == "--version":
+    if name in {"--version", "-V"}:
         from commonplace._version import __version__
 
         sys.stdout.write(f"{PROGRAM} {__version__}\n")
@@ -320,10 +334,11 @@ every command takes:
   --workspace DIR   folder of the notes
   --config FILE     configuration file to use (JSON5)
   --agent ID        agent whose memory is used (default: main)
+  --format FORM     form of the result: plain, json, md
   --json            print the result as JSON
   --help            its arguments, with examples
 
-  --version         the version, without a command
+  -V, --version     the version, without a command
 
   {PROGRAM} help exit-codes lists the exit codes
 

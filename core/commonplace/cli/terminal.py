@@ -19,14 +19,21 @@ _HARMLESS = (
 )
 
 
+_WITHOUT_LINKS = frozenset({"", "linux", "cons25", "ansi", "vt100", "vt102", "vt220", "screen"})
+
+
 class Style:
-    """Decorates text, or leaves it alone where ``colour`` is off. ``width`` is in cells."""
+    """Decorates text, or leaves it alone where ``colour`` is off. ``width`` is in cells.
 
-    __slots__ = ("colour", "width")
+    ``links`` says whether text may be a link.
+    """
 
-    def __init__(self, *, colour: bool, width: int = 80) -> None:
+    __slots__ = ("colour", "links", "width")
+
+    def __init__(self, *, colour: bool, width: int = 80, links: bool = False) -> None:
         self.colour = colour
         self.width = width
+        self.links = links
 
     def _paint(self, code: str, text: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour and text else text
@@ -59,6 +66,10 @@ class Style:
         """Something is wrong."""
         return self._paint("31", text)
 
+    def link(self, text: str, url: str) -> str:
+        """``text`` as a link (OSC 8) to ``url``, which is printable ASCII; ``""`` is no link."""
+        return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if self.links and url else text
+
     def state(self, name: str) -> Callable[[str], str]:
         """The colour of a finding's state, or of a fix's."""
         good, bad = {"ok", "fixed"}, {"problem", "failed"}
@@ -66,7 +77,10 @@ class Style:
 
 
 def style_of(stream: TextIO, env: Mapping[str, str]) -> Style:
-    """How ``stream`` may be decorated: colours on a terminal, unless ``NO_COLOR`` is set."""
+    """How ``stream`` may be decorated: colours on a terminal, unless ``NO_COLOR`` is set.
+
+    Links, too, but for terminals that would print what they do not know.
+    """
     terminal = stream.isatty()
     colour = terminal and not env.get("NO_COLOR") and env.get("TERM") != "dumb"
     columns = env.get("COLUMNS", "")
@@ -76,7 +90,8 @@ def style_of(stream: TextIO, env: Mapping[str, str]) -> Style:
             width = os.get_terminal_size(stream.fileno()).columns
         except (OSError, ValueError):
             width = 0
-    return Style(colour=colour, width=max(30, width or 80))
+    links = colour and env.get("TERM", "") not in _WITHOUT_LINKS and not env.get("INSIDE_EMACS")
+    return Style(colour=colour, width=max(30, width or 80), links=links)
 
 
 def printable(text: str) -> str:

@@ -51,6 +51,16 @@ def plugin_id(raw: object, reading: Reading) -> str:
     return text
 
 
+def link_template(raw: object, reading: Reading) -> str:
+    """``auto``, ``off``, or a URL with ``{path}``; all of it printable ASCII."""
+    text = reading.text(raw).strip()
+    scheme, colon, rest = text.partition(":")
+    is_url = bool(colon) and scheme.replace("-", "").replace("+", "").isalnum() and "{path}" in rest
+    if text not in {"auto", "off"} and not (is_url and text.isascii() and text.isprintable()):
+        raise WrongValueError('must be "auto", "off", or a URL with {path} in it')
+    return text
+
+
 def backend_chain(raw: object, reading: Reading) -> tuple[str, ...]:
     """One id, or a list that is the whole chain.
 

@@ -195,7 +195,10 @@ def _explained(
     for key, value in resolved:
         yield Explained(key=key, value=value, origin="resolved")
     memory = MemorySettings(
-        backend=settings.backends, fallback=settings.fallback, citations=settings.citations
+        backend=settings.backends,
+        fallback=settings.fallback,
+        citations=settings.citations,
+        links=settings.links,
     )
     values = settings.section_values
     search = Shape(SearchSettings, SEARCH_KEYS, sections).complete()

@@ -218,6 +218,7 @@ def resolve(
         fallback=memory.fallback,
         slot=slot,
         citations=memory.citations,
+        links=memory.links,
         search=search,
         flush=shapes.flush.build(_named(shapes.flush, found["flush"])),
         openclaw_dirs=folders,

@@ -93,6 +93,13 @@ class MemorySettings(Group):
         default="auto",
         tunable=True,
     )
+    links: str = setting(
+        "What citations on a terminal link to: `auto` opens the editor that `VISUAL` or `EDITOR` "
+        "names, if it is known, else the file; `off` links nothing; else a URL with `{path}`, and "
+        "`{line}` or `{host}` if wanted, such as `vscode://file/{path}:{line}`.",
+        default="auto",
+        read="link_template",
+    )
 
 
 class Settings(Group):
@@ -107,6 +114,7 @@ class Settings(Group):
     fallback: FallbackSettings = setting("Backends that stand by.", default=FallbackSettings())
     slot: str = setting("Which memory plugin is selected.", default="memory-core")
     citations: Citations = setting("Whether hits name their place.", default="auto")
+    links: str = setting("What citations on a terminal link to.", default="auto")
     search: SearchSettings = setting("Finding notes.", default=SearchSettings())
     flush: FlushSettings = setting("Writing notes before a compaction.", default=FlushSettings())
     openclaw_dirs: tuple[str, ...] = setting("An original's folders; read only.", default=())

@@ -238,7 +238,7 @@ def _unused_spaces(
         return f"dropped the embeddings of {names}"
 
     fix = Fix(f"drop {len(unused)} unused embedding spaces", run, on_request=True)
-    return Finding("ok", "spaces", f"unused: {names}, about {size:.1f} MB", fix)
+    return Finding("warning", "spaces", f"unused: {names}, about {size:.1f} MB", fix)
 
 
 def _batch_jobs(service: EmbeddingService) -> list[str]:

@@ -121,7 +121,7 @@ def test_unknown_keys_come_with_a_suggestion(
         ({"serach": {}}, "did you mean 'search'?"),
         ({"citation": "on"}, "did you mean 'citations'?"),
         ({"backnd": "qmd"}, "did you mean 'backend'?"),
-        ({"foo": 1}, "the keys here are backend, fallback, citations, search, qmd"),
+        ({"foo": 1}, "the keys here are backend, fallback, citations, links, search, qmd"),
     ],
 )
 def test_unknown_keys_of_memory_itself(

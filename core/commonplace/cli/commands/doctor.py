@@ -29,6 +29,9 @@ class DoctorCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
+        parser.add_argument(
+            "--verbose", action="store_true", help="show every check that passed, too"
+        )
         parser.add_argument("--quiet", action="store_true", help="show only warnings and problems")
         parser.add_argument(
             "--fix",
@@ -55,11 +58,12 @@ class DoctorCommand:
             option = "--dry-run" if args.dry_run else "--drop-unused"
             raise UsageError(f"{option} needs --fix", hint=f"commonplace doctor --fix {option}")
         fixer = Fixer(dry_run=args.dry_run, drop_unused=args.drop_unused) if args.fix else None
-        found = _check(context, fixer, quiet=args.quiet)
+        detail = "verbose" if args.verbose else "quiet" if args.quiet else "normal"
+        found = _check(context, fixer, detail)
         if fixer is not None and fixer.results and not args.dry_run:
             if not context.json:
                 context.line("checking again after the fixes:")
-            found = _check(context, None, quiet=True)
+            found = _check(context, None, "quiet")
         problems = any(finding.state == "problem" for finding in found)
         if context.json:
             shown = [finding for finding in found if finding.state != "ok" or not args.quiet]
@@ -107,39 +111,88 @@ class Fixer:
         return result
 
 
-def _check(context: Context, fixer: Fixer | None, *, quiet: bool) -> list[Finding]:
-    """Every finding; each is shown, and then fixed, as soon as its check ends."""
+_ORDER = ("problem", "warning", "ok")
+
+_Checked = tuple["Finding", "tuple[str, str, str] | None"]
+
+
+def _check(context: Context, fixer: Fixer | None, detail: str) -> list[Finding]:
+    """Every finding, the worst first; each is fixed as soon as its check ends, and then shown."""
     from commonplace.cli.checks import all_checks
 
-    found = []
-    for finding in all_checks(context):
-        found.append(finding)
-        if not context.json and (finding.state != "ok" or not quiet):
+    found: list[_Checked] = []
+    try:
+        with context.progress() as progress:
+            progress.show("Checking")
+            for finding in all_checks(context):
+                found.append((finding, None))
+                result = fixer.fix(finding) if fixer is not None else None
+                found[-1] = (finding, result)
+    finally:  # also what was found until Ctrl-C
+        found.sort(key=lambda one: _ORDER.index(one[0].state))
+        if not context.json:
+            _show_all(found, context, detail)
+    return [finding for finding, _ in found]
+
+
+def _show_all(found: list[_Checked], context: Context, detail: str) -> None:
+    for finding, result in found:
+        if finding.state != "ok" or detail == "verbose" or result is not None:
             _show(finding, context)
-        result = fixer.fix(finding) if fixer is not None else None
-        if result is not None and not context.json:
-            _show_result(result, context)
-    return found
+        if result is not None:
+            state, _, text = result
+            label = context.style.state(state)(_LABELS[state])
+            _show_wrapped(context, label, _LABELS[state], text)
+    if detail != "quiet":
+        context.line(_summary([finding for finding, _ in found], context))
+
+
+def _summary(found: list[Finding], context: Context) -> str:
+    """``1 problem, 2 warnings, 24 checks passed``."""
+    from commonplace.cli.terminal import count
+
+    words = {"problem": "problem", "warning": "warning"}
+    numbers = {state: sum(one.state == state for one in found) for state in _ORDER}
+    parts = [
+        context.style.state(state)(count(numbers[state], words[state]))
+        for state in words
+        if numbers[state]
+    ]
+    passed = f"{count(numbers['ok'], 'check')} passed"
+    return ", ".join([*parts, context.style.good(passed)])
 
 
 def _show(finding: Finding, context: Context) -> None:
-    from commonplace.cli.terminal import pad, printable
+    from commonplace.cli.terminal import pad
 
-    state = context.style.state(finding.state)(pad(finding.state, 7))
-    context.line(f"{state}  {finding.name}: {printable(finding.text)}")
-    # What is well needs nothing done, though --fix may do it.
-    if finding.fix is not None and (finding.state != "ok" or finding.fix.on_request):
-        context.line(f"         fix: {printable(finding.fix.hint)}")
-    context.out.flush()  # a check may take a while: each finding is shown at once
+    state = context.style.state(finding.state)(pad(finding.state, 7)) + "  "
+    _show_wrapped(context, state, " " * _INDENT, f"{finding.name}: {finding.text}", first=True)
+    if finding.fix is not None:
+        _show_wrapped(context, "fix: ", "fix: ", finding.fix.hint)
 
 
-def _show_result(result: tuple[str, str, str], context: Context) -> None:
-    from commonplace.cli.terminal import printable
+_INDENT = 9
 
-    state, _, text = result
-    label = context.style.state(state)(_LABELS[state])
-    context.line(f"         {label}{printable(text)}")
-    context.out.flush()
+
+def _show_wrapped(
+    context: Context, label: str, plain_label: str, text: str, *, first: bool = False
+) -> None:
+    """``label`` and ``text``, on a terminal wrapped to its width below one another."""
+    from commonplace.cli.terminal import cells, printable, wrap
+
+    margin = "" if first else " " * _INDENT
+    text = printable(text)
+    if not context.pretty:
+        context.line(margin + label + text)
+        return
+    indent = " " * _INDENT
+    room = max(20, context.style.width - _INDENT)
+    # The label takes its place in the first line only.
+    blank = "" if first else "\u00a0" * cells(plain_label)
+    lines = [(blank + text)[start:end] for start, end in wrap(blank + text, room)]
+    context.line(margin + label + lines[0][len(blank) :])
+    for line in lines[1:]:
+        context.line(indent + line)
 
 
 create = DoctorCommand

@@ -16,6 +16,7 @@ class GetCommand:
     """Prints a note from its file."""
 
     name = "get"
+    formats = ("plain", "json", "md")
     summary = "Print a note, or some lines of it"
     examples = (
         "commonplace get MEMORY.md",
@@ -62,7 +63,11 @@ class GetCommand:
             )
             return 0
         text = note.text
-        if context.pretty:
+        if context.format == "md":
+            from commonplace.cli.markdown import cited_text
+
+            text = cited_text(note.path, note.start_line, note.end_line, text)
+        elif context.pretty:
             from commonplace.cli.terminal import printable
 
             text = printable(text)

@@ -16,6 +16,7 @@ class RecallCommand:
     """Prints what an agent is shown at a session's start, or for a question."""
 
     name = "recall"
+    formats = ("prompt", "plain", "json")
     summary = "Print the block on memory for an agent's prompt"
     examples = (
         "commonplace recall",
@@ -37,12 +38,6 @@ class RecallCommand:
             help="most characters, at least 500 (default: limits.maxInjectedChars)",
         )
         parser.add_argument(
-            "--format",
-            choices=("prompt", "json"),
-            default="prompt",
-            help="the text alone, or a JSON object with it (default: prompt)",
-        )
-        parser.add_argument(
             "--session-key",
             metavar="KEY",
             default="",
@@ -55,7 +50,7 @@ class RecallCommand:
             shown = memory.recall(
                 query=args.query, budget=args.budget, session_key=args.session_key
             )
-        if context.json or args.format == "json":
+        if context.json:
             context.emit({"text": shown.text, "paths": shown.paths, "cut": shown.cut})
         else:
             context.line(shown.text.rstrip("\n"))

@@ -8,7 +8,7 @@ from commonplace.cli.parser import UsageError, positive_int, positive_seconds, u
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from commonplace.cli.context import Context
     from commonplace.cli.terminal import Style
@@ -19,6 +19,7 @@ class SearchCommand:
     """Prints the best passages, each with its path and lines."""
 
     name = "search"
+    formats = ("plain", "json", "md")
     summary = "Search the notes with a question or words, in any language"
     examples = (
         'commonplace search "why did we move to the small server?"',
@@ -111,7 +112,12 @@ create = SearchCommand
 def show_hits(result: SearchResult, context: Context, *, explain: bool = False) -> None:
     """Write the hits to standard output: laid out at a terminal, plain elsewhere."""
     if context.pretty:
-        context.out.write(pretty_hits(result, context.style, explain=explain))
+        shown = pretty_hits(result, context.style, explain=explain, link=context.link)
+        context.out.write(shown)
+    elif context.format == "md":
+        from commonplace.cli.markdown import hits_as_markdown
+
+        context.out.write(hits_as_markdown(result))
     else:
         context.out.write(plain_hits(result, explain=explain))
 
@@ -176,18 +182,35 @@ def arms_of(result: SearchResult) -> Iterator[str]:
 _INDENT = "   "
 
 
-def pretty_hits(result: SearchResult, style: Style, *, explain: bool = False) -> str:
-    """Each hit: its path, lines and score, its headings, and the snippet with its matches."""
+def _no_link(path: str, line: int) -> str:
+    del path, line
+    return ""
+
+
+def pretty_hits(
+    result: SearchResult,
+    style: Style,
+    *,
+    explain: bool = False,
+    link: Callable[[str, int], str] = _no_link,
+) -> str:
+    """Each hit: its path, lines and score, its headings, and the snippet with its matches.
+
+    ``link`` gives the URL of a path and line.
+    """
     lines: list[str] = []
     for number, hit in enumerate(result.hits, 1):
-        lines += [*_pretty_hit(number, hit, style, explain=explain), ""]
+        lines += [*_pretty_hit(number, hit, style, explain, link), ""]
     return "".join(line + "\n" for line in lines)
 
 
-def _pretty_hit(number: int, hit: Hit, style: Style, *, explain: bool) -> Iterator[str]:
+def _pretty_hit(
+    number: int, hit: Hit, style: Style, explain: bool, link: Callable[[str, int], str]
+) -> Iterator[str]:
     from commonplace.cli.terminal import fit, highlighted, printable, wrap
 
     position = style.path(printable(hit.path)) + f":{hit.start_line}-{hit.end_line}"
+    position = style.link(position, link(hit.path, hit.start_line))
     trust = "" if hit.trust == "memory" else f"  [{hit.trust}]"
     remarks = "".join(f"  {style.faint(remark)}" for remark in remarks_on(hit))
     score = style.faint(f"{hit.score:.2f}")

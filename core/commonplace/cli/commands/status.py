@@ -19,6 +19,7 @@ class StatusCommand:
     """Shows the index, the active backend and provider, and problems."""
 
     name = "status"
+    formats = ("plain", "json", "md")
     summary = "Show what is indexed, the active backend and provider, and problems"
     examples = ("commonplace status", "commonplace status --deep --json")
 
@@ -46,6 +47,10 @@ class StatusCommand:
             from commonplace.cli.jsonify import status_json
 
             context.emit(status_json(status))
+        elif context.format == "md":
+            from commonplace.cli.markdown import facts_as_markdown
+
+            context.out.write(facts_as_markdown(f"Memory of {status.agent}", _all_facts(status)))
         else:
             _show(status, context)
         broken = any(finding.state == "problem" for finding in status.findings)
@@ -82,6 +87,15 @@ def _show_findings(findings: Sequence[Finding], context: Context) -> None:
         context.line(f"  {state}  {finding.name:<{width}}  {printable(finding.text)}")
         if finding.fix is not None:
             context.line(" " * (width + 13) + printable(finding.fix.hint))
+
+
+def _all_facts(status: Status) -> Iterator[tuple[str, str]]:
+    yield from _facts(status)
+    yield from (("Note", notice) for notice in status.notices)
+    yield from (("Problem", problem) for problem in status.problems)
+    for finding in status.findings:
+        hint = f" (fix: {finding.fix.hint})" if finding.fix is not None else ""
+        yield f"{finding.state}: {finding.name}", finding.text + hint
 
 
 def _facts(status: Status) -> Iterator[tuple[str, str]]:

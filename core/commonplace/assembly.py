@@ -224,7 +224,7 @@ def _refuse(section: str, reason: str, query: Query) -> None:
     if query.session_key.strip():
         raise ScopeDeniedError(
             f"which chats may search is not known: {section} cannot be read, for {reason}",
-            hint=f"fix that plugin (commonplace plugins --load), or remove {section}",
+            hint=f"fix that plugin (commonplace plugins), or remove {section}",
         )
 
 

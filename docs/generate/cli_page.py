@@ -27,7 +27,13 @@ _HEAD = f"""\
 - The exit codes are the same for every command: see [below](#exit-codes).
 - On a terminal the output is laid out and coloured (not if `NO_COLOR` is set); in a pipe it is
   plain. On a terminal, standard error shows the progress of long work.
-- `--json` prints one object, for errors too: [json.md](json.md) lists every key.
+- Citations of `search` are links on a terminal: they open the editor that `VISUAL` or `EDITOR`
+  names, or the file; `memory.links` in the configuration sets another URL, or `off`. Terminals that
+  cannot show links, `NO_COLOR` and pipes get none.
+- `get` takes any citation as it is printed: `path:3-9`, `path#L3-L9`, with or without `.md`.
+- `--format plain` is the output of a pipe, `--format md` Markdown to paste (`search`, `get` and
+  `status`), `--format json`, or `--json`, one object, for errors too: [json.md](json.md) lists every
+  key.
 - Where the configuration switches memory off, the output is `Memory search disabled.` and the exit
   code `0`.
 - `COMMONPLACE_DEBUG=1` shows the traceback of any failure.

@@ -238,7 +238,7 @@ def test_config(run: Callable[..., dict[str, Any]], bad_config: str) -> None:
 
 
 def test_plugins(run: Callable[..., dict[str, Any]]) -> None:
-    check(documented()["plugins"][0], run("plugins", "--load"))
+    check(documented()["plugins"][0], run("plugins"))
 
 
 def test_completion_and_man(

@@ -90,17 +90,22 @@ def _program() -> Iterator[Finding]:
 
 
 def _extras() -> Iterator[Finding]:
+    missing = {module: (gives, command) for module, gives, command in missing_extras()}
+    for module, _, _ in _EXTRAS:
+        text = "installed"
+        if module in missing:
+            gives, command = missing[module]
+            text = f"not installed; adds {gives}: {command}"
+        yield Finding("ok", f"extra {module}", text)
+
+
+def missing_extras() -> Iterator[tuple[str, str, str]]:
+    """The optional libraries that are not installed: name, what it adds, command that installs."""
     from importlib.util import find_spec
 
     for module, extra, gives in _EXTRAS:
-        if find_spec(module) is not None:
-            yield Finding("ok", f"extra {module}", "installed")
-        else:
-            yield Finding(
-                "ok",
-                f"extra {module}",
-                f"not installed; adds {gives}: {how_to_install(f'commonplace[{extra}]')}",
-            )
+        if find_spec(module) is None:
+            yield module, gives, how_to_install(f"commonplace[{extra}]")
 
 
 def _configuration(context: Context) -> Generator[Finding, None, Settings | None]:
@@ -269,10 +274,6 @@ def _since(seconds: float | None) -> str:
 
 def _index(status: Status, memory: Memory) -> Iterator[Finding]:
     where = status.db_path or status.backend
-
-    def index() -> str:
-        return f"indexed {count(memory.sync().added, 'note')}"
-
     checked = any(finding.name == "check" for finding in status.findings)
     for problem in () if checked else status.problems:
         yield Finding("problem", "index", f"{where}: {problem}", Fix("commonplace index --force"))
@@ -291,13 +292,19 @@ def _index(status: Status, memory: Memory) -> Iterator[Finding]:
     for line in status.information:
         yield Finding("ok", "backend", line)
     if not status.problems:
-        text = f"{where}: {count(status.files, 'note')}, {count(status.chunks, 'chunk')}"
-        if status.stale <= 0:
-            yield Finding("ok", "index", text)
-            return
-        if status.files:
-            text += f"; {count(status.stale, 'change')} for the next search or `commonplace index`"
-            yield Finding("ok", "index", text)
-        else:
-            text = f"{where}: {count(status.stale, 'note')} not indexed yet"
-            yield Finding("warning", "index", text, Fix("index the notes", index))
+        yield _contents(where, status, memory)
+
+
+def _contents(where: str, status: Status, memory: Memory) -> Finding:
+    """What the index holds, and what it does not know yet."""
+
+    def index() -> str:
+        return f"indexed {count(memory.sync().added, 'note')}"
+
+    if status.stale > 0 and not status.files:
+        text = f"{where}: {count(status.stale, 'note')} not indexed yet"
+        return Finding("warning", "index", text, Fix("index the notes", index))
+    text = f"{where}: {count(status.files, 'note')}, {count(status.chunks, 'chunk')}"
+    if status.stale > 0:
+        text += f"; {count(status.stale, 'change')} for the next search or `commonplace index`"
+    return Finding("ok", "index", text)

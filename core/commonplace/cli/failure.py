@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from commonplace.cli.parser import FAILED, INTERRUPTED, NOT_VALID, PROGRAM, UsageError
@@ -21,7 +22,7 @@ def wants_json(argv: Sequence[str]) -> bool:
     options = argv[: argv.index("--")] if "--" in argv else argv
     if "--json" in options or "--format=json" in options:
         return True
-    return ("--format", "json") in zip(options, options[1:], strict=False)
+    return ("--format", "json") in pairwise(options)
 
 
 def report(error: Exception, argv: Sequence[str]) -> int:

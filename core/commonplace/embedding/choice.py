@@ -115,6 +115,30 @@ def choose(
     return _chosen(builder, settings, ids, notices, clock)
 
 
+def readiness(
+    registration: Registration[EmbeddingProvider], settings: Settings, env: Mapping[str, str]
+) -> Probe:
+    """Whether a provider could embed with these settings; no request is made, no model loaded.
+
+    Raises :class:`~commonplace.errors.UnavailableError` for a reference to a key that is not set.
+    """
+    from commonplace.embedding.keys import context_of, find_keys, missing_key
+
+    own = settings.search.provider in ("auto", registration.id)
+    credentials = registration.credentials
+    if registration.ready is not None:
+        answer = registration.ready(context_of(settings, env, registration, primary=own))
+        if answer.available or answer.hint or credentials is None:
+            return answer
+        return answer._replace(hint=missing_key(registration.id, credentials)[1])
+    if credentials is None or credentials.optional:
+        return Probe(available=True)
+    if find_keys(credentials, settings, env, own_remote=own):
+        return Probe(available=True)
+    reason, hint = missing_key(registration.id, credentials)
+    return Probe(available=False, reason=reason, hint=hint)
+
+
 def _chosen(
     builder: ProviderBuilder,
     settings: Settings,

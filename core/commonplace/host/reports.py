@@ -9,8 +9,12 @@ from attrs import evolve, field, frozen
 from commonplace.errors import PluginConflictError, PluginUnavailableError, how_to_install
 from commonplace.host.discovery import canonical, conflict, switch_hint
 from commonplace.host.registry import Failure, attempt
+from commonplace.resilience.bounded_call import Worker
+from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from commonplace.host.discovery import Catalogue, EntryPoint
     from commonplace.host.registry import Registry
     from commonplace.model.plugins import Probe
@@ -24,7 +28,8 @@ class PluginInfo:
     ``disabled`` or ``failed``; ``error`` and ``traceback`` say why it failed, ``hint`` how to put
     it right. ``summary``, ``capabilities`` and ``hooks`` (all that its module answers) are known of
     loaded plugins only. ``notices`` are one line each, on what does no harm but should be known,
-    such as a library that is missing for it to work.
+    such as a library that is missing for it to work. ``ready`` says whether the part can work here,
+    ``None`` where it was not asked.
     """
 
     name: str
@@ -39,6 +44,17 @@ class PluginInfo:
     capabilities: frozenset[str] = frozenset()
     hooks: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    ready: bool | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind of its part, such as ``backend``."""
+        return self.name.partition(".")[0]
+
+    @property
+    def id(self) -> str:
+        """The id of its part."""
+        return self.name.partition(".")[2]
 
     @property
     def failure(self) -> str:
@@ -52,7 +68,7 @@ def describe(
 ) -> tuple[PluginInfo, ...]:
     """One report for each entry point and each part registered in process, by name. Loads nothing.
 
-    With ``probe``, each loaded part is asked whether it can work here.
+    With ``probe``, each loaded part is asked whether it can work here, for some seconds in all.
     """
     infos = [_of_entry(entry, catalogue, registry) for entry in catalogue.entries]
     for plugin, names in registry.in_process.items():
@@ -62,7 +78,10 @@ def describe(
             )
             infos.append(_with_details(blank, registry))
     if probe:
-        infos = [_probed(info, registry) if info.state == "loaded" else info for info in infos]
+        until = Deadline.after(_PROBE_SECONDS)
+        infos = [
+            _probed(info, registry, until) if info.state == "loaded" else info for info in infos
+        ]
     return tuple(sorted(infos, key=lambda info: (info.name, info.distribution)))
 
 
@@ -125,23 +144,37 @@ def _with_details(info: PluginInfo, registry: Registry) -> PluginInfo:
     return evolve(info, summary=summary, capabilities=capabilities, hooks=hooks)
 
 
-def _probed(info: PluginInfo, registry: Registry) -> PluginInfo:
-    """``info``, with what the part lacks to work here, if anything."""
+def _probed(info: PluginInfo, registry: Registry, until: Deadline) -> PluginInfo:
     found = registry.get(info.name)
     if found is None:
-        return info
-    lacking = attempt(lambda: _lacking(found.registration.probe()))
-    if isinstance(lacking, Failure):
-        return evolve(info, notices=(*info.notices, f"its probe failed: {lacking.error}"))
-    if lacking is None:
-        return info
-    reason, hint = lacking
-    notices = (*info.notices, f"cannot work here: {reason}")
-    return evolve(info, notices=notices, hint=info.hint or hint)
+        return evolve(info, ready=True)
+    return with_readiness(info, found.registration.probe, until)
 
 
-def _lacking(probe: Probe) -> tuple[str, str] | None:
-    return None if probe.available else (probe.reason, probe.hint)
+def with_readiness(info: PluginInfo, probe: Callable[[], Probe], until: Deadline) -> PluginInfo:
+    """``info``, with whether the part can work here and what it lacks, as ``probe`` answers.
+
+    One that does not answer within two seconds, or by ``until``, is not ready.
+    """
+    worker = Worker(f"the probe of {info.name}")
+    deadline = Deadline.after(min(_EACH_SECONDS, until.remaining()))
+    answer = attempt(lambda: _checked(worker.run(probe, deadline)))
+    if isinstance(answer, Failure):
+        notices = (*info.notices, f"its probe failed: {answer.error}")
+        return evolve(info, notices=notices, ready=False)
+    if answer.available:
+        return evolve(info, ready=True)
+    notices = (*info.notices, f"cannot work here: {answer.reason}")
+    return evolve(info, notices=notices, hint=info.hint or answer.hint, ready=False)
+
+
+_EACH_SECONDS = 2.0
+_PROBE_SECONDS = 5.0
+
+
+def _checked(answer: Probe) -> Probe:
+    answer.available, answer.reason, answer.hint  # noqa: B018 - a plugin may answer anything
+    return answer
 
 
 def _hint(entry: EntryPoint, cause: BaseException | None) -> str:
@@ -155,7 +188,7 @@ def _hint(entry: EntryPoint, cause: BaseException | None) -> str:
             if extras:
                 return how_to_install(f"{entry.distribution}[{extras}]")
             return f"install {library}, which {entry.distribution} needs"
-    return "see the traceback: commonplace plugins --load --json"
+    return "see the traceback: commonplace plugins --json"
 
 
 def _extra_with(library: str, distribution: str) -> str:

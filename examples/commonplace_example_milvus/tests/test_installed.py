@@ -65,7 +65,7 @@ def test_the_host_finds_what_it_offers() -> None:
 
 
 def test_the_command_line_lists_it(run: Callable[..., Any]) -> None:
-    said = run("plugins", "--load")
+    said = run("plugins")
     text = json.dumps(said)
     assert text.count(DISTRIBUTION) == 3
     assert "failed" not in {plugin["state"] for plugin in said["plugins"]}

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace.cli import main
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -238,8 +240,11 @@ def test_doctor_finds_nothing_wrong(run: Callable[..., Run], workspace: str) -> 
         assert name in names
     assert {finding["state"] for finding in report.json["findings"]} == {"ok"}
     text = run("doctor", "--workspace", workspace)
-    assert text.code == 0
-    assert "ok       notes: 11 notes in" in text.out
+    assert (text.code, text.out) == (0, f"{len(names)} checks passed\n")
+    every = run("doctor", "--workspace", workspace, "--verbose")
+    assert "ok       notes: 11 notes in" in every.out
+    assert every.out.count("ok       ") == len(names)
+    assert every.out.endswith(f"\n{len(names)} checks passed\n")
     assert run("doctor", "--workspace", workspace, "--quiet").out == ""
 
 
@@ -249,10 +254,29 @@ def test_doctor_shows_the_command_that_indexes_changed_notes(
     run("index", "--workspace", workspace)
     with open(os.path.join(workspace, "memory", "new.md"), "w", encoding="utf-8") as file:
         file.write("A narwhal.\n")
-    ran = run("doctor", "--workspace", workspace)
+    ran = run("doctor", "--workspace", workspace, "--verbose")
     assert ran.code == 0
     assert "; 1 change for the next search or `commonplace index`\n" in ran.out
-    assert "fix: commonplace index\n" not in ran.out
+    assert "fix: " not in ran.out
+
+
+def test_doctor_shows_problems_first_and_no_fix_for_what_is_well(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "some.json5"
+    config.write_text("{ memory: { dreaming: {}, backnd: 1 } }", encoding="utf-8")
+    argv = ("doctor", "--workspace", workspace, "--config", str(config))
+    first, *_ = run(*argv).out.splitlines()
+    assert first.startswith("problem  configuration: ")
+    config.write_text("{ memory: { dreaming: {} } }", encoding="utf-8")
+    ran = run(*argv, "--verbose")
+    states = [line.split()[0] for line in ran.out.splitlines()[:-1] if line[0] != " "]
+    assert states == sorted(states, key=["problem", "warning", "ok"].index)
+    assert states[:2] == ["warning", "warning"]
+    passed = states.count("ok")
+    assert ran.out.endswith(f"\n2 warnings, {passed} checks passed\n")
+    findings = run(*argv, "--json").json["findings"]
+    assert [one["hint"] for one in findings if one["state"] == "ok"] == [""] * passed
 
 
 def test_doctor_warns_of_a_disk_that_is_nearly_full(
@@ -264,7 +288,7 @@ def test_doctor_warns_of_a_disk_that_is_nearly_full(
     assert ran.code == 0
     assert "is on a disk with only 19.0 MB free\n         fix: free some space\n" in ran.out
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=20_000_000))
-    assert "is writable\n" in run("doctor", "--workspace", workspace).out
+    assert "is writable\n" in run("doctor", "--workspace", workspace, "--verbose").out
 
 
 def test_doctor_warns_of_a_workspace_without_notes(run: Callable[..., Run], tmp_path: Path) -> None:
@@ -320,6 +344,7 @@ def test_doctor_warns_of_each_thing_once(
 ) -> None:
     config = tmp_path / "some.json5"
     config.write_text("{ memory: { dreaming: {} } }", encoding="utf-8")
+    run("index", "--workspace", workspace)
     ran = run("doctor", "--workspace", workspace, "--config", str(config), "--json")
     warnings = [
         finding["text"] for finding in ran.json["findings"] if finding["state"] == "warning"
@@ -349,12 +374,48 @@ def test_doctor_names_a_damaged_index(run: Callable[..., Run], workspace: str) -
 
 
 def test_plugins_are_listed_without_being_loaded(run: Callable[..., Run]) -> None:
-    listed = {info["name"]: info for info in run("plugins", "--json").json["plugins"]}
+    listed = {info["name"]: info for info in run("plugins", "--no-probe", "--json").json["plugins"]}
     assert listed["backend.builtin"]["state"] == "available"
     assert listed["backend.builtin"]["distribution"] == "commonplace"
-    ran = run("plugins", "--load")
+    assert listed["backend.builtin"]["ready"] is None
+    assert "  builtin         installed\n" in run("plugins", "--no-probe").out
+
+
+def test_plugins_say_what_they_are_for_and_whether_they_are_ready(
+    run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.endswith(("_API_KEY", "_API_KEYS"))]:
+        monkeypatch.delenv(name)
+    ran = run("plugins")
     assert ran.code == 0
-    assert "failed" not in ran.out
+    lines = ran.out.splitlines()
+    assert lines[0] == "Backends: where the index is"
+    assert "Rankers: how results are ordered" in lines
+    assert (
+        "  builtin         ready      chunks, keyword index and vectors in one SQLite file" in lines
+    )
+    place = next(number for number, line in enumerate(lines) if line.startswith("  mistral "))
+    assert "not ready  Mistral's mistral-embed" in lines[place]
+    assert lines[place + 1].strip() == "no API key found"
+    assert lines[place + 2].strip().startswith("fix: set MISTRAL_API_KEY")
+    monkeypatch.setenv("MISTRAL_API_KEY", "a-key-that-is-none")
+    ready = {info["name"]: info["ready"] for info in run("plugins", "--json").json["plugins"]}
+    assert ready["provider.mistral"]
+    assert not ready["provider.voyage"]
+
+
+def test_plugins_name_the_libraries_that_are_missing_and_how_to_get_them(
+    run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import importlib.util
+
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "watchfiles" else find(name)
+    )
+    assert "  watchfiles  notice of changed notes" in run("plugins").out
+    (missing,) = run("plugins", "--json").json["missingExtras"]
+    assert missing["install"] == 'pip install "commonplace[watch]"'
 
 
 def test_a_plugin_can_be_switched_off(
@@ -567,10 +628,46 @@ def test_demo_makes_a_place_of_its_own_and_leaves_the_users_alone(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     facts = run("demo", "--json").json
     assert os.path.dirname(facts["folder"]) == str(tmp_path)
+    assert facts["kept"] is os.path.exists(facts["folder"]) is False
     assert facts["index"]["added"] == 11
     assert [len(search["results"]) for search in facts["searches"]] == [2, 2, 2]
     left = [str(path) for path in home.rglob("*") if path.is_file() and ".cache" not in path.parts]
     assert left == []
+
+
+def test_demo_cleans_up_unless_its_files_are_to_be_kept(
+    run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    ran = run("demo")
+    assert ran.code == 0
+    assert "commonplace demo --keep" in ran.out
+    assert list(place.iterdir()) == []
+    kept = run("demo", "--keep", "--json").json
+    assert kept["kept"]
+    assert os.path.isdir(kept["folder"])
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_demo_cleans_up_when_it_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    import signal
+
+    from commonplace.memory import Memory
+
+    def interrupted(*_: object, **__: object) -> None:
+        assert list(tmp_path.glob("commonplace-demo-*/workspace/MEMORY.md"))
+        raise error
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(Memory, "search", interrupted)
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    assert main(["demo"]) == (130 if error is KeyboardInterrupt else 1)
+    assert list(tmp_path.glob("commonplace-demo-*")) == []
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
 def test_demo_does_not_write_into_a_folder_in_use(run: Callable[..., Run], workspace: str) -> None:

@@ -80,7 +80,7 @@ def test_one_that_does_not_load_hurts_only_those_who_ask_for_it(
     assert "a_module_that_is_not_there" in ran.err
     assert "Traceback" not in ran.err
     assert process("search", "--workspace", indexed, "spare key", PYTHONPATH=site).code == 0
-    listed = process("plugins", "--load", PYTHONPATH=site)
+    listed = process("plugins", PYTHONPATH=site)
     assert listed.code == 1
     doctor = process("doctor", "--workspace", indexed, PYTHONPATH=site)
     assert doctor.code == 0

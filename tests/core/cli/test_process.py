@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -198,6 +199,57 @@ def test_matches_are_highlighted_on_a_terminal(indexed: str) -> None:
     assert "\x1b[36mMEMORY.md\x1b[0m:" in shown
     assert "\x1b[1;33mworkshop\x1b[0m" in shown
     assert "Rules learned the hard way" in shown
+
+
+def test_citations_open_the_editor(indexed: str) -> None:
+    argv = ("search", "--workspace", indexed, "workshop bakery", "-n", "1")
+    shown = _on_a_terminal(*argv, VISUAL="/usr/bin/code --wait", SSH_CONNECTION="")
+    link = re.search(
+        r"\x1b\]8;;([^\x1b]*)\x1b\\\x1b\[36mMEMORY.md\x1b\[0m:(\d+)-\d+\x1b\]8;;", shown
+    )
+    assert link is not None
+    assert link[1] == f"vscode://file{indexed}/MEMORY.md:{link[2]}"
+    for env in ({"TERM": "dumb"}, {"TERM": "linux"}, {"NO_COLOR": "1"}):
+        assert "]8;;" not in _on_a_terminal(*argv, **env)
+    for form in ("plain", "md"):
+        assert "\x1b" not in _on_a_terminal(*argv, "--format", form)
+
+
+@pytest.mark.parametrize("columns", [40, 120])
+def test_doctor_and_plugins_wrap_to_the_terminal(indexed: str, columns: int) -> None:
+    place = os.path.join(indexed, "memory", "new.md")
+    os.symlink("/etc/hostname", place)
+    for command in (("doctor", "--workspace", indexed, "--verbose"), ("plugins",)):
+        shown = _on_a_terminal(*command, COLUMNS=str(columns), NO_COLOR="1")
+        lines = shown.rpartition("\x1b[K")[2].split("\r\n")
+        assert max(map(len, lines)) <= columns
+        assert len(lines) > 20
+
+
+def test_a_demo_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    code = (
+        "import os, signal, sys\n"
+        "from commonplace.memory import Memory\n"
+        "def search(*_, **__):\n"
+        "    print(len(os.listdir(os.environ['TMPDIR'])), flush=True)\n"
+        "    os.kill(os.getpid(), getattr(signal, sys.argv[1]))\n"
+        "    signal.pause()\n"
+        "Memory.search = search\n"
+        "from commonplace.cli import main\n"
+        "raise SystemExit(main(['demo']))\n"
+    )
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, name],
+            capture_output=True,
+            check=False,
+            encoding="utf-8",
+            env={**os.environ, "TMPDIR": str(place)},
+        )
+        assert (done.returncode, done.stdout) == (130, "1\n")
+        assert list(place.iterdir()) == []
 
 
 def test_no_color_is_respected(indexed: str) -> None:

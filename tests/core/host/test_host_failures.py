@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,12 +10,13 @@ import pytest
 from commonplace.errors import PluginConflictError, PluginUnavailableError, how_to_install
 from commonplace.host.discovery import EntryPoint
 from commonplace.host.host import PluginHost
+from commonplace.host.reports import PluginInfo, with_readiness
+from commonplace.model.plugins import Probe
+from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from commonplace.host.reports import PluginInfo
 
 HEAD = """
 from commonplace.hookspecs import hookimpl
@@ -264,6 +266,12 @@ def test_what_is_loaded_says_what_it_lacks(add_module: Callable[[str, str], None
     host = PluginHost(entries, env={})
     infos = {info.name.partition(".")[2]: info for info in host.plugins(load=True)}
     assert {info.state for info in infos.values()} == {"loaded"}
+    assert {id_: info.ready for id_, info in infos.items()} == {
+        "well": True,
+        "poor": False,
+        "rude": False,
+        "odd": False,
+    }
     assert infos["well"].notices == ()
     assert (infos["poor"].notices, infos["poor"].hint) == (
         ("cannot work here: no library",),
@@ -272,6 +280,25 @@ def test_what_is_loaded_says_what_it_lacks(add_module: Callable[[str, str], None
     assert infos["rude"].notices == ("its probe failed: ZeroDivisionError: division by zero",)
     assert infos["odd"].notices[0].startswith("its probe failed: AttributeError")
     assert all(info.notices == () for info in host.plugins()), "no probe runs without load"
+
+
+def test_a_probe_that_hangs_is_given_up() -> None:
+    info = PluginInfo(
+        name="ranker.slow", module="slow", distribution="", version="", state="loaded"
+    )
+    let_go = threading.Event()
+
+    def probe() -> Probe:
+        let_go.wait()
+        return Probe(available=True)
+
+    try:
+        asked = with_readiness(info, probe, Deadline.after(0.01))
+    finally:
+        let_go.set()
+    assert asked.ready is False
+    assert asked.notices[0].startswith("its probe failed: DeadlineExceededError: the probe of")
+    assert with_readiness(info, lambda: Probe(available=True), Deadline.after(60)).ready
 
 
 def test_load_all_never_raises_for_a_plugin(add_module: Callable[[str, str], None]) -> None:

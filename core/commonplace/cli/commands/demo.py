@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from commonplace.cli.commands.search import show_hits
@@ -11,6 +12,7 @@ from commonplace.errors import WorkspaceError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
 
     from commonplace.cli.context import Context
     from commonplace.model.reports import SyncReport
@@ -26,22 +28,30 @@ class DemoCommand:
 
     name = "demo"
     summary = "Try it on sample notes: copy them to a temporary folder, index them, search them"
-    examples = ("commonplace demo", "commonplace demo --into ./demo")
+    examples = ("commonplace demo", "commonplace demo --keep", "commonplace demo --into ./demo")
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
         parser.add_argument(
             "--into",
             metavar="DIR",
-            help="use this new or empty folder instead of a temporary one",
+            help="use this new or empty folder instead of a temporary one, and keep it",
+        )
+        parser.add_argument(
+            "--keep", action="store_true", help="keep the temporary folder, to try more searches"
         )
 
     def run(self, args: Namespace, context: Context) -> int:
         """Copy, index, search three times, and print what to try next."""
+        if args.into is not None:
+            return self._run(context, _empty_folder(args.into), kept=True)
+        context.style.links = context.style.links and args.keep  # to files that are deleted
+        with _temporary_folder(keep=args.keep) as folder:
+            return self._run(context, folder, kept=args.keep)
+
+    def _run(self, context: Context, folder: str, *, kept: bool) -> int:
         from commonplace.sample import SEARCHES, copy_workspace
 
-        # Not deleted: the commands printed at the end use these notes.
-        folder = _folder(args.into)
         workspace = os.path.join(folder, _WORKSPACE)
         notes = copy_workspace(workspace)
         config = _write_config(folder, workspace)
@@ -50,7 +60,7 @@ class DemoCommand:
                 report = memory.sync(progress=progress)
             found = [(query, memory.search(query, max_results=_RESULTS)) for query in SEARCHES]
         if context.json:
-            _emit(context, folder, config, report, found)
+            _emit(context, folder, config, report, found, kept=kept)
             return 0
         style = context.style
         context.line(
@@ -62,15 +72,55 @@ class DemoCommand:
             context.line(style.strong(f"commonplace search {_quoted(query)}"))
             context.line()
             show_hits(result, context)
-        _what_next(context, folder, config)
+        _what_next(context, folder, config, kept=kept)
         return 0
 
 
-def _folder(into: str | None) -> str:
-    if into is None:
-        from tempfile import mkdtemp
+@contextmanager
+def _temporary_folder(*, keep: bool) -> Iterator[str]:
+    """A new folder, deleted at the end, be it Ctrl-C or the end of the terminal."""
+    import shutil
+    import signal
+    from tempfile import mkdtemp
 
-        return mkdtemp(prefix="commonplace-demo-")
+    folder = mkdtemp(prefix="commonplace-demo-")
+    if keep:
+        yield folder
+        return
+    with _handled_signals():
+        try:
+            yield folder
+        finally:
+            with suppress(ValueError):  # on another thread, which gets no signals
+                signal.signal(
+                    signal.SIGINT, signal.SIG_IGN
+                )  # a second Ctrl-C leaves nothing either
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _handled_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the command as Ctrl-C does; afterwards all is as before."""
+    import signal
+    import threading
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before[signal.SIGINT] = signal.getsignal(signal.SIGINT)
+        for name in ("SIGTERM", "SIGHUP"):  # the second is not everywhere
+            if (number := getattr(signal, name, None)) is not None:
+                before[number] = signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _empty_folder(into: str) -> str:
     folder = os.path.abspath(into)
     os.makedirs(folder, exist_ok=True)
     if os.listdir(folder):
@@ -107,6 +157,8 @@ def _emit(
     config: str,
     report: SyncReport,
     found: list[tuple[str, SearchResult]],
+    *,
+    kept: bool,
 ) -> None:
     from commonplace.cli.commands.index import warnings_of
     from commonplace.cli.jsonify import report_json, result_json
@@ -115,6 +167,7 @@ def _emit(
         {
             "folder": folder,
             "config": config,
+            "kept": kept,
             "index": report_json(report, warnings_of(report)),
             "searches": [
                 {"query": query, **result_json(result, explain=False)} for query, result in found
@@ -123,22 +176,32 @@ def _emit(
     )
 
 
-def _what_next(context: Context, folder: str, config: str) -> None:
+def _what_next(context: Context, folder: str, config: str, *, kept: bool) -> None:
     option = f"--config {_quoted(config)}"
     if context.env.get("COMMONPLACE_WORKSPACE"):  # it wins over the file
         option += f" --workspace {_quoted(os.path.join(folder, _WORKSPACE))}"
-    for line in (
-        "Try these on the same notes:",
-        f'  commonplace search {option} "who has the spare key?"',
-        f'  commonplace search {option} --explain "函館の見積書はいつまで"',
-        f"  commonplace get {option} memory/2026-10-07.md --from 5 --lines 8",
-        f"  commonplace status {option}",
-        "",
-        "and on your own notes (any folder of Markdown):",
+    lines = [
+        "On your own notes (any folder of Markdown):",
         '  commonplace search --workspace DIR "what did we decide about backups?"',
         "",
-        f"All files of the demo are in {folder}; delete it when you are done.",
-    ):
+    ]
+    if kept:
+        lines = [
+            "Try these on the same notes:",
+            f'  commonplace search {option} "who has the spare key?"',
+            f'  commonplace search {option} --explain "函館の見積書はいつまで"',
+            f"  commonplace get {option} memory/2026-10-07.md:5-12",
+            f"  commonplace status {option}",
+            "",
+            *lines,
+            f"All files of the demo are in {folder}; delete it when you are done.",
+        ]
+    else:
+        lines += [
+            "To try more on the sample notes: commonplace demo --keep",
+            "The files of this demo are deleted.",
+        ]
+    for line in lines:
         context.line(line)
 
 

@@ -200,12 +200,12 @@ def pretty_hits(
     """
     lines: list[str] = []
     for number, hit in enumerate(result.hits, 1):
-        lines += [*_pretty_hit(number, hit, style, explain, link), ""]
+        lines += [*_pretty_hit(number, hit, style, explain=explain, link=link), ""]
     return "".join(line + "\n" for line in lines)
 
 
 def _pretty_hit(
-    number: int, hit: Hit, style: Style, explain: bool, link: Callable[[str, int], str]
+    number: int, hit: Hit, style: Style, *, explain: bool, link: Callable[[str, int], str]
 ) -> Iterator[str]:
     from commonplace.cli.terminal import fit, highlighted, printable, wrap
 

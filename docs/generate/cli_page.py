@@ -32,8 +32,8 @@ _HEAD = f"""\
   cannot show links, `NO_COLOR` and pipes get none.
 - `get` takes any citation as it is printed: `path:3-9`, `path#L3-L9`, with or without `.md`.
 - `--format plain` is the output of a pipe, `--format md` Markdown to paste (`search`, `get` and
-  `status`), `--format json`, or `--json`, one object, for errors too: [json.md](json.md) lists every
-  key.
+  `status`), `--format json`, or `--json`, one object, for errors too: [json.md](json.md) lists
+  every key.
 - Where the configuration switches memory off, the output is `Memory search disabled.` and the exit
   code `0`.
 - `COMMONPLACE_DEBUG=1` shows the traceback of any failure.

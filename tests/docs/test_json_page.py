@@ -237,8 +237,10 @@ def test_config(run: Callable[..., dict[str, Any]], bad_config: str) -> None:
     assert "schemaVersion" not in run("config", "schema")
 
 
-def test_plugins(run: Callable[..., dict[str, Any]]) -> None:
-    check(documented()["plugins"][0], run("plugins"))
+def test_plugins(run: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+    before = run("plugins")
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    check(documented()["plugins"][0], before, run("plugins", "--no-probe"))
 
 
 def test_completion_and_man(

@@ -119,6 +119,7 @@ def _inside(path: str, workspace: str) -> bool:
 
 READERS: Mapping[str, Callable[[object, Reading], object]] = {
     "backend_chain": backend_chain,
+    "link_template": link_template,
     "byte_size": byte_size,
     "extra_paths": extra_paths,
 }

@@ -122,20 +122,19 @@ def readiness(
 
     Raises :class:`~commonplace.errors.UnavailableError` for a reference to a key that is not set.
     """
-    from commonplace.embedding.keys import context_of, find_keys, missing_key
+    from commonplace.embedding.access import access_of, context_of, missing_key
 
     own = settings.search.provider in ("auto", registration.id)
     credentials = registration.credentials
+    access = access_of(settings, env, registration, primary=own)
     if registration.ready is not None:
-        answer = registration.ready(context_of(settings, env, registration, primary=own))
+        answer = registration.ready(context_of(settings, registration, access, primary=own))
         if answer.available or answer.hint or credentials is None:
             return answer
-        return answer._replace(hint=missing_key(registration.id, credentials)[1])
-    if credentials is None or credentials.optional:
+        return answer._replace(hint=missing_key(registration.id, credentials, access)[1])
+    if access.keys or credentials is None or credentials.optional:
         return Probe(available=True)
-    if find_keys(credentials, settings, env, own_remote=own):
-        return Probe(available=True)
-    reason, hint = missing_key(registration.id, credentials)
+    reason, hint = missing_key(registration.id, credentials, access)
     return Probe(available=False, reason=reason, hint=hint)
 
 

@@ -104,7 +104,7 @@ class Context:
         """The URL that opens a note of the opened memory, or ``""`` where none can be shown."""
         if self._settings is None or not self.style.links:
             return ""
-        from commonplace.cli.links import url_of
+        from commonplace.cli.forms import url_of
 
         return url_of(self._settings, path, line, self.env)
 

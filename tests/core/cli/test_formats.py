@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace._version import __version__
-from commonplace.cli.markdown import code, hits_as_markdown, quoted
+from commonplace.cli.forms import code, hits_as_markdown, quoted
 from commonplace.model.search import Hit, SearchResult
 
 if TYPE_CHECKING:

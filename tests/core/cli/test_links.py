@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.cli.links import FILE, editor_url, filled, url_of
+from commonplace.cli.forms import FILE, editor_url, filled, url_of
 from commonplace.cli.terminal import Style
 from commonplace.config.settings import Settings
 

@@ -64,7 +64,7 @@ class GetCommand:
             return 0
         text = note.text
         if context.format == "md":
-            from commonplace.cli.markdown import cited_text
+            from commonplace.cli.forms import cited_text
 
             text = cited_text(note.path, note.start_line, note.end_line, text)
         elif context.pretty:

@@ -115,7 +115,7 @@ def show_hits(result: SearchResult, context: Context, *, explain: bool = False) 
         shown = pretty_hits(result, context.style, explain=explain, link=context.link)
         context.out.write(shown)
     elif context.format == "md":
-        from commonplace.cli.markdown import hits_as_markdown
+        from commonplace.cli.forms import hits_as_markdown
 
         context.out.write(hits_as_markdown(result))
     else:

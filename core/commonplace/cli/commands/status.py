@@ -48,7 +48,7 @@ class StatusCommand:
 
             context.emit(status_json(status))
         elif context.format == "md":
-            from commonplace.cli.markdown import facts_as_markdown
+            from commonplace.cli.forms import facts_as_markdown
 
             context.out.write(facts_as_markdown(f"Memory of {status.agent}", _all_facts(status)))
         else:

@@ -415,7 +415,7 @@ def test_plugins_name_the_libraries_that_are_missing_and_how_to_get_them(
     )
     assert "  watchfiles  notice of changed notes" in run("plugins").out
     (missing,) = run("plugins", "--json").json["missingExtras"]
-    assert missing["install"] == 'pip install "commonplace[watch]"'
+    assert "commonplace[watch]" in missing["install"]
 
 
 def test_a_plugin_can_be_switched_off(

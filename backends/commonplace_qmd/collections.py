@@ -14,6 +14,8 @@ from commonplace.plugin import (
     SourceScan,
     StoredDocument,
     SyncReport,
+    find_roots,
+    holds_notes,
     is_storable,
     matcher,
     plan_changes,
@@ -107,9 +109,13 @@ def _configured(
     workspace = Roots(context.workspace).workspace
     if config.include_default_memory:
         root = Root(workspace, "", workspace, (), own=True, kind="folder")
-        yield True, Collection("memory-root", root, _ROOT_NOTES)
-        root = root._replace(stored="memory", parts=("memory",))
-        yield True, Collection("memory-dir", root, _EVERY_NOTE)
+        if find_roots(workspace).whole and holds_notes(workspace):
+            endings = "md,markdown,txt" if context.notes.text else "md,markdown"
+            yield True, Collection("memory-dir", root, f"**/*.{{{endings}}}")
+        else:
+            yield True, Collection("memory-root", root, _ROOT_NOTES)
+            root = root._replace(stored="memory", parts=("memory",))
+            yield True, Collection("memory-dir", root, _EVERY_NOTE)
     paths = [(path.path, path.pattern, path.name) for path in config.paths]
     for extra in context.extra_paths:
         path, pattern = (extra, None) if isinstance(extra, str) else (extra.path, extra.pattern)

@@ -48,6 +48,7 @@ from commonplace.errors import ScopeDeniedError as ScopeDeniedError
 from commonplace.errors import UnavailableError as UnavailableError
 from commonplace.errors import how_to_install as how_to_install
 from commonplace.errors import reason_of as reason_of
+from commonplace.files.left_out import holds_notes as holds_notes
 from commonplace.files.left_out import left_out as left_out
 from commonplace.files.reading import decode as decode
 from commonplace.files.reading import open_below as open_below

@@ -199,3 +199,17 @@ def test_nothing_in_a_name_or_path_can_mean_more_to_yaml(tmp_path: Path) -> None
     ]
     assert '  "old":\n    path: "/empty"\n' in text
     assert index_yml([]) == "# Written by commonplace; changes are overwritten.\ncollections: {}\n"
+
+
+def test_a_folder_without_memory_is_one_collection(tmp_path: Path) -> None:
+    (tmp_path / "ws" / "deep").mkdir(parents=True)
+    (tmp_path / "ws" / "deep" / "a.md").write_text("a note")
+    context = ManagerContext(str(tmp_path / "ws"), "main", str(tmp_path / "state"), ())
+    (collection,) = collections_of(context, QmdSettings(), None)
+    assert (collection.pattern, collection.stored("deep/a.md")) == (
+        "**/*.{md,markdown}",
+        "deep/a.md",
+    )
+    (tmp_path / "ws" / "memory").mkdir()
+    patterns = [one.pattern for one in collections_of(context, QmdSettings(), None)]
+    assert patterns == ["{MEMORY,memory}.md", "**/*.md"]

@@ -297,7 +297,7 @@ def test_doctor_warns_of_a_workspace_without_notes(run: Callable[..., Run], tmp_
     ran = run("doctor", "--workspace", str(empty))
     assert ran.code == 0
     assert "warning  notes: no notes in" in ran.out
-    assert "         fix: write MEMORY.md" in ran.out
+    assert "         fix: write a note (a .md file) there" in ran.out
 
 
 def test_doctor_fails_for_a_missing_workspace(run: Callable[..., Run], tmp_path: Path) -> None:

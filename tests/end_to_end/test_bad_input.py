@@ -127,7 +127,7 @@ def test_folders_and_notes_that_cannot_be_read_are_named(
     finally:
         closed.chmod(0o755)
         note.chmod(0o644)
-    assert "1 added" in index.went_well()
+    assert (index.code, "1 added" in index.out) == (3, True), index
     assert "2026-10-03.md" in search.went_well()
     for ran in (index, search):
         assert "note: MEMORY.md could not be read: Permission denied\n" in ran.err

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -237,6 +238,16 @@ def test_config(run: Callable[..., dict[str, Any]], bad_config: str) -> None:
     assert "schemaVersion" not in run("config", "schema")
 
 
+def test_list(run: Callable[..., dict[str, Any]]) -> None:
+    check(documented()["list"][0], run("list"), run("recent"))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the service is systemd's")
+def test_watch_install(run: Callable[..., dict[str, Any]]) -> None:
+    table = documented()["watch --install"][0]
+    check(table, run("watch", "--install"), run("watch", "--uninstall"))
+
+
 def test_plugins(run: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
     before = run("plugins")
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
@@ -249,7 +260,7 @@ def test_completion_and_man(
     def broken(name: str, _: object) -> None:
         raise PluginUnavailableError(f"{name} does not load", hint="update it")
 
-    monkeypatch.setattr("commonplace.cli.catalog.plugin_command", broken)
+    monkeypatch.setattr("commonplace.cli.commands.man.plugin_command", broken)
     check(documented()["completion"][0], run("completion", "bash"))
     check(documented()["man"][0], run("man"))
 

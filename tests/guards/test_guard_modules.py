@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_LINES = 400
-MOST_FILES_OF_CORE = 146  # 130 at first; then agents' tools, any folder, completion, init
+MOST_FILES_OF_CORE = 147  # 130 at first; then agents' tools, any folder, completion, init, list
 MOST_FILES_OF_TESTING = 18
 
 

@@ -209,6 +209,8 @@ BUILTIN = (
     "search",
     "get",
     "recall",
+    "list",
+    "recent",
     "status",
     "watch",
     "doctor",
@@ -217,7 +219,9 @@ BUILTIN = (
     "completion",
     "man",
 )
-"""The commands of core, each in a module of its own, in the order of the help."""
+"""The commands of core, in the order of the help; a module each, but for :data:`_MODULES`."""
+
+_MODULES = {"recent": "list"}
 
 _COMMON_WITH_VALUE = ("--workspace", "--config", "--agent", "--format")
 
@@ -285,7 +289,9 @@ def _split_common(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def builtin_command(name: str) -> Command:
     """One of :data:`BUILTIN`; only its own module is imported."""
-    command: Command = import_module(f"commonplace.cli.commands.{name}").create()
+    module = import_module(f"commonplace.cli.commands.{_MODULES.get(name, name)}")
+    factory = getattr(module, f"create_{name}", None) or module.create
+    command: Command = factory()
     return command
 
 

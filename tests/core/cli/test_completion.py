@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.cli.catalog import Argument, Catalog, CommandFacts, catalog
 from commonplace.cli.commands.completion import bash_script, fish_script, zsh_script
+from commonplace.cli.commands.man import Argument, Catalog, CommandFacts, catalog
 from commonplace.cli.parser import BUILTIN
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def test_a_plugin_that_does_not_load_is_left_out_with_a_note(
     def broken(name: str, _: object) -> None:
         raise PluginUnavailableError(f"{name} does not load", hint="update it")
 
-    monkeypatch.setattr("commonplace.cli.catalog.plugin_command", broken)
+    monkeypatch.setattr("commonplace.cli.commands.man.plugin_command", broken)
     ran = run("completion", "bash")
     assert ran.code == 0
     assert "note: eval is left out: eval does not load" in ran.err

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.cli.catalog import Argument, Catalog, CommandFacts, catalog
-from commonplace.cli.commands.man import manual
+from commonplace.cli.commands.man import Argument, Catalog, CommandFacts, catalog, manual
 
 if TYPE_CHECKING:
     from collections.abc import Callable

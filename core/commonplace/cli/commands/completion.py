@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable, Iterator
 
-    from commonplace.cli.catalog import Argument, Catalog, CommandFacts
+    from commonplace.cli.commands.man import Argument, Catalog, CommandFacts
     from commonplace.cli.context import Context
 
 
@@ -41,7 +41,7 @@ class CompletionCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Print it; commands of plugins that do not load are left out, with a note."""
-        from commonplace.cli.catalog import catalog
+        from commonplace.cli.commands.man import catalog
 
         commands = catalog(context.env)
         script = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}[args.shell](commands)

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.cli.commands.index import add_yes, check_persistent, summary_of, warnings_of
+from commonplace.cli.commands.index import check_persistent, summary_of, warnings_of
 from commonplace.cli.terminal import count
 from commonplace.errors import CallerError, IndexBusyError, reason_of
 
@@ -30,7 +30,11 @@ class WatchCommand:
 
     name = "watch"
     summary = "Keep the index up to date as notes change, until you press Ctrl-C"
-    examples = ("commonplace watch --workspace ~/notes", "commonplace watch --poll --json")
+    examples = (
+        "commonplace watch --workspace ~/notes",
+        "commonplace watch --poll --json",
+        "commonplace watch --install --workspace ~/notes",
+    )
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
@@ -40,10 +44,26 @@ class WatchCommand:
             help="poll the files, where the operating system reports no changes",
         )
         parser.add_argument("--quiet", action="store_true", help="print only warnings and failures")
-        add_yes(parser)
+        parser.add_argument(
+            "--install",
+            action="store_true",
+            help="print the service (systemd, launchd) that watches from now on, and with --yes or "
+            "after asking write and start it",
+        )
+        parser.add_argument(
+            "--uninstall", action="store_true", help="stop and delete that service, likewise"
+        )
+        parser.add_argument(
+            "--yes",
+            action="store_true",
+            help="ask nothing: send notes to the embedding provider, also after a no; with "
+            "--install or --uninstall only do that",
+        )
 
     def run(self, args: Namespace, context: Context) -> int:
-        """Sync, then watch; with --json, one object a line."""
+        """Sync, then watch; with --json, one object a line. Or set up the service that does."""
+        if args.install or args.uninstall:
+            return _set_up(args, context)
         from queue import SimpleQueue
 
         events: SimpleQueue[SyncEvent | None] = SimpleQueue()
@@ -102,6 +122,32 @@ class WatchCommand:
         context.out.flush()
         for warning in warnings:
             context.note(warning)
+
+
+def _set_up(args: Namespace, context: Context) -> int:
+    """Install or remove the service that watches this memory."""
+    import sys
+
+    from commonplace.cli.parser import UsageError
+    from commonplace.cli.service import install, service_of, uninstall
+    from commonplace.config.paths import absolute, default_index
+
+    if args.install and args.uninstall:
+        raise UsageError("--install and --uninstall exclude each other", hint="give one of them")
+    with context.open_memory() as memory:
+        settings = memory.settings
+    command = [sys.executable, "-m", "commonplace", "watch", "--workspace", settings.workspace]
+    command += ["--agent", settings.agent]
+    command += ["--config", absolute(context.config, context.env)] if context.config else []
+    command += ["--poll"] if args.poll else []
+    service = service_of(
+        command,
+        index=default_index(settings.state_dir, settings.agent, settings.workspace),
+        workspace=settings.workspace,
+        env=context.env,
+        log=os.path.join(settings.state_dir, "watch.log"),
+    )
+    return (install if args.install else uninstall)(service, context, yes=args.yes)
 
 
 def _end_on_sigterm(events: SimpleQueue[SyncEvent | None]) -> None:

@@ -1,0 +1,244 @@
+"""``commonplace list`` and ``commonplace recent``: the notes themselves, without a search."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from commonplace.cli.parser import UsageError, positive_int
+from commonplace.cli.terminal import count
+from commonplace.model.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from commonplace.cli.context import Context
+    from commonplace.model.documents import DocumentRef
+
+
+_NOTES = (".md", ".markdown", ".txt")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t#]*")
+
+
+class Listed(NamedTuple):
+    """One note; ``day`` is an ISO date or ``""``, ``changed`` epoch seconds, ``size`` bytes.
+
+    ``title`` is what its front matter or its first heading says, ``first_line`` its first line of
+    text. Of what is no note, such as a transcript, both are ``""`` and ``lines`` is 0.
+    """
+
+    path: str
+    source: str
+    day: str
+    changed: float
+    size: int
+    lines: int = 0
+    title: str = ""
+    first_line: str = ""
+    tags: tuple[str, ...] = ()
+
+
+class ListCommand:
+    """Lists the notes by path."""
+
+    name = "list"
+    summary = "List the notes: day, size, path and title"
+    examples = (
+        "commonplace list",
+        "commonplace list --after last-month --tag deploy",
+        "commonplace list --source memory --json",
+    )
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add the arguments."""
+        parser.add_argument("--source", metavar="NAME", help="only those of a source: memory")
+        parser.add_argument("--tag", metavar="TAG", help="only notes with this tag")
+        parser.add_argument(
+            "--after", metavar="DAY", help="only notes of that day or later: 2026-10, 7d, yesterday"
+        )
+        parser.add_argument("--before", metavar="DAY", help="only notes of that day or earlier")
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Read the notes, not the index, and print a line for each."""
+        after, before = _day(args.after, "--after"), _day(args.before, "--before")
+        with context.open_memory() as memory:
+            refs = memory.notes()
+            sources = tuple(dict.fromkeys(ref.source for ref in refs))
+            if args.source:
+                refs = tuple(ref for ref in refs if ref.source == args.source)
+            found = [*map(_listed, refs)]
+            settings = memory.settings
+        if args.tag:
+            from commonplace.text.notes import folded_tag
+
+            found = [note for note in found if folded_tag(args.tag) in note.tags]
+        if after or before:
+            found = [
+                note for note in found if note.day and after <= note.day <= (before or note.day)
+            ]
+        _print(found, context, settings.agent, settings.workspace)
+        if args.source and args.source not in sources:
+            context.note(f"no note is of the source {args.source!r}; there is {', '.join(sources)}")
+        elif not found:
+            context.note("no notes" + (" like that" if refs else ""))
+        return 0
+
+
+class RecentCommand:
+    """Lists the newest notes first."""
+
+    name = "recent"
+    summary = "List the newest days and the notes that changed last, with their first line"
+    examples = ("commonplace recent", "commonplace recent -n 30 --json")
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add the arguments."""
+        parser.add_argument(
+            "-n",
+            "--number",
+            metavar="N",
+            type=positive_int,
+            default=10,
+            help="how many notes (default: 10)",
+        )
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Order them by their day, undated ones by the day of their last change, and print them."""
+        with context.open_memory() as memory:
+            refs, settings = memory.notes(), memory.settings
+        newest = sorted(refs, key=_age, reverse=True)[: args.number]
+        found = [*map(_listed, newest)]
+        _print(found, context, settings.agent, settings.workspace, first_line=True)
+        if not found:
+            context.note("no notes")
+        return 0
+
+
+create_list, create_recent = ListCommand, RecentCommand
+
+
+def _age(ref: DocumentRef) -> tuple[str, int]:
+    """What sorts the newest last: the day in the name, or that of the last change; then the time.
+
+    A note of a day does not become newer because it was copied.
+    """
+    from commonplace.files.roots import day_of
+
+    day = day_of(ref.path)
+    return day.isoformat() if day else _day_of(ref.stamp[1] / 1e9), ref.stamp[1]
+
+
+def _day_of(moment: float) -> str:
+    import time
+
+    return time.strftime("%Y-%m-%d", time.localtime(moment))
+
+
+def _day(text: str | None, option: str) -> str:
+    """The ISO date that ``text`` means: the first of its days, or for ``--before`` the last."""
+    if text is None:
+        return ""
+    import time
+
+    from commonplace.text.dates import EXAMPLES, days_of, today_at
+
+    days = days_of(text, today_at(time.time()))
+    if days is None:
+        raise UsageError(f"{option} {text!r} is no day", hint=f"days are {EXAMPLES}")
+    return days[option == "--before"].isoformat()
+
+
+def _listed(ref: DocumentRef) -> Listed:
+    """What the note says of itself; one that cannot be read is listed without that."""
+    from commonplace.files.roots import day_of
+
+    named = day_of(ref.path)
+    facts = Listed(
+        path=ref.path,
+        source=ref.source,
+        day=named.isoformat() if named else "",
+        changed=ref.stamp[1] / 1e9,
+        size=ref.stamp[0],
+    )
+    text = _text(ref.location) if ref.path.lower().endswith(_NOTES) else ""
+    if not text:
+        return facts
+    from commonplace.text.notes import note_facts
+
+    said = note_facts(text)
+    heading, line = _first_lines(text)
+    return facts._replace(
+        day=facts.day or (said.day.isoformat() if said.day else ""),
+        lines=text.count("\n") + (not text.endswith("\n")),
+        title=said.title or heading,
+        first_line=line,
+        tags=said.tags,
+    )
+
+
+def _text(location: str) -> str:
+    """The text of the file; ``""`` if it cannot be read."""
+    from commonplace.files.reading import decode
+
+    flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        with os.fdopen(os.open(location, flags | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+            return decode(file.read())
+    except (OSError, ValueError):  # what is no text, too
+        return ""
+
+
+def _first_lines(text: str) -> tuple[str, str]:
+    """The first heading, and the first line of text that is none, behind the front matter."""
+    lines = iter(text.split("\n", 500)[:500])
+    heading = line = mark = ""
+    for number, raw in enumerate(lines):
+        row = raw.strip()
+        if number == 0 and row in ("---", "+++"):
+            mark = row
+        elif mark:
+            mark = "" if row in (mark, "...") else mark
+        elif row and (found := _HEADING.fullmatch(raw.rstrip())):
+            heading = heading or found[1].strip()
+        elif row:
+            line = line or row
+        if heading and line:
+            break
+    return heading, line
+
+
+def _print(
+    found: list[Listed], context: Context, agent: str, workspace: str, *, first_line: bool = False
+) -> None:
+    if context.json:
+        context.emit({"agent": agent, "workspace": workspace, "notes": found})
+        return
+    if not found:
+        return
+    from commonplace.cli.terminal import columns, fit, size
+
+    rows = [
+        (
+            note.day or (_day_of(note.changed) if first_line else " " * 10),
+            count(note.lines, "line") if note.lines else size(note.size),
+            _plain(note.path),
+            _plain(_words(note, first_line=first_line)),
+        )
+        for note in found
+    ]
+    for row in columns(rows):
+        context.line(fit(row, context.style.width) if context.pretty else row)
+
+
+def _words(note: Listed, *, first_line: bool) -> str:
+    if not first_line or not note.title or not note.first_line:
+        return note.title or (note.first_line if first_line else "")
+    return f"{note.title}: {note.first_line}"
+
+
+def _plain(text: str) -> str:
+    """``text`` on one line, without what steers a terminal."""
+    from commonplace.cli.terminal import printable
+
+    return printable(text).replace("\n", " ")

@@ -1,0 +1,109 @@
+"""``commonplace list`` and ``commonplace recent``."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Run = Any
+
+
+def epoch(day: str) -> float:
+    return time.mktime((*map(int, day.split("-")), 12, 0, 0, 0, 0, -1))  # type: ignore[arg-type]  # nine numbers
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> str:
+    texts = {
+        "memory/2026-11-03.md": "---\ntitle: The port\ntags: [deploy]\n---\n# Other\nIt is 8412.\n",
+        "memory/2026-11-20.md": "# Rain\n\nAll day.\n",
+        "memory/garden.md": "Tulips #plants/bulbs here",
+        "memory/old.md": "---\ndate: 2025-02-01\n---\nOld.\n",
+        "MEMORY.md": "# About me\n\nI like tea.\n",
+    }
+    folder = tmp_path / "notes"
+    for name, text in texts.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        os.utime(file, (epoch("2026-11-01"), epoch("2026-11-01")))
+    os.utime(folder / "memory/garden.md", (epoch("2026-11-10"), epoch("2026-11-10")))
+    return str(folder)
+
+
+def test_it_lists_day_size_path_and_title(run: Callable[..., Run], notes: str) -> None:
+    ran = run("list", "--workspace", notes)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        "            3 lines  MEMORY.md             About me",
+        "2026-11-03  6 lines  memory/2026-11-03.md  The port",
+        "2026-11-20  3 lines  memory/2026-11-20.md  Rain",
+        "            1 line   memory/garden.md",
+        "2025-02-01  4 lines  memory/old.md",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "paths"),
+    [
+        (["--tag", "deploy"], ["memory/2026-11-03.md"]),
+        (["--tag", "#Plants"], ["memory/garden.md"]),
+        (["--after", "2026-11-04"], ["memory/2026-11-20.md"]),
+        (["--before", "2026-10"], ["memory/old.md"]),
+        (["--after", "2026-11", "--before", "2026-11-19"], ["memory/2026-11-03.md"]),
+        (["--source", "memory", "--tag", "none"], []),
+    ],
+)
+def test_it_is_narrowed(
+    run: Callable[..., Run], notes: str, options: list[str], paths: list[str]
+) -> None:
+    ran = run("list", "--workspace", notes, "--json", *options)
+    assert [note["path"] for note in ran.json["notes"]] == paths
+    if not paths:
+        assert run("list", "--workspace", notes, *options).err == "note: no notes like that\n"
+
+
+def test_what_is_not_understood_is_said(run: Callable[..., Run], notes: str) -> None:
+    ran = run("list", "--workspace", notes, "--after", "someday")
+    assert ran.code == 2
+    assert "yesterday" in ran.err
+    ran = run("list", "--workspace", notes, "--source", "mail")
+    assert ran.code == 0
+    assert "no note is of the source 'mail'; there is memory" in ran.err
+
+
+def test_recent_has_the_newest_days_and_changes_first(run: Callable[..., Run], notes: str) -> None:
+    ran = run("recent", "--workspace", notes, "-n", "4")
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[:3] == [
+        "2026-11-20  3 lines  memory/2026-11-20.md  Rain: All day.",
+        "2026-11-10  1 line   memory/garden.md      Tulips #plants/bulbs here",
+        "2026-11-03  6 lines  memory/2026-11-03.md  The port: It is 8412.",
+    ]
+    assert len(lines) == 4
+
+
+def test_a_note_cannot_steer_the_terminal(run: Callable[..., Run], notes: str) -> None:
+    with open(os.path.join(notes, "MEMORY.md"), "w", encoding="utf-8") as file:
+        file.write("# a\x1b[31mred\n")
+    assert "\x1b" not in run("list", "--workspace", notes).out
+
+
+def test_ten_thousand_notes_are_listed_from_their_files_alone(
+    run: Callable[..., Run], tmp_path: Path
+) -> None:
+    folder = tmp_path / "many" / "memory"
+    folder.mkdir(parents=True)
+    for number in range(10_000):
+        (folder / f"{number:05}.md").write_text(f"# Note {number}\n", encoding="utf-8")
+    ran = run("list", "--workspace", str(tmp_path / "many"))
+    assert len(ran.out.splitlines()) == 10_000
+    assert not os.path.exists(os.path.join(os.environ["HOME"], ".local", "state"))

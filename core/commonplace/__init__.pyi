@@ -45,6 +45,7 @@ from commonplace.model.reports import SyncReport as SyncReport
 from commonplace.model.reports import SyncState as SyncState
 from commonplace.model.reports import Upload as Upload
 from commonplace.model.reports import UploadListener as UploadListener
+from commonplace.model.reports import WatchingProcess as WatchingProcess
 from commonplace.model.reports import WatchMode as WatchMode
 from commonplace.model.search import ArmFacts as ArmFacts
 from commonplace.model.search import ArmKind as ArmKind

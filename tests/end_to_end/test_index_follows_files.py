@@ -300,7 +300,9 @@ class History(RuleBasedStateMachine):
             "COMMONPLACE_STATE_DIR": str(state or self.state),
             "COMMONPLACE_CACHE_DIR": str(self.root / "cache"),
         }
-        config = {"memory": {"backend": self.backend, "search": self.search}}
+        # Files with the same text are hits of their own here.
+        search = {**self.search, "query": {"fold": False, **self.search.get("query", {})}}
+        config = {"memory": {"backend": self.backend, "search": search}}
         return Memory.open(workspace=self.files.workspace, env=env, config=config)
 
     def rows_in(self, state: Path) -> IndexRows:

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parents[2] / "examples" / "agent_loop"
 
 QUESTIONS = {
     "Which port for staging?": ("8471", "MEMORY.md#L29-L33"),
-    "Who has the spare key again?": ("Aud from the bakery", "memory/2026-10-12.md#L11-L15"),
+    "Where is the spare key of the workshop?": ("bakery next door", "MEMORY.md#L23-L27"),
     "How long are predict_heights results kept?": (
         "six hours",
         "memory/projects/tide-api.md#L22-L25",

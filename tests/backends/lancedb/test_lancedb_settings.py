@@ -29,7 +29,7 @@ KEYS: dict[str, tuple[dict[Any, Any], list[Any]]] = {
         ["", 1, "https://example.com", "memory://", "ftp://x/y"],
     ),
     "storageOptions": ({}, ["text", {"aws_region": 1}, {"aws_region": ""}]),
-    "apiKey": ({"k": Secret("k")}, ["", 1]),
+    "apiKey": ({"k": Secret("k"), "": None}, [1]),
     "region": ({"eu-west-1": "eu-west-1"}, [1]),
     "hostOverride": (
         {"https://db.example.com/": "https://db.example.com", "http://[::1]:80": "http://[::1]:80"},

@@ -69,7 +69,7 @@ def test_chats_are_permitted_by_the_scope() -> None:
             permits(config, query._replace(session_key="agent:main:telegram:group:42"))
 
 
-def test_collections_outside_the_workspace_are_mounted(tmp_path: Path) -> None:
+def test_collections_are_mounted(tmp_path: Path) -> None:
     workspace, notes = tmp_path / "workspace", tmp_path / "notes"
     (workspace / "docs").mkdir(parents=True)
     notes.mkdir()
@@ -91,10 +91,13 @@ def test_collections_outside_the_workspace_are_mounted(tmp_path: Path) -> None:
         )
     )
     assert [(mount.prefix, mount.pattern) for mount in found] == [
+        ("qmd/memory-root-main", "{MEMORY,memory}.md"),
+        ("qmd/memory-dir-main", "**/*.md"),
+        ("qmd/custom-1-main", "**/*.md"),
         ("qmd/shared-notes", "*.txt"),
         ("qmd/sessions-main", "*.md"),
     ]
-    assert found[0].location == str(notes)
+    assert found[3].location == str(notes)
 
 
 def test_the_command_is_offered() -> None:

@@ -36,7 +36,7 @@ def test_spaces_of_a_former_model_go_when_asked(world: World) -> None:
     finding = look(memory)["spaces"]
     assert finding.text.startswith("unused: ")
     assert "text-embedding-3-small" in finding.text
-    assert finding.state == "ok"
+    assert finding.state == "warning"
     assert finding.fix is not None
     assert finding.fix.on_request
     asked = world.asked()

@@ -91,7 +91,7 @@ def test_a_provider_that_cannot_be_is_reported_with_the_hint(run: Run, command: 
 
 
 def test_doctor_knows_what_is_not_embedded_yet(run: Run) -> None:
-    out, _ = run("doctor")
+    out, _ = run("doctor", "--verbose")
     assert "provider openai, model text-embedding-3-small" in out
     run("index", provider="none")
     out, _ = run("doctor")

@@ -71,6 +71,11 @@ class StoredEntry(NamedTuple):
             put.source, put.path, put.digest, self.stamp, put.fingerprint, put.resume
         )
 
+    @property
+    def size(self) -> int:
+        """How many chunks it has; a store may know it without its rows."""
+        return len(self.rows)
+
 
 class Contents(NamedTuple):
     """Documents of a build by (source, path): a value that is replaced, never changed."""
@@ -238,7 +243,7 @@ class SimpleStore:
         chunks: Counter[str] = Counter()
         for (source, _), entry in self._live().documents.items() if counts else ():
             documents[source] += 1
-            chunks[source] += len(entry.rows)
+            chunks[source] += entry.size
         return StoreHealth(
             location=self._location,
             documents=documents.total(),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from functools import partial
 from typing import TYPE_CHECKING
 
 from commonplace import Memory
@@ -12,6 +11,7 @@ from commonplace.plugin import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from commonplace import SyncListener
     from commonplace.plugin import Context
     from commonplace_mcp.surface import Surface
 
@@ -64,8 +64,11 @@ class McpCommand:
             raise UsageError("--agents names an empty agent", hint="--agents main,work")
         from commonplace_mcp.surface import Surface
 
-        open_memory = partial(_open, context)
-        surface = Surface(open_memory, agents, session_key=args.session_key)
+        surface = Surface(
+            lambda agent: _open(context, agent, surface.synced),
+            agents,
+            session_key=args.session_key,
+        )
         try:
             for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", None)):
                 if number is not None:
@@ -110,10 +113,11 @@ def _end(number: int, _frame: object) -> None:
     raise _Ended
 
 
-def _open(context: Context, agent: str) -> Memory:
+def _open(context: Context, agent: str, on_sync: SyncListener) -> Memory:
     return Memory.open(
         workspace=context.workspace,
         agent=agent or None,
         config=context.config,
         env=context.env,
+        on_sync=on_sync,
     )

@@ -108,6 +108,8 @@ class Connection:
         self._era: Era | None = None
         self._listening: dict[str | int, Json] = {}
         self._subscribed: set[str] = set()
+        self._seen: dict[str, str | None] = {}  # text of each note that is subscribed to
+        surface.on_change = self.notes_changed
         self._both: dict[str, Callable[[Json], Json]] = {
             "tools/list": _one_page("tools", surface.tools),
             "tools/call": self._call,
@@ -157,14 +159,26 @@ class Connection:
             self._listening.pop(id_, None)
 
     def notes_changed(self) -> None:
-        """Notify the client of changed notes, where it asked for that."""
+        """Notify the client after notes changed, of what it asked for."""
+        changed = {uri for uri in list(self._seen) if self._look(uri)}
         for id_, wanted in list(self._listening.items()):
             if wanted.get("resourcesListChanged"):
                 self._notify("resources/list_changed", {}, id_)
             for uri in wanted.get("resourceSubscriptions", ()):
-                self._notify("resources/updated", {"uri": uri}, id_)
-        for uri in sorted(self._subscribed):
+                if uri in changed:
+                    self._notify("resources/updated", {"uri": uri}, id_)
+        for uri in sorted(self._subscribed & changed):
             self._notify("resources/updated", {"uri": uri})
+
+    def _look(self, uri: str) -> bool:
+        """Whether the note has another text than when it was last looked at."""
+        try:
+            text: str | None = self._surface.read(uri)["text"]
+        except RefusedError:
+            text = None
+        changed = self._seen.get(uri) != text
+        self._seen[uri] = text
+        return changed
 
     def progress_of(self, params: Json) -> ProgressCallback | None:
         """Where a request wants its progress reported; ``None`` where it does not."""
@@ -234,7 +248,10 @@ class Connection:
         return {"resources": page} | ({"nextCursor": cursor} if cursor else {})
 
     def _subscribe(self, params: Json) -> Json:
-        self._subscribed.add(self._surface.read(params.get("uri"))["uri"])
+        content = self._surface.read(params.get("uri"))
+        self._seen[content["uri"]] = content["text"]
+        self._subscribed.add(content["uri"])
+        self._surface.watch()
         return {}
 
     def _unsubscribe(self, params: Json) -> Json:
@@ -249,6 +266,9 @@ class Connection:
         uris = wanted.get("resourceSubscriptions")
         if isinstance(uris, list) and (known := [uri for uri in uris if isinstance(uri, str)]):
             honoured["resourceSubscriptions"] = known[:MOST_SUBSCRIPTIONS]
+            for uri in known[:MOST_SUBSCRIPTIONS]:
+                self._look(uri)
+            self._surface.watch()
         self._listening[id_] = honoured
         self._notify("subscriptions/acknowledged", {"notifications": honoured}, id_)
 

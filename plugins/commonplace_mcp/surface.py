@@ -16,7 +16,7 @@ from commonplace.plugin import memory_get_tool, memory_search_tool, reason_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from commonplace import Memory, ProgressCallback
+    from commonplace import Memory, ProgressCallback, SyncEvent
 
     Json = dict[str, Any]
 
@@ -60,6 +60,23 @@ class Surface:
         self._session_key = session_key
         self._opened: dict[str, tuple[Memory, MemoryTools]] = {}
         self._lock = threading.Lock()
+        self._watching = False
+        self.on_change: Callable[[], None] = lambda: None
+        """Called after a sync that changed notes, on its thread."""
+
+    def synced(self, event: SyncEvent) -> None:
+        """Take the event of a sync of one of the memories."""
+        report = event.report
+        if report is not None and (report.added or report.updated or report.removed):
+            self.on_change()
+
+    def watch(self) -> None:
+        """Watch the files from now on, so that changes are noticed without a call."""
+        with self._lock:
+            first, self._watching = not self._watching, True
+        if first:
+            for agent in self.agents:
+                self._tools_or_refuse(agent)[0].watch()
 
     def close(self) -> None:
         """Close all memories."""

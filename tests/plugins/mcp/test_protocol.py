@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,9 @@ from tests.plugins.mcp.conftest import META, PREFIX, ask
 from commonplace_mcp.protocol import Connection, ProtocolError, parse, request_id
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from commonplace_mcp.surface import Surface
 
 Json = dict[str, Any]
@@ -54,6 +58,19 @@ class Client:
         answer = self.connection.answer({"id": 1, "method": method, "params": params})
         assert answer is not None
         return answer
+
+
+@contextmanager
+def changed(client: Client, home: Path) -> Iterator[None]:
+    """Another text in the curated memory, which the connection is notified of."""
+    path = home / "notes" / "MEMORY.md"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text + "\nOne more line.\n", encoding="utf-8")
+    try:
+        client.connection.notes_changed()
+        yield
+    finally:
+        path.write_text(text, encoding="utf-8")
 
 
 @pytest.fixture
@@ -113,7 +130,7 @@ class TestModern:
         assert client.ask(method)["error"]["code"] == -32601
 
     def test_a_subscription_is_acknowledged_and_gets_what_it_asked_for(
-        self, client: Client
+        self, client: Client, mcp_home: Path
     ) -> None:
         uri = "memory://notes/MEMORY.md"
         wanted = {
@@ -129,7 +146,12 @@ class TestModern:
         assert ack["params"]["notifications"] == honoured
         client.sent.clear()
         client.connection.notes_changed()
-        methods = [message["method"] for message in client.sent]
+        assert [message["method"] for message in client.sent] == [
+            "notifications/resources/list_changed"
+        ]
+        client.sent.clear()
+        with changed(client, mcp_home):
+            methods = [message["method"] for message in client.sent]
         assert methods == [
             "notifications/resources/list_changed",
             "notifications/resources/updated",
@@ -165,11 +187,11 @@ class TestHandshake:
     def test_a_version_in_a_request_is_refused_afterwards(self, shaken: Client) -> None:
         assert shaken.ask("tools/list")["error"]["code"] == -32600
 
-    def test_a_note_is_subscribed_to(self, shaken: Client) -> None:
+    def test_a_note_is_subscribed_to(self, shaken: Client, mcp_home: Path) -> None:
         uri = "memory://notes/MEMORY.md"
         assert shaken.bare("resources/subscribe", uri=uri)["result"] == {}
-        shaken.connection.notes_changed()
-        assert shaken.sent[0]["params"] == {"uri": uri}
+        with changed(shaken, mcp_home):
+            assert [message["params"] for message in shaken.sent] == [{"uri": uri}]
         assert shaken.bare("resources/unsubscribe", uri=uri)["result"] == {}
         shaken.sent.clear()
         shaken.connection.notes_changed()

@@ -209,6 +209,30 @@ class TestProcess:
             assert last.read() == b""
 
 
+def test_a_note_that_changes_is_reported_to_its_subscriber(
+    command: Sequence[str], env: Mapping[str, str], mcp_home: Any
+) -> None:
+    note = mcp_home / "notes" / "memory" / "news.md"
+    note.write_text("# News\n\nNothing yet.\n")
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
+    assert server.stdin is not None
+    assert server.stdout is not None
+    wanted = {"resourceSubscriptions": ["memory://notes/memory/news.md"]}
+    try:
+        server.stdin.write(line(ask(1, "subscriptions/listen", notifications=wanted)))
+        server.stdin.flush()
+        assert b"acknowledged" in server.stdout.readline()
+        note.write_text("# News\n\nThe ferry sails again.\n")
+        # The next search syncs, if the watcher has not noticed it first.
+        server.stdin.write(line(ask(2, "tools/call", **SEARCH)))
+        server.stdin.flush()
+        seen = [json.loads(server.stdout.readline()) for _ in range(2)]
+    finally:
+        server.communicate(timeout=30)
+        note.unlink()
+    assert {message.get("method") for message in seen} == {None, "notifications/resources/updated"}
+
+
 class TestInProcess:
     """The loop on streams of the test's own, where calls can be held."""
 
@@ -246,6 +270,7 @@ class TestInProcess:
             tools = surface.tools
             templates = surface.templates
             prompts = surface.prompts
+            on_change = surface.on_change
 
         with self.served(Slow()) as (to, back):
             to.write(line(ask(1, "tools/call", **SEARCH)))
@@ -271,6 +296,7 @@ class TestInProcess:
             tools = surface.tools
             templates = surface.templates
             prompts = surface.prompts
+            on_change = surface.on_change
 
         number = 10_000
         requests = io.BytesIO(b"".join(line(ask(i, "tools/call", **SEARCH)) for i in range(number)))

@@ -58,6 +58,8 @@ ENDS: list[tuple[str, str, int]] = [
     ("recall --workspace {ws}", "", DONE),
     ("completion bash", "", DONE),
     ("man", "", DONE),
+    ("list --workspace {ws}", "", DONE),
+    ("recent --workspace {ws}", "", DONE),
     ("init {ws}", "", DONE),
     ("index --workspace {ws}", OFF, DONE),
     ("search walrus --workspace {ws}", OFF, DONE),

@@ -54,6 +54,7 @@ from commonplace.files.reading import decode as decode
 from commonplace.files.reading import open_below as open_below
 from commonplace.files.reading import read_bytes as read_bytes
 from commonplace.files.reading import resolve as resolve
+from commonplace.files.roots import ENDINGS as ENDINGS
 from commonplace.files.roots import Root as Root
 from commonplace.files.roots import Roots as Roots
 from commonplace.files.roots import day_of as day_of

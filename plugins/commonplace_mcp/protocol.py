@@ -8,6 +8,7 @@ speaks.
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING, Any, Literal
 
 from commonplace import __version__
@@ -109,7 +110,8 @@ class Connection:
         self._listening: dict[str | int, Json] = {}
         self._subscribed: set[str] = set()
         self._seen: dict[str, str | None] = {}  # text of each note that is subscribed to
-        surface.on_change = self.notes_changed
+        self._looking = threading.Lock()
+        surface.on_sync = self.synced
         self._both: dict[str, Callable[[Json], Json]] = {
             "tools/list": _one_page("tools", surface.tools),
             "tools/call": self._call,
@@ -158,11 +160,16 @@ class Connection:
         if isinstance(id_, str | int):
             self._listening.pop(id_, None)
 
-    def notes_changed(self) -> None:
-        """Notify the client after notes changed, of what it asked for."""
-        changed = {uri for uri in list(self._seen) if self._look(uri)}
+    def synced(self, changed_index: bool) -> None:  # noqa: FBT001 - its one argument
+        """Notify the client of what it asked for, after a sync or a search, which may sync, too.
+
+        The notes that it subscribed to are compared with what they were: a search may have indexed
+        a change before the sync that was meant for it.
+        """
+        with self._looking:  # a change is reported once, whichever thread sees it first
+            changed = {uri for uri in list(self._seen) if self._look(uri)}
         for id_, wanted in list(self._listening.items()):
-            if wanted.get("resourcesListChanged"):
+            if changed_index and wanted.get("resourcesListChanged"):
                 self._notify("resources/list_changed", {}, id_)
             for uri in wanted.get("resourceSubscriptions", ()):
                 if uri in changed:
@@ -241,7 +248,9 @@ class Connection:
 
     def _call(self, params: Json) -> Json:
         progress = self.progress_of(params)
-        return self._surface.call(params.get("name"), params.get("arguments"), progress)
+        answer = self._surface.call(params.get("name"), params.get("arguments"), progress)
+        self.synced(False)
+        return answer
 
     def _resources(self, params: Json) -> Json:
         page, cursor = self._surface.resources(params.get("cursor"))

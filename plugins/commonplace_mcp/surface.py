@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from commonplace import CommonplaceError, MemoryTools
-from commonplace.plugin import memory_get_tool, memory_search_tool, reason_of
+from commonplace.plugin import ENDINGS, memory_get_tool, memory_search_tool, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -61,14 +61,14 @@ class Surface:
         self._opened: dict[str, tuple[Memory, MemoryTools]] = {}
         self._lock = threading.Lock()
         self._watching = False
-        self.on_change: Callable[[], None] = lambda: None
-        """Called after a sync that changed notes, on its thread."""
+        self.on_sync: Callable[[bool], None] = lambda _: None
+        """Called after each sync, on its thread, with whether it changed the index."""
 
     def synced(self, event: SyncEvent) -> None:
         """Take the event of a sync of one of the memories."""
         report = event.report
-        if report is not None and (report.added or report.updated or report.removed):
-            self.on_change()
+        if report is not None:
+            self.on_sync(bool(report.added or report.updated or report.removed))
 
     def watch(self) -> None:
         """Watch the files from now on, so that changes are noticed without a call."""
@@ -152,9 +152,9 @@ class Surface:
             if number < after[0]:
                 continue
             memory, tools = self._tools_or_refuse(agent)
-            paths = sorted(note.path for note in memory.notes() if tools.may_read(note.path))
-            for path in paths:
-                if (number, path) > after:
+            for note in memory.notes():
+                path = note.path
+                if path.endswith(ENDINGS) and tools.may_read(path) and (number, path) > after:
                     yield number, path
 
     def read(self, uri: object) -> Json:
@@ -168,15 +168,15 @@ class Surface:
         host, _, quoted = uri.removeprefix("memory://").partition("/")
         agent = next((agent for agent in self.agents if self._host(agent) == host), None)
         path = unquote(quoted)
-        if agent is None or "#" in path:
+        if agent is None:
             raise unknown
-        memory, tools = self._tools_or_refuse(agent)
-        if not tools.may_read(path):
-            raise unknown
+        _, tools = self._tools_or_refuse(agent)
         try:
-            note = memory.get(path)
+            note = tools.read(path)
         except CommonplaceError:
             raise unknown from None
+        if note.path != path:  # a resource has one name: no citation, no other spelling of a path
+            raise unknown
         return {"uri": uri, "mimeType": "text/markdown", "text": note.text}
 
     # --- prompts

@@ -313,8 +313,8 @@ DONE, FAILED, NOT_VALID, IN_PART, INTERRUPTED = 0, 1, 2, 3, 130
 EXIT_CODES = {
     DONE: "done. Also a search that finds nothing or that keywords alone answer, and any command "
     "where the configuration switches memory off.",
-    FAILED: "failed, with the reason on standard error. Also `status`, `doctor` and "
-    "`plugins --load` if they find a problem.",
+    FAILED: "failed, with the reason on standard error. Also `status` and `doctor` if they find a "
+    "problem, and `plugins` if one does not load.",
     NOT_VALID: "the command line or the configuration is not valid. Also `config check` if it "
     "finds an error.",
     IN_PART: "done in part: `index` if notes could not be read or are left for the next run, or if "

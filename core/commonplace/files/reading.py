@@ -15,7 +15,7 @@ from commonplace.errors import (
     UnavailableError,
     WorkspaceError,
 )
-from commonplace.files.roots import SUFFIXES, TEXT_SUFFIX, stamp_of
+from commonplace.files.roots import ENDINGS, stamp_of
 from commonplace.model.reports import NoteText
 
 if TYPE_CHECKING:
@@ -121,7 +121,6 @@ def _checked(opened: int) -> int:
 
 
 _LONGEST = 4096
-_ENDINGS = (*SUFFIXES, TEXT_SUFFIX)
 _CITATION = re.compile(r"(?:#L([0-9]{1,9})(?:-L?([0-9]{1,9}))?|:([0-9]{1,9})(?:-([0-9]{1,9}))?)\Z")
 
 
@@ -150,7 +149,7 @@ def resolve(roots: Roots, path: str) -> tuple[Root, str]:
     Raises :class:`~commonplace.errors.PathNotAllowedError`, in the same words whatever the reason.
     """
     for asked in dict.fromkeys((path, path.strip())):
-        if len(asked) > _LONGEST or "\0" in asked or not asked.endswith(_ENDINGS):
+        if len(asked) > _LONGEST or "\0" in asked or not asked.endswith(ENDINGS):
             continue
         location = os.path.normpath(os.path.join(roots.workspace, asked))
         for root, relative in _admitting(roots, location, absolute=os.path.isabs(asked)):

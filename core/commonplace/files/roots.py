@@ -101,6 +101,8 @@ SUFFIXES = (".md", ".markdown")
 
 TEXT_SUFFIX = ".txt"
 """How they may end, too, where the configuration says so."""
+ENDINGS = (*SUFFIXES, TEXT_SUFFIX)
+"""All that the name of a note may end in; the roots refuse those that no note has."""
 
 IGNORED_FOLDERS = frozenset(
     {

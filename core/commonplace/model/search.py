@@ -350,13 +350,15 @@ def shown_to_agent(
         if hit.heading:
             marks["heading"] = " > ".join(hit.heading)
         passages.append(Passage(hit.snippet, marks, hit.citation if cited else ""))
-    return block(passages, messages_of(result), budget=budget)
+    notes = [f"Note: {note}" for note in messages_of(result)]
+    return block(passages, notes, budget=budget)
 
 
 def messages_of(result: SearchResult) -> list[str]:
-    """The notes on ``result`` for an agent, a line each."""
-    notes, fallback = list(result.notes), result.fallback
-    if fallback is not None and not any(fallback.reason in note for note in notes):
-        by = fallback.by or result.backend
-        notes.append(f"results come from {by}, not from {fallback.part}: {fallback.reason}")
-    return [f"Note: {note}" for note in notes]
+    """The notes on ``result``, and from which part it fell back unless one of them says so."""
+    fallback = result.fallback
+    said = (*result.notes, *(arm.note for arm in result.arms))
+    if fallback is None or any(fallback.reason in note for note in said):
+        return list(result.notes)
+    by = fallback.by or result.backend
+    return [f"results come from {by}, not from {fallback.part}: {fallback.reason}", *result.notes]

@@ -14,7 +14,7 @@ from commonplace.errors import (
     suggest,
 )
 from commonplace.files.reading import cut_lines, read_lines, resolve, split_citation
-from commonplace.files.roots import ExtraRoot, Roots, find_roots
+from commonplace.files.roots import ENDINGS, ExtraRoot, Roots, find_roots
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from commonplace.model.reports import NoteText
     from commonplace.protocols.parts import Source
 
-
-_ENDINGS = (".md", ".markdown", ".txt")
-"""What may be left out of a path; the roots refuse those that no note has."""
 
 _LONGEST_GUESS = 200
 """Characters of a path for which the nearest one is looked for."""
@@ -92,8 +89,8 @@ def _spellings(path: str) -> Iterator[str]:
     bare = path.strip()
     name, first, _ = split_citation(bare)
     for whole, tail in ((name, bare[len(name) :]), (bare, "")):
-        if not whole.endswith((*_ENDINGS, "/")) and whole:
-            yield from (f"{whole}{ending}{tail}" for ending in _ENDINGS)
+        if not whole.endswith((*ENDINGS, "/")) and whole:
+            yield from (f"{whole}{ending}{tail}" for ending in ENDINGS)
         if first is None:
             return
 
@@ -210,4 +207,4 @@ def _is_note(readable: Readable, ref: DocumentRef) -> bool:
 
 def _stem(path: str) -> str:
     name = path.rpartition("/")[2].casefold()
-    return next((name.removesuffix(end) for end in _ENDINGS if name.endswith(end)), name)
+    return next((name.removesuffix(end) for end in ENDINGS if name.endswith(end)), name)

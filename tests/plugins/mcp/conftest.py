@@ -70,7 +70,7 @@ def surface(mcp_home: Path) -> Iterator[Surface]:
 def exchange(command: Sequence[str], env: Mapping[str, str]) -> Callable[..., list[Json]]:
     """Writes lines to a new server, closes its input, and gives back what it wrote."""
 
-    def exchange(*lines: bytes | Json, expect: int = 0) -> list[Json]:
+    def exchange(*lines: bytes | Json, options: Sequence[str] = ()) -> list[Json]:
         data = b"".join(
             line
             if isinstance(line, bytes)
@@ -78,9 +78,9 @@ def exchange(command: Sequence[str], env: Mapping[str, str]) -> Callable[..., li
             for line in lines
         )
         ran = subprocess.run(
-            command, input=data, capture_output=True, env=env, check=False, timeout=60
+            [*command, *options], input=data, capture_output=True, env=env, check=False, timeout=60
         )
-        assert ran.returncode == expect, ran.stderr.decode()
+        assert ran.returncode == 0, ran.stderr.decode()
         assert ran.stderr == b""
         return [json.loads(line) for line in ran.stdout.splitlines()]
 

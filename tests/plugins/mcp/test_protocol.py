@@ -67,7 +67,7 @@ def changed(client: Client, home: Path) -> Iterator[None]:
     text = path.read_text(encoding="utf-8")
     path.write_text(text + "\nOne more line.\n", encoding="utf-8")
     try:
-        client.connection.notes_changed()
+        client.connection.synced(True)
         yield
     finally:
         path.write_text(text, encoding="utf-8")
@@ -145,7 +145,7 @@ class TestModern:
         honoured = {"resourcesListChanged": True, "resourceSubscriptions": [uri]}
         assert ack["params"]["notifications"] == honoured
         client.sent.clear()
-        client.connection.notes_changed()
+        client.connection.synced(True)
         assert [message["method"] for message in client.sent] == [
             "notifications/resources/list_changed"
         ]
@@ -160,7 +160,7 @@ class TestModern:
         assert tags == {"listen:0"}
         client.sent.clear()
         client.connection.cancelled("listen:0")
-        client.connection.notes_changed()
+        client.connection.synced(True)
         assert client.sent == []
 
 
@@ -194,7 +194,7 @@ class TestHandshake:
             assert [message["params"] for message in shaken.sent] == [{"uri": uri}]
         assert shaken.bare("resources/unsubscribe", uri=uri)["result"] == {}
         shaken.sent.clear()
-        shaken.connection.notes_changed()
+        shaken.connection.synced(True)
         assert shaken.sent == []
 
     def test_what_does_not_exist_cannot_be_subscribed_to(self, shaken: Client) -> None:
@@ -256,6 +256,10 @@ class TestWhatIsOffered:
             "memory://notes/%2e%2e/secret.md",
             "memory://notes//etc/passwd",
             "memory://notes/memory/none.md",
+            "memory://notes/./MEMORY.md",
+            "memory://notes/MEMORY",
+            "memory://notes/MEMORY.md:1-2",
+            "memory://notes/MEMORY.md%23L1",
             "memory://other/MEMORY.md",
             "memory://notes",
             "memory://",

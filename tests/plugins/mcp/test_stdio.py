@@ -95,72 +95,47 @@ class TestProcess:
         assert {report["params"]["progressToken"] for report in reports} == {"p"}
 
     def test_a_wrong_configuration_is_what_each_call_answers(
-        self, command: Sequence[str], env: Mapping[str, str], tmp_path: Any
+        self, exchange: Callable[..., list[Json]], tmp_path: Any
     ) -> None:
         (tmp_path / "bad.json5").write_text("{agents: 3}")
         lines = [ask(1, "tools/list"), ask(2, "tools/call", **SEARCH)]
-        ran = subprocess.run(
-            [*command, "--config", str(tmp_path / "bad.json5")],
-            input=b"".join(map(line, lines)),
-            capture_output=True,
-            env=env,
-            check=True,
-            timeout=60,
-        )
-        answers = by_id([json.loads(line) for line in ran.stdout.splitlines()])
+        answers = by_id(exchange(*lines, options=["--config", str(tmp_path / "bad.json5")]))
         assert len(answers[1]["result"]["tools"]) == 2
         assert answers[2]["result"]["isError"] is True
         assert "bad.json5" in answers[2]["result"]["content"][0]["text"]
 
-    def test_several_agents_are_served_by_one(
-        self, command: Sequence[str], env: Mapping[str, str]
-    ) -> None:
+    def test_several_agents_are_served_by_one(self, exchange: Callable[..., list[Json]]) -> None:
         search = {"query": "staging port", "maxResults": 1}
         lines = [
             ask(1, "tools/list"),
-            ask(2, "tools/call", name="memory_search", arguments={**search, "agent": "work"}),
+            ask(2, "tools/call", name="memory_search", arguments={**search, "agent": "desk"}),
             ask(3, "tools/call", name="memory_search", arguments=search),
             ask(4, "tools/call", name="memory_search", arguments={**search, "agent": "x"}),
-            ask(5, "resources/read", uri="memory://work/MEMORY.md"),
+            ask(5, "resources/read", uri="memory://desk/MEMORY.md"),
         ]
-        ran = subprocess.run(
-            [*command, "--agents", "main,work"],
-            input=b"".join(map(line, lines)),
-            capture_output=True,
-            env=env,
-            check=True,
-            timeout=60,
-        )
-        answers = by_id([json.loads(line) for line in ran.stdout.splitlines()])
+        answers = by_id(exchange(*lines, options=["--agents", "main,desk"]))
         for tool in answers[1]["result"]["tools"]:
-            assert tool["inputSchema"]["properties"]["agent"]["enum"] == ["main", "work"]
+            assert tool["inputSchema"]["properties"]["agent"]["enum"] == ["main", "desk"]
         assert "8471" in answers[2]["result"]["content"][0]["text"]
         assert "8471" in answers[3]["result"]["content"][0]["text"]
         assert answers[4]["result"]["isError"] is True
         assert "Skerry" in answers[5]["result"]["contents"][0]["text"]
 
-    def test_a_group_is_served_by_its_rules(
-        self, command: Sequence[str], env: Mapping[str, str]
-    ) -> None:
+    def test_a_group_is_served_by_its_rules(self, exchange: Callable[..., list[Json]]) -> None:
         lines = [
             ask(1, "tools/call", name="memory_get", arguments={"path": "MEMORY.md"}),
             ask(2, "resources/list"),
             ask(3, "resources/read", uri="memory://notes/MEMORY.md"),
+            ask(4, "resources/read", uri="memory://notes/./MEMORY.md"),
+            ask(5, "resources/read", uri="memory://notes/memory/../MEMORY"),
+            ask(6, "resources/read", uri="memory://notes/MEMORY.md:1-9"),
         ]
-        ran = subprocess.run(
-            [*command, "--session-key", "agent:main:slack:channel:c1"],
-            input=b"".join(map(line, lines)),
-            capture_output=True,
-            env=env,
-            check=True,
-            timeout=60,
-        )
-        answers = by_id([json.loads(line) for line in ran.stdout.splitlines()])
+        answers = by_id(exchange(*lines, options=["--session-key", "agent:main:slack:channel:c1"]))
         assert answers[1]["result"]["isError"] is True
         names = {resource["name"] for resource in answers[2]["result"]["resources"]}
         assert names
         assert "MEMORY.md" not in names
-        assert answers[3]["error"]["code"] == -32602
+        assert [answers[number]["error"]["code"] for number in (3, 4, 5, 6)] == [-32602] * 4
 
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
     def test_a_signal_ends_it(
@@ -217,17 +192,20 @@ def test_a_note_that_changes_is_reported_to_its_subscriber(
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
     assert server.stdin is not None
     assert server.stdout is not None
+    given_up = threading.Timer(60, server.kill)
+    given_up.start()
     wanted = {"resourceSubscriptions": ["memory://notes/memory/news.md"]}
     try:
         server.stdin.write(line(ask(1, "subscriptions/listen", notifications=wanted)))
         server.stdin.flush()
         assert b"acknowledged" in server.stdout.readline()
         note.write_text("# News\n\nThe ferry sails again.\n")
-        # The next search syncs, if the watcher has not noticed it first.
+        # The next search sees it, if the watcher has not noticed it first.
         server.stdin.write(line(ask(2, "tools/call", **SEARCH)))
         server.stdin.flush()
         seen = [json.loads(server.stdout.readline()) for _ in range(2)]
     finally:
+        given_up.cancel()
         server.communicate(timeout=30)
         note.unlink()
     assert {message.get("method") for message in seen} == {None, "notifications/resources/updated"}
@@ -270,7 +248,7 @@ class TestInProcess:
             tools = surface.tools
             templates = surface.templates
             prompts = surface.prompts
-            on_change = surface.on_change
+            on_sync = surface.on_sync
 
         with self.served(Slow()) as (to, back):
             to.write(line(ask(1, "tools/call", **SEARCH)))
@@ -296,7 +274,7 @@ class TestInProcess:
             tools = surface.tools
             templates = surface.templates
             prompts = surface.prompts
-            on_change = surface.on_change
+            on_sync = surface.on_sync
 
         number = 10_000
         requests = io.BytesIO(b"".join(line(ask(i, "tools/call", **SEARCH)) for i in range(number)))

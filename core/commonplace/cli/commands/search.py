@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.cli.parser import UsageError, positive_int, positive_seconds, unit_interval
+from commonplace.model.search import messages_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -155,16 +156,7 @@ def notes_on(result: SearchResult) -> Iterator[str]:
     """What a person should know about these results besides the hits."""
     if not result.hits:
         yield "no matches"
-    if result.fallback is not None and not _is_noted(result):
-        fallback = result.fallback
-        by = fallback.by or result.backend
-        yield f"results come from {by}, not from {fallback.part}: {fallback.reason}"
-    yield from result.notes
-
-
-def _is_noted(result: SearchResult) -> bool:
-    """Whether an arm's note repeats the reason of the fallback."""
-    return any(result.fallback and result.fallback.reason in arm.note for arm in result.arms)
+    yield from messages_of(result)
 
 
 def arms_of(result: SearchResult) -> Iterator[str]:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from tests.end_to_end.conftest import Sandbox
     from tests.faults.faulty_vfs import FaultyVFS
 
+# These wait for processes, disks and watchers: over a minute in all, for CI.
+pytestmark = pytest.mark.slow
+
 # As much as a file may grow; Python itself gets an error, not a signal.
 LIMITED = """
 import os, resource, sys

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     Opener = Callable[..., Memory]
     Rights = Callable[[], AbstractContextManager[None]]
 
+# These wait for processes, disks and watchers: over a minute in all, for CI.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def opener(sandbox: Sandbox) -> Opener:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from commonplace.model.documents import StoredDocument
     from commonplace.model.search import StoredChunk
 
+# These wait for processes, disks and watchers: over a minute in all, for CI.
+pytestmark = pytest.mark.slow
+
 NOTES = 300
 
 # Sends itself a signal when it opens its so manieth note: between two, before a batch, after one.

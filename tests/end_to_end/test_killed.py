@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from commonplace.model.search import Hit
 
+# These wait for processes, disks and watchers: over a minute in all, for CI.
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("SOAK_KILLS", "20"))
 NOTES = 230  # more than are written in one transaction
 KEY = "sekrit-0123456789-abcdef"

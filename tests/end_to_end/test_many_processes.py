@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from commonplace.model.reports import Progress, SyncReport
 
+# These wait for processes, disks and watchers: over a minute in all, for CI.
+pytestmark = pytest.mark.slow
+
 SECONDS = float(os.environ.get("SOAK_SECONDS", "4"))
 READERS, WRITERS = 8, 2
 

@@ -16,6 +16,9 @@ from commonplace import Memory
 if TYPE_CHECKING:
     from tests.end_to_end.conftest import Sandbox
 
+# These wait for processes, disks and watchers: over a minute in all, for CI.
+pytestmark = pytest.mark.slow
+
 NOTES = 120
 
 # Kills itself when it opens its so manieth note.

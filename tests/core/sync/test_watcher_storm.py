@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+# These wait for processes, disks and watchers: over a minute in all, for CI.
+pytestmark = pytest.mark.slow
+
 STEPS = 200
 PATIENCE = 60.0
 

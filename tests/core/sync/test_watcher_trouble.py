@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from commonplace.sync.native import Events
 
+# These wait for processes, disks and watchers: over a minute in all, for CI.
+pytestmark = pytest.mark.slow
+
 
 class Later:
     """A clock that can be put forward, and waits that end when it is."""

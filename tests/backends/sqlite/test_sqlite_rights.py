@@ -22,19 +22,26 @@ OTHER_USER = 65_534
 
 # Permissions do not bind the superuser, so the tested process changes its user, after it has
 # imported everything, for Python itself may lie where other users cannot read it.
-SCRIPT = """
+BEGINNING = """
 import importlib, os, pkgutil, sys
-import commonplace_sqlite
+import commonplace, commonplace_sqlite
 from commonplace.errors import IndexReadOnlyError
 from commonplace.testing import make_put, publish, write
-for module in pkgutil.walk_packages(commonplace_sqlite.__path__, "commonplace_sqlite."):
-    importlib.import_module(module.name)
+for package in (commonplace, commonplace_sqlite):
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
 from commonplace_sqlite.store import SqliteStore
 path, user = sys.argv[1], int(sys.argv[2])
 if os.getuid() == 0:
     os.setgid(user)
     os.setuid(user)
 store = SqliteStore(path)
+"""
+
+SCRIPT = (
+    BEGINNING
+    + """
 print(sorted(document.path for document in store.documents()))
 try:
     write(store, make_put("new.md", "ant"))
@@ -49,6 +56,7 @@ print(health.writable, health.problems, len(health.notices))
 print(health.notices[0])
 store.close()
 """
+)
 
 
 def as_another_user(path: str) -> list[str]:
@@ -150,19 +158,9 @@ def test_a_damaged_index_that_cannot_be_moved_is_left(index: str, folder: Path) 
         assert file.read() == b"# no database\n" * 100
 
 
-RECOVERING = """
-import importlib, os, pkgutil, sys
-import commonplace_sqlite
-from commonplace.errors import IndexReadOnlyError
-from commonplace.testing import make_put, publish, write
-for module in pkgutil.walk_packages(commonplace_sqlite.__path__, "commonplace_sqlite."):
-    importlib.import_module(module.name)
-from commonplace_sqlite.store import SqliteStore
-path, user = sys.argv[1], int(sys.argv[2])
-if os.getuid() == 0:
-    os.setgid(user)
-    os.setuid(user)
-store = SqliteStore(path)
+RECOVERING = (
+    BEGINNING
+    + """
 for name in ("one.md", "two.md", "three.md"):
     try:
         write(store, make_put(name, "ant"))
@@ -175,6 +173,7 @@ for name in ("one.md", "two.md", "three.md"):
     sys.stdin.readline()
 store.close()
 """
+)
 
 
 def test_what_was_read_only_is_written_again_by_the_same_process(index: str, folder: Path) -> None:

@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from commonplace.plugin import Finding, Fix
-from commonplace_sqlite.connection import DAMAGE, size_of
+from commonplace_sqlite.connection import size_of
+from commonplace_sqlite.failures import DAMAGE
 from commonplace_sqlite.rows import text_out
 from commonplace_sqlite.schema import of_build
 

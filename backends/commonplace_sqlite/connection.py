@@ -1,104 +1,20 @@
-"""A connection to an index file: recognising the file, transactions, and SQLite's errors."""
+"""A connection to an index file: recognising the file and its log, opening it, transactions."""
 
 from __future__ import annotations
 
-import errno
 import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Literal
 
 import apsw
 
-from commonplace.plugin import (
-    DeadlineExceededError,
-    IndexBusyError,
-    IndexCorruptError,
-    IndexNewerError,
-    IndexReadOnlyError,
-    IndexUnavailableError,
-)
+from commonplace.plugin import IndexCorruptError, IndexNewerError
 from commonplace_sqlite import schema
+from commonplace_sqlite.failures import DAMAGE
+from commonplace_sqlite.schema import RESERVED, checked_vfs, reserve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-DAMAGE = (apsw.CorruptError, apsw.NotADBError)
-"""What SQLite raises for a damaged file."""
-
-_UNWRITABLE = (apsw.ReadOnlyError, apsw.PermissionsError)
-_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-
-_WORDS: tuple[
-    tuple[
-        tuple[type[Exception], ...], type[IndexUnavailableError | DeadlineExceededError], str, str
-    ],
-    ...,
-] = (
-    ((apsw.InterruptError,), DeadlineExceededError, "took longer than its deadline", ""),
-    (
-        (apsw.BusyError, apsw.LockedError),
-        IndexBusyError,
-        "is locked by another process",
-        "try again in a moment",
-    ),
-    (
-        DAMAGE,
-        IndexCorruptError,
-        "is damaged: {}",
-        "run `commonplace index`: the damaged file is set aside and the index rebuilt",
-    ),
-    (
-        _UNWRITABLE,
-        IndexReadOnlyError,
-        "cannot be written: {}",
-        "make the file and its folder writable",
-    ),
-    ((apsw.ConnectionClosedError,), IndexUnavailableError, "is closed", "open it again"),
-    (
-        (apsw.FullError,),
-        IndexUnavailableError,
-        "cannot be written: the disk is full",
-        "free some space and try again",
-    ),
-    (
-        (Exception,),
-        IndexUnavailableError,
-        "cannot be used: {}",
-        "check the disk and the rights to the file",
-    ),
-)
-
-
-def translate(
-    error: apsw.Error | OSError, path: str
-) -> IndexUnavailableError | DeadlineExceededError:
-    """What to raise for ``error``, which SQLite or the system raised for the index at ``path``."""
-    if isinstance(error, OSError) and error.errno in _FULL:
-        error = apsw.FullError()
-    kind, words, hint = next(entry[1:] for entry in _WORDS if isinstance(error, entry[0]))
-    return kind(f"the index {path} {words.format(reason_of(error))}", hint=hint)
-
-
-def closed(path: str) -> IndexUnavailableError:
-    """What to raise for a store that is closed."""
-    return IndexUnavailableError(f"the index {path} is closed", hint="open it again")
-
-
-def is_forbidden(error: apsw.Error | OSError, path: str) -> bool:
-    """Whether ``error`` says that this process may not write ``path``."""
-    if isinstance(error, OSError):
-        return error.errno in _FORBIDDEN
-    if isinstance(error, apsw.CantOpenError):
-        # SQLite gives no reason; it may also have run out of file descriptors.
-        return not all(os.access(one, os.W_OK) for one in (path, os.path.dirname(path)))
-    return isinstance(error, _UNWRITABLE)
-
-
-def reason_of(error: apsw.Error | OSError) -> str:
-    """The reason alone, in words."""
-    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 Access = Literal["write", "read", "frozen"]
@@ -107,8 +23,6 @@ Access = Literal["write", "read", "frozen"]
 Condition = Literal["empty", "current", "older", "newer", "foreign", "incomplete"]
 """What a file is; all but ``current`` are recognised without write access."""
 
-# Larger than SQLite's 4096, for rows here are of 1 to 2 kB: chunks with their text.
-_PAGE_SIZE = 16_384
 _READER_CACHE_KIB = 16_384
 _WRITER_CACHE_KIB = 16_384
 _LOG_KEPT_BYTES = 16 * 1024 * 1024
@@ -137,8 +51,8 @@ def open_file(path: str, access: Access, *, vfs: str, busy_ms: int) -> apsw.Conn
     name = path
     if access == "frozen":
         flags |= apsw.SQLITE_OPEN_URI
-        name = _frozen_uri(path)
-    connection = apsw.Connection(name, flags=flags, vfs=vfs or None)
+        name = frozen_uri(path)
+    connection = apsw.Connection(name, flags=flags, vfs=checked_vfs(vfs))
     try:
         connection.set_busy_timeout(busy_ms)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -148,7 +62,7 @@ def open_file(path: str, access: Access, *, vfs: str, busy_ms: int) -> apsw.Conn
         connection.pragma("synchronous", "NORMAL")
     except DAMAGE as error:
         connection.close(True)
-        raise UnfitError(f"damaged ({error})") from error
+        raise UnfitError(_without_checksums(path) or f"damaged ({error})") from error
     except BaseException:
         connection.close(True)
         raise
@@ -187,7 +101,7 @@ def open_readable(
 def tune_for_writing(connection: apsw.Connection, *, new: bool) -> None:
     """Set how ``connection`` writes; ``new`` where the file is still empty."""
     if new:
-        connection.pragma("page_size", _PAGE_SIZE)
+        reserve(connection)
         # Pages that a dropped build leaves can be given back without copying the whole file.
         connection.pragma("auto_vacuum", "INCREMENTAL")
     connection.pragma("journal_mode", "WAL")
@@ -203,12 +117,24 @@ def condition_of(connection: apsw.Connection, path: str) -> Condition:
     """
     try:
         condition = _look(connection)
+        if condition == "current" and log_size(path) and log_is_behind(connection, path):
+            raise UnfitError("damaged (its log lacks what was written back from it)")
     except DAMAGE as error:
-        raise UnfitError(f"damaged ({error})") from error
+        raise UnfitError(_without_checksums(path) or f"damaged ({error})") from error
     # SQLite notices missing pages, but not half a one. While there is a log it may be in there.
     if not log_size(path) and size_of(path) % connection.pragma("page_size"):
         raise UnfitError("damaged (cut short)")
     return condition
+
+
+def _without_checksums(path: str) -> Condition | None:
+    """Why a file has no checksums of ours: another program made it, or an older version."""
+    with suppress(OSError), open(path, "rb") as file:
+        header = file.read(100)
+        if header.startswith(b"SQLite format 3\0") and header[20] != RESERVED:
+            ours = header[68:72] == schema.APPLICATION_ID.to_bytes(4, "big")
+            return "older" if ours else "foreign"
+    return None
 
 
 def refuse_newer(condition: Condition, path: str) -> None:
@@ -258,6 +184,7 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
+        connection.execute(schema.COUNT_COMMIT)
         connection.execute("COMMIT")
     except BaseException:
         roll_back(connection)
@@ -271,9 +198,31 @@ def roll_back(connection: apsw.Connection) -> None:
             connection.execute("ROLLBACK")
 
 
-def _frozen_uri(path: str) -> str:
+def frozen_uri(path: str) -> str:
+    """The URI by which SQLite reads ``path`` alone, as a file that no process changes."""
     quoted = path.replace("\\", "/").replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     return f"file:{'' if quoted.startswith('/') else '/'}{quoted}?immutable=1"
+
+
+def log_is_behind(connection: apsw.Connection, path: str) -> bool:
+    """Whether the log of the file at ``path`` lacks what was written back from it.
+
+    SQLite takes a log that is cut or damaged for one that ends there. Pages that were written back
+    from what followed are then newer than those in the log: together they are no state of the
+    index. Each transaction is counted, so the file alone must not be further than with its log.
+    """
+    alone = None
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    try:
+        alone = apsw.Connection(frozen_uri(path), flags=flags, vfs=connection.open_vfs)
+        written_back: int = alone.execute(schema.COMMITS).get or 0
+    except apsw.Error:
+        return False  # it was only just begun, or another process is writing it back
+    finally:
+        if alone is not None:
+            alone.close(True)
+    together: int = connection.execute(schema.COMMITS).get or 0
+    return written_back > together
 
 
 def make_file(path: str) -> None:
@@ -357,3 +306,23 @@ def _make_current(connection: apsw.Connection, path: str) -> None:
                 schema.create(connection)
     except (apsw.SQLError, apsw.ConstraintError) as error:
         raise UnfitError(f"of a version that cannot be migrated ({error})") from error
+
+
+@contextmanager
+def beyond_repair(path: str) -> Iterator[None]:
+    """Report a new file that cannot be used either."""
+    try:
+        yield
+    except UnfitError as unfit:
+        raise IndexCorruptError(
+            f"the index {path} is {unfit}, and so is the one created in its place",
+            hint="check the disk, and that nothing else writes to this file",
+        ) from unfit
+
+
+def barred_folder(path: str) -> str:
+    """The folder above ``path`` that forbids this process to create it; ``""`` if none does."""
+    above = os.path.dirname(path)
+    while not os.path.lexists(above) and os.path.dirname(above) != above:
+        above = os.path.dirname(above)
+    return "" if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK) else above

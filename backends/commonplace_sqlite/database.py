@@ -19,17 +19,22 @@ from commonplace.plugin import (
 )
 from commonplace_sqlite import schema
 from commonplace_sqlite.connection import (
-    DAMAGE,
     UnfitError,
     abandon,
     adopt,
-    closed,
-    is_forbidden,
+    barred_folder,
+    beyond_repair,
     log_size,
     open_for_reading,
     open_for_writing,
-    reason_of,
     transaction,
+)
+from commonplace_sqlite.failures import (
+    DAMAGE,
+    UNREADABLE,
+    closed,
+    is_forbidden,
+    reason_of,
     translate,
 )
 
@@ -61,6 +66,8 @@ class _Handle:
         self._open = open_
         self._connection: apsw.Connection | None = None
         self._stamp: tuple[int, ...] | None = None
+        self.file: tuple[int, ...] | None = None
+        """That which was opened last, as :func:`stamp_of` has it."""
         self.access: Access = "write"
 
     def get(self) -> apsw.Connection | None:
@@ -72,11 +79,15 @@ class _Handle:
             if stamp_of(self._path, frozen=self.access == "frozen") == self._stamp:
                 return self._connection
             self.abandon()
+        before = stamp_of(self._path)
         opened = self._open()
         if opened is not None:
             self._connection, self.access = opened
             adopt(self._connection)
-            self._stamp = stamp_of(self._path, frozen=self.access == "frozen")
+            after = stamp_of(self._path, frozen=self.access == "frozen")
+            self.file = before or stamp_of(self._path)
+            # Replaced meanwhile it is opened again by the next call.
+            self._stamp = after if stamp_of(self._path) == self.file else None
         return self._connection
 
     def abandon(self) -> None:
@@ -110,8 +121,19 @@ class Database:
         self._memory: apsw.Connection | None = None
         self._closed = False
         self._damage = ""
+        self._damaged_file: tuple[int, ...] | None = None
         self._unwritable = ""
         self._repairs: list[str] = []
+
+    @property
+    def _is_damaged(self) -> str:
+        """What is wrong with the file at the path, as far as is known.
+
+        Damage is that of one file: another process may have replaced it already.
+        """
+        if self._damage and self._damaged_file != stamp_of(self.path):
+            self._damage = ""
+        return self._damage
 
     @property
     def lease(self) -> Lease:
@@ -142,7 +164,7 @@ class Database:
         elif not self.writable:
             reason = self._unwritable or f"{self.path} cannot be written: it is read-only"
             notices.append(f"the index cannot be updated: {reason}")
-        elif not os.path.exists(self.path) and (barred := _barred_folder(self.path)):
+        elif not os.path.exists(self.path) and (barred := barred_folder(self.path)):
             notices.append(f"the index cannot be created: {barred} cannot be written")
         return tuple(notices)
 
@@ -152,7 +174,7 @@ class Database:
         Raises what :meth:`session` raises.
         """
         with self.session(_REPAIR_WAIT_SECONDS):
-            self._damage = self._damage or "found damaged by a check"
+            self._note_damage(self._is_damaged or "found damaged by a check", stamp_of(self.path))
             self._writable()
         return self._repairs[-1]
 
@@ -171,7 +193,7 @@ class Database:
                 with self.session(self._busy_seconds):
                     pass  # repairs the file
                 stack.enter_context(self._locked(deadline))
-                with self._beyond_repair():
+                with beyond_repair(self.path):
                     connection = self._readable()
             if connection is None:
                 yield None
@@ -275,7 +297,7 @@ class Database:
         self._check_open()
         if self._memory is not None:
             return self._memory
-        if self._damage:
+        if self._is_damaged:
             raise UnfitError(self._damage)
         with self._failures(self._reader):
             try:
@@ -287,13 +309,13 @@ class Database:
 
     def _writable(self) -> apsw.Connection:
         """The writer's connection; a file that cannot be used is set aside."""
-        if self._damage:
+        if self._is_damaged:
             self._set_aside(self._damage)
         try:
             connection = self._writer.get()
         except UnfitError as unfit:
             self._set_aside(str(unfit))
-            with self._beyond_repair():
+            with beyond_repair(self.path):
                 connection = self._writer.get()
         assert connection is not None, "a writer creates the file"
         return connection
@@ -321,16 +343,22 @@ class Database:
         """Translate SQLite's errors, and close a connection that they make useless."""
         try:
             yield
-        except apsw.Error as error:
+        except IndexCorruptError:
+            self._note_damage("damaged (its parts do not fit together)", handle.file)
+            raise
+        except (apsw.Error, *UNREADABLE) as error:
             if not self.in_memory:
-                if isinstance(error, DAMAGE):
-                    self._damage = f"damaged ({error})"
+                if isinstance(error, (*DAMAGE, *UNREADABLE)):
+                    self._note_damage(f"damaged ({error})", handle.file)
                 if isinstance(error, apsw.ReadOnlyError):
                     self._unwritable = str(error)
                 if isinstance(error, _OF_THE_CONNECTION):
                     # The next connection may be able to use the file; this one never will.
                     handle.abandon()
             raise translate(error, self.path) from error
+
+    def _note_damage(self, reason: str, file: tuple[int, ...] | None) -> None:
+        self._damage, self._damaged_file = reason, file
 
     def _fall_back_to_memory(self, error: OSError | apsw.Error) -> None:
         """Keep the index in memory if nothing can be written or read; else raise what fits."""
@@ -352,27 +380,9 @@ class Database:
             self._memory = apsw.Connection(":memory:")
             schema.create(self._memory)
 
-    @contextmanager
-    def _beyond_repair(self) -> Iterator[None]:
-        try:
-            yield
-        except UnfitError as unfit:
-            raise IndexCorruptError(
-                f"the index {self.path} is {unfit}, and so is the one created in its place",
-                hint="check the disk, and that nothing else writes to this file",
-            ) from unfit
-
     def _check_open(self) -> None:
         if self._closed:
             raise closed(self.path)
-
-
-def _barred_folder(path: str) -> str:
-    """The folder above ``path`` that forbids this process to create it; ``""`` if none does."""
-    above = os.path.dirname(path)
-    while not os.path.lexists(above) and os.path.dirname(above) != above:
-        above = os.path.dirname(above)
-    return "" if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK) else above
 
 
 def stamp_of(path: str, *, frozen: bool = False) -> tuple[int, ...] | None:

@@ -122,7 +122,8 @@ def _fit(connection: apsw.Connection, left: Callable[[], float], *, lengthen: bo
             length = (room - size) * connection.pragma("page_size")
             connection.execute(_TAKE_ROOM, (length,))
     while size > room:
-        connection.pragma("incremental_vacuum", min(size - room, _FREED_AT_ONCE))
+        with transaction(connection):
+            connection.pragma("incremental_vacuum", min(size - room, _FREED_AT_ONCE))
         before, size = size, connection.pragma("page_count")
         if size == before or left() <= 0:
             break

@@ -44,21 +44,20 @@ def found(
 ) -> tuple[Found, ...]:
     """The chunks of ``ranked``, pairs of chunk id and score, in that order.
 
-    To be called in the transaction that ranked them. A chunk that lacks its row, its text or its
-    document is left out: a deep check reports it. Raises
-    :class:`~commonplace.errors.IndexCorruptError` if all of them do, for an empty answer would be
-    taken for an empty memory.
+    To be called in the transaction that ranked them. Raises
+    :class:`~commonplace.errors.IndexCorruptError` if a chunk lacks its row, its text or its
+    document, for an answer without it would be taken for a whole one.
     """
     if not ranked:
         return ()
     ids = [id_ for id_, _ in ranked]
     chunks = {chunk.id: chunk for chunk in _chunks(connection, build, ids)}
-    if not chunks:
+    if any(id_ not in chunks for id_ in ids):
         raise IndexCorruptError(
             "the index is damaged: its keyword index or vectors name chunks that it does not hold",
-            hint="run `commonplace doctor --fix`: it rebuilds the index",
+            hint="run `commonplace index`: it rebuilds the index",
         )
-    return tuple([Found(chunks[id_], score) for id_, score in ranked if id_ in chunks])
+    return tuple([Found(chunks[id_], score) for id_, score in ranked])
 
 
 def _chunks(connection: apsw.Connection, build: int, ids: Sequence[int]) -> Iterator[StoredChunk]:

@@ -1,15 +1,17 @@
-"""The tables of an index file, their version, and the builds in the file."""
+"""The format of an index file: its tables and builds, and its pages with their checksums."""
+# ruff: noqa: N802  methods of a VFS are called by the names that SQLite gave them
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING, Any
+
+import apsw
 
 from commonplace.plugin import Build, IndexUnavailableError, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import apsw
 
     Migration = Callable[[apsw.Connection], None]
 
@@ -32,6 +34,7 @@ CREATE TABLE counter (                          -- ids are unique in the file, a
     next INTEGER NOT NULL
 ) WITHOUT ROWID;
 INSERT INTO counter VALUES ('chunk', 1);
+INSERT INTO counter VALUES ('commit', 1);
 """
 
 # Each build has tables of its own: BM25 weighs a term by all rows of its table, so that two builds
@@ -156,17 +159,18 @@ def of_build(sql: str, build: int) -> str:
     return sql.replace("<n>", str(build)).replace("<text_id>", _TEXT_ID)
 
 
-def _add_tags(connection: apsw.Connection) -> None:
-    rows: Any = connection.execute("SELECT id FROM build")
-    for (build,) in rows.fetchall():
-        sql = "ALTER TABLE document_<n> ADD COLUMN tags NOT NULL DEFAULT ''"
-        connection.execute(of_build(sql, build))
+COUNT_COMMIT = "UPDATE counter SET next = next + 1 WHERE name = 'commit'"
+"""To be part of every transaction: see :func:`~commonplace_sqlite.schema.log_is_behind`."""
 
+COMMITS = "SELECT next FROM counter WHERE name = 'commit'"
 
-MIGRATIONS: Sequence[Migration] = (_add_tags,)
-"""Step ``n`` leads from version ``n + 1`` to ``n + 2``; each runs inside one transaction."""
+FIRST_VERSION = 3
+"""That of the first files with checksums; older ones cannot be read."""
 
-VERSION = len(MIGRATIONS) + 1
+MIGRATIONS: Sequence[Migration] = ()
+"""Step ``n`` leads from version ``n + 3`` to ``n + 4``; each runs inside one transaction."""
+
+VERSION = FIRST_VERSION + len(MIGRATIONS)
 
 
 _ORDINAL_BITS = 24
@@ -199,9 +203,9 @@ def create_build(connection: apsw.Connection, build: int, tokenizer: str | None)
 def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None = None) -> None:
     """Run the steps from the file's version to the newest; the caller holds a transaction."""
     steps = MIGRATIONS if migrations is None else migrations
-    for step in steps[connection.pragma("user_version") - 1 :]:
+    for step in steps[connection.pragma("user_version") - FIRST_VERSION :]:
         step(connection)
-    connection.pragma("user_version", len(steps) + 1)
+    connection.pragma("user_version", FIRST_VERSION + len(steps))
 
 
 class LiveBuild(NamedTuple):
@@ -273,3 +277,109 @@ def drop(connection: apsw.Connection, build: Build) -> None:
     connection.execute("DELETE FROM build WHERE id = ?", (build.id,))
     for table in BUILD_TABLES:
         connection.execute(of_build(f"DROP TABLE IF EXISTS {table}", build.id))
+
+
+# SQLite checks the structure of what it reads, not its content: after a few bits were flipped it
+# finds other words, or none. So each page ends with a CRC-32 of its bytes and its number. It is
+# written with the page, and compared whenever SQLite reads the page from the disk (5 microseconds).
+# The log needs none: SQLite has checksums in it, and reads nothing of what follows a damaged entry.
+# Other programs can read the file. One that writes it damages it, and so does one that, closing it,
+# writes back a log that a killed process left.
+
+# Larger than SQLite's 4096, for rows here are of 1 to 2 kB: chunks with their text.
+PAGE_SIZE = 16_384
+RESERVED = 4
+"""Bytes at the end of each page."""
+
+_CONTENT = PAGE_SIZE - RESERVED
+_LEAST_PAGE = 512
+"""Whatever is shorter is no page: SQLite reads parts of the header before it knows their size."""
+_SIZE_IN_HEADER = 28
+
+_registered: dict[str, _Checked] = {}
+
+
+def checked_vfs(base: str) -> str:
+    """The name of the VFS that checks pages, over that called ``base`` (``""``: the system's)."""
+    if base not in _registered:
+        _registered[base] = _Checked(f"commonplace {base}", base)
+    return _registered[base].name
+
+
+def reserve(connection: apsw.Connection) -> None:
+    """Keep the bytes of the checksums free; for a file that is still empty."""
+    import ctypes  # no search makes a file
+
+    count = ctypes.c_int(RESERVED)
+    connection.file_control("main", apsw.SQLITE_FCNTL_RESERVE_BYTES, ctypes.addressof(count))
+    connection.pragma("page_size", PAGE_SIZE)
+
+
+def sealed(content: bytes, number: int) -> bytes:
+    """The page with that ``number`` (from 1): its content and the checksum."""
+    return content + zlib.crc32(content, number).to_bytes(RESERVED, "little")
+
+
+def _is_sealed(page: bytes, number: int) -> bool:
+    # This is done for every page that is read: nothing is copied.
+    content, checksum = memoryview(page)[:_CONTENT], page[_CONTENT:]
+    return len(page) == PAGE_SIZE and zlib.crc32(content, number) == int.from_bytes(
+        checksum, "little"
+    )
+
+
+class _Checked(apsw.VFS):
+    def __init__(self, name: str, base: str) -> None:
+        super().__init__(name, base)
+        self.name = name
+        self._base = base
+
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:
+        if flags[0] & apsw.SQLITE_OPEN_MAIN_DB:
+            return _CheckedFile(self._base, name, flags)
+        return super().xOpen(name, flags)
+
+    def xAccess(self, pathname: str, flags: int) -> bool:
+        # SQLite would write a journal that it finds over the pages. Where there is a log there is
+        # no journal, so it is not of this file; and a file that is not yet complete is made again.
+        return not pathname.endswith("-journal") and super().xAccess(pathname, flags)
+
+
+class _CheckedFile(apsw.VFSFile):
+    def xRead(self, amount: int, offset: int) -> bytes:
+        data = super().xRead(amount, offset)
+        if amount < _LEAST_PAGE:
+            return data
+        number = offset // PAGE_SIZE + 1
+        if not data:
+            # SQLite takes it for zeros. New pages that it frees again are never written.
+            if number <= self._pages_written_back():
+                raise apsw.CorruptError(f"page {number} is missing")
+        elif not _is_sealed(data, number):
+            raise apsw.CorruptError(f"page {number} is not as it was written")
+        return data
+
+    def xWrite(self, data: bytes, offset: int) -> None:
+        if len(data) != PAGE_SIZE:
+            super().xWrite(data, offset)
+            return
+        self._fill(offset)
+        number = offset // PAGE_SIZE + 1
+        super().xWrite(sealed(bytes(data)[:_CONTENT], number), offset)
+
+    def xTruncate(self, newsize: int) -> None:
+        self._fill(newsize)
+        super().xTruncate(newsize)
+
+    def _fill(self, end: int) -> None:
+        """Write the pages up to ``end`` that are not there: SQLite leaves free ones out."""
+        for offset in range(self.xFileSize(), end, PAGE_SIZE):
+            super().xWrite(sealed(bytes(_CONTENT), offset // PAGE_SIZE + 1), offset)
+
+    def _pages_written_back(self) -> int:
+        """How many pages the file has by its own header; those in the log are not among them."""
+        return int.from_bytes(super().xRead(4, _SIZE_IN_HEADER), "big")
+
+    def excepthook(self, *_: object) -> bool:
+        """SQLite reports a damaged page itself."""
+        return True

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from commonplace.plugin import KeywordMatches, StoreHealth
 from commonplace_sqlite import rows, schema
-from commonplace_sqlite.connection import DAMAGE, size_of
+from commonplace_sqlite.connection import size_of
 from commonplace_sqlite.database import Database
+from commonplace_sqlite.failures import DAMAGE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

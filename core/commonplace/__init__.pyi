@@ -21,6 +21,16 @@ from commonplace.errors import ProviderErrorKind as ProviderErrorKind
 from commonplace.errors import ScopeDeniedError as ScopeDeniedError
 from commonplace.errors import UnavailableError as UnavailableError
 from commonplace.errors import WorkspaceError as WorkspaceError
+from commonplace.errors import WriteRefusedError as WriteRefusedError
+from commonplace.errors import WriteRefusedKind as WriteRefusedKind
+from commonplace.flush.archive import Archived as Archived
+from commonplace.flush.archive import archive_session as archive_session
+from commonplace.flush.machine import FlushMark as FlushMark
+from commonplace.flush.plan import FlushPlan as FlushPlan
+from commonplace.flush.plan import flush_plan as flush_plan
+from commonplace.flush.runner import FlushReport as FlushReport
+from commonplace.flush.session import FlushAnswer as FlushAnswer
+from commonplace.flush.session import FlushSession as FlushSession
 from commonplace.host.host import PluginHost as PluginHost
 from commonplace.memory import Memory as Memory
 from commonplace.model.documents import DocumentRef as DocumentRef
@@ -29,6 +39,10 @@ from commonplace.model.documents import Fix as Fix
 from commonplace.model.documents import RootFailure as RootFailure
 from commonplace.model.documents import SpaceInfo as SpaceInfo
 from commonplace.model.plugins import ConfigProblem as ConfigProblem
+from commonplace.model.receipts import Action as Action
+from commonplace.model.receipts import Lines as Lines
+from commonplace.model.receipts import Origin as Origin
+from commonplace.model.receipts import Receipt as Receipt
 from commonplace.model.reports import BackendState as BackendState
 from commonplace.model.reports import Embedding as Embedding
 from commonplace.model.reports import LeftOut as LeftOut
@@ -56,9 +70,12 @@ from commonplace.model.search import Hit as Hit
 from commonplace.model.search import SearchResult as SearchResult
 from commonplace.model.search import Step as Step
 from commonplace.model.search import UnknownWord as UnknownWord
-from commonplace.tools.answers import ToolAnswer as ToolAnswer
-from commonplace.tools.definitions import ToolDefinition as ToolDefinition
+from commonplace.model.tools import ToolAnswer as ToolAnswer
+from commonplace.model.tools import ToolDefinition as ToolDefinition
+from commonplace.tools.memory_files import MemoryFiles as MemoryFiles
+from commonplace.tools.plugins import PluginTools as PluginTools
 from commonplace.tools.recall import Recall as Recall
 from commonplace.tools.toolset import MemoryTools as MemoryTools
+from commonplace.writing.writer import Writer as Writer
 
 __all__: list[str]  # noqa: PYI035  # all that is imported here

@@ -42,7 +42,8 @@ class AsyncMemory:
 
     Open it by ``async with AsyncMemory.open(...) as memory``, which closes it at the end, or by
     ``memory = await AsyncMemory.open(...)``. Each call runs in a thread of its own. ``progress``
-    and ``on_sync`` callbacks run on the thread of the sync.
+    and ``on_sync`` callbacks run on the thread of the sync. The methods of a
+    :class:`~commonplace.Writer` wait for the disk: call them by ``asyncio.to_thread``.
     """
 
     def __init__(self, memory: Memory) -> None:
@@ -63,6 +64,7 @@ class AsyncMemory:
     search = _in_thread(Memory.search)
     get = _in_thread(Memory.get)
     recall = _in_thread(Memory.recall)
+    writer = _in_thread(Memory.writer)
     notes = _in_thread(Memory.notes)
     status = _in_thread(Memory.status)
     close = _in_thread(Memory.close)

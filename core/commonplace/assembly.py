@@ -50,9 +50,10 @@ def section_class(host: PluginHost, section: str) -> type | None:
     """The class that a plugin's section of the configuration is read into.
 
     ``memory.<id>`` belongs to the backend of that id, ``plugins.entries.<id>.config`` to the
-    source, chunker, provider, ranker or command of that id. ``None`` if no plugin declares one.
+    source, chunker, provider, ranker, command or tool set of that id. ``None`` if no plugin
+    declares one.
     """
-    kinds: tuple[Kind, ...] = ("source", "chunker", "provider", "ranker", "command")
+    kinds: tuple[Kind, ...] = ("source", "chunker", "provider", "ranker", "command", "tool")
     start, _, id_ = section.partition(".")
     if start == "memory":
         kinds = ("backend",)
@@ -92,6 +93,7 @@ def _make_source(host: PluginHost, settings: Settings, id_: str) -> Source:
             state_dirs=settings.openclaw_dirs,
             config=settings.plugin_config(id_),
             notes=settings.search.notes.rules,
+            secret_patterns=settings.search.redact.patterns,
         )
     )
 

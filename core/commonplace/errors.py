@@ -20,6 +20,7 @@
           ├─ MemoryDisabledError    the configuration switched memory off
           ├─ PluginConflictError    two plugins claim one id
           ├─ ScopeDeniedError       the asking chat may not search this memory
+          ├─ WriteRefusedError      a change of a note that memory does not make
           └─ WorkspaceError         the workspace is missing or not a folder
 
 Nothing below :class:`CallerError` may be swallowed by a fallback, and no empty result stands
@@ -217,6 +218,30 @@ class PluginConflictError(CallerError):
 
 class ScopeDeniedError(CallerError):
     """The asking chat may not search this memory: the configuration restricts it to some chats."""
+
+
+WriteRefusedKind = Literal[
+    "disabled",
+    "duplicate",
+    "instruction",
+    "veto",
+    "changed",
+    "citation",
+    "text",
+    "not_text",
+    "path",
+    "undone",
+]
+"""Why a change was refused: ``changed`` are the lines since they were read, ``undone`` is a change
+that cannot be taken back (again)."""
+
+
+class WriteRefusedError(CallerError):
+    """Memory does not make this change; the notes are unchanged. ``kind`` says why."""
+
+    def __init__(self, message: str, *, kind: WriteRefusedKind, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.kind: WriteRefusedKind = kind
 
 
 class WorkspaceError(CallerError):

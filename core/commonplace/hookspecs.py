@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from commonplace.protocols.managers import MemoryManager, Ranker
     from commonplace.protocols.parts import Chunker, Source, Store
     from commonplace.protocols.providers import EmbeddingProvider, ProviderContext
+    from commonplace.protocols.tools import ToolContext, ToolSet
 
     class Parts(TypedDict, total=False):
         """What every registration may hold; the meaning stands at ``Registration``."""
@@ -111,6 +112,13 @@ class Hooks:
         ``register.command(id, factory)``: ``() -> Command``.
         """
 
+    @hookspec
+    def commonplace_register_tools(self, register: ToolRegistrar) -> None:
+        """Register sets of tools for agents. Called when the tools of a memory are first listed.
+
+        ``register.toolset(id, factory)``: ``(ToolContext) -> ToolSet``.
+        """
+
     @hookspec(firstresult=True)
     def commonplace_rewrite_query(self, query: str) -> str | None:
         """Return another query to search for, or ``None`` to leave it to the next plugin.
@@ -129,6 +137,20 @@ class Hooks:
         memory, for the chat ``session_key``. The sections of all plugins follow the one on memory,
         installed plugins first, each in alphabetical order of their names. What is raised, and an
         answer that is not a string, is logged, counted and passed over.
+        """
+
+    @hookspec(firstresult=True)
+    def commonplace_before_write(
+        self, path: str, before: str, after: str, origin: str, who: str, why: str
+    ) -> str | None:
+        """Return the reason why a change of a note must not be made, or ``None`` to allow it.
+
+        Called before each change, on the writing thread and under the lock of the workspace, and
+        again if another program saves the note meanwhile. ``before`` and ``after`` are the lines
+        that change, with their ends; ``origin`` is on whose word (``owner``, ``agent``,
+        ``session``, ``external``), ``who`` what writes. In pluggy's order; the first reason
+        counts. Whatever is raised, and an answer that is not a string, is logged, counted and
+        passed over.
         """
 
     @hookspec
@@ -168,6 +190,7 @@ MEMBERS: Mapping[str, tuple[str, ...]] = {
     "provider": ("capabilities", "model", "limits", "concurrency", "fingerprint", "embed", "close"),
     "ranker": ("id", "stage", "needs", "rank"),
     "command": ("name", "summary", "examples", "configure", "run"),
+    "toolset": ("capabilities", "definitions", "call", "close"),
 }
 """What an object needs to count as a part of each kind.
 
@@ -277,6 +300,20 @@ class CommandRegistrar(Registrar):
         self._add("command", id_, factory, parts)
 
 
+class ToolRegistrar(Registrar):
+    """Registers sets of tools for agents."""
+
+    def toolset(
+        self, id_: str, factory: Callable[[ToolContext], ToolSet], **parts: Unpack[Parts]
+    ) -> None:
+        """Register a set of tools.
+
+        With the capability ``slot`` it is a memory of its own, which serves agents only where
+        ``plugins.slots.memory`` names ``id_``; without it, it serves always.
+        """
+        self._add("toolset", id_, factory, parts)
+
+
 REGISTRARS: Mapping[str, type[Registrar]] = {
     "backend": BackendRegistrar,
     "source": SourceRegistrar,
@@ -284,6 +321,7 @@ REGISTRARS: Mapping[str, type[Registrar]] = {
     "provider": ProviderRegistrar,
     "ranker": RankerRegistrar,
     "command": CommandRegistrar,
+    "tool": ToolRegistrar,
 }
 
 

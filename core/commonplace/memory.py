@@ -18,14 +18,11 @@ from commonplace.assembly import (
     section_class,
     watched_paths,
 )
-from commonplace.errors import (
-    CallerError,
-    CommonplaceError,
-    MemoryDisabledError,
-)
+from commonplace.errors import CallerError, CommonplaceError, MemoryDisabledError
 from commonplace.files.roots import check_workspace
 from commonplace.resilience.deadline import Deadline
 from commonplace.search.search import SEARCH_SECONDS, Searcher, make_searcher
+from commonplace.text.query import check_numbers, check_search, check_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,6 +33,7 @@ if TYPE_CHECKING:
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.host import PluginHost
     from commonplace.model.documents import DocumentRef
+    from commonplace.model.receipts import Origin
     from commonplace.model.reports import (
         NoteText,
         ProgressCallback,
@@ -48,14 +46,15 @@ if TYPE_CHECKING:
     from commonplace.model.search import SearchResult
     from commonplace.sync.queue import SyncRequest
     from commonplace.sync.service import SyncService
+    from commonplace.tools.plugins import PluginTools
     from commonplace.tools.recall import Recall
+    from commonplace.writing.writer import Writer
 
 
 class Memory:
-    """The memory of one agent in one workspace.
+    """The memory of one agent in one workspace. Threads may share it.
 
-    Open it with :meth:`open`, and use it as a context manager or close it. Threads may share it.
-    Opening is cheap: the first call that needs the index opens it.
+    Open it with :meth:`open`, which is cheap, and use it as a context manager or close it.
     """
 
     def __init__(
@@ -90,6 +89,13 @@ class Memory:
 
         return EmbeddingChooser(self.host, self.settings, self._env, self._clock, self._on_upload)
 
+    @cached_property
+    def plugin_tools(self) -> PluginTools:
+        """The tools that plugins add for agents; a plugin is loaded when they are first listed."""
+        from commonplace.tools.plugins import PluginTools
+
+        return PluginTools(self.host, self.settings, lambda: self._embedding)
+
     @classmethod
     def open(  # noqa: PLR0913 - all by keyword
         cls,
@@ -120,10 +126,11 @@ class Memory:
         :class:`~commonplace.errors.WorkspaceError` if the workspace cannot be used, and
         :class:`~commonplace.errors.MemoryDisabledError` if memory is switched off.
         """
-        from commonplace.config.load import load_settings
+        from commonplace.config.load import check_opening, load_settings
         from commonplace.config.paths import cache_dir
         from commonplace.host.host import PluginHost
 
+        check_opening(workspace, agent, config)
         env = os.environ if env is None else env
         host = host or PluginHost(cache_dir=cache_dir(env), env=env)
         settings = load_settings(
@@ -166,9 +173,9 @@ class Memory:
         """Index changed files in the background until :meth:`close`.
 
         Files are indexed, and embedded, once they have not changed for ``sync.watchDebounceMs``;
-        every ``sync.intervalMinutes`` all files are compared. With ``poll`` files are compared at
-        short intervals instead of using the operating system's notifications. If ``sync.watch`` is
-        off, files are not watched. :meth:`status` shows the mode. Calling this again is allowed.
+        every ``sync.intervalMinutes`` all are compared. With ``poll`` they are compared at short
+        intervals instead of using the system's notifications. If ``sync.watch`` is off, files are
+        not watched. :meth:`status` shows the mode. Calling this again is allowed.
         """
         from commonplace.sync.watcher import Watcher
 
@@ -179,10 +186,7 @@ class Memory:
         )
 
     def session_started(self, session_key: str) -> None:
-        """Update the index in the background, once for each session.
-
-        Nothing is done where ``sync.onSessionStart`` is off.
-        """
+        """Update the index in the background, once for each session, by ``sync.onSessionStart``."""
         self._service().session_started(session_key)
 
     def compacted(self, session_file: str | None = None) -> SyncReport | None:
@@ -210,24 +214,22 @@ class Memory:
         ``query`` is a question or words, in any language. A ``"quoted phrase"`` must be present, a
         ``-word`` must not; ``path:memory/projects``, ``-path:drafts``, ``after:2026-01-31``,
         ``after:last-week``, ``before:2026-Q3`` and ``source:memory`` restrict the search; what of
-        them is not understood is said in the ``notes``. ``max_results`` (1 or more) and
-        ``min_score`` (0..1: whatever scores less is left out)
-        default to the keys ``query.maxResults`` and ``query.minScore``. An empty index is built
-        first, with ``progress`` reports; a few changed files are indexed before the search, and
-        further ones are counted in ``stale``. ``session_key`` names the chat that searches, for
-        backends that serve some chats only.
+        them is not understood is said in the ``notes``. ``max_results`` (1 to 1,000) and
+        ``min_score`` (0..1: whatever scores less is left out) default to the keys
+        ``query.maxResults`` and ``query.minScore``. An empty index is built first, with reports to
+        ``progress``; a few changed files are indexed before the search, and further ones are
+        counted in ``stale``. ``session_key`` names the chat, as some backends serve not every one.
 
-        The answer takes ``timeout`` seconds at most (30, apart from building a first index). If
-        the query is not embedded within two of them, its keywords answer, and a note says so. With
-        ``wait`` everything that changed is indexed and embedded first.
+        The answer takes ``timeout`` seconds at most (30, apart from a first index); a query not
+        embedded within two of them is answered by its keywords, with a note. With ``wait`` all that
+        changed is indexed and embedded first.
 
-        Raises :class:`~commonplace.errors.UnavailableError` if no backend can answer, so an empty
-        result always means that nothing was found. Raises
-        :class:`~commonplace.errors.ScopeDeniedError` if that chat may not search.
+        Raises :class:`~commonplace.errors.UnavailableError` if no backend can answer (an empty
+        result is no failure), :class:`~commonplace.errors.ScopeDeniedError` if that chat may not.
         """
-        limit = max_results if max_results is not None else self.settings.search.query.max_results
-        if limit < 1 or not (timeout is None or timeout > 0):
-            raise ValueError("max_results must be at least 1, and timeout more than 0 seconds")
+        texts = {"query": query, "session_key": session_key}
+        check_search(max_results, min_score, sources, timeout, **texts)
+        limit = max_results or self.settings.search.query.max_results
         sync = self.settings.search.sync
         end = None if timeout is None else Deadline.after(timeout)
         first = wait or sync.embed_on_search
@@ -270,6 +272,8 @@ class Memory:
         """
         from commonplace.search.citations import read_cited, readable_of
 
+        check_texts(path=path)
+        check_numbers(1, start=start, lines=lines)
         mounts = partial(mounts_of, self.host, self.settings, self._sources)
         return read_cited(readable_of(self.settings, mounts, self._sources), path, start, lines)
 
@@ -286,22 +290,24 @@ class Memory:
         from commonplace.tools.recall import recall
         from commonplace.tools.toolset import MemoryTools
 
-        if budget is not None and budget < 500:
-            raise CallerError("the budget is too small", hint="give at least 500 characters")
-        return recall(
-            MemoryTools(self, session_key=session_key, seconds=None),
-            sections=self.host.prompt_sections(self.settings.agent, session_key),
-            query=query,
-            budget=budget or self.settings.search.limits.max_injected_chars,
-            now=self._clock(),
-        )
+        check_texts(query="" if query is None else query, session_key=session_key)
+        check_numbers(500, budget=budget)
+        tools = MemoryTools(self, session_key=session_key, seconds=None)
+        sections = self.host.prompt_sections(self.settings.agent, session_key)
+        room, now = budget or self.settings.search.limits.max_injected_chars, self._clock()
+        return recall(tools, sections=sections, query=query, budget=room, now=now)
+
+    def writer(self, *, origin: Origin = "owner", who: str, allowed: bool | None = None) -> Writer:
+        """Return what changes the notes, on the word of ``origin``; ``who`` names what writes.
+
+        Others than the owner need ``memory.write.enabled``, or ``allowed`` by their own setting.
+        """
+        from commonplace.writing.writer import Writer
+
+        return Writer(self, origin=origin, who=who, allowed=allowed, clock=self._clock)
 
     def notes(self) -> tuple[DocumentRef, ...]:
-        """All notes and other documents, by path, as their sources find them now.
-
-        Nothing is read from the index. What cannot be listed is left out; :meth:`status` reports
-        it.
-        """
+        """All notes and other documents, by path; those that cannot be listed are in the status."""
         found = [ref for source in self._sources for ref in source.scan().documents]
         return tuple(sorted(found, key=lambda ref: ref.path))
 
@@ -313,13 +319,12 @@ class Memory:
     def status(self, *, deep: bool = False) -> Status:
         """Return the condition of this memory; a failing part is described, never raised.
 
-        With ``deep`` the index is also checked for consistency, which may take long.
+        With ``deep`` providers on the network are asked and the index is checked: it may take long.
         """
         from commonplace.health.status import status_of
 
-        backends: Backend | FallbackMemoryManager | CommonplaceError
         try:
-            backends = self._backends()
+            backends: Backend | FallbackMemoryManager | CommonplaceError = self._backends()
         except CommonplaceError as error:
             backends = error
         return status_of(
@@ -329,15 +334,12 @@ class Memory:
             notices=(*self.settings.warnings, *self._source_notices),
             plugins=self.host.plugins(),
             deep=deep,
-            sync_state=self._sync_service.state() if self._sync_service is not None else None,
+            sync_state=self.sync_state,
             clock=self._clock,
         )
 
     def close(self) -> None:
-        """Release all resources; closing twice is allowed.
-
-        A running sync finishes its batch; the next sync does the rest.
-        """
+        """Release all resources, after the batch of a running sync; closing twice is allowed."""
         with self._opening:
             self._closed = True
             service = self._sync_service
@@ -347,8 +349,8 @@ class Memory:
             backends, self._backend = self._backend, None
         if backends is not None:
             backends.close()
-        if "_embedding" in vars(self):
-            self._embedding.close()
+        for made in {"plugin_tools", "_embedding"} & vars(self).keys():
+            getattr(self, made).close()
         self.host.close()
 
     def _service(self) -> SyncService:

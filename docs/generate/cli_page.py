@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.cli.parser import BUILTIN, EXIT_CODES, PROGRAM, Parser, add_common, builtin_command
 from commonplace_evaluation.command import EvalCommand
+from commonplace_longterm.command import LtmCommand
 
 if TYPE_CHECKING:
     from argparse import Action
@@ -118,7 +119,7 @@ def reference() -> str:
     common = _Recorder()
     add_common(common)
     lines = [_HEAD, "Every command takes:", "", *map(_item, common.recorded)]
-    for command in (*map(builtin_command, BUILTIN), EvalCommand()):
+    for command in (*map(builtin_command, BUILTIN), EvalCommand(), LtmCommand()):
         lines += ["", *_section(command)]
     codes = "".join(f"| `{code}` | {words} |\n" for code, words in EXIT_CODES.items())
     return "\n".join(lines) + "\n" + _EXIT_CODES + codes + _QUERIES

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace import CallerError, PluginUnavailableError, __version__
 from commonplace.plugin import how_to_install
-from commonplace_mcp.surface import INSTRUCTIONS, RefusedError
+from commonplace_mcp.asking import Asking
+from commonplace_mcp.protocol import MISSING_CAPABILITY, MODERN
+from commonplace_mcp.surface import MissingCapabilityError, RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,18 +95,24 @@ def sdk_server(surface: Surface) -> Any:
     from mcp.server.lowlevel import Server
     from mcp.shared.exceptions import MCPError
 
+    asking = Asking(surface)
+
     async def run(call: Callable[..., Any], *arguments: object) -> Any:
         try:
             return await asyncio.to_thread(call, *arguments)
         except RefusedError as error:
-            raise MCPError(types.INVALID_PARAMS, str(error), error.data) from None
+            missing = isinstance(error, MissingCapabilityError)
+            code = MISSING_CAPABILITY if missing else types.INVALID_PARAMS
+            raise MCPError(code, str(error), error.data) from None
 
     async def list_tools(_: object, __: object) -> Any:
         return types.ListToolsResult.model_validate({"tools": await run(surface.tools)})
 
-    async def call_tool(_: object, params: Any) -> Any:
-        answer = await run(surface.call, params.name, params.arguments, None)
-        return types.CallToolResult.model_validate(answer)
+    async def call_tool(context: Any, params: Any) -> Any:
+        answer = await run(_call_or_ask, surface, asking, context, params)
+        asks = "inputRequests" in answer
+        kind = types.InputRequiredResult if asks else types.CallToolResult
+        return kind.model_validate(answer)
 
     async def list_resources(_: object, params: Any) -> Any:
         page, cursor = await run(surface.resources, params.cursor if params is not None else None)
@@ -129,7 +137,7 @@ def sdk_server(surface: Surface) -> Any:
         "commonplace",
         version=__version__,
         title="commonplace memory",
-        instructions=INSTRUCTIONS,
+        instructions=surface.instructions(),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
@@ -138,6 +146,23 @@ def sdk_server(surface: Surface) -> Any:
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
+
+
+def _call_or_ask(surface: Surface, asking: Asking, context: Any, params: Any) -> Any:
+    """The result of a tool's call, or of 2026-07-28 on the question that comes before it."""
+    arguments = params.arguments
+    if context.protocol_version == MODERN:
+        declared = context.session.client_capabilities
+        capabilities = {} if declared is None else _plain(declared)
+        question, arguments = asking.first(_plain(params), capabilities)
+        if question is not None:
+            return question
+    return surface.call(params.name, arguments, None)
+
+
+def _plain(model: Any) -> Any:
+    """A value of the SDK as the protocol writes it."""
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _with_token(app: Any, token: str) -> Any:

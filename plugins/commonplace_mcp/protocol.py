@@ -12,10 +12,11 @@ import threading
 from typing import TYPE_CHECKING, Any, Literal
 
 from commonplace import __version__
-from commonplace_mcp.surface import INSTRUCTIONS, RefusedError
+from commonplace_mcp.asking import Asking
+from commonplace_mcp.surface import MissingCapabilityError, RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from commonplace import ProgressCallback
     from commonplace_mcp.surface import Json, Surface
@@ -28,6 +29,7 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
+MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
 
 _PREFIX = "io.modelcontextprotocol/"
@@ -46,6 +48,7 @@ _CACHED = frozenset(
 )
 
 MOST_SUBSCRIPTIONS = 1_000
+"""Notes that one client may be subscribed to at a time, and streams that it may listen on."""
 
 Era = Literal["modern", "handshake"]
 
@@ -105,6 +108,7 @@ class Connection:
 
     def __init__(self, surface: Surface, send: Callable[[Json], None]) -> None:
         self._surface = surface
+        self._asking = Asking(surface)
         self._send = send
         self._era: Era | None = None
         self._listening: dict[str | int, Json] = {}
@@ -114,7 +118,6 @@ class Connection:
         surface.on_sync = self.synced
         self._both: dict[str, Callable[[Json], Json]] = {
             "tools/list": _one_page("tools", surface.tools),
-            "tools/call": self._call,
             "resources/list": self._resources,
             "resources/templates/list": _one_page("resourceTemplates", surface.templates),
             "resources/read": lambda params: {"contents": [surface.read(params.get("uri"))]},
@@ -123,18 +126,23 @@ class Connection:
         }
         self._of: dict[Era, dict[str, Callable[[Json], Json]]] = {
             "modern": {
-                "server/discover": lambda _: {"supportedVersions": [MODERN], **_about("modern")}
+                "server/discover": lambda _: {
+                    "supportedVersions": [MODERN],
+                    **self._about("modern"),
+                },
+                "tools/call": self._call_asking,
             },
             "handshake": {
-                "initialize": _initialize,
+                "initialize": self._initialize,
                 "ping": lambda _: {},
+                "tools/call": self._call,
                 "resources/subscribe": self._subscribe,
                 "resources/unsubscribe": self._unsubscribe,
             },
         }
 
     def is_quick(self, message: Json) -> bool:
-        """Whether the answer to a request needs no memory, and may be given at once."""
+        """Whether the answer to a request reads no notes, and may be given at once."""
         return message["method"] in _QUICK
 
     def answer(self, message: Json) -> Json | None:
@@ -148,7 +156,9 @@ class Connection:
         except ProtocolError as error:
             return error_message(id_, error)
         except RefusedError as error:
-            return error_message(id_, ProtocolError(INVALID_PARAMS, str(error), error.data))
+            missing = isinstance(error, MissingCapabilityError)
+            code = MISSING_CAPABILITY if missing else INVALID_PARAMS
+            return error_message(id_, ProtocolError(code, str(error), error.data))
         if result is None:
             return None
         if era == "modern":
@@ -158,7 +168,9 @@ class Connection:
     def cancelled(self, id_: object) -> None:
         """The client cancelled request ``id_``; ends a subscription."""
         if isinstance(id_, str | int):
-            self._listening.pop(id_, None)
+            with self._looking:
+                self._listening.pop(id_, None)
+                self._forget_unwanted()
 
     def synced(self, changed_index: bool) -> None:  # noqa: FBT001 - its one argument
         """Notify the client of what it asked for, after a sync or a search, which may sync, too.
@@ -246,6 +258,28 @@ class Connection:
             return None
         raise ProtocolError(METHOD_NOT_FOUND, "Method not found", method)
 
+    def _about(self, era: Era) -> Json:
+        listens = {"listChanged": era == "modern", "subscribe": True}
+        return {
+            "capabilities": {
+                "tools": {"listChanged": False},
+                "resources": listens,
+                "prompts": {"listChanged": False},
+            },
+            "instructions": self._surface.instructions(),
+        }
+
+    def _initialize(self, params: Json) -> Json:
+        asked = params.get("protocolVersion")
+        version = asked if asked in HANDSHAKE else HANDSHAKE[0]
+        return {"protocolVersion": version, "serverInfo": _SERVER, **self._about("handshake")}
+
+    def _call_asking(self, params: Json) -> Json:
+        """Run a tool, or ask the user first."""
+        meta = _object(params.get("_meta"), "_meta")
+        answer, arguments = self._asking.first(params, meta.get(_PREFIX + "clientCapabilities"))
+        return self._call({**params, "arguments": arguments}) if answer is None else answer
+
     def _call(self, params: Json) -> Json:
         progress = self.progress_of(params)
         answer = self._surface.call(params.get("name"), params.get("arguments"), progress)
@@ -257,15 +291,40 @@ class Connection:
         return {"resources": page} | ({"nextCursor": cursor} if cursor else {})
 
     def _subscribe(self, params: Json) -> Json:
-        content = self._surface.read(params.get("uri"))
-        self._seen[content["uri"]] = content["text"]
-        self._subscribed.add(content["uri"])
+        uri = self._surface.read(params.get("uri"))["uri"]
         self._surface.watch()
+        with self._looking:
+            self._see([uri])
+            self._subscribed.add(uri)
         return {}
 
     def _unsubscribe(self, params: Json) -> Json:
-        self._subscribed.discard(str(params.get("uri")))
+        with self._looking:
+            self._subscribed.discard(str(params.get("uri")))
+            self._forget_unwanted()
         return {}
+
+    def _see(self, uris: Collection[str]) -> None:
+        """Look at the notes that are subscribed to from now on; the lock is held.
+
+        Raises :class:`ProtocolError` where they are too many together.
+        """
+        fresh = [uri for uri in uris if uri not in self._seen]
+        if len(self._seen) + len(fresh) > MOST_SUBSCRIPTIONS:
+            raise ProtocolError(
+                INVALID_PARAMS,
+                f"Invalid params: a client may subscribe to {MOST_SUBSCRIPTIONS} resources at a "
+                f"time, and this one has {len(self._seen)}; end a subscription first",
+            )
+        for uri in fresh:
+            self._look(uri)
+
+    def _forget_unwanted(self) -> None:
+        """Drop the texts of notes that no subscription wants any more; the lock is held."""
+        wanted = self._subscribed.union(
+            *(listening.get("resourceSubscriptions", ()) for listening in self._listening.values())
+        )
+        self._seen = {uri: text for uri, text in self._seen.items() if uri in wanted}
 
     def _listen(self, wanted: object, id_: str | int) -> None:
         wanted = _object(wanted, "notifications")
@@ -273,12 +332,21 @@ class Connection:
         if wanted.get("resourcesListChanged") is True:
             honoured["resourcesListChanged"] = True
         uris = wanted.get("resourceSubscriptions")
-        if isinstance(uris, list) and (known := [uri for uri in uris if isinstance(uri, str)]):
-            honoured["resourceSubscriptions"] = known[:MOST_SUBSCRIPTIONS]
-            for uri in known[:MOST_SUBSCRIPTIONS]:
-                self._look(uri)
+        known: list[str] = []
+        if isinstance(uris, list):
+            known = list(dict.fromkeys(uri for uri in uris if isinstance(uri, str)))
+        if known:
+            honoured["resourceSubscriptions"] = known
             self._surface.watch()
-        self._listening[id_] = honoured
+        with self._looking:
+            if len(self._listening) >= MOST_SUBSCRIPTIONS:
+                raise ProtocolError(
+                    INVALID_PARAMS,
+                    f"Invalid params: a client may listen on {MOST_SUBSCRIPTIONS} streams at a "
+                    "time; cancel one first",
+                )
+            self._see(known)
+            self._listening[id_] = honoured
         self._notify("subscriptions/acknowledged", {"notifications": honoured}, id_)
 
     def _notify(self, name: str, params: Json, subscription: str | int | None = None) -> None:
@@ -293,31 +361,13 @@ def _object(value: object, name: str) -> Json:
     return value
 
 
-def _about(era: Era) -> Json:
-    listens = {"listChanged": era == "modern", "subscribe": True}
-    return {
-        "capabilities": {
-            "tools": {"listChanged": False},
-            "resources": listens,
-            "prompts": {"listChanged": False},
-        },
-        "instructions": INSTRUCTIONS,
-    }
-
-
 def _modern(method: str, result: Json) -> Json:
-    result = {**result, "resultType": "complete", "_meta": {_PREFIX + "serverInfo": _SERVER}}
+    result = {"resultType": "complete", **result, "_meta": {_PREFIX + "serverInfo": _SERVER}}
     if method in _CACHED:
         seconds = _SECONDS_CACHED.get(method, 0)
         scope = "public" if seconds else "private"  # a note is for this client alone
         result |= {"ttlMs": seconds * 1000, "cacheScope": scope}
     return result
-
-
-def _initialize(params: Json) -> Json:
-    asked = params.get("protocolVersion")
-    version = asked if asked in HANDSHAKE else HANDSHAKE[0]
-    return {"protocolVersion": version, "serverInfo": _SERVER, **_about("handshake")}
 
 
 def _one_page(name: str, listed: Callable[[], list[Json]]) -> Callable[[Json], Json]:

@@ -168,8 +168,9 @@ def standard_streams() -> tuple[Any, Any]:
 
     Anything else on standard output would be taken for a message.
     """
-    reader = os.fdopen(os.dup(0), "rb")
-    writer = os.fdopen(os.dup(1), "wb")
+    # Open until the process ends: closing waits for a thread that writes to a stuck client.
+    reader = os.fdopen(os.dup(0), "rb", closefd=False)
+    writer = os.fdopen(os.dup(1), "wb", closefd=False)
     nowhere = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nowhere, 0)
     os.close(nowhere)

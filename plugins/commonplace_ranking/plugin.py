@@ -38,6 +38,7 @@ class TemporalDecaySettings(Group):
         minimum=1,
         clamp=(1, None),
         tunable=True,
+        tunable_within=(1, 36_500),
     )
 
 
@@ -60,6 +61,7 @@ class RecencySettings(Group):
         minimum=1,
         clamp=(1, None),
         tunable=True,
+        tunable_within=(1, 36_500),
     )
 
 

@@ -6,13 +6,13 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.plugin import Root, is_ignored, is_storable, scan_root
+from commonplace.plugin import PluginUnavailableError, Root, is_ignored, is_storable, scan_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-    from commonplace.plugin import RootFailure, ScanReport
+    from commonplace.plugin import RootFailure, ScanReport, SourceContext
 
 
 _SUFFIX = ".jsonl"
@@ -22,6 +22,7 @@ _ARCHIVED = re.compile(
 _BACKUP = ".bak."
 # Copies of a transcript at its compaction, and files of other records.
 _OTHERS = re.compile(r"\.checkpoint\.[0-9a-f-]{36}\.jsonl\Z|\.trajectory\.jsonl\Z", re.IGNORECASE)
+_HOMES = {"claude-code": (".claude", "projects"), "codex": (".codex", "sessions")}
 _FIRST_DAY = 719_163  # of the epoch, in the calendar of ``date``
 _MILLISECONDS_PER_DAY = 86_400_000
 _DAY = re.compile(r"(?:rollout-)?(\d{4}-\d{2}-\d{2})(?!\d)", re.ASCII)
@@ -42,6 +43,29 @@ class Folder(NamedTuple):
     def location(self) -> str:
         """Its absolute path."""
         return os.path.join(self.base, *self.parts)
+
+
+def folder_of(id_: str, context: SourceContext) -> Folder:
+    """The configured folder, the program's own, or that of this agent's sessions with OpenClaw.
+
+    Raises :class:`~commonplace.plugin.PluginUnavailableError` for an agent whose id could lead to
+    another folder.
+    """
+    deep = id_ in _HOMES
+    root = getattr(context.config, "root", None)
+    if root is not None:
+        return Folder(os.path.abspath(root), named=True, deep=deep)
+    if deep:
+        return Folder(os.path.join(os.path.expanduser("~"), *_HOMES[id_]), deep=True)
+    if not context.state_dirs:
+        return Folder(context.workspace, ("sessions",))
+    agent = context.agent
+    if agent in ("", ".", "..") or any(mark in agent for mark in "/\\:\0"):
+        raise PluginUnavailableError(
+            f"the agent's id {agent!r} cannot be the name of a folder",
+            hint="name the folder by plugins.entries.sessions.config.root",
+        )
+    return Folder(context.state_dirs[0], ("agents", agent, "sessions"))
 
 
 def scan_folder(folder: Folder, source: str, wanted: Callable[[str], bool]) -> ScanReport:

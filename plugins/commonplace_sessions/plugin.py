@@ -1,16 +1,20 @@
-"""Offers the transcripts of agents' sessions as sources of documents."""
+"""Offers the transcripts of agents' sessions as sources of documents, and a command on them."""
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import Group, hookimpl, setting
 
 if TYPE_CHECKING:
-    from commonplace.plugin import Source, SourceContext, SourceRegistrar
-    from commonplace_sessions.folder import Folder
+    from commonplace.plugin import (
+        Command,
+        CommandRegistrar,
+        Source,
+        SourceContext,
+        SourceRegistrar,
+    )
     from commonplace_sessions.readers import Reader
 
 
@@ -27,6 +31,7 @@ class TranscriptSettings(Group):
         minimum=0,
         clamp=(0, None),
         tunable=True,
+        tunable_within=(10_000, 1_000_000),
     )
     delta_messages: int = setting(
         "New messages in a transcript after which it is indexed again.",
@@ -35,6 +40,7 @@ class TranscriptSettings(Group):
         minimum=0,
         clamp=(0, None),
         tunable=True,
+        tunable_within=(5, 500),
     )
 
 
@@ -43,7 +49,6 @@ _PARTNERS = {
     "claude-code": "with Claude Code",
     "codex": "with Codex",
 }
-_HOMES = {"claude-code": (".claude", "projects"), "codex": (".codex", "sessions")}
 
 
 @hookimpl
@@ -54,41 +59,32 @@ def commonplace_register_sources(register: SourceRegistrar) -> None:
         register.source(id_, partial(_source, id_), summary=summary, config=TranscriptSettings)
 
 
+@hookimpl
+def commonplace_register_commands(register: CommandRegistrar) -> None:
+    """Add ``commonplace sessions``."""
+    register.command(
+        "sessions",
+        _command,
+        summary="List conversations with agents, show one, archive its end as a note",
+    )
+
+
+def _command() -> Command:
+    from commonplace_sessions.command import SessionsCommand
+
+    return SessionsCommand()
+
+
 def _source(id_: str, context: SourceContext) -> Source:
-    from commonplace_sessions.folder import WANTED
+    from commonplace_sessions.folder import WANTED, folder_of
     from commonplace_sessions.source import Growth, TranscriptSource
 
     def reader() -> Reader:
-        from commonplace_sessions.readers import READERS
+        from commonplace_sessions.readers import READERS, masking
 
-        return READERS[id_]
+        return masking(READERS[id_], context.secret_patterns)
 
     settings = context.config or TranscriptSettings()
     growth = Growth(settings.delta_bytes, settings.delta_messages)
-    return TranscriptSource(id_, _folder(id_, context), WANTED[id_], reader, growth)
-
-
-def _folder(id_: str, context: SourceContext) -> Folder:
-    """The configured folder, the program's own, or that of this agent's sessions with OpenClaw.
-
-    Raises :class:`~commonplace.plugin.PluginUnavailableError` for an agent whose id could lead to
-    another folder.
-    """
-    from commonplace.plugin import PluginUnavailableError
-    from commonplace_sessions.folder import Folder
-
-    deep = id_ in _HOMES
-    config = context.config
-    if isinstance(config, TranscriptSettings) and config.root is not None:
-        return Folder(os.path.abspath(config.root), named=True, deep=deep)
-    if deep:
-        return Folder(os.path.join(os.path.expanduser("~"), *_HOMES[id_]), deep=True)
-    if not context.state_dirs:
-        return Folder(context.workspace, ("sessions",))
-    agent = context.agent
-    if agent in ("", ".", "..") or any(mark in agent for mark in "/\\:\0"):
-        raise PluginUnavailableError(
-            f"the agent's id {agent!r} cannot be the name of a folder",
-            hint="name the folder by plugins.entries.sessions.config.root",
-        )
-    return Folder(context.state_dirs[0], ("agents", agent, "sessions"))
+    folder, own = folder_of(id_, context), context.secret_patterns
+    return TranscriptSource(id_, folder, WANTED[id_], reader, growth, secret_patterns=own)

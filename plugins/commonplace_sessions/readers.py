@@ -293,3 +293,16 @@ READERS: dict[str, Reader] = {
     "codex": read_codex,
 }
 """By the id of the source."""
+
+
+def masking(reader: Reader, patterns: tuple[str, ...]) -> Reader:
+    """``reader``, with what the user's own ``patterns`` match masked in its messages."""
+    if not patterns:
+        return reader
+    from commonplace.plugin import redact
+
+    def masked(records: Iterable[Record]) -> Iterator[Message]:
+        for message in reader(records):
+            yield message._replace(text=redact(message.text, patterns))
+
+    return masked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,6 @@ class TranscriptSource:
     gives the lines of the file. One that grows is due once it has grown by ``growth``.
     """
 
-    version = "2"
     capabilities = frozenset({"watched", "growing", "readable"})
 
     def __init__(
@@ -61,8 +61,12 @@ class TranscriptSource:
         wanted: Callable[[str], bool],
         reader: Callable[[], Reader],
         growth: Growth = _ANY,
+        *,
+        secret_patterns: tuple[str, ...] = (),
     ) -> None:
         self.id = id_
+        # What is masked is a part of the text: other patterns make another index.
+        self.version = f"3-{_digest(secret_patterns)}" if secret_patterns else "3"
         self._folder = folder
         self._wanted = wanted
         self._reader = reader
@@ -184,3 +188,7 @@ def grew_by_messages(opened: int, since: int, wanted: int) -> bool:
     while found < wanted and (piece := os.read(opened, _COUNTED)):
         found += piece.count(b"\n")
     return found >= wanted
+
+
+def _digest(patterns: tuple[str, ...]) -> str:
+    return f"{zlib.crc32(repr(patterns).encode('utf-8', 'surrogatepass')):08x}"

@@ -7,7 +7,7 @@ import os
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace_sessions.redaction import redact
+from commonplace.plugin import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -210,9 +210,14 @@ def render(message: Message) -> Iterator[str]:
 
     Secrets are masked before lines are cut, so that none is split.
     """
-    text = redact(_whole(" ".join(message.text.split())))
+    text = masked(" ".join(message.text.split()))
     speaker = _SPEAKERS[message.role]
     return (f"{speaker}: {piece}" for piece in _wrapped(text))
+
+
+def masked(text: str) -> str:
+    """``text`` with secrets masked, without what no file can hold."""
+    return redact(_whole(text))
 
 
 def _whole(text: str) -> str:

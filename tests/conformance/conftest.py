@@ -92,3 +92,11 @@ def pytest_terminal_summary(
         terminalreporter.section("what is broken, and the law that caught it")
         for name, law in caught:
             terminalreporter.line(f"{name:30} {law}")
+
+
+@pytest.hookimpl(tryfirst=True)  # before those that `-m` leaves out are
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the broken twins as slow: they are many, and only a change of a law can need them."""
+    for item in items:
+        if item.path.name.startswith("test_broken_"):
+            item.add_marker(pytest.mark.slow)

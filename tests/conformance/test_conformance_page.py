@@ -85,6 +85,7 @@ def page() -> Any:
     return module
 
 
+@pytest.mark.slow
 def test_a_strangers_few_lines_are_enough(tmp_path: Path, page: Any) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", page.PAGE.read_text("utf-8"), re.DOTALL)
     (tmp_path / "mine.py").write_text(MINE)

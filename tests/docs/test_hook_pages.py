@@ -16,12 +16,14 @@ import pytest
 import commonplace.plugin
 import commonplace.testing
 from commonplace.cli.context import Command
-from commonplace.config.json5 import parse
+from commonplace.config.json5 import parse_json5
+from commonplace.errors import WriteRefusedError
 from commonplace.host.discovery import CALLED
 from commonplace.memory import Memory
 from commonplace.model.documents import WatchedPath
 from commonplace.model.search import Hit, SearchResult
 from commonplace.plugin import Hooks
+from commonplace.tools.toolset import MemoryTools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +101,7 @@ def test_a_page_says_what_the_hook_hands_over(hook: str, page_of: Callable[[str]
             else list(context._fields)
         )
         assert given[name] == fields
-    if not contexts:
+    if hook == "commonplace_register_commands":
         assert given["member"] == [name for name in vars(Command) if not name.startswith("_")]
 
 
@@ -203,7 +205,7 @@ def test_an_example_serves_where_it_is_configured(
     (written,) = (
         text for language, text in page.blocks if language == "json5" and f'"{name}"' in text
     )
-    config = parse(written)
+    config = parse_json5(written)
     result = ask(host, config)
     assert len(result.hits) >= 2
     assert PROOFS[hook](result, id_)
@@ -234,6 +236,19 @@ def test_a_command_runs_as_its_page_says(
     assert (done.returncode, done.stderr) == (0, "")
     assert line.split()[0] == name
     assert json.loads(done.stdout)["longest"] == str(notes / "memory" / "2026-10-10.md")
+
+
+def test_an_agent_has_the_tool_that_the_page_offers(
+    page_of: Callable[[str], Any], install: Install, notes: Path, tmp_path: Path
+) -> None:
+    hook = "commonplace_register_tools"
+    module, host, _ = install(page_of(hook), hook)
+    env = {"HOME": str(tmp_path), "COMMONPLACE_STATE_DIR": str(tmp_path / "state")}
+    with Memory.open(workspace=notes, env=env, host=host) as memory:
+        tools = MemoryTools(memory)
+        assert [tool.name for tool in tools.definitions][2:] == ["today"]
+        assert tools.call("today", {}).data == {"date": module.date.today().isoformat()}
+        assert tools.call("today", {"day": 3}).failed
 
 
 def test_listeners_hear_of_syncs_and_searches(
@@ -281,6 +296,20 @@ def test_a_query_is_rewritten_before_it_is_parsed(
     (notes / "memory" / "m.md").write_text("The meeting is on Monday.\n")
     result = ask(host, {"memory": {"backend": "inmemory"}})
     assert [hit.path for hit in result.hits] == ["memory/m.md"]
+
+
+def test_a_change_is_refused_by_the_first_reason(
+    page_of: Callable[[str], Any], install: Install, notes: Path
+) -> None:
+    _, host, _ = install(page_of("commonplace_before_write"), "commonplace_before_write")
+    config = {"memory": {"backend": "inmemory", "write": {"enabled": True}}}
+    with Memory.open(workspace=notes, config=config, host=host) as memory:
+        agent = memory.writer(origin="agent", who="test")
+        assert agent.remember("The meeting is on Monday.").path.startswith("memory/")
+        with pytest.raises(WriteRefusedError, match="only its owner edits") as refused:
+            agent.remember("The meeting is on Tuesday.", kind="entry")
+        assert refused.value.kind == "veto"
+        assert memory.writer(who="test").remember("It is on Tuesday.", kind="entry").id
 
 
 @pytest.mark.parametrize("hook", ["commonplace_degraded", "commonplace_recovered"])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace import Memory, MemoryTools
 from commonplace.cli import main
 from commonplace.cli.commands.watch import SyncPrinter
 from commonplace.cli.context import Context
@@ -193,6 +194,15 @@ def test_get(run: Callable[..., dict[str, Any]]) -> None:
     check(documented()["get"][0], run("get", "MEMORY.md"))
 
 
+def test_changes_of_notes(run: Callable[..., dict[str, Any]]) -> None:
+    (table,) = documented()["remember, correct, forget, undo"]
+    note = {"notes": ["much like a.md#L1: a"]}
+    written = run("remember", "The ferry leaves at noon", "--importance", "0.5")
+    check(table, written, written | note, run("correct", written["citation"], "It leaves at one"))
+    check(table, run("forget", written["citation"]), run("undo"))
+    check(documented()["journal"][0], run("journal"))
+
+
 def test_index(run: Callable[..., dict[str, Any]]) -> None:
     (table,) = documented()["index"]
     check(table, run("index"), constructed({**PLACE, **report_json(REPORT, ["x"])}))
@@ -238,6 +248,17 @@ def test_config(run: Callable[..., dict[str, Any]], bad_config: str) -> None:
     assert "schemaVersion" not in run("config", "schema")
 
 
+def test_sessions(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    folder = tmp_path / ".claude" / "projects" / "-zoo"
+    folder.mkdir(parents=True)
+    said = {"type": "user", "message": {"role": "user", "content": "My bike is green."}}
+    (folder / "3f2b.jsonl").write_text(json.dumps(said), encoding="utf-8")
+    tables = documented()
+    for action in ("list", "show", "archive"):
+        session = () if action == "list" else ("3f2b",)
+        check(tables[f"sessions {action}"][0], run("sessions", action, *session))
+
+
 def test_list(run: Callable[..., dict[str, Any]]) -> None:
     check(documented()["list"][0], run("list"), run("recent"))
 
@@ -276,6 +297,41 @@ def test_eval(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     query = {"id": "q", "query": "spare key", "relevant": relevant}
     (tmp_path / "set" / "queries.jsonl").write_text(json.dumps(query) + "\n", encoding="utf-8")
     check(documented()["eval"][0], run("eval", "set"))
+
+
+def test_dream(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    (notes / "memory").mkdir(exist_ok=True)
+    log = notes / "memory/2026-01-31.md"
+    log.write_text("- The staging port is 8444.\n", encoding="utf-8")
+    (notes / "MEMORY.md").write_text(
+        "- The staging port is 8443.\n- Ann has the key.\n", encoding="utf-8"
+    )
+    config = {"memory": {"recalls": {"enabled": True}}}
+    with Memory.open(workspace=notes, config=config) as memory:
+        for day in range(3):
+            tools = MemoryTools(memory, clock=lambda now=day * 86_400.0: now)  # type: ignore[misc]
+            for question in ("which staging port?", "staging port please"):
+                tools.call("memory_search", {"query": question})
+    check(documented()["dream"][0], run("dream"), run("dream", "--apply"))
+
+
+def test_install(run: Callable[..., dict[str, Any]]) -> None:
+    (table,) = documented()["install"]
+    check(table, run("install", "codex", "--dry-run"), run("uninstall", "codex"))
+
+
+@pytest.mark.slow
+def test_ltm(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    pytest.importorskip("lancedb")
+    (tmp_path / "mine.md").write_text("- Tea at five.\n- We use Helix.\n", encoding="utf-8")
+    tables = documented()
+    check(tables["ltm import"][0], run("ltm", "import", "mine.md"))
+    check(tables["ltm list"][0], run("ltm", "list"), run("ltm", "search", "tea"))
+    check(tables["ltm stats"][0], run("ltm", "stats"))
+    check(tables["ltm export"][0], run("ltm", "export", "out.md"))
+    (first, *_) = run("ltm", "export")["memories"]
+    check(tables["ltm forget"][0], run("ltm", "forget", first["id"]))
 
 
 def test_qmd_env(run: Callable[..., dict[str, Any]]) -> None:

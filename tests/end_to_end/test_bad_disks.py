@@ -5,10 +5,12 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 
 from commonplace import Memory
 from commonplace.errors import IndexUnavailableError
+from commonplace_sqlite.schema import checked_vfs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -149,7 +151,7 @@ def test_a_folder_in_place_of_the_index(sandbox: Sandbox) -> None:
 
 def test_an_index_of_a_newer_version_is_refused_and_left_alone(sandbox: Sandbox) -> None:
     sandbox.run("index").went_well()
-    connection = sqlite3.connect(sandbox.index)
+    connection = apsw.Connection(str(sandbox.index), vfs=checked_vfs(""))
     connection.execute("PRAGMA user_version = 99")
     connection.close()
     before = sandbox.index.read_bytes()

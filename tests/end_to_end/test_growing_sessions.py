@@ -26,6 +26,7 @@ from commonplace_sessions.readers import read_openclaw
 from commonplace_sessions.source import Growth, TranscriptSource
 from commonplace_sessions.transcript import PIECE
 from commonplace_sqlite.rows import found
+from commonplace_sqlite.schema import checked_vfs
 from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def said(text: str, role: str = "user", **more: Any) -> bytes:
 
 def rows(index: str) -> list[Any]:
     """All that an index holds of documents, chunks and terms, but for the ids of rows."""
-    with closing(apsw.Connection(index)) as file:
+    with closing(apsw.Connection(index, vfs=checked_vfs(""))) as file:
         live = file.execute("SELECT id FROM build WHERE state = 'live'").get
         file.execute(f"CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, fts_{live}, instance)")
         documents = file.execute(
@@ -139,7 +140,7 @@ def rows(index: str) -> list[Any]:
 
 
 def resumes(index: str) -> list[Any]:
-    with closing(apsw.Connection(index)) as file:
+    with closing(apsw.Connection(index, vfs=checked_vfs(""))) as file:
         live = file.execute("SELECT id FROM build WHERE state = 'live'").get
         return list(file.execute(f"SELECT path, resume FROM document_{live} ORDER BY path"))
 

@@ -354,7 +354,10 @@ def tools(
         record_property(name, number)
 
 
-@pytest.mark.parametrize(("backend", "examples"), [("builtin", 40), ("inmemory", 15)])
+@pytest.mark.parametrize(
+    ("backend", "examples"),
+    [("builtin", 12), ("inmemory", 8), pytest.param("builtin", 80, marks=pytest.mark.slow)],
+)
 def test_an_index_follows_its_files(tools: Tools, backend: str, examples: int) -> None:
     machine = cast("type[History]", partial(History, tools, backend))
     history = settings(max_examples=EXAMPLES or examples, stateful_step_count=STEPS)

@@ -12,6 +12,7 @@ import pytest
 
 from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import NEVER
+from commonplace_sqlite.schema import checked_vfs
 from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def test_killed_while_a_setting_rebuilds_all(sandbox: Sandbox, config: str) -> N
 def test_killed_while_an_index_of_an_older_format_is_rebuilt(sandbox: Sandbox) -> None:
     sandbox.run("index").went_well()
     before = sandbox.run("search", "walrus").went_well()
-    connection = apsw.Connection(str(sandbox.index))
+    connection = apsw.Connection(str(sandbox.index), vfs=checked_vfs(""))
     connection.execute("UPDATE build SET identity = replace(identity, 'keyword-', 'keyword-0.')")
     connection.close()
     cut_short(sandbox, 250, "index")
@@ -228,7 +229,7 @@ def test_what_a_rebuild_left_behind_is_kept_for_a_day(sandbox: Sandbox) -> None:
     store = SqliteStore(str(sandbox.index))
     assert [build.state for build in store.builds()] == ["live", "filling"]
     store.close()
-    connection = apsw.Connection(str(sandbox.index))
+    connection = apsw.Connection(str(sandbox.index), vfs=checked_vfs(""))
     connection.execute("UPDATE build SET identity = replace(identity, ' forced=', ' forced=1')")
     connection.close()
     sandbox.write("memory/new.md", "A newer walrus.\n")

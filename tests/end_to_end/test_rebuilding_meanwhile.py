@@ -12,6 +12,7 @@ import apsw
 import pytest
 
 from commonplace import Memory
+from commonplace_sqlite.schema import checked_vfs
 
 if TYPE_CHECKING:
     from tests.end_to_end.conftest import Sandbox
@@ -80,13 +81,13 @@ def filled(sandbox: Sandbox) -> Sandbox:
 
 
 def tamper(index: Path, sql: str) -> None:
-    connection = apsw.Connection(str(index))
+    connection = apsw.Connection(str(index), vfs=checked_vfs(""))
     connection.execute(sql)
     connection.close()
 
 
 def version_of(index: Path) -> int:
-    connection = apsw.Connection(str(index))
+    connection = apsw.Connection(str(index), vfs=checked_vfs(""))
     # Closing must not write the log back: the next process is to find it as it was left.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     try:
@@ -121,7 +122,6 @@ def test_a_rebuild_that_is_killed_is_continued(filled: Sandbox) -> None:
     for moment in (3, 100):
         killed = filled.run("doctor", "--fix", program=("-c", AT_A_NOTE, str(moment)))
         assert killed.code == -signal.SIGKILL
-        assert "walrus" in filled.run("search", "walrus").went_well()
     fixed = json.loads(filled.run("doctor", "--fix", "--json").went_well())
     assert fixed["ok"] is True
     assert [one["name"] for one in fixed["fixes"]] == ["index"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import apsw
 
 from commonplace_sqlite.rows import digest_out, found, text_out
+from commonplace_sqlite.schema import checked_vfs
 from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _listed(what: str, rows: Iterable[object]) -> list[str]:
 
 def index_rows(index: Path) -> IndexRows:
     """What the file ``index`` holds; no process may write it meanwhile."""
-    connection = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READWRITE, vfs=checked_vfs(""))
     store = SqliteStore(str(index))
     try:
         (live,) = _all(connection, _LIVE)

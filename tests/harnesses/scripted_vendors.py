@@ -1,7 +1,8 @@
-"""A scripted model behind the streaming APIs of Anthropic and OpenAI, on loopback.
+"""A scripted model behind the APIs of Anthropic and OpenAI, on loopback, streaming or not.
 
-It calls the tool whose name ends with ``memory_search`` as soon as it is offered one, and ends its
-turn once it has the result. ``requests`` holds what a harness sent: what a model would see.
+It calls the tool whose name has one of the ends in ``WANTED`` as soon as it is offered one, and
+ends its turn once it has the result. With Anthropic's memory tool it views one note. ``requests``
+holds what was sent: what a model would see.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+WANTED = ("memory_search", "load_memory")
 QUERY = {"query": "which port does the staging server use", "maxResults": 1}
+VIEW: dict[str, object] = {"command": "view", "path": "/memories/projects/tide-api.md"}
 DONE = "That is all."
 
 
@@ -71,11 +74,14 @@ class _Handler(BaseHTTPRequestHandler):
         if stream is None:
             self._send(b"{}", "application/json")
             return
-        events = "".join(
-            (f"event: {name}\n" if name else "") + f"data: {event}\n\n"
-            for name, event in stream(body)
+        events = list(stream(body))
+        if not body.get("stream"):
+            self._send(json.dumps(whole(events)).encode(), "application/json")
+            return
+        text = "".join(
+            (f"event: {name}\n" if name else "") + f"data: {event}\n\n" for name, event in events
         )
-        self._send(events.encode(), "text/event-stream")
+        self._send(text.encode(), "text/event-stream")
 
     def _send(self, data: bytes, kind: str) -> None:
         self.send_response(200)
@@ -88,15 +94,37 @@ class _Handler(BaseHTTPRequestHandler):
         """Print nothing."""
 
 
+def whole(events: list[tuple[str, str]]) -> Json:
+    """The events of a stream as the one answer to a client that asked for none."""
+    data = [json.loads(event) for _, event in events if event != "[DONE]"]
+    first, last = data[0], data[-1]
+    if "response" in last:
+        response: Json = last["response"]
+        return response
+    if "choices" in first:
+        message = {"content": None, **first["choices"][0]["delta"]}
+        choice = {**last["choices"][0], "message": message}
+        return {**first, "object": "chat.completion", "choices": [choice]}
+    block, delta, ended = data[1]["content_block"], data[2]["delta"], data[4]["delta"]
+    if "text" in delta:
+        block["text"] = delta["text"]
+    else:
+        block["input"] = json.loads(delta["partial_json"])
+    return {**first["message"], **ended, "content": [block]}
+
+
 def messages(body: Json) -> Iterator[tuple[str, str]]:
     """Anthropic's messages API."""
-    name = _offered(tool.get("name", "") for tool in body.get("tools", []))
+    tools = body.get("tools", [])
+    name, wanted = _offered(tool.get("name", "") for tool in tools), QUERY
+    if any(str(tool.get("type")).startswith("memory_") for tool in tools):
+        name, wanted = "memory", VIEW
     block: Json = {"type": "text", "text": ""}
     delta: Json = {"type": "text_delta", "text": DONE}
     reason = "end_turn"
     if name and "tool_result" not in json.dumps(body["messages"]):
         block = {"type": "tool_use", "id": "toolu_1", "name": name, "input": {}}
-        delta = {"type": "input_json_delta", "partial_json": json.dumps(QUERY)}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(wanted)}
         reason = "tool_use"
     usage = {"input_tokens": 10, "output_tokens": 5}
     message = {"id": "msg_1", "type": "message", "role": "assistant", "model": body.get("model")}
@@ -133,12 +161,12 @@ def responses(body: Json) -> Iterator[tuple[str, str]]:
 
 
 def _function(tools: list[Json], namespace: str | None = None) -> Json | None:
-    """How a function whose name ends with ``memory_search`` is called, in a namespace or not."""
+    """How a function that is ``WANTED`` is called, in a namespace or not."""
     for tool in tools:
         if tool.get("type") == "namespace" or "tools" in tool:
             if found := _function(tool.get("tools", []), tool.get("name")):
                 return found
-        elif str(tool.get("name", "")).endswith("memory_search"):
+        elif str(tool.get("name", "")).endswith(WANTED):
             return {"name": tool["name"]} | ({"namespace": namespace} if namespace else {})
     return None
 
@@ -160,4 +188,4 @@ def completions(body: Json) -> Iterator[tuple[str, str]]:
 
 
 def _offered(names: Iterator[str]) -> str:
-    return next((name for name in names if name.endswith("memory_search")), "")
+    return next((name for name in names if name.endswith(WANTED)), "")

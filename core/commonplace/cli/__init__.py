@@ -30,6 +30,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _guarded(argv: Sequence[str]) -> int:
+    from commonplace.cli.streams import printable_streams
+
+    with printable_streams():
+        return _run(argv)
+
+
+def _run(argv: Sequence[str]) -> int:
     try:
         from commonplace.cli.parser import dispatch
 

@@ -6,6 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+from commonplace.cli.streams import one_line
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Mapping
@@ -127,7 +129,7 @@ class Context:
 
     def note(self, text: str) -> None:
         """Write what is not the result, for a person, to standard error."""
-        self.err.write(f"note: {text}\n")
+        self.err.write(f"note: {one_line(text)}\n")
 
     def progress(self) -> ProgressLine:
         """A progress line on a terminal, shown once work takes over half a second."""
@@ -182,6 +184,8 @@ class Context:
             on_upload=lambda upload: self._on_upload(upload, yes=yes),
         )
         self._settings = memory.settings
+        if memory.settings.ignored:
+            self.note(memory.settings.ignored)
         return memory
 
     def _on_upload(self, upload: Upload, *, yes: bool) -> bool | None:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from commonplace.cli.parser import FAILED, INTERRUPTED, NOT_VALID, PROGRAM, UsageError
+from commonplace.cli.streams import one_line
 from commonplace.errors import CommonplaceError, ConfigError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def report(error: Exception, argv: Sequence[str]) -> int:
         if hint:
             lines.append(f"  fix: {hint}")
         with suppress(OSError):  # the exit code still reports it
-            sys.stderr.write("\n".join(lines) + "\n")
+            sys.stderr.write("".join(f"{one_line(line)}\n" for line in lines))
     return NOT_VALID if isinstance(error, UsageError | ConfigError) else FAILED
 
 

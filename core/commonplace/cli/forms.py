@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from commonplace.cli.terminal import printable
+from commonplace.cli.streams import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from commonplace.cli.streams import printable_json
 from commonplace.model.documents import Finding
 
 if TYPE_CHECKING:
@@ -25,12 +26,12 @@ def document(value: object) -> object:
 
 
 def dumps(value: object, encoding: str | None, *, indent: int | None = 2) -> str:
-    """``value`` as JSON that a stream of ``encoding`` can take.
+    """``value`` as JSON that a stream of ``encoding`` can take, and that steers no terminal.
 
     Without ``indent`` it is one line.
     """
     unicode = (encoding or "").lower().replace("-", "").startswith("utf")
-    return json.dumps(plain(value), ensure_ascii=not unicode, indent=indent)
+    return printable_json(json.dumps(plain(value), ensure_ascii=not unicode, indent=indent))
 
 
 def plain(value: object) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from importlib import import_module
 from types import ModuleType
@@ -118,13 +119,17 @@ class Parser(ArgumentParser):
     def _hint(self, message: str) -> str:
         unknown = message.removeprefix("unrecognized arguments: ")
         if unknown != message:
-            word = unknown.split()[0]
+            word = (unknown.split() or [""])[0]
             option = word.partition("=")[0]
             near = suggest(option, self._option_string_actions)
             if near:
                 return f"did you mean {near}?"
             if option.startswith("-") and not option.startswith("--"):
                 return f'to leave out notes with a word, quote the query: "words {option}"'
+        if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
+            near = suggest(found[1], [choice.strip("'") for choice in found[2].split(", ")])
+            if near:
+                return f"did you mean {near!r}?"
         if "ignored explicit argument" in message:  # -heron, read as -h and more
             return f'put a word that begins with - after --: {self.prog} -- "-word"'
         return f"{self.prog} --help lists its arguments"
@@ -199,6 +204,7 @@ def unit_interval(text: str) -> float:
 
 # argparse names the type in its message: "invalid whole number above 0 value: 'x'".
 positive_int.__name__ = "whole number above 0"
+positive_seconds.__name__ = "number of seconds above 0"
 unit_interval.__name__ = "number from 0 to 1"
 
 
@@ -211,6 +217,11 @@ BUILTIN = (
     "recall",
     "list",
     "recent",
+    "remember",
+    "correct",
+    "forget",
+    "undo",
+    "journal",
     "status",
     "watch",
     "doctor",
@@ -221,7 +232,10 @@ BUILTIN = (
 )
 """The commands of core, in the order of the help; a module each, but for :data:`_MODULES`."""
 
-_MODULES = {"recent": "list"}
+_MODULES = {
+    "recent": "list",
+    **dict.fromkeys(("remember", "correct", "forget", "undo", "journal"), "write"),
+}
 
 _COMMON_WITH_VALUE = ("--workspace", "--config", "--agent", "--format")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
+from commonplace.cli.streams import bare, escape_of, one_line
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -81,6 +83,7 @@ class _TextBar:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self._erase = f"{escape_of(stream)}[K"
 
     def draw(self, progress: Progress) -> None:
         if progress.total:
@@ -91,11 +94,11 @@ class _TextBar:
         self.write(f"{progress.label} {share}")
 
     def write(self, text: str) -> None:
-        self._stream.write(f"\r{text}\x1b[K")
+        self._stream.write(f"\r{text}{self._erase}")
         self._stream.flush()
 
     def close(self) -> None:
-        self._stream.write("\r\x1b[K")
+        self._stream.write(f"\r{self._erase}")
         self._stream.flush()
 
 
@@ -117,7 +120,7 @@ class _RichBar:
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
-            console=Console(file=stream, force_terminal=True),
+            console=Console(file=bare(stream), force_terminal=True),
             transient=True,
         )
         self._tasks: dict[str, Any] = {}
@@ -132,7 +135,7 @@ class _RichBar:
                 self._progress.update(self._unknown, visible=False)
             # Work completed before this bar must not count towards its speed.
             task = self._progress.add_task(
-                progress.label, total=total, completed=progress.completed
+                one_line(progress.label), total=total, completed=progress.completed
             )
             self._tasks[progress.label] = task
             self._unknown = None if total else task

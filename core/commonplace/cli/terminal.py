@@ -1,4 +1,4 @@
-"""Text for people: counts, sizes, tables, and what a terminal shows safely."""
+"""Text for people: counts, sizes, tables, lines of a width, and its decoration."""
 
 from __future__ import annotations
 
@@ -6,17 +6,10 @@ import os
 from typing import TYPE_CHECKING, TextIO
 from unicodedata import category, east_asian_width
 
+from commonplace.cli.streams import escape_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-
-
-# A note must not be able to move the cursor, set the title or answer in the user's name. Each
-# character is replaced by exactly one, so that offsets into the text stay true.
-_HARMLESS = (
-    dict.fromkeys([*range(0x20), 0x7F, *range(0x80, 0xA0)], "\ufffd")
-    | {0x09: " ", 0x0A: "\n", 0x0D: " "}
-    | dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
-)
 
 
 _WITHOUT_LINKS = frozenset({"", "linux", "cons25", "ansi", "vt100", "vt102", "vt220", "screen"})
@@ -25,18 +18,23 @@ _WITHOUT_LINKS = frozenset({"", "linux", "cons25", "ansi", "vt100", "vt102", "vt
 class Style:
     """Decorates text, or leaves it alone where ``colour`` is off. ``width`` is in cells.
 
-    ``links`` says whether text may be a link.
+    ``links`` says whether text may be a link; ``escape`` begins a decoration.
     """
 
-    __slots__ = ("colour", "links", "width")
+    __slots__ = ("colour", "escape", "links", "width")
 
-    def __init__(self, *, colour: bool, width: int = 80, links: bool = False) -> None:
+    def __init__(
+        self, *, colour: bool, width: int = 80, links: bool = False, escape: str = "\x1b"
+    ) -> None:
         self.colour = colour
+        self.escape = escape
         self.width = width
         self.links = links
 
     def _paint(self, code: str, text: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and text else text
+        if not self.colour or not text:
+            return text
+        return f"{self.escape}[{code}m{text}{self.escape}[0m"
 
     def strong(self, text: str) -> str:
         """What the eye should find first."""
@@ -68,7 +66,10 @@ class Style:
 
     def link(self, text: str, url: str) -> str:
         """``text`` as a link (OSC 8) to ``url``, which is printable ASCII; ``""`` is no link."""
-        return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if self.links and url else text
+        if not self.links or not url:
+            return text
+        start, end = f"{self.escape}]8;;", f"{self.escape}\\"
+        return f"{start}{url}{end}{text}{start}{end}"
 
     def state(self, name: str) -> Callable[[str], str]:
         """The colour of a finding's state, or of a fix's."""
@@ -91,12 +92,8 @@ def style_of(stream: TextIO, env: Mapping[str, str]) -> Style:
         except (OSError, ValueError):
             width = 0
     links = colour and env.get("TERM", "") not in _WITHOUT_LINKS and not env.get("INSIDE_EMACS")
-    return Style(colour=colour, width=max(30, width or 80), links=links)
-
-
-def printable(text: str) -> str:
-    """``text`` without characters that steer a terminal; as long as before."""
-    return text.translate(_HARMLESS)
+    escape = escape_of(stream)
+    return Style(colour=colour, width=max(30, width or 80), links=links, escape=escape)
 
 
 def cells(text: str) -> int:

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from commonplace.config import paths
+from commonplace.config.defaults import ORIGINAL_NAMES
 from commonplace.config.document import Shapes, read_document, read_sections
-from commonplace.config.json5 import UnreadableError, is_blank, parse, read_text
-from commonplace.config.reading import Layer, Reader, key_path
+from commonplace.config.json5 import UnreadableError, is_blank, parse_json5, read_text
+from commonplace.config.reading import Layer, Reader, TooManyProblemsError, key_path
 from commonplace.config.reports import CHOICES, FLUSH, SEARCH, TELLTALE
 from commonplace.config.search import PROVIDERS
 from commonplace.config.secret import variables
@@ -86,7 +87,7 @@ class ConfigFile:
         self._absence = absence
         self._real = os.path.realpath(self.path)
         name = os.path.basename(self._real)
-        if paths.is_originals(self.path, env) or name in paths.ORIGINAL_NAMES:
+        if paths.is_originals(self.path, env) or name in ORIGINAL_NAMES:
             raise CallerError(
                 f"{self.path} belongs to another program, and is never written",
                 hint=f"leave out --file: what {paths.user_file(env)} says counts more",
@@ -160,7 +161,7 @@ class ConfigFile:
 
     def _parsed(self, text: str) -> Any:
         try:
-            return parse(text)
+            return parse_json5(text)
         except UnreadableError as error:
             raise self._unreadable(error) from None
 
@@ -200,9 +201,14 @@ class ConfigFile:
     def _findings(self, text: str) -> tuple[list[ConfigProblem], list[str]]:
         """What the reader of the configuration would object to, and what it would warn of."""
         role = "workspace" if self._workspace else "user"
-        layer = Layer(role, self.path, parse(text), text=text, base=os.path.dirname(self._real))
+        layer = Layer(
+            role, self.path, parse_json5(text), text=text, base=os.path.dirname(self._real)
+        )
         reader = Reader(layer, self._env, confined=self._workspace)
-        document = read_document(reader, Shapes(self._classes))
+        try:
+            document = read_document(reader, Shapes(self._classes))
+        except TooManyProblemsError:
+            return reader.problems(), reader.warnings
         _, _, missing = read_sections([document], {}, document.sections, self._classes)
         return [*reader.problems(), *missing], reader.warnings
 
@@ -348,7 +354,7 @@ def _at(data: Any, keys: Keys) -> Any:
 def _candidates(value: str) -> list[Any]:
     """What ``value`` may mean: JSON5, and text unless it is an object, a list or null."""
     try:
-        parsed = value if is_blank(value) else parse(value)
+        parsed = value if is_blank(value) else parse_json5(value)
         # NaN and Infinity are no settings.
         json.dumps(parsed, allow_nan=False)
     except (UnreadableError, ValueError):

@@ -17,6 +17,9 @@ BACKENDS = ("builtin",)
 ORIGINAL_BACKENDS = ("qmd",)
 """Backends that the original knows: ``memory.<id>`` is theirs whatever it holds."""
 
+ORIGINAL_NAMES = ("openclaw.json", "moltbot.json", "clawdbot.json")
+"""What the configuration files of an original are called."""
+
 SOURCES = ("memory",)
 """The sources of documents."""
 

@@ -115,9 +115,11 @@ def _laid_over(base: Mapping[str, object], over: Mapping[str, object]) -> dict[s
 
 
 _FOREIGN = {
-    "dreaming": "there is no dreaming",
+    "dreaming": "nothing is consolidated unasked",
     "memoryPolicy": "sessions are not filtered by origin",
 }
+_ROOT = ("agents", "memory", "models", "plugins", "session", "env")
+_INSTALLED = "COMMONPLACE_DISABLE_PLUGINS switches plugins off"
 _WORKSPACE_MAY = "may hold only memory.search, memory.citations and agents.defaults.memorySearch"
 
 
@@ -189,7 +191,35 @@ def read_document(reader: Reader, shapes: Shapes) -> Findings:
     else:
         _plugins(findings, root.get("plugins"))
         _others(findings, root)
+        if reader.layer.is_ours:
+            _strangers(reader, shapes, root)
     return findings
+
+
+def _strangers(reader: Reader, shapes: Shapes, root: Mapping[str, Any]) -> None:
+    """Keys of a document that is commonplace's alone, and that would have no effect in silence."""
+    searching = {"memorySearch", "search", *shapes.search.root.below}
+    for key in map(str, root.keys() - {*_ROOT, "$schema", "$include"}):
+        if key in searching:
+            below = "" if key in ("memorySearch", "search") else f".{key}"
+            reader.problem((key,), f"has no effect here; put it into memory.search{below}")
+        else:
+            close = suggest(key.lower(), [name.lower() for name in _ROOT], 0.6)
+            meant = f"did you mean {close!r}?" if close else f"the keys here are {', '.join(_ROOT)}"
+            reader.warn((key,), f"has no effect: commonplace has no such key; {meant}")
+    plugins, session = root.get("plugins"), root.get("session")
+    if isinstance(session, Mapping) and "sendPolicy" in session:
+        reader.warn(("session", "sendPolicy"), "has no effect: commonplace sends no messages")
+    if not isinstance(plugins, Mapping):
+        return
+    for key in plugins.keys() & {"deny", "allow", "enabled"}:
+        reader.warn(("plugins", key), f"has no effect: {_INSTALLED}")
+    entries = plugins.get("entries")
+    for name, entry in entries.items() if isinstance(entries, Mapping) else ():
+        if isinstance(entry, Mapping) and entry.get("enabled") is False:
+            reader.warn(
+                ("plugins", "entries", str(name), "enabled"), f"has no effect: {_INSTALLED}"
+            )
 
 
 def _agents(findings: Findings, shapes: Shapes, agents: Mapping[str, Any]) -> None:

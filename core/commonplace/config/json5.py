@@ -227,6 +227,7 @@ def unescaped(text: str) -> str:
 
 
 _MOST_BYTES = 16 * 1024 * 1024
+_MOST_STRANGE_BYTES = 64 * 1024
 _DEEPEST = 200
 
 
@@ -241,8 +242,8 @@ class UnreadableError(Exception):
 def read_text(path: str, *, strange: bool = False) -> str:
     """The text of ``path``.
 
-    ``strange`` files, which another user may have put there, must be plain files: no link is
-    followed, no pipe waited for. Raises :class:`UnreadableError`.
+    ``strange`` files, which another user may have put there, must be plain files of 64 KiB at
+    most: no link is followed, no pipe waited for. Raises :class:`UnreadableError`.
     """
     flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0)
     if strange:
@@ -252,14 +253,15 @@ def read_text(path: str, *, strange: bool = False) -> str:
         with os.fdopen(handle, "rb") as file:
             if strange and not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise UnreadableError("is not a plain file; it is not read")
-            data = file.read(_MOST_BYTES + 1)
+            most = _MOST_STRANGE_BYTES if strange else _MOST_BYTES
+            data = file.read(most + 1)
     except OSError as error:
         reason = f"cannot be read: {error.strerror or error}"
         if strange and os.path.islink(path):
             reason = "is a link; a workspace's own file must be a plain file"
         raise UnreadableError(reason) from None
-    if len(data) > _MOST_BYTES:
-        raise UnreadableError(f"is larger than {_MOST_BYTES // 1024**2} MiB; this cannot be meant")
+    if len(data) > most:
+        raise UnreadableError(f"is larger than {most // 1024:,} KiB; this cannot be meant")
     try:
         return data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
@@ -267,7 +269,7 @@ def read_text(path: str, *, strange: bool = False) -> str:
         raise UnreadableError("is not UTF-8 text; save it as UTF-8", line) from None
 
 
-def parse(text: str) -> Any:
+def parse_json5(text: str) -> Any:
     """The values in ``text``; a blank text, or one of comments only, is an empty object.
 
     Of a key that stands twice in one object, the last one counts. Raises :class:`UnreadableError`.
@@ -279,10 +281,10 @@ def parse(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        return _parse_json5(text)
+        return _parse_extended(text)
 
 
-def _parse_json5(text: str) -> Any:
+def _parse_extended(text: str) -> Any:
     if is_blank(text):
         return {}
     import pyjson5

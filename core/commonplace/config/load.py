@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from commonplace.config import paths
 from commonplace.config.settings import Settings
+from commonplace.errors import CallerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 
 def load_settings(
@@ -43,6 +45,18 @@ def load_settings(
     return resolve(
         workspace=workspace, agent=agent, config=config, env=env, sections=sections
     ).settings_or_raise()
+
+
+def check_opening(workspace: object, agent: object, config: object) -> None:
+    """Raise :class:`~commonplace.errors.CallerError` for an argument of a wrong type."""
+    path = str | os.PathLike  # type: ignore[type-arg]  # isinstance takes no arguments
+    for name, value, types, words in (
+        ("workspace", workspace, path, "a path"),
+        ("agent", agent, str, "a text"),
+        ("config", config, path | Mapping, "a path or a mapping"),
+    ):
+        if value is not None and not isinstance(value, types):
+            raise CallerError(f"{name} must be {words}, not {type(value).__name__}")
 
 
 def _defaults(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from commonplace.config.defaults import ORIGINAL_NAMES
 from commonplace.dirs import expand_user, user_cache_dir, user_config_dir, user_state_dir
 from commonplace.errors import ConfigError, suggest
 from commonplace.model.plugins import Group, setting
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 WORKSPACE_FILE = "commonplace.json5"
 """A workspace's own file. It has no dot before its name: what tunes a search is not hidden."""
 
-ORIGINAL_NAMES = ("openclaw.json", "moltbot.json", "clawdbot.json")
 _ORIGINAL_DIRS = ("~/.openclaw", "~/.moltbot")
 
 VARIABLES = {
@@ -167,8 +167,6 @@ def config_paths(
     named = config or given(env, "COMMONPLACE_CONFIG")
     if config:
         found.append(("named", absolute(config, env)))
-    if workspace:
-        found.append(("workspace", os.path.join(absolute(workspace, env), WORKSPACE_FILE)))
     if named and not config:
         found.append(("named", absolute(named, env)))
     if not named:
@@ -178,6 +176,8 @@ def config_paths(
             folders[0] if folders else expand_user("~/.openclaw", env), ORIGINAL_NAMES[0]
         )
         found.append(("original", original))
+    if workspace:
+        found.append(("workspace", os.path.join(absolute(workspace, env), WORKSPACE_FILE)))
     return tuple(
         ConfigPath(role=role, path=path, exists=os.path.isfile(path)) for role, path in found
     )

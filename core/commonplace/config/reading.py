@@ -9,6 +9,7 @@ from contextlib import suppress
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from commonplace.config.defaults import ORIGINAL_NAMES
 from commonplace.config.search import ExtraPath
 from commonplace.config.secret import Secret
 from commonplace.config.shape import Graft, Leaf
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from commonplace.config.shape import Branch, Shape
 
 
+_MOST_PATHS = 100
+_MOST_PROBLEMS = 20
 _SIZE = r"(?ai)\s*(\d+(?:\.\d+)?)\s*(b|[kmgt]i?b?)?\s*"
 _POWER = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
@@ -84,8 +87,23 @@ def backend_chain(raw: object, reading: Reading) -> tuple[str, ...]:
     return tuple(chain)
 
 
+def time_zone(raw: object, reading: Reading) -> str:
+    """The name of a time zone; whether there is one, is looked up in a workspace's own file."""
+    text = reading.text(raw).strip()
+    if reading.confined and text:
+        from commonplace.text.dates import today_at
+
+        try:
+            today_at(0.0, text)
+        except ValueError:
+            raise WrongValueError("must be a time zone such as Europe/Berlin") from None
+    return text
+
+
 def extra_paths(raw: object, reading: Reading) -> tuple[ExtraPath, ...]:
     """Paths, or objects of path and pattern; blank ones are dropped, doubles too."""
+    if reading.confined and len(a_list(raw)) > _MOST_PATHS:
+        raise WrongValueError(f"must be {_MOST_PATHS} paths at most in a workspace's own file")
     found = each(a_list(raw), lambda _, item: _extra_path(item, reading)).values()
     return tuple(dict.fromkeys(extra for extra in found if extra is not None))
 
@@ -110,6 +128,20 @@ def _extra_path(raw: object, reading: Reading) -> ExtraPath | None:
     return ExtraPath(path=path, pattern=pattern or None)
 
 
+def patterns(raw: object, reading: Reading) -> tuple[str, ...]:
+    """Regular expressions."""
+    return tuple(each(a_list(raw), lambda _, item: _pattern(item, reading)).values())
+
+
+def _pattern(raw: object, reading: Reading) -> str:
+    text = reading.text(raw)
+    try:
+        re.compile(text)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise WrongValueError(f"is no regular expression: {error}") from None
+    return text
+
+
 def _inside(path: str, workspace: str) -> bool:
     """Whether ``path``, with every link followed, is in ``workspace``."""
     root = os.path.realpath(workspace)
@@ -122,6 +154,8 @@ READERS: Mapping[str, Callable[[object, Reading], object]] = {
     "link_template": link_template,
     "byte_size": byte_size,
     "extra_paths": extra_paths,
+    "patterns": patterns,
+    "time_zone": time_zone,
 }
 """The readers of core's own settings, by the name they are referred to."""
 
@@ -146,6 +180,11 @@ class Layer:
         self.text = text
         self.base = base
         self._positions: Position | None = None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is written for commonplace alone: other programs have no keys in it."""
+        return self.role != "original" and os.path.basename(self.file) not in ORIGINAL_NAMES
 
     @property
     def positions(self) -> Position | None:
@@ -201,8 +240,16 @@ def joined(shape: Shape, base: dict[str, Found], over: dict[str, Found]) -> dict
     return merged
 
 
+class TooManyProblemsError(Exception):
+    """A workspace's own file has so many that the rest of it is not read."""
+
+
 class Reader:
-    """Reads sections of one layer; ``problems`` and ``warnings`` grow while it does."""
+    """Reads sections of one layer; ``problems`` and ``warnings`` grow while it does.
+
+    A workspace's own file is read no further than its 20th problem, which raises
+    :class:`TooManyProblemsError`.
+    """
 
     def __init__(self, layer: Layer, env: Mapping[str, str], confined: str = "") -> None:
         self.layer = layer
@@ -220,6 +267,8 @@ class Reader:
     def problem(self, keys: Keys, message: str) -> None:
         """Note that something is wrong at ``keys``."""
         self._problems.append((keys, message))
+        if self.tunable_only and len(self._problems) >= _MOST_PROBLEMS:
+            raise TooManyProblemsError
 
     def warn(self, keys: Keys, message: str) -> None:
         """Note that something has no effect, or is probably a slip."""

@@ -61,7 +61,7 @@ def check(
     is a problem. Raises nothing: a missing workspace is reported as a problem, too.
     """
     resolution = resolve(**arguments)
-    problems, hint = list(resolution.problems), ""
+    problems, hint = [*resolution.problems, *resolution.refused], ""
     if resolution.error is not None:
         problems.append(
             ConfigProblem(file="configuration", line=0, key="", message=str(resolution.error))
@@ -197,6 +197,8 @@ def _explained(
     memory = MemorySettings(
         backend=settings.backends,
         fallback=settings.fallback,
+        write=settings.write,
+        recalls=settings.recalls,
         citations=settings.citations,
         links=settings.links,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from commonplace.config import paths
@@ -12,13 +13,14 @@ from commonplace.config.defaults import (
     BACKENDS,
     CHUNK_SIZES,
     ORIGINAL_BACKENDS,
+    ORIGINAL_NAMES,
     SOURCES,
     TRANSCRIPTS,
 )
 from commonplace.config.document import Shapes, merged_sections, read_document, read_sections
-from commonplace.config.json5 import UnreadableError, parse, read_text
+from commonplace.config.json5 import UnreadableError, parse_json5, read_text
 from commonplace.config.paths import Agents, find_agent, find_workspace
-from commonplace.config.reading import Layer, Reader, joined
+from commonplace.config.reading import Layer, Reader, TooManyProblemsError, joined
 from commonplace.config.settings import MemorySettings, Settings
 from commonplace.errors import ConfigError
 from commonplace.model.plugins import ConfigProblem
@@ -34,16 +36,17 @@ if TYPE_CHECKING:
 
 
 def search_settings(
-    shape: Shape, found: Mapping[tuple[str, ...], Any]
+    shape: Shape, found: Mapping[tuple[str, ...], Any], *, strange: bool = False
 ) -> tuple[SearchSettings, list[str]]:
     """The settings from values by Python names, and words on what has no effect.
 
-    ``shape`` is that of :class:`~commonplace.config.search.SearchSettings`.
+    ``shape`` is that of :class:`~commonplace.config.search.SearchSettings`; ``strange`` says that a
+    workspace's own file has a part in how notes are cut.
     """
     values = dict(found)
     notes = _sources(values)
     _weights(values)
-    _chunking(values)
+    _chunking(values, strange=strange)
     settings: SearchSettings = shape.build(values)
     notes += [
         f"memorySearch.{key}: bedrock is not supported; it embeds nothing"
@@ -90,14 +93,18 @@ def _weights(values: dict[tuple[str, ...], Any]) -> None:
     )
 
 
-def _chunking(values: dict[tuple[str, ...], Any]) -> None:
+def _chunking(values: dict[tuple[str, ...], Any], *, strange: bool) -> None:
+    """Bring the overlap within the size of pieces, half of it where a ``strange`` file has either.
+
+    A piece that begins a word after the one before it would make embedding 200 times as expensive.
+    """
     tokens, overlap = ("chunking", "tokens"), ("chunking", "overlap")
     strategy = values.get(("chunking", "strategy"), "")
     for name, default in CHUNK_SIZES.get(strategy, {}).items():
         values.setdefault(("chunking", name), default)
     if tokens in values or overlap in values:
         size = values.get(tokens, 200)
-        values[overlap] = min(values.get(overlap, 25), size - 1)
+        values[overlap] = min(values.get(overlap, 25), size // 2 if strange else size - 1)
 
 
 Config = str | os.PathLike[str] | Mapping[str, object] | None
@@ -120,6 +127,7 @@ class Resolution:
     workspace that cannot be. ``found`` is keyed by section (``search``, ``flush``,
     ``memory``, and a plugin's by its own name, such as ``memory.<id>``) and dotted key.
     ``written`` are the sections of plugins that stand in a file, or belong to a chosen backend.
+    ``refused`` is all that is wrong in a workspace's own file, ``ignored`` the same in a line.
     """
 
     def __init__(self) -> None:
@@ -130,6 +138,8 @@ class Resolution:
         self.agent_origin = ""
         self.files: list[str] = []
         self.problems: list[ConfigProblem] = []
+        self.refused: list[ConfigProblem] = []
+        self.ignored = ""
         self.warnings: list[str] = []
         self.layers: list[Layer] = []
         self.written: set[str] = set()
@@ -176,11 +186,10 @@ def resolve(
         _collect(resolution, readers)
         return resolution
     path = os.path.join(place, paths.WORKSPACE_FILE)
-    own = _file("workspace", path, resolution) if os.path.lexists(path) else None
-    if own is not None:
-        reader = Reader(own, wide, confined=place)
-        readers.insert(len(near), reader)
-        findings.insert(len(near), read_document(reader, shapes))
+    own = _workspaces_own(path, place, wide, shapes, resolution) if os.path.lexists(path) else None
+    if own is not None:  # behind all others: it must not override what the user has set
+        readers.append(own.reader)
+        findings.append(own)
     found = resolution.found = {
         "search": _overlaid(shapes.search, [_search_of(shapes, f, id_) for f in findings]),
         "flush": _overlaid(shapes.flush, [f.flush for f in findings]),
@@ -201,11 +210,16 @@ def resolve(
     if resolution.problems:
         return resolution
     state = paths.state_dir(env)
-    search, notes = search_settings(shapes.search, _named(shapes.search, found["search"]))
+    cut = [found["search"].get(f"chunking.{key}") for key in ("strategy", "tokens", "overlap")]
+    search, notes = search_settings(
+        shapes.search,
+        _named(shapes.search, found["search"]),
+        strange=any(value is not None and value.layer.role == "workspace" for value in cut),
+    )
     index, index_notes = _index_path(
         found["search"].get("store.path"), id_, paths.default_index(state, id_, place), env
     )
-    slot, slot_notes = _slot(findings)
+    slot, slot_notes = _slot(findings, sections)
     resolution.warnings += [*notes, *index_notes, *slot_notes]
     policies = [f.send_policy for f in findings if f.send_policy is not None]
     resolution.settings = Settings(
@@ -216,6 +230,8 @@ def resolve(
         index_path=index,
         backends=memory.backend,
         fallback=memory.fallback,
+        write=memory.write,
+        recalls=memory.recalls,
         slot=slot,
         citations=memory.citations,
         links=memory.links,
@@ -224,6 +240,7 @@ def resolve(
         openclaw_dirs=folders,
         config_files=tuple(resolution.files),
         warnings=tuple(dict.fromkeys(resolution.warnings)),
+        ignored=resolution.ignored,
         sections=raw,
         section_values=values,
         providers=_providers(findings),
@@ -236,7 +253,7 @@ def resolve(
 def _layers(
     config: Config, env: Mapping[str, str], resolution: Resolution
 ) -> tuple[list[Layer], list[Layer]]:
-    """The documents nearer than a workspace's own, and those farther; nearest first."""
+    """The documents that an argument names, and all others but a workspace's own; nearest first."""
     near: list[Layer | None] = []
     far: list[Layer | None] = []
     if isinstance(config, Mapping):
@@ -258,13 +275,40 @@ def _file(role: str, path: str, resolution: Resolution) -> Layer | None:
     """The document at ``path``; ``None`` and a problem if it cannot be read."""
     try:
         text = read_text(path, strange=role == "workspace")
-        layer = Layer(role, path, parse(text), text=text, base=os.path.dirname(path))
+        layer = Layer(role, path, parse_json5(text), text=text, base=os.path.dirname(path))
     except UnreadableError as problem:
         resolution.problems.append(ConfigProblem(path, problem.line, "", str(problem)))
         return None
     resolution.files.append(path)
     resolution.layers.append(layer)
     return layer
+
+
+def _workspaces_own(
+    path: str, workspace: str, env: Mapping[str, str], shapes: Shapes, resolution: Resolution
+) -> Findings | None:
+    """What a workspace's own file says; ``None``, and a warning, if anything in it is wrong.
+
+    It may have come with a folder that was cloned: it must not keep its user from searching.
+    """
+    apart = Resolution()
+    layer = _file("workspace", path, apart)
+    resolution.refused = apart.problems
+    if layer is not None:
+        reader = Reader(layer, env, confined=workspace)
+        with suppress(TooManyProblemsError):
+            findings = read_document(reader, shapes)
+        if not reader.has_problems:
+            resolution.files.append(path)
+            resolution.layers.append(layer)
+            return findings
+        resolution.refused = reader.problems()
+    first, *others = resolution.refused
+    more = f" (and {len(others)} more)" if others else ""
+    words = f"{first}{more}; this file has no effect: run `commonplace config check`"
+    resolution.ignored = words
+    resolution.warnings.append(words)
+    return None
 
 
 def _collect(resolution: Resolution, readers: list[Reader]) -> None:
@@ -316,23 +360,26 @@ def _index_path(
         return default, []
     path: str = found.value.replace("{agentId}", id_)
     file = os.path.basename(found.layer.file)
-    if (
-        found.layer.role == "original"
-        or file in paths.ORIGINAL_NAMES
-        or paths.is_originals(path, env)
-    ):
+    if found.layer.role == "original" or file in ORIGINAL_NAMES or paths.is_originals(path, env):
         return default, [
             f"{found.layer.file}: store.path: is the original's own index; ours is {default}"
         ]
     return path, []
 
 
-def _slot(findings: list[Findings]) -> tuple[str, list[str]]:
-    """Which memory plugin the nearest document selects; any other than ours is not there."""
+def _slot(
+    findings: list[Findings], sections: Callable[[str], type | None] | None
+) -> tuple[str, list[str]]:
+    """Which memory plugin the nearest document selects, and a note where it is not there.
+
+    A plugin that can be selected declares a section of the configuration.
+    """
     found = next((f.slot for f in findings if f.slot), None)
     if found is None or found.value in {"memory-core", "none"}:
         return found.value if found else "memory-core", []
     file, slot = found.layer.file, found.value
+    if sections is not None and sections(f"plugins.entries.{slot}.config") is not None:
+        return slot, []
     note = f"{file}: plugins.slots.memory: {slot!r} is not installed; memory-core serves instead"
     return slot, [note]
 

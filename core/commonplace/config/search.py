@@ -9,6 +9,7 @@ from commonplace.config.defaults import CHUNKER, CHUNKERS, SOURCES, TRANSCRIPTS
 from commonplace.config.secret import Secret
 from commonplace.model.documents import NoteRules
 from commonplace.model.plugins import Group, setting
+from commonplace.model.search import MOST_RESULTS
 
 
 class ChunkingSettings(Group):
@@ -29,15 +30,18 @@ class ChunkingSettings(Group):
         clamp=(1, None),
         shown="200; 400 for `lines`",
         tunable=True,
+        tunable_within=(100, 8000),
     )
     overlap: int = setting(
-        "Text that a piece repeats of the one before it; at most `tokens` - 1.",
+        "Text that a piece repeats of the one before it; at most `tokens` - 1, and half of it if "
+        "a workspace's own file sets either.",
         default=32,
         unit="tokens",
         minimum=0,
         clamp=(0, None),
         shown="32; 80 for `lines`",
         tunable=True,
+        tunable_within=(0, 4000),
     )
 
 
@@ -82,7 +86,9 @@ class QuerySettings(Group):
         default=6,
         unit="hits",
         minimum=1,
+        maximum=MOST_RESULTS,
         tunable=True,
+        tunable_within=(1, 100),
     )
     min_score: float | None = setting(
         "Least score of a hit, 0 to 1; the same as `--min-score` of a search.",
@@ -92,6 +98,7 @@ class QuerySettings(Group):
         clamp=(0, 1),
         shown="none; 0.35 for what vectors alone found",
         tunable=True,
+        tunable_within=(0, 0.8),
     )
     fold: bool = setting(
         "Show dated notes that say the same but for numbers as one hit, the newest.",
@@ -99,9 +106,11 @@ class QuerySettings(Group):
         tunable=True,
     )
     time_zone: str | None = setting(
-        "Time zone that words like `after:yesterday` go by, such as `Europe/Berlin`.",
+        "Time zone of words like `after:yesterday` and of daily logs, such as `Europe/Berlin`.",
         default=None,
         shown="the system's",
+        read="time_zone",
+        schema={"type": "string"},
         tunable=True,
     )
     embedding_seconds: int | None = setting(
@@ -128,7 +137,6 @@ class RankingSettings(Group):
         "Ids of the rankers, in order.",
         default=None,
         shown="chosen by the profile and the keys of `query.hybrid`",
-        tunable=True,
     )
 
 
@@ -173,6 +181,19 @@ class NotesSettings(Group):
     def rules(self) -> NoteRules:
         """The same for those who look for notes."""
         return NoteRules(text=self.text, gitignore=self.gitignore)
+
+
+class RedactSettings(Group):
+    """Which secrets are masked beside those that are known; ours, the original has no such keys."""
+
+    patterns: tuple[str, ...] = setting(
+        "Regular expressions of further secrets, masked in transcripts and in what is written to "
+        "notes; of one with a group, the "
+        "group is masked.",
+        default=(),
+        read="patterns",
+        schema={"type": "array", "items": _TEXT},
+    )
 
 
 class BatchSettings(Group):
@@ -243,10 +264,18 @@ class SyncSettings(Group):
         default=1500,
         unit="ms",
         minimum=0,
+        maximum=3_600_000,
         tunable=True,
+        tunable_within=(0, 60_000),
     )
     interval_minutes: int = setting(
-        "Time between two syncs; 0 is never.", default=0, unit="minutes", minimum=0, tunable=True
+        "Time between two syncs; 0 is never.",
+        default=0,
+        unit="minutes",
+        minimum=0,
+        maximum=525_600,
+        tunable=True,
+        tunable_within=(0, 10_080),
     )
     post_compaction_force: bool = setting(
         "Index a session's transcript after its compaction, whatever it grew by.",
@@ -281,7 +310,7 @@ class SearchSettings(Group):
 
     unsupported: ClassVar[dict[str, str]] = {
         "multimodal": "images and audio are not indexed",
-        "dreaming": "there is no dreaming",
+        "dreaming": "nothing is consolidated unasked",
     }
 
     enabled: bool = setting("Whether there is any memory search.", default=True)
@@ -300,6 +329,7 @@ class SearchSettings(Group):
         tunable=True,
     )
     notes: NotesSettings = setting("Which files are notes.", default=NotesSettings())
+    redact: RedactSettings = setting("Further secrets.", default=RedactSettings())
     session_memory: bool = setting(
         "Index the transcripts of sessions.", default=False, key="experimental.sessionMemory"
     )

@@ -15,7 +15,11 @@ Citations = Literal["auto", "on", "off"]
 class FlushSettings(Group):
     """When and how an agent is asked to write down what its context is about to lose."""
 
-    enabled: bool = setting("Ask at all.", default=True, key="memoryFlush.enabled")
+    enabled: bool = setting(
+        "Ask at all; `memory.write.enabled` must be on as well.",
+        default=True,
+        key="memoryFlush.enabled",
+    )
     soft_threshold_tokens: int = setting(
         "Distance from the compaction at which the agent is asked.",
         default=4000,
@@ -24,8 +28,8 @@ class FlushSettings(Group):
         minimum=0,
     )
     force_flush_transcript_bytes: int = setting(
-        "Size of the transcript at which the agent is asked in any case; 0 is never. Takes texts "
-        'such as `"2mb"` too.',
+        "Growth of the transcript after which the agent is asked in any case; 0 is never. Takes "
+        'texts such as `"2mb"` too.',
         default=2 * 1024 * 1024,
         key="memoryFlush.forceFlushTranscriptBytes",
         unit="bytes",
@@ -49,7 +53,7 @@ class FlushSettings(Group):
         shown="the session's",
     )
     reserve_tokens_floor: int = setting(
-        "Part of the context window that is kept free for the answer.",
+        "Part of the context window that is kept free for the answer; a quarter of a small one.",
         default=20_000,
         unit="tokens",
         minimum=0,
@@ -70,10 +74,25 @@ class FallbackSettings(Group):
     embed_standby: bool = setting("Whether a `warm` one is embedded too.", default=False)
 
 
+class WriteSettings(Group):
+    """Whether agents may change notes; their owner always may."""
+
+    enabled: bool = setting("Let agents remember, correct and forget.", default=False)
+
+
+class RecallSettings(Group):
+    """Whether it is recorded what agents recall."""
+
+    enabled: bool = setting(
+        "Record which lines agents recall, as digests without text; `commonplace dream` reads it.",
+        default=False,
+    )
+
+
 class MemorySettings(Group):
     """The keys of the section ``memory`` itself."""
 
-    unsupported: ClassVar[dict[str, str]] = {"dreaming": "there is no dreaming"}
+    unsupported: ClassVar[dict[str, str]] = {"dreaming": "nothing is consolidated unasked"}
 
     backend: tuple[str, ...] = setting(
         "The backend that searches, with the standby that it declares; or a list, which is then "
@@ -88,6 +107,8 @@ class MemorySettings(Group):
         },
     )
     fallback: FallbackSettings = setting("Backends that stand by.", default=FallbackSettings())
+    write: WriteSettings = setting("Writing by agents.", default=WriteSettings())
+    recalls: RecallSettings = setting("The record of recalls.", default=RecallSettings())
     citations: Citations = setting(
         "Whether hits shown to an agent name their place: `auto` does so in direct chats.",
         default="auto",
@@ -112,6 +133,8 @@ class Settings(Group):
     index_path: str = setting("This agent's index.")
     backends: tuple[str, ...] = setting("The chain of backends.", default=BACKENDS)
     fallback: FallbackSettings = setting("Backends that stand by.", default=FallbackSettings())
+    write: WriteSettings = setting("Writing by agents.", default=WriteSettings())
+    recalls: RecallSettings = setting("The record of recalls.", default=RecallSettings())
     slot: str = setting("Which memory plugin is selected.", default="memory-core")
     citations: Citations = setting("Whether hits name their place.", default="auto")
     links: str = setting("What citations on a terminal link to.", default="auto")
@@ -120,6 +143,7 @@ class Settings(Group):
     openclaw_dirs: tuple[str, ...] = setting("An original's folders; read only.", default=())
     config_files: tuple[str, ...] = setting("The files that were read.", default=())
     warnings: tuple[str, ...] = setting("What has no effect, and why.", default=())
+    ignored: str = setting("Why the workspace's own file has no effect, if so.", default="")
     sections: Mapping[str, Mapping[str, object]] = setting(
         "Sections of plugins.", default={}, veiled=True
     )

@@ -1,7 +1,8 @@
 """Changes one value in the text of a JSON5 file; every other character stays where it is.
 
 What :func:`with_value` adds, :func:`without` takes away again, to the same text. Objects that were
-added for it go with it; those that were there stay, empty.
+added for it go with it; those that were there stay, empty. :func:`with_item` and
+:func:`without_item` do the same with an item of a list.
 """
 
 from __future__ import annotations
@@ -103,6 +104,42 @@ def without(text: str, keys: Sequence[str | int]) -> str:
             chain.pop()
         text = _removed(text, *chain[-1], root=len(chain) == 1)
     return text
+
+
+def with_item(text: str, keys: Sequence[str | int], value: str, *, strict: bool = False) -> str:
+    """``text``, valid JSON5, with ``value`` (JSON) as the last item of the list at ``keys``.
+
+    The list and objects that lead there are added if need be; ``strict`` as in :func:`with_value`.
+    Raises :class:`NotAnObjectError`, also where there is something else than a list.
+    """
+    inside = _found(text, keys)
+    if inside is None:
+        return with_value(text, keys, f"[ {value} ]", strict=strict)
+    if text[inside.start] != "[":
+        raise NotAnObjectError(tuple(keys))
+    return _Adding(text, strict=strict).added(inside, (), value, root=False)
+
+
+def without_item(text: str, keys: Sequence[str | int], index: int) -> str:
+    """``text`` without an item that the list at ``keys`` has."""
+    inside = _found(text, keys)
+    assert inside is not None, "there is such an item"
+    if _holds_one_apart(text, inside):
+        return without(text, keys)
+    return _removed(text, inside, index, root=False)
+
+
+def _found(text: str, keys: Sequence[str | int]) -> _Container | None:
+    """What ``keys`` lead to; None if they lead to nothing."""
+    if is_blank(text):
+        return None
+    inside = _root(text)
+    for depth, key in enumerate(keys):
+        at = inside.find(key)
+        if at < 0:
+            return None
+        inside = _below(text, inside.members[at], keys[: depth + 1])
+    return inside
 
 
 def _name(chain: list[tuple[_Container, int]]) -> str | int:
@@ -231,8 +268,10 @@ class _Adding:
         return text[:at] + (f" {piece}," if comma else f", {piece}") + text[at:]
 
     def body(self, keys: Sequence[str | int], value: str, indent: str, *, comma: bool) -> str:
-        """``key: value``, the objects in between on lines of their own."""
+        """``key: value``, the objects in between on lines of their own; an item has no key."""
         end = "," if comma else ""
+        if not keys:
+            return value + end
         if len(keys) == 1:
             return f"{self._key(keys[0])}: {value}{end}"
         inner = indent + self.unit
@@ -241,7 +280,9 @@ class _Adding:
         return f"{self._key(keys[0])}: {{{newline}{inner}{below}{newline}{indent}}}{end}"
 
     def inline(self, keys: Sequence[str | int], value: str) -> str:
-        """``key: value`` on one line."""
+        """``key: value`` on one line; an item has no key."""
+        if not keys:
+            return value
         for key in reversed(keys[1:]):
             value = f"{{ {self._key(key)}: {value} }}"
         return f"{self._key(keys[0])}: {value}"
@@ -267,8 +308,13 @@ def _indent(text: str) -> str:
 
 
 def _goes_with(text: str, inside: _Container) -> bool:
-    """Whether ``inside`` has one member and blanks around it, as an object that was added has."""
-    if len(inside.members) != 1 or text[inside.start] != "{":
+    """Whether ``inside`` is an object as those that were added for what is in it."""
+    return text[inside.start] == "{" and _holds_one_apart(text, inside)
+
+
+def _holds_one_apart(text: str, inside: _Container) -> bool:
+    """Whether ``inside`` has one member and blanks around it, as what was added has."""
+    if len(inside.members) != 1:
         return False
     (member,) = inside.members
     before = text[inside.start + 1 : member.start]

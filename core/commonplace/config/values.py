@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from math import floor, isfinite
+from math import floor, inf, isfinite
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -16,6 +16,8 @@ from commonplace.errors import suggest
 if TYPE_CHECKING:
     from commonplace.model.plugins import Group, Setting
 
+
+_LARGE = 2**63
 
 G = TypeVar("G", bound="Group")
 R = TypeVar("R")
@@ -89,7 +91,8 @@ class Reading:
         """A number, finite or not; ``wanted`` says what must be there instead of anything else."""
         if isinstance(raw, bool) or not isinstance(raw, int | float):
             raise WrongValueError(f"{wanted}, not {kind_of(raw)}")
-        return raw
+        # JSON may hold a whole number that is too large to calculate with.
+        return raw if isinstance(raw, float) or abs(raw) < _LARGE else inf if raw > 0 else -inf
 
     def group(self, cls: type[G], raw: object) -> G:
         """An object as a ``cls``, with every key and value checked."""
@@ -196,6 +199,8 @@ def _word(raw: object, setting: Setting, reading: Reading) -> str:
         text = text.strip()
         if not text:
             raise WrongValueError("must not be empty")
+        if text not in setting.known and reading.confined:
+            raise WrongValueError(f"must be {_one_of(setting.known)} in a workspace's own file")
         if text not in setting.known:
             _doubt(text, setting.known, reading)
     return text
@@ -225,7 +230,10 @@ def _one_of(choices: tuple[str, ...]) -> str:
 
 def _number(type_: Any, raw: object, setting: Setting, reading: Reading) -> float:
     whole = type_ is int
-    wanted = f"must be a {'whole ' if whole else ''}number{_bounds(setting)}"
+    low, high = setting.minimum, setting.maximum
+    if reading.confined and setting.tunable_within is not None:
+        low, high = setting.tunable_within
+    wanted = f"must be a {'whole ' if whole else ''}number{_bounds(low, high)}"
     raw = reading.number(raw, wanted)
     forgiving = reading.programmatic and setting.clamp is not None
     if not isfinite(raw):
@@ -235,10 +243,7 @@ def _number(type_: Any, raw: object, setting: Setting, reading: Reading) -> floa
     if whole and raw != floor(raw) and not forgiving:
         raise WrongValueError(wanted)
     value = floor(raw) if whole else float(raw)
-    if not forgiving and (
-        (setting.minimum is not None and value < setting.minimum)
-        or (setting.maximum is not None and value > setting.maximum)
-    ):
+    if not forgiving and ((low is not None and value < low) or (high is not None and value > high)):
         raise WrongValueError(wanted)
     return _clamped(value, setting)
 
@@ -252,8 +257,7 @@ def _clamped(value: float, setting: Setting) -> float:
     return value
 
 
-def _bounds(setting: Setting) -> str:
-    low, high = setting.minimum, setting.maximum
+def _bounds(low: float | None, high: float | None) -> str:
     if low is not None and high is not None:
         return f" from {low} to {high}"
     return f" of at least {low}" if low is not None else ""

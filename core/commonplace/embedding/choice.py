@@ -74,6 +74,12 @@ class EmbeddingChooser:
                 )
             return self._choice
 
+    def with_search(self, **changes: object) -> EmbeddingChooser:
+        """A chooser that differs in these search settings alone; its caller closes it."""
+        search = self._settings.search.evolve(**changes)
+        settings = self._settings.evolve(search=search)
+        return EmbeddingChooser(self._host, settings, self._env, self._clock, self._on_upload)
+
     def close(self) -> None:
         """Close what was chosen; closing twice is fine."""
         with self._lock:

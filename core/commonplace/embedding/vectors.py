@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 UNIT_SLACK = 1e-3
 """How far from 1 the length of a vector may be for a store to take it as one of unit length."""
 
+MOST_DIMS = 65_536
+"""How long a vector may be."""
+
 _TINY = 1e-10
 
 
@@ -27,7 +30,8 @@ def checked(
 
     ``count`` is how many there must be, ``dims`` how long (``None``: all alike). Raises
     :class:`~commonplace.errors.ProviderError` of kind ``protocol`` for a wrong count, an empty
-    vector, unequal lengths, numbers that are not finite, and vectors of length zero.
+    vector, one longer than :data:`MOST_DIMS`, unequal lengths, truth values, numbers that are not
+    finite, and vectors of length zero.
     """
     if len(vectors) != count:
         raise _wrong(provider, f"{len(vectors)} vectors came back for {count} texts")
@@ -96,6 +100,13 @@ def unit(values: Sequence[float]) -> bytes:
     return packed.tobytes()
 
 
+def has_truths(vector: Sequence[float]) -> bool:
+    """Whether true or false is among the numbers, which Python would take for 1 and 0."""
+    if isinstance(vector, array):
+        return False
+    return any(kind.__name__ in {"bool", "bool_"} for kind in set(map(type, vector)))
+
+
 def _squares(vector: bytes) -> float:
     numpy: Any = sys.modules.get("numpy")
     if numpy is None:
@@ -108,9 +119,13 @@ def _squares(vector: bytes) -> float:
 
 
 def _unit(vector: Sequence[float], provider: str) -> bytes:
+    if len(vector) > MOST_DIMS:
+        raise _wrong(provider, f"a vector has {len(vector):,} dimensions, more than {MOST_DIMS:,}")
     values = [float(value) for value in vector]
     if not values:
         raise _wrong(provider, "an empty vector came back")
+    if has_truths(vector):
+        raise _wrong(provider, "a vector came back with true or false in the place of a number")
     largest = max(map(abs, values))
     if not isfinite(largest) or not all(map(isfinite, values)):
         raise _wrong(provider, "a vector came back with a number that is not finite")

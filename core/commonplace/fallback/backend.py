@@ -16,6 +16,7 @@ from commonplace.errors import (
 )
 from commonplace.index.syncing import Freshness, freshen, maintain_unasked
 from commonplace.model.reports import BackendState
+from commonplace.model.search import with_finite_scores
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.deadline import NEVER, Deadline
@@ -314,12 +315,12 @@ class BackendSearch:
             try:
                 return manager.search(query, where=where, limit=limit, deadline=until)
             except IndexCorruptError:
-                # A store sets a damaged index aside when it next opens it: rebuild it, ask again.
-                if self._updates:
-                    self.freshness = self._freshen(manager)
+                # A store sets a damaged index aside when it next opens it: rebuild it, also where
+                # searches update nothing, for the empty one that follows it would find nothing.
+                self.freshness = self._freshen(manager)
                 return manager.search(query, where=where, limit=limit, deadline=until)
 
         arms = self._backend.call("search", ask, until)
         if self.doubt is not None and not any(arm.found for arm in arms):
             raise self.doubt
-        return arms
+        return tuple([arm._replace(found=with_finite_scores(arm.found)) for arm in arms])

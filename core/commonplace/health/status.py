@@ -13,24 +13,30 @@ from commonplace.embedding.service import (
     provider_states,
     refused_texts,
 )
-from commonplace.errors import CommonplaceError
+from commonplace.embedding.vectors import checked, dims_of
+from commonplace.errors import CommonplaceError, ProviderError
 from commonplace.model.documents import Finding, Fix
 from commonplace.model.reports import Status, SyncReport, WatchingProcess
 from commonplace.model.search import Fallback
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth
+from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from commonplace.config.settings import Settings
     from commonplace.embedding.choice import Choice
+    from commonplace.embedding.guarded import GuardedProvider
     from commonplace.embedding.service import EmbeddingService
     from commonplace.fallback.backend import Backend
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.reports import PluginInfo
     from commonplace.model.documents import SpaceInfo, StoreHealth
     from commonplace.model.reports import BackendState, LeftOut, ProviderState, SyncState
+
+
+_ASKED_SECONDS = 10.0
 
 
 def status_of(
@@ -172,9 +178,12 @@ def _deep_findings(
     providers: tuple[ProviderState, ...],
     now: float,
 ) -> Iterator[Finding]:
-    """The findings on unused embeddings and on the files of state; ``now`` in epoch seconds."""
+    """The findings on providers, unused embeddings and state files; ``now`` in epoch seconds."""
     from commonplace.health.state_files import check_state_files
 
+    for provider in service.providers if service is not None else ():
+        if "remote" in provider.provider.capabilities:
+            yield from _asked(provider)
     if service is not None and health.spaces and health.drop_space is not None:
         yield _unused_spaces(service, health.spaces, providers, health.drop_space)
     cache = service.cache if service is not None else None
@@ -215,6 +224,33 @@ def _embedding(
             f"`commonplace index --force` embeds them with {first}"
         )
     return active_provider(service, spaces), states
+
+
+def _asked(provider: GuardedProvider) -> Iterator[Finding]:
+    """Whether a provider on the network answers: one text, one request, timed."""
+    from commonplace.embedding.requests import provider_errors
+
+    name = f"provider {provider.id}"
+    if provider.gate is not None and not provider.gate.is_open():
+        text = f"not asked: nothing has been sent to {provider.gate.host} so far"
+        yield Finding("ok", name, provider.refusal or text)
+        return
+    began = time.perf_counter()
+    deadline = Deadline.after(min(_ASKED_SECONDS, provider.provider.limits.query_seconds))
+    try:
+        with provider_errors(provider.id, "the provider itself"):
+            vectors = provider.provider.embed(["memory"], purpose="query", deadline=deadline)
+            (vector,) = checked(vectors, count=1, dims=None, provider=provider.id)
+    except ProviderError as error:
+        if error.kind != "auth" or error.status is not None:  # its state has the reason
+            yield Finding("warning", name, str(error), Fix(error.hint) if error.hint else None)
+        return
+    except CommonplaceError as error:
+        yield Finding("warning", name, str(error), Fix(error.hint) if error.hint else None)
+        return
+    took = time.perf_counter() - began
+    text = f"{provider.model} answers in {took:.2f} s with {dims_of(vector)} dimensions"
+    yield Finding("ok", name, text)
 
 
 def _unused_spaces(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
-Kind = Literal["backend", "source", "chunker", "provider", "ranker", "command"]
+Kind = Literal["backend", "source", "chunker", "provider", "ranker", "command", "tool"]
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -28,6 +28,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "provider": "commonplace_register_providers",
         "ranker": "commonplace_register_rankers",
         "command": "commonplace_register_commands",
+        "tool": "commonplace_register_tools",
     }
 )
 """The kinds of parts, each with the hook that registers it."""
@@ -36,6 +37,7 @@ CALLED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "query": ("commonplace_rewrite_query",),
         "prompt": ("commonplace_prompt_section",),
+        "write": ("commonplace_before_write",),
         "events": (
             "commonplace_synced",
             "commonplace_searched",

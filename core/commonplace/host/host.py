@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from commonplace.host.events import EventBus, Listeners
     from commonplace.host.reports import PluginInfo
     from commonplace.model.plugins import Registration
+    from commonplace.model.receipts import Receipt
     from commonplace.protocols.managers import MemoryManager, Ranker
     from commonplace.protocols.parts import Chunker, Source, Store
     from commonplace.protocols.providers import EmbeddingProvider
+    from commonplace.protocols.tools import ToolSet
 
 
 TRACE = "COMMONPLACE_TRACE_PLUGINS"
@@ -89,6 +91,10 @@ class PluginHost:
     def command(self, id_: str) -> Registration[Any]:
         """The command ``id_`` of the command line; raises as :meth:`get` does."""
         return self.get("command", id_)
+
+    def tool(self, id_: str) -> Registration[ToolSet]:
+        """The set of agents' tools ``id_``; raises as :meth:`get` does."""
+        return self.get("tool", id_)
 
     # --- what there is --------------------------------------------------------------------------
 
@@ -190,6 +196,15 @@ class PluginHost:
         # pluggy calls the plugin that was added last first.
         sections: list[str] = self._call("prompt", "commonplace_prompt_section", given)[::-1]
         return sections
+
+    def veto(self, receipt: Receipt) -> str:
+        """The first reason of a plugin why this change must not be made, or ``""``."""
+        with self._lock:
+            if not self._has_listeners("write"):
+                return ""
+        given = {name: getattr(receipt, name) for name in ("path", "origin", "who", "why")}
+        lines = {"before": receipt.before.text, "after": receipt.after.text}
+        return self._call("write", "commonplace_before_write", given | lines) or ""
 
     @property
     def failures(self) -> Mapping[str, int]:

@@ -7,7 +7,7 @@ from collections import Counter
 from math import log
 from typing import TYPE_CHECKING, TypeVar
 
-from commonplace.files.roots import glob_regex
+from commonplace.files.globs import glob_regex
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:

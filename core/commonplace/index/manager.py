@@ -19,7 +19,7 @@ from commonplace.errors import (
 from commonplace.index.builds import build_identity, can_answer, live_build
 from commonplace.index.planning import MissingSource, with_scans
 from commonplace.index.syncing import IndexSync, SyncOptions
-from commonplace.model.search import Arm, Fallback, Information
+from commonplace.model.search import Arm, Fallback, Information, with_finite_scores
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
@@ -163,8 +163,8 @@ class IndexedMemoryManager:
     ) -> SyncReport:
         """Index what has changed; a rebuild is filled beside the live build, then activated.
 
-        Text is searchable before it is embedded; vectors are added request by request. An index
-        that is new takes those that the cache has, also without ``embed``.
+        Text is searchable before it is embedded; vectors are added request by request; those that
+        the cache has also without ``embed``.
         """
         started = time.monotonic()
         options = SyncOptions(force, at_most, eager or force, deadline, progress, wait)
@@ -175,7 +175,7 @@ class IndexedMemoryManager:
                 report = sync.sync(scans, options)
             except IndexCorruptError:  # the store sets it aside and starts a new one
                 report = sync.sync(scans, options)
-        if not embed and report.added and not report.known and self._wanted.vector:
+        if not embed and (report.added or report.updated) and self._wanted.vector:
             self._embed_from_cache(wait)
         if embed:
             # Not under the first lock: embedding may take long, and searches must not wait for it.
@@ -236,7 +236,7 @@ class IndexedMemoryManager:
         return cast("VectorStore", self._store) if "vectors" in self._store.capabilities else None
 
     def _embed_from_cache(self, wait: float) -> None:
-        """A rebuilt index has its vectors at once, if its texts were ever embedded."""
+        """Texts that were ever embedded have their vectors at once, also in a rebuilt index."""
         vectors, live = self._vectors(), live_build(self._store)
         service = self._embedding() if vectors is not None and live is not None else None
         if vectors is not None and live is not None and service is not None:
@@ -296,7 +296,7 @@ def keyword_arm(
     if not query.should:
         return Arm("keyword", "bm25", ())
     matches = store.keyword(query, where=where, limit=max(limit, _DEPTH), deadline=deadline)
-    found = list(matches.found)
+    found = list(with_finite_scores(matches.found))
     if query.neighbours:
         head = [
             item._replace(
@@ -363,17 +363,16 @@ def vector_arm(
             return _empty(todo, asked)._replace(lacking=held.chunks)
         return _empty(f"{asked.reason}: run `commonplace index` to embed {notes}", asked)
     try:
-        nearest = store.nearest(
-            asked.space, asked.vector, where=where, limit=limit, deadline=deadline
-        )
+        near = store.nearest(asked.space, asked.vector, where=where, limit=limit, deadline=deadline)
     except DeadlineExceededError as error:
         return _empty(str(error), None)
+    found = with_finite_scores(near.found)
     return Arm(
         "vector",
         "cosine",
-        tuple(item for item in nearest.found if not analysed or _passes(item.chunk, query.keyword)),
-        exact=nearest.exact,
-        plan=nearest.plan,
+        tuple(item for item in found if not analysed or _passes(item.chunk, query.keyword)),
+        exact=near.exact,
+        plan=near.plan,
         provider=asked.provider,
         model=asked.model,
         fallback=asked.fallback,

@@ -147,6 +147,7 @@ class Setting:
     unique: bool = False
     veiled: bool = False
     tunable: bool = False
+    tunable_within: tuple[float, float] | None = None
 
     def __init__(self, about: str, default: Any, options: Mapping[str, Any]) -> None:
         self.about = about
@@ -172,7 +173,9 @@ def setting(about: str, *, default: Any = REQUIRED, **options: Any) -> Any:
     - ``path``: a file or folder: ``~`` is expanded, a relative one is relative to its file;
     - ``adds``: values of defaults, agents and files add up instead of replacing one another;
     - ``unique``: items of a list that stand in it twice count once;
-    - ``tunable``: a workspace's own file may set it;
+    - ``tunable``: a workspace's own file may set it, which may be another person's;
+    - ``tunable_within``: (least, most) of a number there, so that no folder makes searches fail or
+      embedding expensive;
     - ``veiled``: ``repr`` leaves it out, as it may hold what must not be seen.
     """
     return Setting(about, default, options)

@@ -48,9 +48,18 @@ def block(passages: Sequence[Passage], notes: Sequence[str], *, budget: int) -> 
     return "\n\n".join(parts), count
 
 
+def shown(passage: Passage) -> str:
+    """All of a passage, between tags that it cannot close."""
+    return fenced(passage.text.strip() + _source_line(passage), **passage.marks)
+
+
+def _source_line(passage: Passage) -> str:
+    return f"\n\nSource: {passage.source}" if passage.source else ""
+
+
 def _fitted(passage: Passage, room: int) -> str | None:
     """The passage in at most ``room`` characters, or ``None`` where too little of it would stay."""
-    source = f"\n\nSource: {passage.source}" if passage.source else ""
+    source = _source_line(passage)
     body = passage.text.strip()
     for _ in range(4):  # escaping adds characters: what is cut may have to be cut again
         text = fenced(body + source, **passage.marks)
@@ -63,7 +72,9 @@ def _fitted(passage: Passage, room: int) -> str | None:
     return None
 
 
-_TAG = re.compile(r"<(?=/?memory\b)", re.IGNORECASE)
+# Whatever a careless reader may take for a tag: "</ memory>", "＜/memory＞", "</mem\u200bory>".
+_UNSEEN = "[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*"
+_TAG = re.compile(rf"[<＜﹤](?=[\W_]{{0,8}}{_UNSEEN.join('memory')}(?!\w))", re.IGNORECASE)
 
 
 def fenced(text: str, **marks: str) -> str:

@@ -289,6 +289,15 @@ class NoteText(Record):
     total_lines: int
     trust: str = "memory"
 
+    def as_prompt(self) -> str:
+        """The lines as an agent is shown them: below a line saying that they are data, fenced."""
+        from commonplace.model.prompt import DATA_NOTICE, fenced
+
+        lines = f"{self.start_line}-{self.end_line}"
+        return (
+            f"{DATA_NOTICE}\n\n{fenced(self.text, path=self.path, lines=lines, trust=self.trust)}"
+        )
+
 
 Reason = Literal[
     "demand", "start", "session-start", "search", "watch", "interval", "post-compaction"

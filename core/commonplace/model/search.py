@@ -10,6 +10,12 @@ from commonplace.model.tuples import NamedTuple, Record
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from commonplace.model.prompt import Passage
+
+MOST_RESULTS = 1000
+"""Hits that one search may ask for."""
+
+_LARGEST_SCORE = 1e100
 
 ChunkId = int | str
 """A store's own name of a chunk: stable while the document is not replaced, opaque to others."""
@@ -107,6 +113,22 @@ class Found(NamedTuple):
     chunk: StoredChunk
     score: float
     evidence: float | None = None
+
+
+def with_finite_scores(found: Sequence[Found]) -> tuple[Found, ...]:
+    """``found``; what has no usable score follows the others with a score of 0.
+
+    Infinity and NaN are none, nor are numbers that a sum could make infinite.
+    """
+    if all(_is_usable(item.score) and _is_usable(item.evidence or 0.0) for item in found):
+        return tuple(found)
+    given = [i if _is_usable(i.evidence or 0.0) else i._replace(evidence=None) for i in found]
+    last = [item._replace(score=0.0) for item in given if not _is_usable(item.score)]
+    return (*[item for item in given if _is_usable(item.score)], *last)
+
+
+def _is_usable(number: float) -> bool:
+    return -_LARGEST_SCORE < number < _LARGEST_SCORE
 
 
 class KeywordMatches(NamedTuple):
@@ -274,6 +296,16 @@ class Hit(Record):
         """``path#L3-L9``, or ``path#L3`` for a single line."""
         return cited(self.path, self.start_line, self.end_line)
 
+    def as_prompt(self, *, citations: bool = True) -> str:
+        """The passage alone as an agent is shown it, for frameworks that take one at a time.
+
+        A line saying that it is data, then the snippet between ``<memory>`` tags that it cannot
+        close, with its path, lines, score and trust. ``citations`` adds a ``Source:`` line.
+        """
+        from commonplace.model.prompt import DATA_NOTICE, shown
+
+        return f"{DATA_NOTICE}\n\n{shown(_passage(self, cited=citations))}"
+
 
 class UnknownWord(Record):
     """A word of the query that no note has, and one that notes have and that was perhaps meant."""
@@ -337,21 +369,25 @@ def shown_to_agent(
     result: SearchResult, hits: Sequence[Hit], *, budget: int, cited: bool
 ) -> tuple[str, int]:
     """The block of text that an agent is shown of ``hits`` of ``result``, and how many it shows."""
-    from commonplace.model.prompt import Passage, block
+    from commonplace.model.prompt import block
 
-    passages = []
-    for hit in hits:
-        marks = {
-            "path": hit.path,
-            "lines": f"{hit.start_line}-{hit.end_line}",
-            "score": f"{hit.score:.2f}",
-            "trust": hit.trust,
-        }
-        if hit.heading:
-            marks["heading"] = " > ".join(hit.heading)
-        passages.append(Passage(hit.snippet, marks, hit.citation if cited else ""))
+    passages = [_passage(hit, cited=cited) for hit in hits]
     notes = [f"Note: {note}" for note in messages_of(result)]
     return block(passages, notes, budget=budget)
+
+
+def _passage(hit: Hit, *, cited: bool) -> Passage:
+    from commonplace.model.prompt import Passage
+
+    marks = {
+        "path": hit.path,
+        "lines": f"{hit.start_line}-{hit.end_line}",
+        "score": f"{hit.score:.2f}",
+        "trust": hit.trust,
+    }
+    if hit.heading:
+        marks["heading"] = " > ".join(hit.heading)
+    return Passage(hit.snippet, marks, hit.citation if cited else "")
 
 
 def messages_of(result: SearchResult) -> list[str]:

@@ -77,7 +77,8 @@ class SourceContext(NamedTuple):
     """What a source's factory is given. ``workspace`` is absolute; ``extra_paths`` as configured.
 
     ``state_dirs`` are folders of an original installation that may be read, never written.
-    ``notes`` says what files are notes.
+    ``notes`` says what files are notes. ``secret_patterns`` are the user's own patterns of secrets,
+    which :func:`~commonplace.plugin.redact` takes.
     """
 
     workspace: str
@@ -86,6 +87,7 @@ class SourceContext(NamedTuple):
     state_dirs: tuple[str, ...] = ()
     config: Any = None
     notes: NoteRules = NoteRules()
+    secret_patterns: tuple[str, ...] = ()
 
 
 class ChunkerContext(NamedTuple):

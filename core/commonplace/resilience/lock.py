@@ -199,7 +199,7 @@ class Lease:
         # A courtesy to processes that wait: that it cannot be done is no reason not to write.
         said = f"{os.getpid()}\n{self._since:.3f}\n{_program()}\n"
         with suppress(OSError):
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+            flags = _careful(os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             descriptor = os.open(f"{self._path}.pid", flags, 0o600)
             try:
                 os.write(descriptor, said.encode(errors="replace"))
@@ -212,11 +212,13 @@ class Lease:
 
     def _signed(self) -> Holder | None:
         try:
-            descriptor = os.open(f"{self._path}.pid", os.O_RDONLY)
+            descriptor = os.open(f"{self._path}.pid", _careful(os.O_RDONLY))
         except OSError:
             return None
         try:
             said = os.read(descriptor, 512).decode(errors="replace")
+        except OSError:  # a FIFO, or a folder
+            return None
         finally:
             os.close(descriptor)
         pid, since, program, *_ = (*said.splitlines(), "", "", "")
@@ -252,13 +254,16 @@ else:
         os.close(descriptor)
 
 
-def _locked(path: str) -> int | None:
-    """The descriptor of the locked file at ``path``; ``None`` where another one has locked it."""
-    # A link in its path is refused, and a FIFO does not block.
-    flags = os.O_RDWR | os.O_CREAT
+def _careful(flags: int) -> int:
+    """``flags`` with which a link in the path's place is refused, and a FIFO does not block."""
     for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"):
         flags |= getattr(os, name, 0)
-    descriptor = os.open(path, flags, 0o600)
+    return flags
+
+
+def _locked(path: str) -> int | None:
+    """The descriptor of the locked file at ``path``; ``None`` where another one has locked it."""
+    descriptor = os.open(path, _careful(os.O_RDWR | os.O_CREAT), 0o600)
     try:
         _lock(descriptor)
     except (BlockingIOError, PermissionError):  # the latter from Windows and some network disks

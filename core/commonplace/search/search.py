@@ -123,7 +123,7 @@ class Searcher:
             asked = frozenset(sources)
             where = where._replace(sources=asked if typed is None else typed & asked)
         query = Query(
-            text=text,
+            text=parsed.text,
             keyword=self._analyser.query(parsed),
             words=" ".join(parsed.words),
             session_key=session_key,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from attrs import evolve
 from hypothesis import strategies as st
 
-from commonplace.files.roots import glob_regex
+from commonplace.files.globs import glob_regex
 from commonplace.model.chunks import (
     AnalysedChunk,
     AppendDocument,

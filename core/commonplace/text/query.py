@@ -1,23 +1,83 @@
-"""What a person typed, taken apart: words, phrases, exclusions, filters; words no note has."""
+"""What a search is given: checked, and the query taken apart; words that no note has."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
+from math import inf
 from time import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from commonplace.model.search import UnknownWord, Where
+from commonplace.errors import CallerError
+from commonplace.model.search import MOST_RESULTS, UnknownWord, Where
 from commonplace.model.tuples import NamedTuple
 from commonplace.text.tokens import has_unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import date
 
     from commonplace.model.search import Arm, KeywordQuery
 
     Spans = Callable[[str], Iterator[tuple[int, int, tuple[str, ...]]]]
+
+
+LONGEST_QUERY = 10_000
+"""Characters of a query that are searched for."""
+
+MOST_FILTERS = 100
+"""Filters of a query that have an effect."""
+
+
+def check_search(
+    limit: object, min_score: object, sources: object, timeout: object, **texts: object
+) -> None:
+    """Check the arguments of a search; ``limit`` is the one called ``max_results``.
+
+    Raises :class:`~commonplace.errors.CallerError` naming the argument that is wrong.
+    """
+    check_texts(**texts)
+    check_numbers(1, MOST_RESULTS, max_results=limit)
+    if min_score is not None and not (_is_number(min_score) and 0 <= min_score <= 1):  # type: ignore[operator]  # it is a number
+        _refuse("min_score", "a number from 0 to 1", min_score)
+    if timeout is not None and not (_is_number(timeout) and timeout > 0):  # type: ignore[operator]  # it is a number
+        _refuse("timeout", "a number of seconds above 0", timeout)
+    if sources is not None and not _are_names(sources):
+        _refuse("sources", "a list of texts", sources)
+
+
+def check_texts(**given: object) -> None:
+    """Raise :class:`~commonplace.errors.CallerError` for the first that is no text."""
+    for name, value in given.items():
+        if not isinstance(value, str):
+            _refuse(name, "a text", value)
+
+
+def check_numbers(low: int, high: float = inf, /, **given: object) -> None:
+    """Raise :class:`~commonplace.errors.CallerError` unless each is ``None`` or an int in range."""
+    for name, value in given.items():
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        if value is not None and not (is_whole and low <= value <= high):  # type: ignore[operator]  # it is a number
+            limits = f"of at least {low}" if high == inf else f"from {low} to {high:,}"
+            _refuse(name, f"a whole number {limits}", value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _are_names(value: object) -> bool:
+    # Of one text, the letters would be taken for names.
+    if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
+        return False
+    names: Iterable[object] = value
+    return not hasattr(value, "__next__") and all(isinstance(name, str) for name in names)
+
+
+def _refuse(name: str, wanted: str, value: object) -> NoReturn:
+    shown = repr(value)
+    shown = shown if len(shown) <= 40 else f"{shown[:40]}…"
+    raise CallerError(f"{name} must be {wanted}, not {shown}")
 
 
 _CLOSING = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "＂": "＂"}
@@ -57,8 +117,14 @@ def parse_query(text: str, today: Callable[[], date] | None = None) -> ParsedQue
     - ``OR`` between words changes nothing: any of them will do. Next to a phrase it makes that one
       of several that will do.
     - A query of exclusions alone has no words.
+
+    Of a longer text its first :data:`LONGEST_QUERY` characters count, and of more filters the
+    first :data:`MOST_FILTERS`.
     """
-    read = _Reader(text, today)
+    read = _Reader(text[:LONGEST_QUERY], today)
+    if len(text) > LONGEST_QUERY:
+        read.note(f"the query has {len(text):,} characters; its first {LONGEST_QUERY:,} count")
+        text = text[:LONGEST_QUERY]
     at = 0
     operators = any(mark in text for mark in _MARKS_OF_OPERATORS)
     while operators and (match := _operator_pattern().search(text, at)):
@@ -87,6 +153,11 @@ class _Reader:
         self._before: list[str] = []
         self._tags: list[str] = []
         self._not_tags: list[str] = []
+        self._filters = 0
+
+    def note(self, text: str) -> None:
+        """Tell the user of something that has no effect."""
+        self._notes.append(text)
 
     def operator(self, match: re.Match[str]) -> int:
         """Read what looks like an operator; where to go on."""
@@ -157,6 +228,13 @@ class _Reader:
     def _filter(self, match: re.Match[str]) -> None:
         key, no, typed = match["key"], match["no"], match["value"]
         value = typed.strip('"')
+        self._filters += 1
+        if self._filters > MOST_FILTERS:
+            words = f"the query has more than {MOST_FILTERS} filters; the others were left out"
+            self._take(match.start(), match.end(), [], "")
+            if self._filters == MOST_FILTERS + 1:
+                self.note(words)
+            return
         if key == "path" and value.strip():
             taken = self._not_paths if no else self._paths
         elif key == "source" and re.fullmatch(r"[\w.-]+", value):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from commonplace.graphemes import floor_boundary
 from commonplace.model.prompt import DATA_NOTICE, fenced
 from commonplace.model.search import messages_of, shown_to_agent
-from commonplace.model.tuples import NamedTuple, Record
+from commonplace.model.tools import ToolAnswer
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,19 +16,6 @@ if TYPE_CHECKING:
     from commonplace.errors import CommonplaceError
     from commonplace.model.reports import NoteText
     from commonplace.model.search import Hit, SearchResult
-
-
-class ToolAnswer(Record):
-    """What a tool answers.
-
-    ``text`` is for the model. ``data`` is the same for programs, ready for JSON, under the names of
-    the original. ``failed`` says that the call did not do what was asked, and ``text`` says why and
-    what to do.
-    """
-
-    text: str
-    data: dict[str, Any]
-    failed: bool = False
 
 
 class Shape(NamedTuple):
@@ -85,7 +73,8 @@ def lines_read(note: NoteText, *, budget: int, limited: bool) -> ToolAnswer:
 
 def refused(error: CommonplaceError, *, unavailable: bool, empty: dict[str, Any]) -> ToolAnswer:
     """The answer where memory could not answer; ``empty`` are the names a success would have."""
-    action = error.hint or "go on without memory, and say that it could not be asked"
+    away = "go on without memory, and say that it could not be asked"
+    action = error.hint or (away if unavailable else "correct the arguments, and call again")
     head = "Memory is not available" if unavailable else "Memory did not answer"
     data = {
         **empty,

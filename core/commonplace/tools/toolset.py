@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from commonplace.errors import (
     CallerError,
@@ -12,22 +14,33 @@ from commonplace.errors import (
     PathNotAllowedError,
     ScopeDeniedError,
     UnavailableError,
+    WriteRefusedError,
 )
 from commonplace.files.reading import split_citation
-from commonplace.tools.answers import Shape, ToolAnswer, found, lines_read, refused
+from commonplace.files.roots import ENDINGS
+from commonplace.model.tools import ToolAnswer, ToolDefinition, is_direct
+from commonplace.tools.answers import Shape, found, lines_read, refused
+from commonplace.tools.changes import CHANGING, ChangingTools, unchanged
 from commonplace.tools.definitions import (
-    ToolDefinition,
+    LONGEST_QUERY,
     checked,
+    instructions,
     memory_get_tool,
     memory_search_tool,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from commonplace.config.settings import Settings
+    from commonplace.model.documents import DocumentRef
+    from commonplace.model.receipts import Origin
     from commonplace.model.reports import NoteText, ProgressCallback
     from commonplace.model.search import Hit, SearchResult
+    from commonplace.protocols.tools import ToolSet
+    from commonplace.tools.plugins import PluginTools
+    from commonplace.tools.recalls import RecallLog
+    from commonplace.writing.writer import Writer
 
     _Call = Callable[[dict[str, Any], Shape, ProgressCallback | None], ToolAnswer]
 
@@ -41,8 +54,7 @@ GET_CHARS = 12_000
 _OVERFETCH = 20
 """More hits are asked for where some may have to be withheld from a chat."""
 
-_SHARED = frozenset({"group", "channel"})
-_CURATED = frozenset({"MEMORY.md", "memory.md"})
+_CURATED = frozenset({"MEMORY.md", "memory.md", "commonplace/MEMORY.md"})
 
 
 class SearchableMemory(Protocol):
@@ -51,6 +63,11 @@ class SearchableMemory(Protocol):
     @property
     def settings(self) -> Settings:
         """The configuration."""
+        ...
+
+    @property
+    def plugin_tools(self) -> PluginTools:
+        """The tools that plugins add."""
         ...
 
     def search(
@@ -71,14 +88,25 @@ class SearchableMemory(Protocol):
         """Lines of a note."""
         ...
 
+    def notes(self) -> tuple[DocumentRef, ...]:
+        """All documents, by path."""
+        ...
+
+    def writer(self, *, origin: Origin, who: str) -> Writer:
+        """What changes notes."""
+        ...
+
 
 class MemoryTools:
-    """``memory_search`` and ``memory_get`` on ``memory``, for the chat ``session_key``.
+    """``memory_search``, ``memory_get`` and plugins' tools on ``memory``, for one chat.
 
     :meth:`call` takes a tool's name and arguments as a model wrote them and gives a
     :class:`~commonplace.tools.answers.ToolAnswer`: also for wrong arguments, and where memory is
-    disabled, denied or unavailable. :meth:`memory_search` and :meth:`memory_get` are the same as
-    plain functions that return text. Threads may share one.
+    disabled, denied or unavailable. The methods with the names of tools are the same as plain
+    functions that return text. ``session_key`` names the chat. Threads may share one.
+
+    Where ``memory.write.enabled`` lets agents change notes, there are also ``memory_write``,
+    ``memory_correct`` and ``memory_forget``; a plugin's tool of such a name takes its place.
 
     Citations follow ``memory.citations`` (``auto``: direct chats only). A chat that is not direct
     (its key names a group or a channel) sees neither ``MEMORY.md`` nor conversations. ``direct``
@@ -86,16 +114,29 @@ class MemoryTools:
     """
 
     def __init__(
-        self, memory: SearchableMemory, *, session_key: str = "", seconds: float | None = SECONDS
+        self,
+        memory: SearchableMemory,
+        *,
+        session_key: str = "",
+        seconds: float | None = SECONDS,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         settings = memory.settings
         self._memory = memory
         self._session_key = session_key
+        self._clock = clock
         self._seconds = seconds
-        self.direct = _is_direct(session_key)
+        self.direct = is_direct(session_key)
         self.workspace = settings.workspace
+        self.time_zone = settings.search.query.time_zone or ""
         self.cited = settings.citations == "on" or (settings.citations == "auto" and self.direct)
         self._budget = settings.search.limits.max_injected_chars
+        self._recalls: RecallLog | None = None
+        if settings.recalls.enabled:
+            # Imported here: a session's start waits for these tools, and seldom records.
+            from commonplace.tools.recalls import recall_log
+
+            self._recalls = recall_log(settings.state_dir, settings.workspace)
         self._calls: dict[str, tuple[ToolDefinition, _Call]] = {
             tool.name: (tool, call)
             for tool, call in (
@@ -103,11 +144,24 @@ class MemoryTools:
                 (memory_get_tool(), self._get),
             )
         }
+        for tools in memory.plugin_tools.active:
+            for tool in tools.definitions:
+                self._calls.setdefault(tool.name, (tool, partial(self._plugin, tools, tool.name)))
+        if settings.write.enabled:
+            who = f"agent {settings.agent}" + (f" in {session_key}" if session_key else "")
+            changes = ChangingTools(memory.writer, self.read, direct=self.direct, who=who)
+            for changing, run in changes.tools():
+                self._calls.setdefault(changing.name, (changing, run))
 
     @property
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """The tools, in a fixed order."""
         return tuple(tool for tool, _ in self._calls.values())
+
+    @property
+    def instructions(self) -> str:
+        """How to recall with these tools, for the instructions of an agent that has them."""
+        return instructions(self._calls, cited=self.cited)
 
     def call(
         self,
@@ -158,30 +212,113 @@ class MemoryTools:
         """
         return self.call("memory_get", {"path": path, "from": start, "lines": lines}).text
 
+    def memory_write(
+        self, text: str, kind: Literal["log", "entry"] = "log", heading: str | None = None
+    ) -> str:
+        """Add one fact, decision, preference or event to long-term memory.
+
+        It goes to today's log, or with kind "entry", for what stays true, to the curated memory.
+        """
+        return self.call("memory_write", {"text": text, "kind": kind, "heading": heading}).text
+
+    def memory_correct(self, citation: str, new: str, keep_old: bool = False) -> str:  # noqa: FBT001, FBT002 - a model's argument
+        """Replace the lines of a note that citation (path#L3-L9) names by the text new.
+
+        With keep_old they stay, marked as superseded today: for what was true until now.
+        """
+        arguments = {"citation": citation, "new": new, "keepOld": keep_old}
+        return self.call("memory_correct", arguments).text
+
+    def memory_forget(self, citation: str) -> str:
+        """Delete the lines of a note that citation (path#L3-L9) names."""
+        return self.call("memory_forget", {"citation": citation}).text
+
+    def recalled(self, prompt: str, *, budget: int) -> str:
+        """What plugins recall for the user's words ``prompt``, in ``budget`` characters.
+
+        It is fenced text to put before the words; ``""`` where there is none. Never raises.
+        """
+        added = self._memory.plugin_tools.recalled(
+            prompt, session_key=self._session_key, budget=budget
+        )
+        return "\n".join(added)
+
+    def turn_ended(self, messages: Sequence[Mapping[str, Any]]) -> int:
+        """Let plugins capture from the conversation so far; how many memories they kept.
+
+        Call it after each successful turn with all messages, oldest first: objects with ``role``
+        and ``content``, which is a text or a list of parts with ``type`` and ``text``. What was
+        captured before is not captured again. Never raises.
+        """
+        return self._memory.plugin_tools.turn_ended(messages, session_key=self._session_key)
+
+    def _plugin(self, tools: ToolSet, name: str, given: dict[str, Any], *_: object) -> ToolAnswer:
+        answer: object = tools.call(name, given, session_key=self._session_key)
+        if not isinstance(answer, ToolAnswer):
+            raise UnavailableError(f"{name} answered with {type(answer).__name__}")
+        return answer
+
     def _tool(self, name: str) -> tuple[ToolDefinition, _Call]:
+        if name in CHANGING and name not in self._calls:
+            raise WriteRefusedError(
+                "agents may not write",
+                kind="disabled",
+                hint="the user can allow it: commonplace config set memory.write.enabled true",
+            )
         if name not in self._calls:
             raise CallerError(
                 f"there is no tool {name[:80]!r}", hint=f"the tools: {', '.join(self._calls)}"
             )
         return self._calls[name]
 
-    def _search(
-        self, given: dict[str, Any], shape: Shape, progress: ProgressCallback | None
-    ) -> ToolAnswer:
-        corpus = given.get("corpus", "all")
-        query = self._memory.settings.search.query
-        limit = given.get("maxResults", query.max_results)
+    def search(
+        self,
+        query: str,
+        *,
+        max_results: int | None = None,
+        min_score: float | None = None,
+        sources: Sequence[str] | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> SearchResult:
+        """The best passages for ``query`` that this chat may see, for code that is no tool.
+
+        Of a longer query the first 2,000 characters count. Within the deadline of the tools.
+
+        Raises what :meth:`Memory.search <commonplace.memory.Memory.search>` does.
+        """
+        default = self._memory.settings.search.query.max_results
+        limit = default if max_results is None else max_results
         result = self._memory.search(
-            given["query"],
+            query[:LONGEST_QUERY],
             max_results=limit if self.direct else limit + _OVERFETCH,
-            min_score=given.get("minScore"),
-            sources=None if corpus == "all" else [corpus],
+            min_score=min_score,
+            sources=sources,
             session_key=self._session_key,
             timeout=self._seconds,
             progress=progress,
         )
-        hits = [hit for hit in result.hits if self._may_see(hit)][:limit]
-        return found(result, hits, shape)
+        hits = tuple(hit for hit in result.hits if self._may_see(hit))[:limit]
+        if self._recalls is not None and hits:
+            self._recalls.record(query, hits, self._today())
+        return result.replace(hits=hits)
+
+    def _today(self) -> str:
+        from commonplace.text.dates import today_at
+
+        return today_at(self._clock(), self.time_zone).isoformat()
+
+    def _search(
+        self, given: dict[str, Any], shape: Shape, progress: ProgressCallback | None
+    ) -> ToolAnswer:
+        corpus = given.get("corpus", "all")
+        result = self.search(
+            given["query"],
+            max_results=given.get("maxResults"),
+            min_score=given.get("minScore"),
+            sources=None if corpus == "all" else [corpus],
+            progress=progress,
+        )
+        return found(result, result.hits, shape)
 
     def read(self, path: str, start: int | None = None, lines: int | None = None) -> NoteText:
         """Lines of a note that this chat may see.
@@ -212,25 +349,24 @@ class MemoryTools:
             note = self.read(path, start, lines)
         return lines_read(note, budget=GET_CHARS, limited=asked != lines)
 
+    def paths(self) -> list[str]:
+        """The paths of the notes that this chat may see, sorted; conversations are none."""
+        paths = [note.path for note in self._memory.notes()]
+        return [path for path in paths if path.endswith(ENDINGS) and self.may_read(path)]
+
     def may_read(self, path: str) -> bool:
         """Whether this chat may see the note ``path``: the curated memory is for direct chats."""
         return self.direct or path not in _CURATED
 
 
+_EMPTY: dict[str, dict[str, Any]] = {"memory_search": {"results": []}, "memory_get": {"text": ""}}
+"""What a success of each tool has, for those who look no further."""
+
+
 def _refusal(name: str, error: CommonplaceError) -> ToolAnswer:
-    empty: dict[str, Any] = {"results": []} if name != "memory_get" else {"text": ""}
+    if name in CHANGING:
+        return unchanged(error)
+    empty = dict(_EMPTY.get(name, {}))
     denied = isinstance(error, ScopeDeniedError)
     unavailable = denied or isinstance(error, UnavailableError | DeclinedError)
     return refused(error, unavailable=unavailable, empty=empty)
-
-
-def _is_direct(session_key: str) -> bool:
-    """Whether a chat is between the agent and one person.
-
-    Keys have the form ``agent:main:telegram:group:42``; ``""`` is the user of this program. A chat
-    with ``group`` or ``channel`` anywhere in its key is not direct.
-    """
-    parts = session_key.lower().split(":")
-    if parts[0] == "agent":
-        parts = parts[2:]
-    return not _SHARED.intersection(parts)

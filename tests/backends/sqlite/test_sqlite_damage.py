@@ -14,6 +14,7 @@ from commonplace.testing import make_put, publish, search, write
 from commonplace.testing.base import WAIT, held, words
 from commonplace_sqlite import schema
 from commonplace_sqlite.checking import set_aside, set_aside_before
+from commonplace_sqlite.schema import checked_vfs, reserve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,7 @@ def cut(path: str, size: int) -> None:
 
 
 def without_a_table(path: str, table: str) -> None:
-    connection = apsw.Connection(path)
+    connection = apsw.Connection(path, vfs=checked_vfs(""))
     connection.execute(f"DROP TABLE {table}")
     connection.close()
 
@@ -119,7 +120,8 @@ def test_an_empty_file_is_just_a_beginning(store: SqliteStore, path: str) -> Non
 
 def test_a_half_created_file_is_created_again(store: SqliteStore, path: str) -> None:
     os.makedirs(os.path.dirname(path))
-    connection = apsw.Connection(path)
+    connection = apsw.Connection(path, vfs=checked_vfs(""))
+    reserve(connection)
     connection.pragma("journal_mode", "WAL")
     connection.close()
     publish(store, make_put("a.md", "ant"))

@@ -11,6 +11,7 @@ from commonplace.model.chunks import DeleteDocument
 from commonplace.testing import live_build, make_put, publish, search, write
 from commonplace.testing.base import WAIT, held, words
 from commonplace_sqlite import maintenance, rows
+from commonplace_sqlite.schema import checked_vfs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,7 @@ def documents(number: int, first: int = 0, mark: str = "") -> list[PutDocument]:
 
 
 def asked(path: str, sql: str) -> list[tuple[apsw.SQLiteValue, ...]]:
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY, vfs=checked_vfs(""))
     try:
         return connection.execute(sql).fetchall()
     finally:
@@ -215,7 +216,7 @@ def test_room_is_given_back_a_piece_at_a_time_where_there_is_no_time(
     publish(store, *documents(400))
     with store.writer(wait=WAIT):
         store.drop(store.builds()[0])
-        connection = apsw.Connection(path)
+        connection = apsw.Connection(path, vfs=checked_vfs(""))
         free = [connection.pragma("freelist_count")]
         for _ in range(3):
             maintenance.tidy(connection, 0, clock=Hurried())
@@ -242,7 +243,7 @@ def test_a_few_documents_that_are_replaced_do_not_make_the_file_grow(
 def test_a_file_has_room_for_a_little_more_than_it_holds(store: SqliteStore, path: str) -> None:
     publish(store, *documents(400))
     store.close()
-    connection = apsw.Connection(path)
+    connection = apsw.Connection(path, vfs=checked_vfs(""))
     size, free = connection.pragma("page_count"), connection.pragma("freelist_count")
     connection.close()
     used = size - free
@@ -255,7 +256,7 @@ def test_a_file_has_room_for_a_little_more_than_it_holds(store: SqliteStore, pat
 
 
 def full_size(pages: int, path: str) -> int:
-    connection = apsw.Connection(path)
+    connection = apsw.Connection(path, vfs=checked_vfs(""))
     try:
         return pages * int(connection.pragma("page_size"))
     finally:

@@ -15,6 +15,7 @@ from commonplace.errors import IndexReadOnlyError
 from commonplace.testing import make_put, publish, write
 from commonplace.testing.base import WAIT, held
 from commonplace_sqlite.checking import prune, set_aside, set_aside_before
+from commonplace_sqlite.schema import checked_vfs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +43,7 @@ def run(finding: Finding) -> str:
 
 
 def tamper(path: str, sql: str) -> None:
-    connection = apsw.Connection(path)
+    connection = apsw.Connection(path, vfs=checked_vfs(""))
     connection.execute(sql)
     connection.close()
 

@@ -123,6 +123,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @has
 def test_the_shell_itself_completes(shell: str, folder: Path) -> None:
     typing = Shell(shell, folder, catalog(os.environ))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.config.json5 import parse
+from commonplace.config.json5 import parse_json5
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +71,7 @@ def test_the_first_setting_makes_the_file(run: Callable[..., Run], home: Path) -
     assert ran.code == 0
     assert text.startswith("// ")
     # A relative path is one from here, not from the folder of the file.
-    assert parse(text) == {"agents": {"defaults": {"workspace": str(home / "notes")}}}
+    assert parse_json5(text) == {"agents": {"defaults": {"workspace": str(home / "notes")}}}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -82,7 +82,7 @@ def test_the_first_setting_makes_the_file(run: Callable[..., Run], home: Path) -
         ("maxResults", "3", "did you mean query.maxResults?"),
         ("memory.backnd", "qmd", "did you mean 'backend'?"),
         ("query.maxResults", "ten", "query.maxResults: must be a whole number"),
-        ("query.maxResults", "0", "at least 1"),
+        ("query.maxResults", "0", "from 1 to 1000"),
         ("enabled", "yes", "must be true or false"),
         ("backend", "sqlit", "there is no backend 'sqlit'"),
         ("extraPaths", "~/more", """a list is written '["~/more"]'"""),
@@ -143,8 +143,7 @@ def test_a_workspaces_own_file_is_written_only_where_it_is_named(
     assert ran.code == 0
     assert own.is_file()
     ran = run("config", "set", "query.maxResults", "4")
-    assert f"{own}:" in ran.err
-    assert "counts more" in ran.err
+    assert ran.err == "", "the user's own file counts more"
     assert "maxResults: 4" in file.read_text("utf-8")
     assert "maxResults: 3" in own.read_text("utf-8")
     ran = run("config", "set", "--file", str(own), "provider", "openai")
@@ -180,7 +179,7 @@ def test_a_setting_of_one_agent_goes_where_the_agent_is(
     text = '{ agents: { list: [{ id: "main" }, { id: "work" }] } }'
     file.write_text(text, encoding="utf-8")
     assert run("config", "set", "query.maxResults", "3", "--agent", "work").code == 0
-    assert parse(file.read_text("utf-8"))["agents"]["list"][1] == {
+    assert parse_json5(file.read_text("utf-8"))["agents"]["list"][1] == {
         "id": "work",
         "memorySearch": {"query": {"maxResults": 3}},
     }

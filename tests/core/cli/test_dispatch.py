@@ -57,7 +57,7 @@ def test_examples_can_be_parsed_as_they_stand(name: str) -> None:
 
     command = builtin_command(name)
     for example in command.examples:
-        words = itertools.takewhile(lambda word: word not in {"|", ">"}, shlex.split(example))
+        words = itertools.takewhile(lambda word: word not in {"|", ">", "<"}, shlex.split(example))
         command_parser(command).parse_args([*words][2:])
 
 
@@ -66,6 +66,9 @@ def test_every_command_takes_the_common_options(name: str) -> None:
     required = {
         "search": ["q"],
         "get": ["p"],
+        "remember": ["t"],
+        "correct": ["p#L1", "t"],
+        "forget": ["p#L1"],
         "eval": ["t"],
         "config": ["show"],
         "completion": ["bash"],
@@ -115,7 +118,9 @@ def test_a_mistyped_command_line_is_explained(
 
 def test_a_wrong_number_is_named_in_words(run: Callable[..., Run]) -> None:
     ran = run("search", "x", "--max-results", "none")
-    assert "argument -n/--max-results: invalid whole number above 0 value: 'none'" in ran.err
+    assert (
+        "argument -n/--max-results: invalid whole number from 1 to 1,000 value: 'none'" in ran.err
+    )
 
 
 def test_usage_errors_are_json_too(run: Callable[..., Run]) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from commonplace.cli.commands.doctor import Fixer
 from commonplace.errors import UnavailableError
+from commonplace_sqlite.schema import checked_vfs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,13 +48,13 @@ def fix(run: Callable[..., Ran], workspace: str) -> Callable[..., Ran]:
 
 
 def tamper(index: Path, sql: str) -> None:
-    connection = apsw.Connection(str(index))
+    connection = apsw.Connection(str(index), vfs=checked_vfs(""))
     connection.execute(sql)
     connection.close()
 
 
 def states(index: Path) -> list[Any]:
-    connection = apsw.Connection(str(index))
+    connection = apsw.Connection(str(index), vfs=checked_vfs(""))
     try:
         return [state for (state,) in connection.execute("SELECT state FROM build ORDER BY id")]
     finally:

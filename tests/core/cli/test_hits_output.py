@@ -75,7 +75,7 @@ def test_json_can_be_written_to_any_stream_and_read_back() -> None:
 
 def test_plain_is_score_path_lines_and_snippet() -> None:
     assert plain_hits(RESULT, explain=False) == (
-        "0.877 memory/2026-10-07.md:5-9\nThe error was\nERR_STALE here.\n\n"
+        "0.877 memory/2026-10-07.md:5-9\n  The error was\n  ERR_STALE here.\n\n"
     )
 
 

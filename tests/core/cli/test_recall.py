@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -41,4 +43,21 @@ def test_a_channel_sees_no_notes(run: Callable[..., Ran], indexed: str) -> None:
 def test_too_small_a_budget_is_refused(run: Callable[..., Ran], indexed: str) -> None:
     ran = run("recall", "--workspace", indexed, "--budget", "20")
     assert ran.code == 1
-    assert "fix: give at least 500 characters" in ran.err
+    assert "budget must be a whole number of at least 500, not " in ran.err
+
+
+def test_json_names_the_notes_that_passages_are_from(run: Callable[..., Ran], indexed: str) -> None:
+    ran = run("recall", "--workspace", indexed, "--query", "staging port", "--json")
+    assert ran.json["paths"][0] == "MEMORY.md"
+    assert len(set(ran.json["paths"])) == len(ran.json["paths"])
+    assert all(f'<memory path="{path}"' in ran.json["text"] for path in ran.json["paths"])
+    assert ran.json["cut"] == []
+
+
+@pytest.mark.parametrize("query", ["", "  "])
+def test_an_empty_question_is_a_usage_error(
+    run: Callable[..., Ran], indexed: str, query: str
+) -> None:
+    ran = run("recall", "--workspace", indexed, "--query", query)
+    assert (ran.code, ran.out) == (2, "")
+    assert "the query is empty" in ran.err

@@ -8,13 +8,13 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commonplace.cli.streams import printable
 from commonplace.cli.terminal import (
     Style,
     cells,
     fit,
     highlighted,
     pad,
-    printable,
     style_of,
     wrap,
 )

@@ -10,6 +10,7 @@ import pytest
 
 from commonplace.assembly import section_class
 from commonplace.config.load import load_settings
+from commonplace.config.resolve import resolve
 from commonplace.errors import ConfigError
 from commonplace.host.host import PluginHost
 
@@ -75,6 +76,23 @@ def load(
         return load_settings(**given)
 
     return load
+
+
+@pytest.fixture
+def refused(
+    env: dict[str, str], workspace: str, sections: Callable[[str], type | None]
+) -> Callable[[], list[ConfigProblem]]:
+    """What keeps a workspace's own file from having an effect."""
+
+    def refused() -> list[ConfigProblem]:
+        found = resolve(workspace=workspace, env=env, sections=sections)
+        assert found.settings is not None
+        assert found.problems == []
+        assert found.settings.ignored.startswith(str(found.refused[0]))
+        assert found.settings.ignored in found.warnings
+        return found.refused
+
+    return refused
 
 
 @pytest.fixture

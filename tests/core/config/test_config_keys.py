@@ -56,6 +56,12 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
         ["a", [1], [{"pattern": "x"}], [{"path": "a", "glob": "b"}], [{"path": 1}], None],
     ),
     "notes.text": ("notes.text", False, [(True, True)], ["yes", 1, None]),
+    "redact.patterns": (
+        "redact.patterns",
+        (),
+        [(["BADGE-[0-9]+"], ("BADGE-[0-9]+",)), ([], ())],
+        ["x", ["("], [1]],
+    ),
     "notes.gitignore": ("notes.gitignore", False, [(True, True)], ["yes", 1, None]),
     "experimental.sessionMemory": ("session_memory", False, [(True, True)], ["on", 0]),
     "rememberAcrossConversations": (
@@ -184,7 +190,7 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
         [(False, False)],
         [0],
     ),
-    "query.maxResults": ("query.max_results", 6, [(1, 1), (500, 500)], [0, -1, 1.5, "6", True]),
+    "query.maxResults": ("query.max_results", 6, [(1, 1), (500, 500)], [0, -1, 1.5, "6", 1e21]),
     "query.embeddingSeconds": ("query.embedding_seconds", None, [(3, 3)], [0, -1, 1.5, "3"]),
     "query.fold": ("query.fold", True, [(False, False)], [0]),
     "query.timeZone": ("query.time_zone", None, [("Asia/Tokyo", "Asia/Tokyo")], [9]),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from commonplace.config.reports import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,9 +37,8 @@ def test_the_nearer_place_counts_more(
     env["COMMONPLACE_CONFIG"] = write("named", results(3))
     assert number() == 3
     write("workspace", results(4))
-    assert number() == 4
-    assert number(config=env["COMMONPLACE_CONFIG"]) == 3, "an argument counts most"
-    assert number(config=results(5)) == 5
+    assert number() == 3, "a workspace's own file overrides nothing that its user has set"
+    assert number(config=results(5)) == 5, "an argument counts most"
 
 
 def test_what_a_nearer_place_does_not_say_the_farther_one_does(
@@ -79,7 +82,7 @@ def test_extra_paths_add_up(
     write("original", {"memory": {"search": {"extraPaths": ["a", "b"]}}})
     write("user", {"memory": {"search": {"extraPaths": ["c", "a"]}}})
     write("workspace", {"memory": {"search": {"extraPaths": ["d"]}}})
-    assert [extra.path for extra in load().search.extra_paths] == ["a", "b", "c", "d"]
+    assert [extra.path for extra in load().search.extra_paths] == ["d", "a", "b", "c"]
 
 
 def test_sections_of_plugins_are_laid_over_one_another(
@@ -122,7 +125,7 @@ def test_a_workspace_may_tune(
                 "defaults": {
                     "memorySearch": {
                         "query": {"maxResults": 3, "hybrid": {"mmr": {"enabled": True}}},
-                        "ranking": {"profile": "compat", "chain": ["saturate"]},
+                        "ranking": {"profile": "compat"},
                         "sync": {"watchDebounceMs": 10, "intervalMinutes": 5},
                     }
                 }
@@ -153,6 +156,7 @@ def test_a_workspace_may_tune(
         {"sources": ["memory"]},
         {"experimental": {"sessionMemory": True}},
         {"enabled": False},
+        {"ranking": {"chain": []}},
         {"cache": {"enabled": False}},
         {"qmd": {"extraCollections": [{"path": "a"}]}},
         {"extraPaths": ["/etc"]},
@@ -166,14 +170,14 @@ def test_a_workspace_may_name_nothing_that_reaches_out(
     search: dict[str, Any],
     spelling: str,
     write: Callable[[str, Any], str],
-    problems: Callable[..., list[ConfigProblem]],
+    refused: Callable[[], list[ConfigProblem]],
 ) -> None:
     newer = {"memory": {"search": search}}
     path = write(
         "workspace",
         newer if spelling == "newer" else {"agents": {"defaults": {"memorySearch": search}}},
     )
-    (problem,) = problems()
+    (problem,) = refused()
     assert problem.file == path
     assert "a workspace's own file may" in problem.message
 
@@ -198,10 +202,10 @@ def test_a_workspace_has_no_other_sections(
     content: dict[str, Any],
     key: str,
     write: Callable[[str, Any], str],
-    problems: Callable[..., list[ConfigProblem]],
+    refused: Callable[[], list[ConfigProblem]],
 ) -> None:
     write("workspace", content)
-    (problem,) = problems()
+    (problem,) = refused()
     assert problem.key == key
     assert "a workspace's own file may" in problem.message
 
@@ -210,11 +214,11 @@ def test_a_workspace_cannot_reach_out_by_a_link(
     workspace: str,
     tmp_path: Path,
     write: Callable[[str, Any], str],
-    problems: Callable[..., list[ConfigProblem]],
+    refused: Callable[[], list[ConfigProblem]],
 ) -> None:
     os.symlink(tmp_path / "home", f"{workspace}/docs")
     write("workspace", {"memory": {"search": {"extraPaths": ["docs"]}}})
-    (problem,) = problems()
+    (problem,) = refused()
     assert "outside" in problem.message
 
 
@@ -225,3 +229,100 @@ def test_a_workspace_cannot_read_the_environment(
     write("workspace", {"memory": {"search": {"extraPaths": ["${SECRET_NAME}"]}}})
     assert load().search.extra_paths[0].path == "${SECRET_NAME}"
     assert "hush" not in repr(load())
+
+
+def search_of(text: str) -> dict[str, Any]:
+    *keys, last = text.split("=", maxsplit=1)[0].split(".")
+    found: Any = {last: json.loads(text.split("=")[1])}
+    for key in reversed(keys):
+        found = {key: found}
+    return {"memory": {"search": found}}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "query.maxResults=1e21",
+        "query.maxResults=101",
+        "query.minScore=1",
+        'query.timeZone="Nowhere/Land"',
+        "query.hybrid.candidateMultiplier=0",
+        "query.hybrid.mmr.lambda=2",
+        "query.hybrid.recency.halfLifeDays=" + "9" * 400,
+        "query.hybrid.temporalDecay.halfLifeDays=1e300",
+        "chunking.tokens=1",
+        "chunking.tokens=1e9",
+        "chunking.overlap=1e9",
+        'chunking.strategy="nowhere"',
+        "sync.watchDebounceMs=1e12",
+        "sync.intervalMinutes=1e12",
+        "sync.sessions.deltaBytes=1e12",
+        "sync.sessions.deltaMessages=0",
+        "extraPaths=" + json.dumps([f"p{number}" for number in range(101)]),
+    ],
+)
+def test_no_value_of_a_workspace_breaks_searches_or_makes_them_expensive(
+    value: str,
+    write: Callable[[str, Any], str],
+    refused: Callable[[], list[ConfigProblem]],
+    load: Callable[..., Settings],
+) -> None:
+    before = load()
+    write("workspace", search_of(value))
+    (problem,) = refused()
+    assert problem.key == f"memory.search.{value.partition('=')[0]}"
+    after = load()
+    assert after.search == before.search
+    assert after.config_files == ()
+
+
+def test_what_a_workspace_repeats_is_half_of_a_piece_at_most(
+    write: Callable[[str, Any], str], load: Callable[..., Settings]
+) -> None:
+    write("workspace", {"memory": {"search": {"chunking": {"tokens": 100, "overlap": 99}}}})
+    assert load().search.chunking.overlap == 50
+    write("workspace", {"memory": {"search": {"chunking": {"tokens": 100}}}})
+    write("user", {"memory": {"search": {"chunking": {"overlap": 150}}}})
+    assert load().search.chunking.overlap == 50
+    write("user", {"memory": {"search": {"chunking": {"tokens": 200, "overlap": 150}}}})
+    assert load().search.chunking.overlap == 150, "what the user has set himself"
+
+
+def test_one_fault_costs_a_workspace_its_file_and_nothing_else(
+    write: Callable[[str, Any], str], load: Callable[..., Settings]
+) -> None:
+    write("user", results(9))
+    path = write("workspace", {"memory": {"citations": "off", "serch": 1, "search": {"x": 1}}})
+    settings = load()
+    assert settings.citations == "auto"
+    assert settings.search.query.max_results == 9
+    assert settings.ignored.startswith(f"{path}:4: memory.serch: ")
+    assert " (and 1 more); this file has no effect" in settings.ignored
+    assert settings.warnings == (settings.ignored,)
+    report = check(workspace=settings.workspace, env={"HOME": "/nowhere"})
+    assert len(report.problems) == 2, "a check lists all of them"
+
+
+def test_thousands_of_faults_are_read_no_further_than_the_twentieth(
+    write: Callable[[str, Any], str],
+    refused: Callable[[], list[ConfigProblem]],
+    load: Callable[..., Settings],
+) -> None:
+    write("workspace", "{" + ",".join(f"a{number}:1" for number in range(7000)) + "}")
+    assert len(refused()) == 20
+    write("workspace", json.dumps({"memory": {"search": {"extraPaths": [[]] * 100}}}))
+    assert len(refused()) == 20
+    write("workspace", "{" + ",".join(f"a{number}:1" for number in range(30_000)) + "}")
+    (problem,) = refused()
+    assert problem.message == "is larger than 64 KiB; this cannot be meant"
+    began = time.process_time()
+    load()
+    assert time.process_time() - began < 0.2
+
+
+def test_a_syntax_error_in_a_workspace_is_reported_with_its_place(
+    write: Callable[[str, Any], str], refused: Callable[[], list[ConfigProblem]]
+) -> None:
+    path = write("workspace", "{\n  memory: {\n    citations: 'on'\n    backend: 'builtin' } }")
+    (problem,) = refused()
+    assert str(problem) == f"{path}:3: column 20: a comma is missing; add one here"

@@ -239,7 +239,6 @@ def test_sections_that_are_not_ours_may_have_any_form(load: Callable[..., Settin
         "models": "x",
         "session": 1,
         "plugins": {"slots": [], "entries": {"a": None, "b": {"config": 3}}},
-        "channels": None,
         "agents": {"defaults": {"model": 1, "compaction": {"mode": 5}}},
     }
     settings = load(config=config)

@@ -18,6 +18,7 @@ from commonplace.config.settings import FlushSettings, MemorySettings
 from commonplace.config.shape import Shape
 from commonplace_lancedb.settings import LanceSettings
 from commonplace_local.plugin import LocalSettings
+from commonplace_longterm.settings import LongTermSettings
 from commonplace_qmd.settings import QmdSettings
 from commonplace_ranking.plugin import MmrSettings, RecencySettings, TemporalDecaySettings
 from commonplace_sessions.plugin import TranscriptSettings
@@ -37,6 +38,7 @@ SECTIONS = {
     "memory.builtin": SqliteSettings,
     "plugins.entries.sessions.config": TranscriptSettings,
     "plugins.entries.local.config": LocalSettings,
+    "plugins.entries.memory-lancedb.config": LongTermSettings,
     "plugins.entries.mmr.config": MmrSettings,
     "plugins.entries.recency.config": RecencySettings,
     "plugins.entries.temporal_decay.config": TemporalDecaySettings,
@@ -48,6 +50,7 @@ RENEW = (
     "memory.builtin=commonplace_sqlite.plugin:SqliteSettings "
     "plugins.entries.sessions.config=commonplace_sessions.plugin:TranscriptSettings "
     "plugins.entries.local.config=commonplace_local.plugin:LocalSettings "
+    "plugins.entries.memory-lancedb.config=commonplace_longterm.settings:LongTermSettings "
     "plugins.entries.mmr.config=commonplace_ranking.plugin:MmrSettings "
     "plugins.entries.recency.config=commonplace_ranking.plugin:RecencySettings "
     "plugins.entries.temporal_decay.config=commonplace_ranking.plugin:TemporalDecaySettings"
@@ -212,11 +215,11 @@ def test_the_places_that_are_looked_at_nearest_first(
     user = write("user", "{}")
     found = config_paths(workspace=workspace, env=env)
     assert [(place.role, place.exists) for place in found] == [
-        ("workspace", False),
         ("user", True),
         ("original", False),
+        ("workspace", False),
     ]
-    assert found[1].path == user
+    assert found[0].path == user
     env["COMMONPLACE_CONFIG"] = "named.json5"
     named = config_paths(env=env)
     assert [(place.role, place.path) for place in named] == [

@@ -10,8 +10,14 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from commonplace.config.json5 import is_blank, parse
-from commonplace.config.splice import NotAnObjectError, with_value, without
+from commonplace.config.json5 import is_blank, parse_json5
+from commonplace.config.splice import (
+    NotAnObjectError,
+    with_item,
+    with_value,
+    without,
+    without_item,
+)
 
 NAMES = ("a", "memory", "search", "query", "maxResults", "a b", "é", "$x")
 VALUES = ('"x"', "'it''s'".replace("''", "\\'"), "1", "-.5", "true", "null", "[]", "[1, 2]", "0x1F")
@@ -136,7 +142,7 @@ def test_a_value_that_is_unset_is_gone_and_nothing_else(case: tuple[str, list[st
     text, keys = case
     data = pyjson5.decode(text)
     new = without(text, keys)
-    found = parse(new)
+    found = parse_json5(new)
     assert at(found, keys) is ...
     # Objects that hold nothing else, not even a comment, go with it.
     wanted = removed(data, keys)
@@ -151,8 +157,8 @@ def test_a_file_of_comments_gets_an_object_below_them(text: str) -> None:
     assert is_blank(text)
     new = with_value(text, ["memory", "backend"], '"x"')
     assert new.startswith(text)
-    assert parse(new) == {"memory": {"backend": "x"}}
-    assert parse(without(new, ["memory", "backend"])) == {}
+    assert parse_json5(new) == {"memory": {"backend": "x"}}
+    assert parse_json5(without(new, ["memory", "backend"])) == {}
 
 
 CASES = [
@@ -222,3 +228,28 @@ def test_an_item_that_a_list_does_not_have_is_not_added() -> None:
         with_value("{ a: [1] }", ["a", "b"], "2")
     assert with_value("{ a: [1] }", ["a", 0], "2") == "{ a: [2] }"
     assert without("{ a: [{ b: 1 }] }", ["a", 0, "b"]) == "{ a: [{  }] }"
+
+
+@given(text=files(), keys=paths)
+@example(text="{ a: [ ] }", keys=["a"])
+@example(text="{\n  a: [\n    1, // one\n  ],\n}", keys=["a"])
+@example(text="{\n  a: [\n    // none\n  ],\n}", keys=["a"])
+@example(text='{\n  "a": [\n    {"b": 1}\n  ]\n}', keys=["a"])
+def test_an_item_that_is_added_and_removed_leaves_the_same_text(text: str, keys: list[str]) -> None:
+    data = pyjson5.decode(text)
+    above = [at(data, keys[:depth]) for depth in range(len(keys))]
+    assume(all(isinstance(value, dict) or value is ... for value in above))
+    if at(data, keys) is ...:
+        data = changed(data, keys, [])
+    elif not isinstance(at(data, keys), list):
+        if not isinstance(at(data, keys), list | dict):
+            with pytest.raises(NotAnObjectError):
+                with_item(text, keys, '"new"')
+        return
+    before = at(data, keys)
+    once = with_item(text, keys, '"new"')
+    assert pyjson5.decode(once) == changed(data, keys, [*before, "new"])
+    twice = with_item(once, keys, '"newer"')
+    assert pyjson5.decode(twice) == changed(data, keys, [*before, "new", "newer"])
+    assert without_item(twice, keys, len(before) + 1) == once
+    assert without_item(once, keys, len(before)) == text

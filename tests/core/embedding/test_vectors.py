@@ -53,6 +53,8 @@ def test_arrays_are_as_good_as_lists() -> None:
         ([[inf, 1.0]], 1, None, "not finite"),
         ([[0.0, 0.0]], 1, None, "length zero"),
         ([[1e-12, 0.0]], 1, None, "length zero"),
+        ([[True, 0.5]], 1, None, "true or false"),
+        ([[0.5] * 65_537], 1, None, "65,537 dimensions, more than 65,536"),
     ],
 )
 def test_what_cannot_be_right_is_refused(

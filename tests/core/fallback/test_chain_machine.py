@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -191,7 +192,8 @@ class Links(RuleBasedStateMachine):
             assert all(engine.closed <= 1 for engine in self.chain.engines)
 
 
-def test_links_that_come_and_go(chains: Callable[..., Chain]) -> None:
+@pytest.mark.parametrize("examples", [40, pytest.param(400, marks=pytest.mark.slow)])
+def test_links_that_come_and_go(chains: Callable[..., Chain], examples: int) -> None:
     def machine() -> Links:
         links = Links()
         links.make = chains
@@ -199,5 +201,5 @@ def test_links_that_come_and_go(chains: Callable[..., Chain]) -> None:
 
     run_state_machine_as_test(
         machine,  # type: ignore[arg-type] # a function that makes one serves as well
-        settings=settings(max_examples=200, stateful_step_count=25, deadline=None),
+        settings=settings(max_examples=examples, stateful_step_count=25, deadline=None),
     )

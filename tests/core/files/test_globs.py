@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.files.roots import matcher
+from commonplace.files.globs import matcher
 
 
 @pytest.mark.parametrize(

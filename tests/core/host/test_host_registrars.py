@@ -17,6 +17,7 @@ from commonplace.plugin import (
     Ranker,
     Source,
     Store,
+    ToolSet,
 )
 
 
@@ -62,6 +63,7 @@ def test_every_role_is_held_to_the_members_of_its_protocol() -> None:
         "provider": EmbeddingProvider,
         "ranker": Ranker,
         "command": Command,
+        "toolset": ToolSet,
     }
     assert protocols.keys() == MEMBERS.keys()
     for role, protocol in protocols.items():

@@ -14,6 +14,7 @@ from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.text.analyse import make_analyser
 from commonplace_chunkers.lines import LinesChunker
 from commonplace_inmemory.store import InMemoryStore
+from commonplace_sqlite.schema import checked_vfs
 from commonplace_sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def test_an_inconsistent_index_is_rebuilt_beside_the_old_one(
 ) -> None:
     serving = manager(store)
     serving.maintain(deadline=NEVER)
-    connection = apsw.Connection(str(tmp_path / "index.sqlite"))
+    connection = apsw.Connection(str(tmp_path / "index.sqlite"), vfs=checked_vfs(""))
     connection.execute("DELETE FROM document_1 WHERE path = 'n1.md'")
     connection.close()
     found = look(serving)
@@ -135,7 +136,7 @@ def test_an_inconsistent_index_is_rebuilt_beside_the_old_one(
 def test_a_file_that_is_damaged_itself_is_set_aside(store: SqliteStore, tmp_path: Path) -> None:
     serving = manager(store)
     serving.maintain(deadline=NEVER)
-    connection = apsw.Connection(str(tmp_path / "index.sqlite"))
+    connection = apsw.Connection(str(tmp_path / "index.sqlite"), vfs=checked_vfs(""))
     # An index without its rows, which no new build beside it would fix.
     connection.execute("CREATE TABLE odd (a); INSERT INTO odd VALUES (1), (2)")
     connection.execute("CREATE INDEX odd_by_a ON odd (a) WHERE a > 5")

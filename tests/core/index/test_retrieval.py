@@ -1,12 +1,20 @@
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING, Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from commonplace.index.manager import keyword_arm, neighbour_share
-from commonplace.model.search import KeywordQuery, Where
+from commonplace.model.search import Found, KeywordQuery, Where, with_finite_scores
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_put, publish
 from commonplace_inmemory.store import InMemoryStore
+
+if TYPE_CHECKING:
+    from commonplace.model.search import KeywordMatches
 
 
 def test_an_arm_has_the_chunks_that_the_store_found() -> None:
@@ -40,3 +48,44 @@ def test_the_share_of_neighbours_is_counted_in_pairs() -> None:
     assert neighbour_share("ant bee dog cat", pairs) == 0.5
     assert neighbour_share("ant bee cat", pairs) == 1.0
     assert neighbour_share("elephant beech", pairs) == 0.0
+
+
+class WildStore(InMemoryStore):
+    """Scores its hits with ``wild`` numbers, in turns."""
+
+    wild: tuple[float, ...] = ()
+
+    def keyword(self, query: KeywordQuery, **options: Any) -> KeywordMatches:
+        matches = super().keyword(query, **options)
+        scores = self.wild * len(matches.found)
+        found = [
+            item._replace(score=score, evidence=score)
+            for item, score in zip(matches.found, scores, strict=False)
+        ]
+        return matches._replace(found=tuple(found))
+
+
+WILD = (math.inf, math.nan, -math.inf, 1e308, 0.7, -1e308)
+
+
+@given(st.permutations(WILD))
+def test_no_score_of_a_store_becomes_infinite_or_nan(wild: list[float]) -> None:
+    store = WildStore()
+    store.wild = tuple(wild)
+    publish(store, *(make_put(f"{number}.md", "ant bee") for number in range(len(wild))))
+    query = KeywordQuery(should=("ant", "bee"), neighbours=(("ant", "bee"),))
+    arm = keyword_arm(store, query, where=Where(), limit=9, deadline=NEVER)
+    assert len(arm.found) == len(wild)
+    assert [math.isfinite(item.score) for item in arm.found] == [True] * len(wild)
+    assert all(item.evidence is None or 0 <= item.evidence <= 1 for item in arm.found)
+    assert arm.found[0].score == pytest.approx(0.7 * 1.5)
+
+
+def test_what_has_no_usable_score_comes_last_and_stays() -> None:
+    store = InMemoryStore()
+    publish(store, make_put("a.md", "ant"))
+    query = KeywordQuery(should=("ant",))
+    (hit,) = store.keyword(query, where=Where(), limit=5, deadline=NEVER).found
+    found = [Found(hit.chunk, math.nan, math.nan), Found(hit.chunk, 0.5, 0.2)]
+    assert with_finite_scores(found) == (Found(hit.chunk, 0.5, 0.2), Found(hit.chunk, 0.0))
+    assert with_finite_scores(found[1:]) == tuple(found[1:])

@@ -189,6 +189,25 @@ def test_nothing_tells_of_a_holder_when_there_is_none(path: str) -> None:
     assert not os.path.exists(f"{path}.pid")
 
 
+def test_the_file_that_names_the_holder_is_never_reached_by_a_link(path: str) -> None:
+    target = f"{path}.target"
+    with open(target, "w") as file:
+        file.write("123\n1.0\nplanted\n")
+    os.symlink(target, f"{path}.pid")
+    lease = Lease(path)
+    assert lease.holder() is None
+    with lease.held(0), open(target) as file:
+        assert file.read() == "123\n1.0\nplanted\n"
+
+
+def test_a_pipe_in_the_place_of_that_file_is_not_waited_for(path: str) -> None:
+    os.mkfifo(f"{path}.pid")
+    lease = Lease(path)
+    assert lease.holder() is None
+    with lease.held(0):
+        assert lease.holder() is not None
+
+
 @pytest.mark.parametrize(
     "written", [None, b"", b"no number", b"\xff\xff", b"12", b"12\nyesterday\n", b"\n1.0\n"]
 )

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.slow  # it waits for the events of a real disk
+
 pytest.importorskip("watchfiles")
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 from commonplace import CallerError, Memory, PluginHost
 from commonplace.plugin import hookimpl
-from commonplace.tools.recall import HEADING, prompt_section
+from commonplace.tools.definitions import HEADING, instructions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,11 +25,15 @@ GROUP = "agent:main:slack:channel:c1"
 
 
 @contextmanager
-def opened(home: Path, host: PluginHost | None = None) -> Iterator[Memory]:
+def opened(
+    home: Path, host: PluginHost | None = None, *, zone: str = "", now: float = NOON
+) -> Iterator[Memory]:
     env = {"HOME": str(home), "COMMONPLACE_STATE_DIR": str(home / "state")}
     env["COMMONPLACE_CACHE_DIR"] = str(home / "cache")
-    with Memory.open(workspace=home / "notes", env=env, host=host) as memory:
-        memory._clock = lambda: NOON
+    query = {"timeZone": zone} if zone else {}
+    config = {"memory": {"search": {"query": query}}}
+    with Memory.open(workspace=home / "notes", config=config, env=env, host=host) as memory:
+        memory._clock = lambda: now
         yield memory
 
 
@@ -55,10 +61,34 @@ def test_a_direct_chat_starts_with_curated_memory_and_two_days(home: Path) -> No
     assert shown.cut == ()
 
 
+@pytest.mark.parametrize(
+    ("zone", "local", "days"),
+    [
+        ("Pacific/Kiritimati", "2026-03-02T06:00", ["2026-03-02", "2026-03-01"]),
+        ("Pacific/Pago_Pago", "2026-03-01T20:00", ["2026-03-01", "2026-02-28"]),
+        # The day before is 25 or 23 hours long.
+        ("Europe/Berlin", "2026-10-25T23:30", ["2026-10-25", "2026-10-24"]),
+        ("Europe/Berlin", "2026-03-30T00:30", ["2026-03-30", "2026-03-29"]),
+    ],
+)
+def test_the_two_days_are_those_of_the_configured_time_zone(
+    home: Path, zone: str, local: str, days: list[str]
+) -> None:
+    for old in (home / "notes" / "memory").iterdir():
+        old.unlink()
+    for month, number in ((2, 27), (2, 28), (3, 1), (3, 2), (3, 3), (3, 28), (3, 29), (3, 30)):
+        (home / "notes" / "memory" / f"2026-{month:02}-{number:02}.md").write_text("# Log\n")
+    for number in (23, 24, 25, 26):
+        (home / "notes" / "memory" / f"2026-10-{number}.md").write_text("# Log\n")
+    now = datetime.fromisoformat(local).replace(tzinfo=ZoneInfo(zone)).timestamp()
+    with opened(home, zone=zone, now=now) as memory:
+        assert memory.recall().paths[1:] == tuple(f"memory/{day}.md" for day in days)
+
+
 def test_a_channel_is_shown_the_section_alone(home: Path) -> None:
     with opened(home) as memory:
         shown = memory.recall(session_key=GROUP)
-    assert shown.text == prompt_section(["memory_search", "memory_get"], cited=False)
+    assert shown.text == instructions(["memory_search", "memory_get"], cited=False)
     assert shown.paths == ()
 
 
@@ -123,18 +153,30 @@ def test_the_block_stays_within_its_budget(
         assert len(memory.recall(budget=budget).text) <= budget
 
 
+@pytest.mark.parametrize("line", ["some plain words", "<memory>&</memory>"])
+def test_a_long_note_fills_any_budget(line: str, home: Path) -> None:
+    long = "\n".join(f"- {number}: {line}" for number in range(2_000))
+    (home / "notes" / "MEMORY.md").write_text(long)
+    (home / "notes" / "memory" / "2026-03-02.md").unlink()
+    with opened(home) as memory:
+        for budget in range(2_000, 2_100):
+            shown = memory.recall(budget=budget)
+            assert budget * 0.6 < len(shown.text) <= budget
+            assert "MEMORY.md" in shown.cut
+
+
 class TestSections:
     def test_the_words_follow_the_tools_that_exist(self) -> None:
-        both = prompt_section(["memory_search", "memory_get"], cited=True)
+        both = instructions(["memory_search", "memory_get"], cited=True)
         assert "run memory_search" in both
         assert "then memory_get" in both
-        assert "memory_get" not in prompt_section(["memory_search"], cited=True)
-        assert "memory_search" not in prompt_section(["memory_get"], cited=True)
-        assert prompt_section(["bash"], cited=True) == ""
+        assert "memory_get" not in instructions(["memory_search"], cited=True)
+        assert "memory_search" not in instructions(["memory_get"], cited=True)
+        assert instructions(["bash"], cited=True) == ""
 
     def test_citations_are_asked_for_or_left_out(self) -> None:
-        assert "Include Source: <path#line>" in prompt_section(["memory_search"], cited=True)
-        assert "Do not mention paths" in prompt_section(["memory_search"], cited=False)
+        assert "Include Source: <path#line>" in instructions(["memory_search"], cited=True)
+        assert "Do not mention paths" in instructions(["memory_search"], cited=False)
 
     def test_plugins_add_theirs_in_alphabetical_order(self, home: Path) -> None:
         class Section:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+from commonplace_sqlite.schema import checked_vfs
+
 if TYPE_CHECKING:
     from tests.end_to_end.embedding.conftest import World
+    from tests.providers.fakes.loopback import Reply
 
     from commonplace import Memory
     from commonplace.model.documents import Finding
@@ -23,6 +27,28 @@ def test_the_cache_is_reported_with_its_size(world: World) -> None:
     memory.sync()
     assert look(memory)["cache"].text.startswith("3 embeddings, 0.")
     assert "cache" not in {finding.name for finding in memory.status().findings}
+
+
+def test_a_provider_is_asked_once_and_timed(world: World) -> None:
+    memory = world.open()
+    memory.sync()
+    asked = world.asked()
+    finding = look(memory)["provider openai"]
+    assert finding.state == "ok"
+    assert re.fullmatch(
+        r"text-embedding-3-small answers in \d\.\d\d s with 64 dimensions", finding.text
+    )
+    assert world.asked() == asked + 1
+    assert "provider openai" not in {finding.name for finding in memory.status().findings}
+
+
+def test_a_provider_that_does_not_answer_is_reported_with_its_reason(
+    world: World, reply: type[Reply]
+) -> None:
+    memory = world.open()
+    world.vendor.always(reply(503))
+    finding = look(memory)["provider openai"]
+    assert (finding.state, "HTTP 503" in finding.text) == ("warning", True)
 
 
 def test_spaces_of_a_former_model_go_when_asked(world: World) -> None:
@@ -45,7 +71,7 @@ def test_spaces_of_a_former_model_go_when_asked(world: World) -> None:
     assert [space.covered for space in memory.status().spaces] == [3]
     assert look(memory)["spaces"].text == "1, all in use"
     assert memory.search("walrus").provider == "openai"
-    assert world.asked() <= asked + 1, "the query's"
+    assert world.asked() <= asked + 2, "the query's, and that of the last look"
 
 
 def test_an_index_rebuilt_by_a_fix_embeds_nothing_again(world: World) -> None:
@@ -54,7 +80,7 @@ def test_an_index_rebuilt_by_a_fix_embeds_nothing_again(world: World) -> None:
     memory = world.open(cache={"enabled": False})
     memory.sync()
     path = str(world.root / memory.status().db_path)
-    connection = apsw.Connection(path)
+    connection = apsw.Connection(path, vfs=checked_vfs(""))
     connection.execute("UPDATE build SET chunks = 99")
     connection.close()
     asked = world.asked()
@@ -64,7 +90,7 @@ def test_an_index_rebuilt_by_a_fix_embeds_nothing_again(world: World) -> None:
     assert fix.run() == "rebuilt the index from 3 notes"
     assert memory.status(deep=True).problems == ()
     assert memory.status().spaces[0].covered == 3
-    assert world.asked() == asked
+    assert world.asked() == asked + 2, "those of the looks alone"
 
 
 def test_temporary_files_go_with_the_next_sync(world: World) -> None:

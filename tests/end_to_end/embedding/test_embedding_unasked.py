@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace import Memory
+from commonplace import CallerError, Memory
 from commonplace.cli.checks import provider_findings
 from commonplace.embedding.consent import UploadGate
 
@@ -129,7 +129,7 @@ def test_waiting_ends_with_the_time_of_the_search(world: World, reply: type[Repl
 
 @pytest.mark.parametrize("timeout", [0, -1.0, float("nan")])
 def test_a_search_has_some_time(world: World, timeout: float) -> None:
-    with pytest.raises(ValueError, match="timeout"):
+    with pytest.raises(CallerError, match="timeout"):
         world.open().search("walrus", timeout=timeout)
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
+from commonplace_sqlite.schema import checked_vfs
+
 if TYPE_CHECKING:
     from tests.end_to_end.embedding.conftest import World
 
@@ -132,7 +134,7 @@ def test_another_tokenizer_or_make_embeds_nothing_again(
         memory.sync()
         path = str(world.root / memory.status().db_path)
     if not search:
-        connection = apsw.Connection(path)
+        connection = apsw.Connection(path, vfs=checked_vfs(""))
         connection.execute("UPDATE build SET identity = replace(identity, 'word-', 'word-0.')")
         connection.close()
     asked = world.asked()

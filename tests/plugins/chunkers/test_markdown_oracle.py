@@ -121,7 +121,7 @@ def _containers(inner: st.SearchStrategy[list[str]]) -> st.SearchStrategy[list[s
 documents = st.lists(st.recursive(leaves, _containers, max_leaves=8), min_size=1, max_size=5)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(documents, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\n", "\n\n"]))
 def test_agrees_on_documents(parts: list[list[str]], line_end: str, last: str) -> None:
     text = "\n".join(_join(parts)) + last
@@ -180,7 +180,7 @@ jumble = st.lists(
 EMPTY_ITEM_FAR_FROM_NEXT = re.compile(r"^.*(?:[-+*]|\d[.)])[ \t]*\n(?:[ \t>]*\n){2}", re.MULTILINE)
 
 
-@settings(max_examples=700, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(jumble)
 def test_agrees_on_lines_thrown_together(text: str) -> None:
     assume(not EMPTY_ITEM_FAR_FROM_NEXT.search(f"{text}\n"))

@@ -145,3 +145,34 @@ def test_what_cannot_be_served_is_refused_with_a_way_out(
     shown = capsys.readouterr().err
     assert words in shown
     assert "fix: " in shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("yes", [True, False])
+def test_the_user_is_asked_over_http_before_a_delete(
+    mcp_home: Any, tmp_path: Any, *, yes: bool
+) -> None:
+    import mcp_types as types
+    from mcp.client import Client
+    from tests.plugins.mcp.conftest import env_of
+
+    (tmp_path / "notes" / "memory").mkdir(parents=True)
+    note = tmp_path / "notes" / "memory" / "keys.md"
+    note.write_text("- The spare key is at the bakery.\n")
+    (tmp_path / "config.json5").write_text("{memory: {write: {enabled: true}}}")
+    env = {**env_of(tmp_path), "COMMONPLACE_CONFIG": str(tmp_path / "config.json5")}
+    command = [sys.executable, "-m", "commonplace", "mcp", "--workspace", str(tmp_path / "notes")]
+
+    async def ask_user(_: object, params: Any) -> Any:
+        assert "at the bakery" in params.message
+        return types.ElicitResult(action="accept", content={"forget": yes})
+
+    async def use(address: str) -> Any:
+        callback: Any = ask_user
+        async with Client(address, mode="auto", elicitation_callback=callback) as client:
+            return await client.call_tool("memory_forget", {"citation": "memory/keys.md#L1"})
+
+    with served(command, env) as address:
+        result = asyncio.run(use(address))
+    assert result.is_error is not yes
+    assert ("bakery" in note.read_text()) is not yes

@@ -16,20 +16,33 @@ pytest.importorskip("mcp", reason="the extra sdks is not installed")
 pytestmark = pytest.mark.filterwarnings("default")
 
 
-@pytest.fixture(params=["auto", "legacy", "2026-07-28"])
+OLDER = "2025-06-18"
+NEGOTIATED = {"auto": "2026-07-28", "legacy": "2025-11-25", "2026-07-28": "2026-07-28"}
+
+
+@pytest.fixture(params=["auto", "legacy", "2026-07-28", OLDER])
 def client(
-    request: pytest.FixtureRequest, command: Sequence[str], env: Mapping[str, str]
+    request: pytest.FixtureRequest,
+    command: Sequence[str],
+    env: Mapping[str, str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[[Callable[[Any], Awaitable[None]]], None]:
     """Runs a coroutine function with a connected client."""
     from mcp import StdioServerParameters
     from mcp.client import Client
     from mcp.client.stdio import stdio_client
 
+    mode = request.param
+    if mode == OLDER:  # the handshake asks for the newest version that it knows
+        monkeypatch.setattr("mcp.client.session.LATEST_HANDSHAKE_VERSION", OLDER)
+        mode = "legacy"
+
     def run(use: Callable[[Any], Awaitable[None]]) -> None:
         async def main() -> None:
             program, *args = command
             parameters = StdioServerParameters(command=program, args=args, env=dict(env))
-            async with Client(stdio_client(parameters), mode=request.param) as client:
+            async with Client(stdio_client(parameters), mode=mode) as client:
+                assert client.protocol_version == NEGOTIATED.get(request.param, OLDER)
                 await use(client)
 
         asyncio.run(main())

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -110,3 +111,26 @@ def test_importing_the_plugin_imports_no_source() -> None:
     loaded = set(done.stdout.split())
     assert "commonplace_sessions.plugin" in loaded
     assert not {"commonplace_sessions.source", "commonplace_sessions.readers"} & loaded
+
+
+def test_one_s_own_patterns_are_masked_and_belong_to_the_version(
+    tmp_path: Path, offered: dict[str, Registration[Any]]
+) -> None:
+    folder = tmp_path / "ws/sessions"
+    folder.mkdir(parents=True)
+    record = {
+        "type": "message",
+        "message": {"role": "user", "content": "badge BADGE-123456 is mine"},
+    }
+    (folder / "a.jsonl").write_text(json.dumps(record) + "\n")
+
+    def source(*patterns: str) -> Source:
+        context = SourceContext(str(tmp_path / "ws"), "main", secret_patterns=patterns)
+        return cast("Source", offered["sessions"].factory(context))
+
+    masked, plain = source("BADGE-[0-9]+"), source()
+    (ref,) = masked.scan().documents
+    document = masked.read(ref)
+    assert document is not None
+    assert document.text == "User: badge *** is mine"
+    assert masked.version != plain.version

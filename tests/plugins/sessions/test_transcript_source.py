@@ -66,7 +66,7 @@ def test_a_transcript_as_a_document(
     assert lines[0] == "User: The port is 8443"
     assert lines[1].startswith("Assistant: word word")
     assert lines[2].startswith("Assistant: word word")
-    assert lines[3] == "User: TOKEN=abcdef…uvwx"
+    assert lines[3] == "User: TOKEN=abcd…"
     assert document.line_map == (2, 4, 4, 5)
     assert document.trust == "session"
     assert document.day == date(2026, 2, 1)

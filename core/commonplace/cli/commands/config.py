@@ -130,7 +130,7 @@ def _done(change: Change, action: str) -> str:
     """What was done, on one line; secrets are not shown."""
     from json import dumps
 
-    from commonplace.cli.terminal import printable
+    from commonplace.cli.streams import printable
 
     def shown(value: object) -> str:
         return "(hidden)" if change.secret else printable(dumps(value, ensure_ascii=False))
@@ -219,7 +219,8 @@ def _show(context: Context, *, changed: bool, key: str | None) -> int:
             }
         )
         return 0
-    from commonplace.cli.terminal import columns, printable
+    from commonplace.cli.streams import one_line, printable
+    from commonplace.cli.terminal import columns
 
     style = context.style
     rows = [
@@ -227,7 +228,7 @@ def _show(context: Context, *, changed: bool, key: str | None) -> int:
             item.key,
             printable(dumps(item.value, ensure_ascii=False))
             + (f" {item.unit}" if item.unit and item.value is not None else ""),
-            printable(item.origin),
+            one_line(item.origin),
         )
         for item in settings
     ]

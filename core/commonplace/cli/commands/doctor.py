@@ -178,7 +178,8 @@ def _show_wrapped(
     context: Context, label: str, plain_label: str, text: str, *, first: bool = False
 ) -> None:
     """``label`` and ``text``, on a terminal wrapped to its width below one another."""
-    from commonplace.cli.terminal import cells, printable, wrap
+    from commonplace.cli.streams import printable
+    from commonplace.cli.terminal import cells, wrap
 
     margin = "" if first else " " * _INDENT
     text = printable(text)

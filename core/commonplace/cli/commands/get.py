@@ -68,7 +68,7 @@ class GetCommand:
 
             text = cited_text(note.path, note.start_line, note.end_line, text)
         elif context.pretty:
-            from commonplace.cli.terminal import printable
+            from commonplace.cli.streams import printable
 
             text = printable(text)
         if note.end_line >= note.start_line:

@@ -61,7 +61,6 @@ class ListCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Read the notes, not the index, and print a line for each."""
-        after, before = _day(args.after, "--after"), _day(args.before, "--before")
         with context.open_memory() as memory:
             refs = memory.notes()
             sources = tuple(dict.fromkeys(ref.source for ref in refs))
@@ -69,6 +68,8 @@ class ListCommand:
                 refs = tuple(ref for ref in refs if ref.source == args.source)
             found = [*map(_listed, refs)]
             settings = memory.settings
+        zone = settings.search.query.time_zone or ""
+        after, before = _day(args.after, "--after", zone), _day(args.before, "--before", zone)
         if args.tag:
             from commonplace.text.notes import folded_tag
 
@@ -135,7 +136,7 @@ def _day_of(moment: float) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(moment))
 
 
-def _day(text: str | None, option: str) -> str:
+def _day(text: str | None, option: str, zone: str) -> str:
     """The ISO date that ``text`` means: the first of its days, or for ``--before`` the last."""
     if text is None:
         return ""
@@ -143,7 +144,7 @@ def _day(text: str | None, option: str) -> str:
 
     from commonplace.text.dates import EXAMPLES, days_of, today_at
 
-    days = days_of(text, today_at(time.time()))
+    days = days_of(text, today_at(time.time(), zone))
     if days is None:
         raise UsageError(f"{option} {text!r} is no day", hint=f"days are {EXAMPLES}")
     return days[option == "--before"].isoformat()
@@ -216,14 +217,15 @@ def _print(
         return
     if not found:
         return
+    from commonplace.cli.streams import one_line
     from commonplace.cli.terminal import columns, fit, size
 
     rows = [
         (
             note.day or (_day_of(note.changed) if first_line else " " * 10),
             count(note.lines, "line") if note.lines else size(note.size),
-            _plain(note.path),
-            _plain(_words(note, first_line=first_line)),
+            one_line(note.path),
+            one_line(_words(note, first_line=first_line)),
         )
         for note in found
     ]
@@ -235,10 +237,3 @@ def _words(note: Listed, *, first_line: bool) -> str:
     if not first_line or not note.title or not note.first_line:
         return note.title or (note.first_line if first_line else "")
     return f"{note.title}: {note.first_line}"
-
-
-def _plain(text: str) -> str:
-    """``text`` on one line, without what steers a terminal."""
-    from commonplace.cli.terminal import printable
-
-    return printable(text).replace("\n", " ")

@@ -175,7 +175,8 @@ def _wrapped(
     paint: Callable[[str], str] = str,
 ) -> None:
     """``text`` behind ``head``, wrapped on a terminal; ``indent`` is the width of ``head``."""
-    from commonplace.cli.terminal import printable, wrap
+    from commonplace.cli.streams import printable
+    from commonplace.cli.terminal import wrap
 
     text = printable(text)
     if not context.pretty:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import positive_int
+from commonplace.cli.parser import UsageError, positive_int
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -46,6 +46,8 @@ class RecallCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Print the block."""
+        if args.query is not None and not args.query.strip():
+            raise UsageError("the query is empty", hint=self.examples[1])
         with context.open_memory() as memory:
             shown = memory.recall(
                 query=args.query, budget=args.budget, session_key=args.session_key

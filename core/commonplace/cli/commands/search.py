@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.cli.parser import UsageError, positive_int, positive_seconds, unit_interval
-from commonplace.model.search import messages_of
+from commonplace.cli.streams import one_line, printable
+from commonplace.model.search import MOST_RESULTS, messages_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -14,6 +15,18 @@ if TYPE_CHECKING:
     from commonplace.cli.context import Context
     from commonplace.cli.terminal import Style
     from commonplace.model.search import Explanation, Hit, SearchResult
+
+
+def result_count(text: str) -> int:
+    """An argument that is a number of results; raises ``ValueError`` if no search gives so many."""
+    number = positive_int(text)
+    if number > MOST_RESULTS:
+        raise ValueError
+    return number
+
+
+# argparse names the type in its message.
+result_count.__name__ = f"whole number from 1 to {MOST_RESULTS:,}"
 
 
 class SearchCommand:
@@ -43,8 +56,8 @@ class SearchCommand:
             "-n",
             "--max-results",
             metavar="N",
-            type=positive_int,
-            help="maximum number of results (default: query.maxResults, 6)",
+            type=result_count,
+            help="maximum number of results, up to 1,000 (default: query.maxResults, 6)",
         )
         parser.add_argument(
             "--min-score",
@@ -124,14 +137,18 @@ def show_hits(result: SearchResult, context: Context, *, explain: bool = False) 
 
 
 def plain_hits(result: SearchResult, *, explain: bool) -> str:
-    """For each hit a line ``score path:start-end`` and remarks, its snippet, and an empty line."""
+    """For each hit a line ``score path:start-end`` and remarks, its snippet, and an empty line.
+
+    The snippet is indented: no line of a note, and no name, can pass for another hit.
+    """
     parts = []
     for hit in result.hits:
-        position = f"{hit.path}:{hit.start_line}-{hit.end_line}"
+        position = f"{one_line(hit.path)}:{hit.start_line}-{hit.end_line}"
         parts.append("  ".join([f"{hit.score:.3f} {position}", *remarks_on(hit)]) + "\n")
         if explain:
             parts += [f"  {line}\n" for line in explained(hit.explain)]
-        parts.append(hit.snippet.strip("\n") + "\n\n")
+        snippet = printable(hit.snippet).strip("\n").split("\n")
+        parts += [*(f"  {line}".rstrip() + "\n" for line in snippet), "\n"]
     return "".join(parts)
 
 
@@ -199,9 +216,9 @@ def pretty_hits(
 def _pretty_hit(
     number: int, hit: Hit, style: Style, *, explain: bool, link: Callable[[str, int], str]
 ) -> Iterator[str]:
-    from commonplace.cli.terminal import fit, highlighted, printable, wrap
+    from commonplace.cli.terminal import fit, highlighted, wrap
 
-    position = style.path(printable(hit.path)) + f":{hit.start_line}-{hit.end_line}"
+    position = style.path(one_line(hit.path)) + f":{hit.start_line}-{hit.end_line}"
     position = style.link(position, link(hit.path, hit.start_line))
     trust = "" if hit.trust == "memory" else f"  [{hit.trust}]"
     remarks = "".join(f"  {style.faint(remark)}" for remark in remarks_on(hit))
@@ -209,7 +226,7 @@ def _pretty_hit(
     yield style.strong(f"{number}.") + f" {position}  {score}{trust}{remarks}"
     width = style.width - len(_INDENT)
     if hit.heading:
-        yield _INDENT + style.faint(fit(printable(" › ".join(hit.heading)), width))
+        yield _INDENT + style.faint(fit(one_line(" › ".join(hit.heading)), width))
     if explain:
         for line in explained(hit.explain):
             yield _INDENT + style.faint(fit(line, width))

@@ -28,7 +28,8 @@ class StatusCommand:
         parser.add_argument(
             "--deep",
             action="store_true",
-            help="also check the index and the files beside it, and show how to fix what is wrong",
+            help="also ask the embedding provider, check the index and the files beside it, and "
+            "show how to fix what is wrong",
         )
         parser.add_argument(
             "--index", action="store_true", help="update the index first; implies --deep"
@@ -58,20 +59,21 @@ class StatusCommand:
 
 
 def _show(status: Status, context: Context) -> None:
-    from commonplace.cli.terminal import columns, printable
+    from commonplace.cli.streams import one_line
+    from commonplace.cli.terminal import columns
 
     style = context.style
     context.line(style.strong(f"Memory of {status.agent}"))
     facts = list(_facts(status))
-    for line in columns([(f"  {label}", printable(value)) for label, value in facts]):
+    for line in columns([(f"  {label}", one_line(value)) for label, value in facts]):
         context.line(line)
     shown = "\n".join(value for _, value in facts)
     for notice in status.notices:
         # The reason of a failure is shown with its part, with its hint or without.
         if notice not in shown and notice.rpartition(" (")[0] not in shown.splitlines():
-            context.line(f"  {style.warning('note:')} {printable(notice)}")
+            context.line(f"  {style.warning('note:')} {one_line(notice)}")
     for problem in status.problems:
-        context.line(f"  {style.bad('problem:')} {printable(problem)}")
+        context.line(f"  {style.bad('problem:')} {one_line(problem)}")
     if status.findings:
         context.line("  " + style.strong("Checks"))
         _show_findings(status.findings, context)
@@ -79,14 +81,15 @@ def _show(status: Status, context: Context) -> None:
 
 def _show_findings(findings: Sequence[Finding], context: Context) -> None:
     """A line for each finding, and one below it with its fix."""
-    from commonplace.cli.terminal import pad, printable
+    from commonplace.cli.streams import one_line
+    from commonplace.cli.terminal import pad
 
     width = max(len(finding.name) for finding in findings)
     for finding in findings:
         state = context.style.state(finding.state)(pad(finding.state, 7))
-        context.line(f"  {state}  {finding.name:<{width}}  {printable(finding.text)}")
+        context.line(f"  {state}  {finding.name:<{width}}  {one_line(finding.text)}")
         if finding.fix is not None:
-            context.line(" " * (width + 13) + printable(finding.fix.hint))
+            context.line(" " * (width + 13) + one_line(finding.fix.hint))
 
 
 def _all_facts(status: Status) -> Iterator[tuple[str, str]]:

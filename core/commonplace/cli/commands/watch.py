@@ -234,11 +234,11 @@ class SyncPrinter:
         self._context.note(words + (f": {state.reason}" if state.reason else ""))
 
     def _line(self, event: SyncEvent, words: str) -> None:
-        from commonplace.cli.terminal import printable
+        from commonplace.cli.streams import one_line
 
         moment = time.strftime("%H:%M:%S", time.localtime(event.at))
         files = _leaves(event.paths)
-        paths = [printable(self._shown(path)) for path in files[:_PATHS]]
+        paths = [one_line(self._shown(path)) for path in files[:_PATHS]]
         if len(files) > _PATHS:
             paths.append(f"{len(files) - _PATHS} more")
         where = ", ".join(paths) or f"({', '.join(event.reasons)})"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import httpx
 
+from commonplace.embedding.http.answers import AnswerError, Asked, loads
 from commonplace.embedding.http.errors import message_of
 from commonplace.embedding.http.provider import vectors_of
 from commonplace.errors import ProviderError
@@ -257,6 +258,7 @@ def _count(value: Any) -> int:
 
 
 _HOPS = 5
+_ONE_TEXT = Asked(1)
 _FRAME = 400  # bytes, more than any vendor's line has besides its text
 _BREAKS = re.compile("[\x85\u2028\u2029]")  # JSON lets them stand, and some readers split at them
 
@@ -281,10 +283,10 @@ def downloaded(client: RemoteClient, url: httpx.URL, *, deadline: Deadline) -> I
     with TemporaryFile() as file:  # vectors alone are in it, and it has no name
         _fetch(client, url, file, deadline)
         file.seek(0)
-        for line in file:
+        while line := file.readline(_ONE_TEXT.bytes):  # of a longer one, parts that are no JSON
             try:
-                held = json.loads(line)
-            except (ValueError, RecursionError):
+                held = loads(bytearray(line), _ONE_TEXT)
+            except (ValueError, AnswerError):
                 continue
             if isinstance(held, dict):
                 yield held

@@ -8,6 +8,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import httpx
 from attrs import frozen
 
+from commonplace.embedding.http.answers import (
+    AnswerError,
+    Asked,
+    TimedReads,
+    host_of,
+    loads,
+    no_json,
+    read_answer,
+    words_of,
+)
 from commonplace.embedding.http.errors import (
     ErrorInfo,
     hide_queries,
@@ -32,7 +42,7 @@ _CONNECT_SECONDS = 5.0
 _GRACE = 0.05  # seconds, for the call's own time-outs, which tidy up
 _LONGEST_WAIT = 3600.0
 _WORDS = 300
-_LONGEST_BODY = 256 * 1024 * 1024
+_NOTHING_ASKED = Asked()
 _WITHHELD = "no key was sent"
 _OF_A_KEY = ("auth", "quota", "rate_limit")
 _MAY_BE_SHOWN = 7  # characters: shorter words in headers are no credentials
@@ -76,6 +86,7 @@ class RemoteClient:
         self._base = httpx.URL("")
         self._transport = transport
         self._worker = Worker(provider)
+        self._reads = TimedReads()
         hide_queries()
         base = self._parsed(base_url)
         given = dict(headers or {})
@@ -84,6 +95,8 @@ class RemoteClient:
         if base.userinfo and "authorization" not in own:
             merged = {n: v for n, v in merged.items() if n.lower() != "authorization"}
             merged["Authorization"] = _basic(base)
+        if "accept-encoding" not in own:
+            merged["Accept-Encoding"] = "gzip, deflate"
         merged.update(given)
         # Any header of the user may hold a credential; only words too short for one may be shown.
         words = [word for value in given.values() for word in (value, *value.split())]
@@ -117,9 +130,11 @@ class RemoteClient:
         joined = self._base.path.rstrip("/") + "/" + path.lstrip("/")
         return self._base.copy_with(path=joined)
 
-    def post(self, path: str, body: object, *, deadline: Deadline) -> Answer:
-        """POST ``body`` as JSON."""
-        return self.request("POST", self.url(path), deadline=deadline, json_body=body)
+    def post(
+        self, path: str, body: object, *, deadline: Deadline, asked: Asked = _NOTHING_ASKED
+    ) -> Answer:
+        """POST ``body`` as JSON; ``asked`` says how long the answer may be."""
+        return self.request("POST", self.url(path), deadline=deadline, asked=asked, json_body=body)
 
     def request(
         self,
@@ -127,22 +142,27 @@ class RemoteClient:
         url: httpx.URL | str,
         *,
         deadline: Deadline,
+        asked: Asked = _NOTHING_ASKED,
         json_body: object = None,
         **options: Any,
     ) -> Answer:
         """One request; ``options`` go to httpx (``content``, ``files``, ``headers`` ...).
 
-        Raises :class:`~commonplace.errors.ProviderError` for everything that is not a 2xx with
-        JSON in time.
+        Lists of many numbers come as arrays. Raises :class:`~commonplace.errors.ProviderError` for
+        everything that is not a 2xx with JSON in time, and for more than was ``asked`` for.
         """
         status, headers, raw = self.fetch(
-            method, url, deadline=deadline, json_body=json_body, **options
+            method, url, deadline=deadline, asked=asked, json_body=json_body, **options
         )
+        start = bytes(raw[:100])
         try:
-            return Answer(json.loads(raw) if raw.strip() else None, headers)
-        except (ValueError, RecursionError):
-            pass  # the decoder's error holds the whole answer: ours must not have it as context
-        raise self.error("protocol", _no_json(raw, headers), status, headers, url=url)
+            return Answer(loads(raw, asked) if raw.strip() else None, headers)
+        except AnswerError as error:
+            words = str(error)
+        except ValueError:
+            # The decoder's error holds the whole answer: ours must not have it as context.
+            words = no_json(start, headers)
+        raise self.error("protocol", words, status, headers, url=url)
 
     def fetch(
         self,
@@ -150,14 +170,15 @@ class RemoteClient:
         url: httpx.URL | str,
         *,
         deadline: Deadline,
+        asked: Asked = _NOTHING_ASKED,
         json_body: object = None,
         into: BinaryIO | None = None,
         **options: Any,
-    ) -> tuple[int, Mapping[str, str], bytes]:
+    ) -> tuple[int, Mapping[str, str], bytearray]:
         """As :meth:`request`, with the body as bytes: (status, headers, body).
 
-        With ``into`` the body of a success goes there, however long it is, and a redirect is an
-        answer like another, for the caller to follow.
+        With ``into`` the body of a success goes there, up to 4 GiB, and a redirect is an answer
+        like another, for the caller to follow.
         """
         if deadline.expired:
             raise self.error("timeout", "no time was left for the request", url=url)
@@ -168,30 +189,49 @@ class RemoteClient:
                     "content-type": "application/json",
                     **options.get("headers", {}),
                 }
-        remaining = min(deadline.remaining(), _LONGEST_WAIT)
-        options["timeout"] = httpx.Timeout(remaining, connect=min(_CONNECT_SECONDS, remaining))
-
-        def exchange() -> tuple[httpx.Response, bytes]:
-            with self._client.stream(method, url, **options) as response:
-                sink = into if response.is_success else None
-                return response, self._read(response, deadline, sink)
-
-        # A look-up of a name has no time limit at all, and that of a read starts again with each
-        # byte: only a wait from outside can keep a deadline.
-        patience = deadline.sooner(_LONGEST_WAIT).at_least(remaining + _GRACE)
         try:
-            response, raw = self._worker.run(exchange, patience)
+            response, raw = self._exchanged(method, url, deadline, asked, into, options)
         except (httpx.TimeoutException, DeadlineExceededError):
             raise self.error("timeout", "no answer came in time", url=url) from None
         except (httpx.UnsupportedProtocol, httpx.InvalidURL, UnicodeError) as error:
             # A UnicodeError is what looking up an overlong name ends in.
             raise self.error("not_found", str(error), url=url) from None
         except httpx.HTTPError as error:
-            raise self.error("unavailable", _words_of(error), url=url) from None
+            raise self.error("unavailable", words_of(error), url=url) from None
+        except AnswerError as error:
+            raise self.error("protocol", str(error), url=url) from None
         headers = {name.lower(): value for name, value in response.headers.items()}
         if response.is_success or (into is not None and response.has_redirect_location):
             return response.status_code, headers, raw
         raise self._refused(response.status_code, headers, raw, url)
+
+    def _exchanged(
+        self,
+        method: str,
+        url: httpx.URL | str,
+        deadline: Deadline,
+        asked: Asked,
+        into: BinaryIO | None,
+        options: dict[str, Any],
+    ) -> tuple[httpx.Response, bytearray]:
+        remaining = min(deadline.remaining(), _LONGEST_WAIT)
+        options["timeout"] = httpx.Timeout(remaining, connect=min(_CONNECT_SECONDS, remaining))
+        options["extensions"] = {"trace": self._reads.trace}
+
+        def check() -> None:
+            if deadline.expired:
+                raise self.error("timeout", "the answer was not complete in time", url=url)
+
+        def exchange() -> tuple[httpx.Response, bytearray]:
+            with (
+                self._reads.until(deadline, check),
+                self._client.stream(method, url, **options) as response,
+            ):
+                return response, read_answer(response, asked, into, check)
+
+        # A look-up of a name has no time limit at all: only a wait from outside keeps a deadline.
+        patience = deadline.sooner(_LONGEST_WAIT).at_least(remaining + _GRACE)
+        return self._worker.run(exchange, patience)
 
     def bare(self, url: str) -> RemoteClient:
         """A client for the host of ``url``, without any credential of this one; close it."""
@@ -292,31 +332,13 @@ class RemoteClient:
             url=url,
         )
 
-    def _read(self, response: httpx.Response, deadline: Deadline, into: BinaryIO | None) -> bytes:
-        # A read time-out starts again with each byte: a slow drip must meet the deadline itself.
-        parts: list[bytes] = []
-        size = 0
-        for part in response.iter_bytes():
-            if into is not None:
-                into.write(part)
-            else:
-                parts.append(part)
-                size += len(part)
-            if deadline.expired:
-                words = "the answer was not complete in time"
-                raise self.error("timeout", words, url=response.url)
-            if size > _LONGEST_BODY:
-                words = "the answer is longer than any answer may be"
-                raise self.error("protocol", words, url=response.url)
-        return b"".join(parts)
-
     def _refused(
-        self, status: int, headers: Mapping[str, str], raw: bytes, url: httpx.URL | str
+        self, status: int, headers: Mapping[str, str], raw: bytearray, url: httpx.URL | str
     ) -> ProviderError:
         if 300 <= status < 400:
             return self.error(
                 "protocol",
-                f"it redirects to {_host_of(headers.get('location', ''))}, which is not followed",
+                f"it redirects to {host_of(headers.get('location', ''))}, which is not followed",
                 status,
                 headers,
                 hint="set remote.baseUrl to where the server itself is",
@@ -371,27 +393,3 @@ def _past_proxies(base: httpx.URL) -> dict[str, httpx.BaseTransport | None]:
     if host == "localhost" or host.startswith("127.") or host == "::1":
         return {f"all://{f'[{host}]' if ':' in host else host}": None}
     return {}
-
-
-def _host_of(location: str) -> str:
-    try:
-        return httpx.URL(location).host or "another address"
-    except httpx.InvalidURL:
-        return "another address"
-
-
-def _no_json(raw: bytes, headers: Mapping[str, str]) -> str:
-    if raw.lstrip()[:1] == b"<" or "html" in headers.get("content-type", ""):
-        return "it answered with a web page instead of JSON: is the base URL complete (/v1)?"
-    return "it answered with broken JSON"
-
-
-def _words_of(error: httpx.HTTPError) -> str:
-    words = str(error) or type(error).__name__
-    if isinstance(error, httpx.ProxyError):
-        return f"the proxy failed: {words}"
-    if "certificate" in words.lower() or "ssl" in words.lower():
-        return f"no secure connection: {words}"
-    if isinstance(error, httpx.ConnectError):
-        return f"no connection: {words}"
-    return f"the connection broke: {words}"

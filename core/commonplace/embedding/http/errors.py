@@ -118,6 +118,7 @@ def _number(text: str | None) -> float | None:
     return max(0.0, value)
 
 
+# Beside what every redaction masks: parts of keys, as vendors' errors quote them.
 _KEY_LIKE = re.compile(
     r"""(?ix)
     \b(?: sk | pa | al | hf | gsk | rk )[-_][A-Za-z0-9_\-*]{6,}   # vendors' own prefixes
@@ -135,7 +136,9 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     """``text`` with every one of ``secrets``, and whatever looks like a key, made unreadable."""
     for secret in sorted((s for s in secrets if len(s) >= _SHORTEST), key=len, reverse=True):
         text = text.replace(secret, "***")
-    return _KEY_LIKE.sub("***", text)
+    from commonplace.text.redaction import redact  # its patterns are many, and errors are few
+
+    return redact(_KEY_LIKE.sub("***", text))
 
 
 def describe(error: CommonplaceError) -> str:

@@ -8,6 +8,7 @@ from binascii import a2b_base64
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from commonplace.embedding.vectors import MOST_DIMS, has_truths
 from commonplace.errors import ProviderError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from commonplace.resilience.deadline import Deadline
 
 
+_LONGEST_BASE64 = -(-4 * MOST_DIMS // 3) * 4
 _PORTS = {"http": "80", "https": "443"}
 _THIS_MACHINE = ("localhost", "::1", "0.0.0.0")  # noqa: S104 - compared with, not bound to
 
@@ -195,9 +197,12 @@ class HttpProvider:
         self, texts: Sequence[str], *, purpose: Purpose, deadline: Deadline
     ) -> Sequence[Sequence[float]]:
         """One vector a text. Raises :class:`~commonplace.errors.ProviderError`."""
+        from commonplace.embedding.http.answers import Asked
+
         client = self.client()
         path, body = self.request(texts, purpose)
-        answer = client.post(path, body, deadline=deadline)
+        asked = Asked(len(texts), self.dims)
+        answer = client.post(path, body, deadline=deadline, asked=asked)
         self.check(client, answer)
         try:
             vectors = self.read(answer.body, len(texts), purpose)
@@ -306,6 +311,10 @@ def numbers_of(embedding: Any) -> Sequence[float]:
     """
     if isinstance(embedding, str):
         return _unpacked(embedding)
+    if not isinstance(embedding, list | array) or has_truths(embedding):
+        raise ValueError("a vector is missing, or not a list of numbers")
+    if len(embedding) > MOST_DIMS:
+        raise ValueError(f"a vector has {len(embedding):,} dimensions, more than {MOST_DIMS:,}")
     try:
         return array("d", embedding)
     except (TypeError, OverflowError):
@@ -314,6 +323,8 @@ def numbers_of(embedding: Any) -> Sequence[float]:
 
 def _unpacked(text: str) -> Sequence[float]:
     vector = array("f")
+    if len(text) > _LONGEST_BASE64:
+        raise ValueError(f"a vector has more than {MOST_DIMS:,} dimensions")
     try:
         vector.frombytes(a2b_base64(text, strict_mode=True))
     except ValueError:  # binascii.Error is one

@@ -14,6 +14,7 @@ from commonplace.resilience.deadline import Deadline
 from commonplace.testing import live_build, make_put, publish
 from commonplace.testing.base import EVERYWHERE, WAIT, attach, make_vector, nearest
 from commonplace_sqlite.plugin import SqliteSettings, VectorSettings, make_store
+from commonplace_sqlite.schema import checked_vfs
 from commonplace_sqlite.vectors import codes, searching
 from commonplace_sqlite.vectors.searching import Extension, installed
 
@@ -208,7 +209,7 @@ def test_every_plan_keeps_its_deadline(filled: SqliteStore, exact_plans: Plans, 
 
 def test_a_deep_check_finds_what_is_derived_wrongly(filled: SqliteStore, path: str) -> None:
     assert filled.health(deep=True).problems == ()
-    connection = apsw.Connection(path)
+    connection = apsw.Connection(path, vfs=checked_vfs(""))
     connection.execute("DELETE FROM code_1")
     connection.execute("UPDATE slab_1 SET document = 99, count = 7")
     connection.close()

@@ -9,6 +9,7 @@ import apsw
 from commonplace.model.chunks import DeleteDocument
 from commonplace.testing import live_build, make_put, publish, write
 from commonplace.testing.base import WAIT, attach, make_vector, nearest
+from commonplace_sqlite.schema import checked_vfs
 
 if TYPE_CHECKING:
     from commonplace.model.chunks import PutDocument
@@ -18,7 +19,9 @@ DIMS = 400
 
 
 def asked(path: str, sql: str) -> list[tuple[apsw.SQLiteValue, ...]]:
-    with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+    with closing(
+        apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY, vfs=checked_vfs(""))
+    ) as connection:
         return connection.execute(sql).fetchall()
 
 

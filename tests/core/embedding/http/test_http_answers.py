@@ -68,3 +68,11 @@ def test_without_indices_the_order_is_the_answer_s() -> None:
 def test_anything_else_is_refused(body: Any) -> None:
     with pytest.raises(ValueError, match=r"^(the answer|\d vectors|the vectors|a vector)"):
         vectors_of(body, 2)
+
+
+@pytest.mark.parametrize(
+    "embedding", [[True, False], [0.5, True], [0.5] * 65_537, packed([0.5] * 65_537), {"0": 1}]
+)
+def test_what_is_no_vector_of_a_sane_length_is_refused(embedding: Any) -> None:
+    with pytest.raises(ValueError, match="vector"):
+        numbers_of(embedding)

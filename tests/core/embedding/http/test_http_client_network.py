@@ -143,10 +143,18 @@ def test_what_never_ends_is_left_behind() -> None:
 
 @contextmanager
 def listening(
-    answer: bytes, context: ssl.SSLContext | None = None
+    answer: bytes,
+    context: ssl.SSLContext | None = None,
+    *,
+    then: bytes = b"",
+    ended: threading.Event | None = None,
 ) -> Iterator[tuple[int, list[bytes]]]:
-    """A server that says the same to everybody: its port, and the first bytes of each caller."""
+    """A server that says the same to everybody: its port, and the first bytes of each caller.
+
+    It goes on saying ``then`` until the caller has gone, which sets ``ended``.
+    """
     heard: list[bytes] = []
+    done = threading.Event()
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:
@@ -162,12 +170,17 @@ def listening(
                     )
                     heard.append(spoken.recv(65536))
                     spoken.sendall(answer)
+                    while then:
+                        spoken.sendall(then)
+                        done.wait(0.005)
                     # Closing with something unread would reset the connection under the answer.
                     spoken.settimeout(2)
                     while spoken.recv(65536):
                         pass
                     spoken.close()
                 except OSError:
+                    if ended is not None:
+                        ended.set()
                     continue
 
     thread = threading.Thread(target=serve, daemon=True)
@@ -175,6 +188,7 @@ def listening(
     try:
         yield listener.getsockname()[1], heard
     finally:
+        done.set()
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
         thread.join(5)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from commonplace_sessions.redaction import redact
+from commonplace.text.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,14 +20,14 @@ SPACES = st.sampled_from([" ", "  ", "\n", "\t", " \n ", "\r\n", "\u00a0"])
 @pytest.mark.parametrize(
     ("text", "redacted"),
     [
-        ("OPENAI_API_KEY=sk-abcdefghijklmnop1234", "OPENAI_API_KEY=sk-abc…1234"),
+        ("OPENAI_API_KEY=sk-abcdefghijklmnop1234", "OPENAI_API_KEY=sk-a…"),
         ("export DB_PASSWORD=hunter2; ls", "export DB_PASSWORD=*** ls"),
         ("MY_TOKEN: 123", "MY_TOKEN: ***"),
         ("password=correct", "password=***"),
         ('SECRET="two words" and on', 'SECRET="***" and on'),
         ("secret: 'it is \"here\"' on", "secret: '***' on"),
         ('{"apiKey": "abc", "name": "x"}', '{"apiKey": "***", "name": "x"}'),
-        ('{"accessToken":"abcdefghijklmnopqr"}', '{"accessToken":"abcdef…opqr"}'),
+        ('{"accessToken":"abcdefghijklmnopqr"}', '{"accessToken":"abcd…"}'),
         ('"refreshToken" : "a\\"b"', '"refreshToken" : "***"'),
         (r"{\"token\": \"abc\", \"on\": 1}", r"{\"token\": \"***\", \"on\": 1}"),
         ("{'client_secret': 'abc'}", "{'client_secret': '***'}"),
@@ -37,23 +37,23 @@ SPACES = st.sampled_from([" ", "  ", "\n", "\t", " \n ", "\r\n", "\u00a0"])
         ("run --access-token abc", "run --access-token ***"),
         ("Authorization: Bearer abc", "Authorization: Bearer ***"),
         ('-H "authorization: Basic am9lOmh1bnRlcjI=" x', '-H "authorization: Basic ***" x'),
-        ("bearer abcdefghijklmnopqr!", "bearer abcdef…opqr!"),
+        ("bearer abcdefghijklmnopqr!", "bearer abcd…!"),
         ("https://joe:hunter2@example.org/a", "https://joe:***@example.org/a"),
-        ("ghp_abcdefghijklmnopqrst", "ghp_ab…qrst"),
-        ("github_pat_abcdefghijklmnopqrst", "github…qrst"),
-        ("xoxb-1234567890-abc", "xoxb-1…-abc"),
+        ("ghp_abcdefghijklmnopqrst", "ghp_…"),
+        ("github_pat_abcdefghijklmnopqrst", "gith…"),
+        ("xoxb-1234567890-abc", "xoxb…"),
         ("gsk_abcdefghij", "***"),
-        ("AIzaabcdefghijklmnopqrstuvw", "AIzaab…tuvw"),
+        ("AIzaabcdefghijklmnopqrstuvw", "AIza…"),
         ("npm_abcdefghij", "***"),
         ("pplx-abcdefghij", "***"),
         ("xapp-1-abcdefgh", "***"),
-        ("AKIAABCDEFGHIJKLMNOP", "AKIAAB…MNOP"),
-        ("eyJhbGciOiJIUzI1.eyJzdWIiOiIx.abc-_", "eyJhbG…bc-_"),
-        ("bot123456789:AAabcdefghijklmnopqrst", "bot123456…qrst"),
+        ("AKIAABCDEFGHIJKLMNOP", "AKIA…"),
+        ("eyJhbGciOiJIUzI1.eyJzdWIiOiIx.abc-_", "eyJh…"),
+        ("bot123456789:AAabcdefghijklmnopqrst", "bot1234…"),
         ("口令是sk-abcdefgh，请保密", "口令是***，请保密"),
         ("a sk-12345678 b sk-abcdefgh", "a *** b ***"),
         ("KEY=one TOKEN=two", "KEY=*** TOKEN=***"),
-        ("the key: 4711, key=abcdefghijklmnopqrs", "the key: *** key=abcdef…pqrs"),
+        ("the key: 47a11, key=abcdefghijklmnopqrs", "the key: *** key=abcd…"),
     ],
 )
 def test_secrets_are_masked(text: str, redacted: str) -> None:
@@ -110,19 +110,21 @@ def values(alphabet: str, least: int, most: int = 60) -> st.SearchStrategy[str]:
 
 
 _IN_VALUE = WORD + "-_.+/=!#%&*@$^~?"
+# Nothing of code or prose: see test_secret_kinds.py for what is left as it is.
+SECRETS = values(_IN_VALUE, 3).map("9z{}x".format)
 NAMED = st.tuples(
     st.sampled_from(
-        ["{n}_KEY{w}={w}{v}", "{n}Token{w}:{w}{v}", '"{n}Secret"{w}:{w}"{v}"', "{n}passwd='{v}'"]
+        ["{n}_KEY{w}={w}{v}", "my{n}Token{w}:{w}{v}", '"{n}Secret"{w}:{w}"{v}"', "{n}passwd='{v}'"]
     ),
-    values(_IN_VALUE, 4),
+    SECRETS,
 )
 OPTIONS = st.tuples(
     st.sampled_from(["--api-key{w}{v}", "--token{w}'{v}'", '--password{w}"{v}"']),
-    values(WORD + "_./+", 4),
+    values(WORD + "_./+", 3).map("9z{}x".format),
 )
 HEADERS = st.tuples(
     st.sampled_from(["Authorization:{w}Bearer{w}{v}", "authorization={w}{v}", "Bearer{w}{v}"]),
-    values(WORD + "._-+=", 18),
+    values(WORD + "._-+=", 15).map("9z{}x".format),
 )
 PREFIXED = st.tuples(
     st.just("{v}"),
@@ -216,12 +218,11 @@ UNITS = [
 STARTS = ["key:", 'key="', "--token ", "bearer ", "-----BEGIN "]
 
 
-@pytest.mark.parametrize(
-    "start", ["", *(pytest.param(start, marks=pytest.mark.slow) for start in STARTS)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("start", ["", *STARTS])
 def test_time_is_linear(start: str) -> None:
     for unit in UNITS:
-        few, many = (start + unit * (count // len(unit)) for count in (15_000, 60_000))
+        few, many = (start + unit * (count // len(unit)) for count in (3_000, 12_000))
         # Four times the text; a quadratic search would take sixteen times as long. A little is
         # added for the grain of the clock, and a busy machine may spoil one try, but not three.
         assert any(seconds(many) < 10 * seconds(few) + 0.004 for _ in range(3)), unit

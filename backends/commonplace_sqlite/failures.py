@@ -1,0 +1,99 @@
+"""What SQLite's errors, and the system's, mean for an index, and what to raise in their place."""
+
+from __future__ import annotations
+
+import errno
+import os
+import zlib
+
+import apsw
+
+from commonplace.plugin import (
+    DeadlineExceededError,
+    IndexBusyError,
+    IndexCorruptError,
+    IndexReadOnlyError,
+    IndexUnavailableError,
+)
+
+DAMAGE = (apsw.CorruptError, apsw.NotADBError)
+"""What SQLite raises for a damaged file."""
+
+UNREADABLE = (zlib.error, UnicodeDecodeError)
+"""What is raised for a row that is not as it was written."""
+
+_UNWRITABLE = (apsw.ReadOnlyError, apsw.PermissionsError)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+_WORDS: tuple[
+    tuple[
+        tuple[type[Exception], ...], type[IndexUnavailableError | DeadlineExceededError], str, str
+    ],
+    ...,
+] = (
+    ((apsw.InterruptError,), DeadlineExceededError, "took longer than its deadline", ""),
+    (
+        (apsw.BusyError, apsw.LockedError),
+        IndexBusyError,
+        "is locked by another process",
+        "try again in a moment",
+    ),
+    (
+        DAMAGE,
+        IndexCorruptError,
+        "is damaged: {}",
+        "run `commonplace index`: the damaged file is set aside and the index rebuilt",
+    ),
+    (
+        _UNWRITABLE,
+        IndexReadOnlyError,
+        "cannot be written: {}",
+        "make the file and its folder writable",
+    ),
+    ((apsw.ConnectionClosedError,), IndexUnavailableError, "is closed", "open it again"),
+    (
+        (apsw.FullError,),
+        IndexUnavailableError,
+        "cannot be written: the disk is full",
+        "free some space and try again",
+    ),
+    (
+        (Exception,),
+        IndexUnavailableError,
+        "cannot be used: {}",
+        "check the disk and the rights to the file",
+    ),
+)
+
+
+def translate(
+    error: apsw.Error | OSError | zlib.error | UnicodeDecodeError, path: str
+) -> IndexUnavailableError | DeadlineExceededError:
+    """What to raise for ``error``, which SQLite or the system raised for the index at ``path``."""
+    if isinstance(error, OSError) and error.errno in _FULL:
+        error = apsw.FullError()
+    if isinstance(error, UNREADABLE):
+        error = apsw.CorruptError(f"a row cannot be read ({error})")
+    kind, words, hint = next(entry[1:] for entry in _WORDS if isinstance(error, entry[0]))
+    return kind(f"the index {path} {words.format(reason_of(error))}", hint=hint)
+
+
+def closed(path: str) -> IndexUnavailableError:
+    """What to raise for a store that is closed."""
+    return IndexUnavailableError(f"the index {path} is closed", hint="open it again")
+
+
+def is_forbidden(error: apsw.Error | OSError, path: str) -> bool:
+    """Whether ``error`` says that this process may not write ``path``."""
+    if isinstance(error, OSError):
+        return error.errno in _FORBIDDEN
+    if isinstance(error, apsw.CantOpenError):
+        # SQLite gives no reason; it may also have run out of file descriptors.
+        return not all(os.access(one, os.W_OK) for one in (path, os.path.dirname(path)))
+    return isinstance(error, _UNWRITABLE)
+
+
+def reason_of(error: apsw.Error | OSError) -> str:
+    """The reason alone, in words."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)

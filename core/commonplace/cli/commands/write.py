@@ -1,0 +1,274 @@
+"""``commonplace remember``, ``correct``, ``forget``, ``undo`` and ``journal``: changing notes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from commonplace.cli.parser import UsageError, positive_int, unit_interval
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
+
+    from commonplace.cli.context import Context
+    from commonplace.model.receipts import Lines, Receipt
+    from commonplace.writing.writer import Writer
+
+_CITATION = "lines of a note as search results have them: path#L3, path#L3-L9, path:3-9"
+_WAS = "the text of these lines when you read them: they are found by it if they have moved"
+
+
+def receipt_json(receipt: Receipt) -> dict[str, Any]:
+    """A receipt, as docs/json.md describes it."""
+    return {
+        "id": receipt.id,
+        "action": receipt.action,
+        "path": receipt.path,
+        "citation": receipt.citation,
+        "before": _lines_json(receipt.before),
+        "after": _lines_json(receipt.after),
+        "who": receipt.who,
+        "origin": receipt.origin,
+        "at": receipt.when,
+        "why": receipt.why,
+        "notes": receipt.notes,
+        "undoes": receipt.undoes,
+        "created": receipt.created,
+        "deleted": receipt.deleted,
+    }
+
+
+def _lines_json(lines: Lines) -> dict[str, Any]:
+    return {"startLine": lines.start, "endLine": lines.end, "text": lines.text}
+
+
+def _change(context: Context, change: Callable[[Writer], Receipt], command: str) -> int:
+    """Make one change and print its receipt."""
+    with context.open_memory() as memory:
+        receipt = change(memory.writer(who=f"commonplace {command}"))
+        settings = memory.settings
+    if context.json:
+        where = {"agent": settings.agent, "workspace": settings.workspace}
+        context.emit({**where, **receipt_json(receipt)})
+        return 0
+    from commonplace.cli.streams import one_line
+
+    style = context.style
+    context.line(style.path(one_line(receipt.citation)))
+    for sign, lines, colour in (("-", receipt.before, style.bad), ("+", receipt.after, style.good)):
+        for line in lines.text.splitlines():
+            context.line(colour(f"{sign} {one_line(line)}".rstrip()))
+    for note in receipt.notes:
+        context.note(one_line(note))
+    if receipt.id:
+        context.note(f"to take it back: commonplace undo {receipt.id}")
+    else:
+        context.note("nothing had to be changed")
+    return 0
+
+
+def _text(given: str) -> str:
+    """The text of an argument; ``-`` is what standard input has."""
+    if given != "-":
+        return given
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise UsageError("standard input is no UTF-8", hint="pipe plain text") from error
+
+
+class RememberCommand:
+    """Adds a text to today's log or to the curated memory."""
+
+    name = "remember"
+    summary = "Write something down: in today's log, or in MEMORY.md"
+    examples = (
+        'commonplace remember "Staging listens on port 8080 since today"',
+        'commonplace remember --entry --heading Preferences "Mia drinks no coffee"',
+        "commonplace remember - < decision.txt",
+    )
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add the arguments."""
+        parser.add_argument("text", metavar="TEXT", help="what to remember; - reads it from input")
+        parser.add_argument(
+            "--entry",
+            action="store_true",
+            help="keep it in MEMORY.md instead of memory/<today>.md",
+        )
+        parser.add_argument(
+            "--heading", metavar="H", help="section of the note that it is added to"
+        )
+        parser.add_argument(
+            "--importance", metavar="N", type=unit_interval, help="0 to 1, noted beside it"
+        )
+        parser.add_argument(
+            "--source",
+            metavar="CITATION",
+            help="where it was read: it is trusted no more than that",
+        )
+        parser.add_argument("--why", metavar="REASON", default="", help="kept in the journal")
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Add the text and print its receipt."""
+        text = _text(args.text)
+
+        def change(writer: Writer) -> Receipt:
+            return writer.remember(
+                text,
+                kind="entry" if args.entry else "log",
+                heading=args.heading,
+                importance=args.importance,
+                source=args.source,
+                why=args.why,
+            )
+
+        return _change(context, change, self.name)
+
+
+class CorrectCommand:
+    """Replaces cited lines, or marks them as superseded."""
+
+    name = "correct"
+    summary = "Replace lines of a note"
+    examples = (
+        'commonplace correct MEMORY.md#L3 "Mia drinks tea"',
+        'commonplace correct MEMORY.md#L3 --supersede "Mia drinks tea"',
+        'commonplace correct MEMORY.md#L3 --was "Mia drinks no coffee" "Mia drinks tea"',
+    )
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add the arguments."""
+        parser.add_argument("citation", metavar="CITATION", help=_CITATION)
+        parser.add_argument("text", metavar="TEXT", help="the new text; - reads it from input")
+        parser.add_argument(
+            "--supersede",
+            action="store_true",
+            help="keep the old lines, marked with the day and what supersedes them",
+        )
+        parser.add_argument("--was", metavar="TEXT", help=_WAS)
+        parser.add_argument("--why", metavar="REASON", default="", help="kept in the journal")
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Replace the lines and print the receipt."""
+        text = _text(args.text)
+
+        def change(writer: Writer) -> Receipt:
+            call = writer.supersede if args.supersede else writer.correct
+            return call(args.citation, text, was=args.was, why=args.why)
+
+        return _change(context, change, self.name)
+
+
+class ForgetCommand:
+    """Deletes cited lines."""
+
+    name = "forget"
+    summary = "Delete lines of a note"
+    examples = (
+        "commonplace forget memory/2026-10-07.md#L5",
+        'commonplace forget MEMORY.md#L3-L4 --why "it was never true"',
+    )
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add the arguments."""
+        parser.add_argument("citation", metavar="CITATION", help=_CITATION)
+        parser.add_argument("--was", metavar="TEXT", help=_WAS)
+        parser.add_argument("--why", metavar="REASON", default="", help="kept in the journal")
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Delete the lines and print the receipt."""
+
+        def change(writer: Writer) -> Receipt:
+            return writer.forget(args.citation, was=args.was, why=args.why)
+
+        return _change(context, change, self.name)
+
+
+class UndoCommand:
+    """Takes a change back."""
+
+    name = "undo"
+    summary = "Take back a change of a note"
+    examples = ("commonplace undo", "commonplace undo 3f9a1c", "commonplace undo last --json")
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add the arguments."""
+        parser.add_argument(
+            "id",
+            metavar="ID",
+            nargs="?",
+            default="last",
+            help="id of the change, or its beginning (default: the last change)",
+        )
+        parser.add_argument("--why", metavar="REASON", default="", help="kept in the journal")
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Undo the change and print the receipt of that."""
+        return _change(context, lambda writer: writer.undo(args.id, why=args.why), self.name)
+
+
+class JournalCommand:
+    """Lists changes."""
+
+    name = "journal"
+    summary = "List the changes of notes, the newest first"
+    examples = (
+        "commonplace journal",
+        "commonplace journal MEMORY.md",
+        "commonplace journal --limit 100 --json",
+    )
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add the arguments."""
+        parser.add_argument(
+            "path", metavar="PATH", nargs="?", help="the changes of this note alone"
+        )
+        parser.add_argument(
+            "-n",
+            "--limit",
+            metavar="N",
+            type=positive_int,
+            default=20,
+            help="how many at most (default: 20)",
+        )
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Print the receipts."""
+        with context.open_memory() as memory:
+            found = memory.writer(who="commonplace journal").journal(
+                path=args.path, limit=args.limit
+            )
+            settings = memory.settings
+        if context.json:
+            where = {"agent": settings.agent, "workspace": settings.workspace}
+            context.emit({**where, "changes": [receipt_json(one) for one in found]})
+            return 0
+        from commonplace.cli.streams import one_line
+        from commonplace.cli.terminal import columns, fit
+
+        rows = [
+            (
+                one.id,
+                time.strftime("%Y-%m-%d %H:%M", time.localtime(one.when)),
+                one.origin,
+                one.action,
+                one_line(one.citation),
+                one_line(" ".join((one.after.text or one.before.text).split())),
+            )
+            for one in found
+        ]
+        for row in columns(rows):
+            context.line(fit(row, context.style.width) if context.pretty else row)
+        if not found:
+            context.note("no change of a note is recorded yet")
+        return 0
+
+
+create_remember = RememberCommand
+create_correct = CorrectCommand
+create_forget = ForgetCommand
+create_undo = UndoCommand
+create_journal = JournalCommand

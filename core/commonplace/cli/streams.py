@@ -1,0 +1,97 @@
+"""What the command line prints can steer no terminal: the one place that makes text printable.
+
+Notes, the names of files, answers of servers and configurations hold what others wrote. Their
+control characters could move the cursor, set the title or answer in the user's name, and characters
+that reverse the direction of text make it read as something else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+_BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_C1 = range(0x80, 0xA0)
+# Each character is replaced by exactly one, so that offsets into the text stay true.
+_HARMLESS = (
+    dict.fromkeys([*range(0x20), 0x7F, *_C1, *_BIDI], "\ufffd")
+    | {0x09: " ", 0x0A: "\n", 0x0D: " "}
+)  # fmt: skip
+_IN_JSON = {code: f"\\u{code:04x}" for code in (0x7F, *_C1, *_BIDI)}
+_SHOWN = _HARMLESS | {0x09: "\t"}
+
+# What stands for an escape character of our own, so that no text of another can pass for it.
+_ESCAPE = f"\ufdd0{os.urandom(8).hex()}\ufdd1"
+
+
+def printable(text: str) -> str:
+    """``text`` without characters that steer a terminal; as long as before."""
+    return text.translate(_HARMLESS)
+
+
+def one_line(text: str) -> str:
+    """The same on one line: a name with a line break in it must not begin a line of its own."""
+    return text.translate(_HARMLESS).replace("\n", "\ufffd")
+
+
+def printable_json(text: str) -> str:
+    """JSON with such characters escaped; it means the same."""
+    return text.translate(_IN_JSON)
+
+
+class PrintableStream:
+    """A stream whose text is made printable as it is written, but for decorations of our own.
+
+    Those begin with :attr:`escape` in the place of an escape character. A carriage return is left
+    at the beginning of what is written at once, where it redraws a line.
+    """
+
+    escape = _ESCAPE
+
+    def __init__(self, stream: TextIO) -> None:
+        self.bare = stream
+
+    def write(self, text: str) -> int:
+        """Write ``text``; returns its length."""
+        start = "\r" if text.startswith("\r") else ""
+        parts = text[len(start) :].split(_ESCAPE)
+        self.bare.write(start + "\x1b".join(part.translate(_SHOWN) for part in parts))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.bare, name)
+
+
+def bare(stream: TextIO) -> TextIO:
+    """The stream itself, for a library that decorates; give it text that is printable."""
+    found: TextIO = getattr(stream, "bare", stream)
+    return found
+
+
+def escape_of(stream: TextIO) -> str:
+    """What begins a decoration of text on ``stream``."""
+    found: str = getattr(stream, "escape", "\x1b")
+    return found
+
+
+@contextmanager
+def printable_streams() -> Iterator[None]:
+    """Make printable what this process writes for a person, meanwhile.
+
+    That is standard error, and standard output where it is a terminal: what is piped elsewhere,
+    such as a note, arrives as it is.
+    """
+    out, err = sys.stdout, sys.stderr
+    if out.isatty():
+        sys.stdout = cast("TextIO", PrintableStream(out))
+    sys.stderr = cast("TextIO", PrintableStream(err))
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = out, err

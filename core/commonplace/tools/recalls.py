@@ -1,0 +1,156 @@
+"""Which lines of the notes agents recalled, when and by how many questions: a log without text.
+
+The log is off unless ``memory.recalls.enabled``. It keeps digests: of a question, and of those
+lines of its hits that share the most words with it. Who has the notes can tell which lines these
+are; who has the log alone cannot tell what they say. A line that moves keeps its recalls.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import suppress
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from commonplace.dirs import make_private_folder
+from commonplace.model.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from commonplace.model.search import Hit
+
+_WORDS = re.compile(r"\w+").findall
+_LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+|^\s*#{1,6}\s+")
+_BESIDE = re.compile(r"<!--.*?-->|\(Source: [^()]*\)\s*$")
+_MOST_BYTES = 16 << 20
+_MOST_LINES = 3  # of one answer
+
+
+class Recalled(NamedTuple):
+    """How often a line was recalled: by which questions (digests), on which days."""
+
+    times: int
+    questions: frozenset[str]
+    days: frozenset[str]
+
+
+class RecallLog:
+    """The log of one workspace, ``recalls.jsonl`` in its state folder."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def record(self, question: str, hits: Sequence[Hit], day: str) -> None:
+        """Note that ``question`` was answered by ``hits`` on ``day`` (``2026-01-31``).
+
+        Each write is one line, appended at once. A log that cannot be written is left as it is:
+        the answer matters more.
+        """
+        asked = _words(question)
+        lines = [line_digest(line) for line in _answering(hits, asked)]
+        if not lines:
+            return
+        record = {
+            "day": day,
+            "question": _digest(" ".join(question.casefold().split())),
+            "lines": lines,
+        }
+        data = json.dumps(record, separators=(",", ":")) + "\n"
+        with suppress(OSError):
+            make_private_folder(os.path.dirname(self.path))
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+            # Some systems have neither.
+            flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+            opened = os.open(self.path, flags, 0o600)
+            try:
+                if os.fstat(opened).st_size < _MOST_BYTES:
+                    os.write(opened, data.encode())
+            finally:
+                os.close(opened)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the log has reached its size limit, so that no recall is added."""
+        try:
+            return os.stat(self.path).st_size >= _MOST_BYTES
+        except OSError:
+            return False
+
+    def read(self) -> dict[str, Recalled]:
+        """How often each line was recalled, by its :func:`line_digest`.
+
+        Half lines and records of another form are skipped. Raises ``OSError`` if the log exists
+        and cannot be read.
+        """
+        found: dict[str, Recalled] = {}
+        for record in self._records():
+            day, question = str(record.get("day")), str(record.get("question"))
+            for line in _digests(record.get("lines")):
+                before = found.get(line, Recalled(0, frozenset(), frozenset()))
+                found[line] = Recalled(
+                    before.times + 1, before.questions | {question}, before.days | {day}
+                )
+        return found
+
+    def _records(self) -> Iterator[dict[str, object]]:
+        try:
+            with open(self.path, encoding="utf-8", errors="replace") as file:
+                lines = file.read(_MOST_BYTES * 2).split("\n")
+        except FileNotFoundError:
+            return
+        for line in lines:
+            with suppress(ValueError, RecursionError):
+                record = json.loads(line)
+                if isinstance(record, dict):
+                    yield record
+
+
+def recall_log(state_dir: str, workspace: str) -> RecallLog:
+    """The log of ``workspace`` among those in ``state_dir``."""
+    name = _digest(os.path.realpath(workspace))
+    return RecallLog(os.path.join(state_dir, "recalls", f"{name}.jsonl"))
+
+
+def line_digest(line: str) -> str:
+    """A digest of what ``line`` says, without marks of lists and headings, spaces and comments."""
+    return _digest(plain_line(line))
+
+
+def plain_line(line: str) -> str:
+    """``line`` without marks of lists and headings, comments, its source, and needless spaces."""
+    return " ".join(_LIST_MARK.sub("", _BESIDE.sub("", line)).split())
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _digests(value: object) -> list[str]:
+    """``value``, if it is a list of strings; else none."""
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        return []
+    return value
+
+
+def _words(text: str) -> frozenset[str]:
+    """The words of ``text`` that say what it is about."""
+    from commonplace.text.standard import STOP_WORDS
+
+    words = (word.casefold() for word in _WORDS(text))
+    return frozenset(word for word in words if len(word) > 1 and word not in STOP_WORDS)
+
+
+def _answering(hits: Sequence[Hit], asked: frozenset[str]) -> list[str]:
+    """The lines of all hits that share most words with the question, two thirds at least."""
+    shared: dict[str, int] = {}
+    for hit in hits:
+        for line in hit.snippet.split("\n"):  # as in citations
+            if plain_line(line):
+                shared[line] = len(asked & _words(line))
+    most = max(shared.values(), default=0)
+    if most * 3 < max(1, len(asked) * 2):
+        return []  # no line answers by itself
+    return [line for line, count in shared.items() if count == most][:_MOST_LINES]

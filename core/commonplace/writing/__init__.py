@@ -1,0 +1,1 @@
+"""Changing notes: one atomic, journaled change of one file at a time."""

@@ -1,0 +1,131 @@
+"""What may be written: size, control characters, secrets, text that reads like an instruction."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from commonplace.errors import WriteRefusedError
+from commonplace.model.tuples import NamedTuple
+from commonplace.text.instructions import instruction_in
+from commonplace.text.redaction import redact
+from commonplace.writing.notefile import changed_lines, read_note, split_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from commonplace.model.receipts import Origin
+
+LONGEST_TEXT = 100_000
+"""Characters of one remembered text; more is a document, and belongs into a file of its own."""
+
+LONGEST_CHANGE = 2_000_000
+"""Characters of the lines that one change of a file adds."""
+
+# Tab, line feed and carriage return are text.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_MASKED = "secrets in it were masked"
+
+
+class Screened(NamedTuple):
+    """A text as it may be written. ``suspicion`` says why it reads like an instruction, or ``""``.
+
+    ``notes`` are for the receipt.
+    """
+
+    text: str
+    suspicion: str
+    notes: tuple[str, ...]
+
+
+def screened(
+    text: str, origin: Origin, patterns: tuple[str, ...] = (), *, longest: int = LONGEST_TEXT
+) -> Screened:
+    r"""``text`` with secrets masked and lines that end in ``\n``.
+
+    Only text that is not the owner's own is suspected. ``patterns`` are the user's own patterns of
+    secrets. Raises
+    :class:`~commonplace.errors.WriteRefusedError` for an empty text, one that is longer than
+    ``longest`` characters, and one with control characters.
+    """
+    if len(text) > longest:
+        raise WriteRefusedError(
+            f"the text has {len(text)} characters, more than {longest}",
+            kind="text",
+            hint="save it as a note of its own, or write down what matters in it",
+        )
+    check_characters(text)
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    if not text.strip():
+        raise WriteRefusedError("the text is empty", kind="text", hint="say what to remember")
+    masked = redact(text, patterns)
+    notes = (_MASKED,) if masked != text else ()
+    return Screened(masked, "" if origin == "owner" else instruction_in(masked), notes)
+
+
+def check_characters(text: str) -> None:
+    """Raise :class:`~commonplace.errors.WriteRefusedError` for what is no text."""
+    found = _CONTROL.search(text) or _SURROGATE.search(text)
+    if found is not None:
+        raise WriteRefusedError(
+            f"the text has the character U+{ord(found[0]):04X} at position {found.start()}",
+            kind="text",
+            hint="notes are plain text: leave out control characters and lone surrogates",
+        )
+
+
+def refuse_instruction(suspicion: str) -> None:
+    """Raise :class:`~commonplace.errors.WriteRefusedError` if there is a suspicion."""
+    if suspicion:
+        raise WriteRefusedError(
+            f"the text reads like an instruction to an agent: {suspicion}",
+            kind="instruction",
+            hint="write it as a fact, or ask the owner to write it",
+        )
+
+
+def screened_change(
+    base: bytes | None,
+    data: bytes | None,
+    path: str,
+    origin: Origin,
+    patterns: tuple[str, ...] = (),
+) -> tuple[bytes | None, tuple[str, ...]]:
+    """``data`` with secrets masked in the lines that are not in ``base``, and notes on that.
+
+    Raises as :func:`screened` does, for the same faults in these lines, and
+    :class:`~commonplace.errors.WriteRefusedError` if they read like an instruction to an agent and
+    are not the owner's.
+    """
+    if data is None or data == base:
+        return data, ()
+    note = read_note(data, path)
+    old = read_note(base, path).lines
+    _, after = changed_lines(old, note.lines)
+    known = set(old)
+    lines = list(note.lines[: after.start - 1])
+    notes: tuple[str, ...] = ()
+    for run, is_new in _runs(note.lines[after.start - 1 : after.end], known):
+        text = "".join(run)
+        if is_new and text.strip():
+            checked = screened(text, origin, patterns, longest=LONGEST_CHANGE)
+            refuse_instruction(checked.suspicion)
+            notes += checked.notes
+            if checked.notes:  # line ends and blank lines stay what they are
+                text = redact(text, patterns)
+        lines += split_lines(text)
+    lines += note.lines[after.end :]
+    return note.with_lines(lines).data(), notes[:1]
+
+
+def _runs(lines: Sequence[str], known: set[str]) -> Iterator[tuple[list[str], bool]]:
+    """Runs of lines that are all new, or all known."""
+    run: list[str] = []
+    for line in lines:
+        if run and (line in known) != (run[-1] in known):
+            yield run, run[-1] not in known
+            run = []
+        run.append(line)
+    if run:
+        yield run, run[-1] not in known

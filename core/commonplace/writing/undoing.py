@@ -1,0 +1,159 @@
+"""Taking a change back: finding its lines in the note as it is now."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from commonplace.errors import WriteRefusedError
+from commonplace.writing.journal import digest_of
+from commonplace.writing.notefile import NoteFile, read_note, split_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonplace.writing.journal import Entry
+
+
+def find_receipt(entries: Sequence[Entry], id_: str) -> Entry:
+    """The entry of this id, of the only id that begins so, or the ``last`` to be undone.
+
+    Raises :class:`~commonplace.errors.WriteRefusedError` where there is none, or several.
+    """
+    if id_ == "last":
+        for entry in reversed(entries):
+            if not entry.receipt.undoes and not is_undone(entries, entry.receipt.id):
+                return entry
+        raise WriteRefusedError(
+            "there is no change to undo",
+            kind="undone",
+            hint="commonplace journal lists all of them",
+        )
+    found = [entry for entry in entries if id_ and entry.receipt.id.startswith(id_)]
+    exact = [entry for entry in found if entry.receipt.id == id_]
+    if len(exact or found) != 1:
+        count = "several changes begin" if found else "no change has an id that begins"
+        raise WriteRefusedError(
+            f"{count} with {id_!r}", kind="undone", hint="commonplace journal lists all of them"
+        )
+    return (exact or found)[0]
+
+
+def undone_note(entries: Sequence[Entry], entry: Entry, base: bytes | None) -> bytes | None:
+    """The bytes of the note without the change ``entry``; ``None``: no file.
+
+    ``entries`` are all changes, oldest first. Raises
+    :class:`~commonplace.errors.WriteRefusedError` where it was undone, or its lines have changed.
+    """
+    receipt = entry.receipt
+    if is_undone(entries, receipt.id):
+        raise WriteRefusedError(
+            f"the change {receipt.id} is undone already",
+            kind="undone",
+            hint="to make it once more, undo the change that undid it: commonplace journal",
+        )
+    if receipt.created and digest_of(base) == entry.becomes:
+        return None
+    if receipt.deleted:
+        if base is not None:
+            raise _changed(entry, "there is a file of that name again")
+        return _of_digest(NoteFile(tuple(split_lines(receipt.before.text))), entry)
+    if base is None:
+        raise _changed(entry, "the file is gone")
+    note = read_note(base, receipt.path)
+    exact = digest_of(base) == entry.becomes
+    at = receipt.after.start - 1 if exact else _position(entries, entry, base, note.lines)
+    size = receipt.after.end - receipt.after.start + 1
+    before = split_lines(receipt.before.text)
+    above, below = [*note.lines[:at]], note.lines[at + size :]
+    if before and above and not above[-1].endswith("\n"):
+        above[-1] += note.newline  # what was restored must not become part of that line
+    if before and below and not before[-1].endswith("\n"):
+        before[-1] += note.newline  # it was the last line, and no longer is
+    restored = note.with_lines([*above, *before, *below])
+    if exact:
+        return _of_digest(restored, entry)
+    try:
+        return restored.data()
+    except UnicodeEncodeError as error:
+        raise _changed(entry, f"the note is now in {note.encoding}") from error
+
+
+def is_undone(entries: Sequence[Entry], id_: str) -> bool:
+    """Whether a change was undone, and its undo was not."""
+    undos = [one.receipt.id for one in entries if one.receipt.undoes == id_]
+    return any(not is_undone(entries, undo) for undo in undos)
+
+
+_FORMS = (
+    ("utf-8", b""),
+    ("utf-8", b"\xef\xbb\xbf"),
+    ("utf-16-le", b"\xff\xfe"),
+    ("utf-16-be", b"\xfe\xff"),
+    ("utf-32-le", b"\xff\xfe\0\0"),
+    ("utf-32-be", b"\0\0\xfe\xff"),
+)
+
+
+def _of_digest(note: NoteFile, entry: Entry) -> bytes:
+    """The bytes of the note as they were before ``entry``, whatever their encoding was."""
+    for form in (note, *(NoteFile(note.lines, encoding, mark) for encoding, mark in _FORMS)):
+        with suppress(UnicodeEncodeError):
+            data = form.data()
+            if digest_of(data) == entry.was:
+                return data
+    raise _changed(entry, "its bytes cannot be restored")
+
+
+def _position(entries: Sequence[Entry], entry: Entry, base: bytes, lines: Sequence[str]) -> int:
+    """Where the lines of ``entry`` stand now, counted from 0."""
+    receipt = entry.receipt
+    wanted = split_lines(receipt.after.text)
+    size = len(wanted)
+    known = _by_journal(entries, entry, digest_of(base))
+    if known is not None:
+        return known
+    fits = [at for at in range(len(lines) - size + 1) if [*lines[at : at + size]] == wanted]
+    beside = [at for at in fits if _neighbours(lines, at, size) == entry.around]
+    if len(beside) == 1:
+        return beside[0]
+    if len(fits) == 1 and size:
+        return fits[0]
+    raise _changed(entry, "its lines have changed since" if not fits else "its place is not clear")
+
+
+def _neighbours(lines: Sequence[str], at: int, size: int) -> tuple[str, str]:
+    last = at + size
+    return (lines[at - 1] if at else "", lines[last] if last < len(lines) else "")
+
+
+def _by_journal(entries: Sequence[Entry], entry: Entry, now: str) -> int | None:
+    """The position by the later changes, where the journal has all of them; ``None`` elsewhere."""
+    receipt = entry.receipt
+    first, size = receipt.after.start - 1, receipt.after.end - receipt.after.start + 1
+    state = entry.becomes
+    later = entries[[one.receipt.id for one in entries].index(receipt.id) + 1 :]
+    for other in later:
+        if other.receipt.path != receipt.path:
+            continue
+        if other.was != state:
+            return None
+        state = other.becomes
+        begin, end = other.receipt.before.start - 1, other.receipt.before.end
+        if end <= first:
+            first += (other.receipt.after.end - other.receipt.after.start) - (
+                other.receipt.before.end - other.receipt.before.start
+            )
+        elif begin < first + size:
+            return None  # it touched the same lines, which may have been restored since
+    return first if state == now else None
+
+
+def _changed(entry: Entry, why: str) -> WriteRefusedError:
+    receipt = entry.receipt
+    return WriteRefusedError(
+        f"the change {receipt.id} of {receipt.path} cannot be undone: {why}; it made "
+        f"{receipt.after.text[:400]!r} of {receipt.before.text[:400]!r}",
+        kind="changed",
+        hint="undo the later changes first, or edit the note by hand: commonplace journal",
+    )

@@ -1,0 +1,388 @@
+"""The one way to change notes: remember, correct, supersede, forget, undo."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from commonplace.errors import CallerError, CommonplaceError, UnavailableError
+from commonplace.errors import WriteRefusedError as Refused
+from commonplace.files.reading import split_citation
+from commonplace.model.receipts import ORIGINS, Receipt, lowest
+from commonplace.text.redaction import redact
+from commonplace.writing.changing import Change, Changer, Proposal
+from commonplace.writing.entries import (
+    Entry,
+    added,
+    cited_run,
+    removed,
+    replaced,
+    similar_entries,
+    superseded,
+)
+from commonplace.writing.journal import Journal, journal_path, origin_of_lines
+from commonplace.writing.notefile import NoteFile, Places, read_note
+from commonplace.writing.screening import (
+    check_characters,
+    refuse_instruction,
+    screened,
+    screened_change,
+)
+from commonplace.writing.undoing import find_receipt, undone_note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from commonplace.config.settings import Settings
+    from commonplace.host.host import PluginHost
+    from commonplace.model.receipts import Action, Origin
+    from commonplace.model.reports import NoteText
+    from commonplace.writing.changing import Target
+    from commonplace.writing.journal import Entry as JournalEntry
+
+_LONGEST_WHY = 500
+
+
+class WritableMemory(Protocol):
+    """What a writer needs of a :class:`~commonplace.Memory`."""
+
+    settings: Settings
+    host: PluginHost
+
+    def get(self, path: str) -> NoteText:
+        """A note, or the cited lines of it."""
+        ...
+
+
+class Writer:
+    """Changes the notes of a memory, one file at a time; made by ``Memory.writer``.
+
+    Each change is atomic: the file is written whole beside the old one, compared with what was
+    read, and put in its place under a lock; never through a link, never outside the workspace. If
+    another program saves the file meanwhile, the change is made in what it saved, unless it
+    touched the same lines. Each is recorded in a journal, and returns its receipt.
+
+    ``origin`` is on whose word this writer writes: the code that makes it decides, never a text.
+    Secrets are masked. Text that is not the owner's own and reads like an instruction to an agent
+    is refused, or quoted in a log.
+
+    All methods raise :class:`~commonplace.errors.WriteRefusedError` for a change that is not made
+    (its ``kind`` says why), :class:`~commonplace.errors.PathNotAllowedError` for what is no note of
+    the workspace, and :class:`~commonplace.errors.UnavailableError` where file or journal cannot
+    be written. The notes are then unchanged. Threads may share a writer.
+    """
+
+    def __init__(
+        self,
+        memory: WritableMemory,
+        *,
+        origin: Origin,
+        who: str,
+        allowed: bool | None,
+        clock: Callable[[], float],
+    ) -> None:
+        settings = memory.settings
+        self.origin: Origin = origin
+        self.who = who
+        self._settings = settings
+        self._patterns = settings.search.redact.patterns
+        if origin not in ORIGINS:
+            raise CallerError(f"there is no origin {origin!r}", hint=f"it is {', '.join(ORIGINS)}")
+        usual = origin == "owner" or settings.write.enabled
+        self._allowed = usual if allowed is None else allowed
+        self._get = memory.get
+        self._places = Places(settings, clock)
+        self._journal = Journal(
+            journal_path(settings.state_dir, settings.workspace), settings.workspace
+        )
+        self._changer = Changer(
+            settings.workspace,
+            settings.search.notes.rules,
+            self._journal,
+            veto=memory.host.veto,
+            clock=clock,
+        )
+
+    @property
+    def log_path(self) -> str:
+        """Where today's log is: ``memory/2026-01-31.md``, by the day of ``query.timeZone``.
+
+        Where a folder of notes without ``MEMORY.md`` and ``memory/`` is the workspace, it is
+        ``commonplace/2026-01-31.md``: a folder ``memory/`` would hide all other notes.
+        """
+        return self._places.log
+
+    @property
+    def entry_path(self) -> str:
+        """Where lasting entries are: ``MEMORY.md``, or the ``memory.md`` that is there."""
+        return self._places.entries
+
+    def remember(
+        self,
+        text: str,
+        *,
+        kind: Literal["log", "entry"] = "log",
+        heading: str | None = None,
+        importance: float | None = None,
+        source: str | None = None,
+        why: str = "",
+    ) -> Receipt:
+        """Add ``text`` to today's log, or with ``kind="entry"`` to ``MEMORY.md``.
+
+        It becomes an entry of a list, at the end of the file or of the section ``heading``, which
+        is added where it is missing. ``importance`` (0..1) stands beside it as a comment.
+        ``source`` is a citation: the text is trusted no more than what it was taken from.
+
+        What memory holds already is refused; nearly the same is named in the receipt's notes.
+        Compared are the file itself, ``MEMORY.md`` and the fourteen latest logs.
+        """
+        self._check_allowed()
+        if kind not in ("log", "entry"):
+            raise CallerError(f"there is no kind {kind!r}", hint="it is log or entry")
+        if importance is not None and not 0 <= importance <= 1:
+            raise CallerError("the importance is not a number from 0 to 1")
+        origin = self._origin_with(source)
+        checked = screened(text, origin, self._patterns)
+        title = heading or ""
+        if title:
+            check_characters(title)
+            if "\n" in title or len(title) > 200:
+                raise CallerError("the heading is not one line of at most 200 characters")
+            named = screened(title, origin, self._patterns)
+            refuse_instruction(named.suspicion)
+            title = named.text
+        if kind == "entry":
+            refuse_instruction(checked.suspicion)
+        entry = Entry(checked.text, importance, checked.suspicion)
+        target = self._changer.target(self.log_path if kind == "log" else self.entry_path)
+        name = self._places.today if kind == "log" else "Memory"
+
+        def plan(base: bytes | None) -> Proposal:
+            note = read_note(base, target.path)
+            notes = [*checked.notes, *self._compared(target.path, note, checked.text)]
+            if entry.quoted:
+                notes.append(f"it is quoted, as it reads like an instruction: {entry.quoted}")
+            lines = added(note.lines, entry, heading=title, title=name, end=note.newline)
+            return Proposal(note.with_lines(lines).data(), origin, tuple(notes))
+
+        return self._make(target, "remember", why, plan)
+
+    def correct(
+        self,
+        citation: str,
+        new: str,
+        *,
+        was: str | None = None,
+        source: str | None = None,
+        why: str = "",
+    ) -> Receipt:
+        """Replace the cited lines (``path#L3``, ``path:3-9``) by ``new``.
+
+        ``was`` is the text of these lines when they were read: if they have moved since, they are
+        found by it; if they have changed, the correction is refused.
+        """
+        return self._edit("correct", citation, was, new, source, why, replaced)
+
+    def supersede(
+        self,
+        citation: str,
+        new: str,
+        *,
+        was: str | None = None,
+        source: str | None = None,
+        why: str = "",
+    ) -> Receipt:
+        """Write ``new`` below the cited lines, and mark those as superseded today by it.
+
+        ``was`` is as for :meth:`correct`.
+        """
+        change = partial(superseded, day=self._places.today)
+        return self._edit("supersede", citation, was, new, source, why, change)
+
+    def forget(self, citation: str, *, was: str | None = None, why: str = "") -> Receipt:
+        """Delete the cited lines from their note. ``was`` is as for :meth:`correct`.
+
+        The journal keeps them, so that :meth:`undo` can restore them.
+        """
+
+        def change(lines: Sequence[str], first: int, last: int, _: str, *, end: str) -> list[str]:
+            del end
+            return removed(lines, first, last)
+
+        return self._edit("forget", citation, was, None, None, why, change)
+
+    def undo(self, receipt: Receipt | str, *, why: str = "") -> Receipt:
+        """Take a change back: its lines get the bytes that they had before it.
+
+        ``receipt`` is a receipt or its id, of which the beginning will do where no other begins
+        so, or ``"last"``: the last change that is no undo and was not undone. An undo can be undone
+        by its id. Refused where the lines have changed since, or the change was undone already.
+        """
+        self._check_allowed()
+        id_ = receipt if isinstance(receipt, str) else receipt.id
+        found = find_receipt(self._entries(settled=True), id_)
+        if ORIGINS.index(found.receipt.origin) < ORIGINS.index(self.origin):
+            raise Refused(
+                f"the change {found.receipt.id} was made on the word of the {found.receipt.origin}",
+                kind="undone",
+                hint="it can be undone on the same word: commonplace undo",
+            )
+        target = self._changer.target(found.receipt.path)
+
+        def plan(base: bytes | None) -> Proposal:
+            entries = self._entries()
+            data = undone_note(entries, found, base)
+            return Proposal(data, self.origin, undoes=found.receipt.id)
+
+        return self._make(target, "undo", why, plan)
+
+    def change(
+        self, path: str, edit: Callable[[bytes | None], bytes | None], *, why: str
+    ) -> Receipt:
+        """Give the note at ``path`` the bytes that ``edit`` makes of its bytes.
+
+        ``None`` stands for no file, before and after. ``edit`` runs under the lock of the
+        workspace, and again if another program saves the file meanwhile; what it raises is raised.
+        The lines that it adds are checked as in :meth:`remember`; one that reads like an
+        instruction is refused, if it is not the owner's.
+        """
+        self._check_allowed()
+        target = self._changer.target(path)
+
+        def plan(base: bytes | None) -> Proposal:
+            data, notes = screened_change(
+                base, edit(base), target.path, self.origin, self._patterns
+            )
+            return Proposal(data, self.origin, notes)
+
+        return self._make(target, "change", why, plan)
+
+    def journal(self, *, path: str | None = None, limit: int | None = None) -> Sequence[Receipt]:
+        """The receipts of all changes, newest first; of the note at ``path``, at most ``limit``."""
+        stored = None if path is None else self._changer.target(split_citation(path)[0]).path
+        found = [
+            entry.receipt
+            for entry in reversed(self._entries(settled=True))
+            if stored is None or entry.receipt.path == stored
+        ]
+        return found if limit is None else found[: max(0, limit)]
+
+    def origin_of(self, citation: str) -> Origin:
+        """On whose word the cited text stands, by the journal and by where it is.
+
+        Notes are the owner's, but for lines that others wrote through a writer. Raises as
+        ``Memory.get`` does where nothing is cited.
+        """
+        trust = self._get(citation).trust
+        if trust == "session":
+            return "session"
+        if trust == "external":
+            return "external"
+        path, start, end = split_citation(citation)
+        stored = self._changer.target(path).path
+        entries = [one for one in self._entries() if one.receipt.path == stored]
+        if not any(one.receipt.origin != "owner" for one in entries):
+            return "owner"
+        lines = self._read(stored).lines
+        cited = lines if start is None or end is None else lines[max(0, start - 1) : end]
+        return origin_of_lines(entries, cited)
+
+    # --- inside ---------------------------------------------------------------------------------
+
+    def _edit(
+        self,
+        action: Action,
+        citation: str,
+        was: str | None,
+        new: str | None,
+        source: str | None,
+        why: str,
+        change: Callable[..., list[str]],
+    ) -> Receipt:
+        self._check_allowed()
+        path, start, end = split_citation(citation)
+        if start is None or end is None:
+            raise Refused(
+                f"{path} names no lines",
+                kind="citation",
+                hint=f"cite them as search results do: {path}#L3, or {path}#L3-L9",
+            )
+        target = self._changer.target(path)
+        origin = self._origin_with(source)
+        checked = None if new is None else screened(new, origin, self._patterns)
+        if checked is not None:
+            refuse_instruction(checked.suspicion)
+        seen = was
+
+        def plan(base: bytes | None) -> Proposal:
+            nonlocal seen
+            if base is None:
+                raise Refused(
+                    f"there is no note {target.path}", kind="citation", hint="search for it"
+                )
+            note = read_note(base, target.path)
+            first, last = cited_run(note.lines, target.path, start, end, seen)
+            # If another program saves the file meanwhile, the lines are found by their text.
+            seen = "".join(note.lines[first:last])
+            text = "" if checked is None else checked.text
+            lines = change(note.lines, first, last, text, end=note.newline)
+            notes = () if checked is None else checked.notes
+            return Proposal(note.with_lines(lines).data(), origin, notes)
+
+        return self._make(target, action, why, plan)
+
+    def _make(
+        self,
+        target: Target,
+        action: Action,
+        why: str,
+        plan: Callable[[bytes | None], Proposal],
+    ) -> Receipt:
+        reason = redact(" ".join(why.split()), self._patterns)[:_LONGEST_WHY]
+        return self._changer.make(target, Change(action, self.who, reason), plan)
+
+    def _compared(self, path: str, note: NoteFile, text: str) -> list[str]:
+        """Notes on entries that say nearly the same; refuses what is there already."""
+        notes = []
+        for other in dict.fromkeys((path, *self._places.compared())):
+            lines = note.lines if other == path else self._read(other).lines
+            for found in similar_entries(lines, other, text):
+                if found.exact:
+                    raise Refused(
+                        f"memory has this already: {found.citation}",
+                        kind="duplicate",
+                        hint="correct or supersede that entry if something has changed",
+                    )
+                notes.append(f"much like {found.citation}: {found.text[:200]}")
+        return notes
+
+    def _origin_with(self, source: str | None) -> Origin:
+        return self.origin if source is None else lowest(self.origin, self.origin_of(source))
+
+    def _check_allowed(self) -> None:
+        if not self._allowed:
+            raise Refused(
+                f"memory is read-only for {self.who}: agents may not write",
+                kind="disabled",
+                hint="set memory.write.enabled to true (commonplace config set)",
+            )
+
+    def _read(self, path: str) -> NoteFile:
+        """The note at ``path``; one that cannot be read has no lines."""
+        with suppress(CommonplaceError, OSError):
+            return self._changer.read(self._changer.target(path))
+        return NoteFile()
+
+    def _entries(self, *, settled: bool = False) -> list[JournalEntry]:
+        try:
+            last, marked = self._journal.last() if settled else (None, True)
+            if last is not None and not marked:
+                with suppress(UnavailableError), self._changer.locked(self._journal.path):
+                    pass
+            return self._journal.entries()
+        except OSError as error:
+            raise UnavailableError(
+                f"the journal of changes cannot be read: {error.strerror or error}",
+                hint=f"see that this user may read {self._journal.path}",
+            ) from error

@@ -1,0 +1,267 @@
+"""The gates: which lines of daily logs are worth keeping, and which kept lines they contradict.
+
+Every decision is a count or a comparison of words, so that the same notes and the same recalls give
+the same proposal. A line is proposed if agents recalled it often, on several days, by different
+questions, it is not superseded, and it stands on the word of the owner or an agent.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from commonplace.plugin import STOP_WORDS, NamedTuple, line_digest, plain_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from commonplace.plugin import Recalled
+
+_DAILY = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})[^/]*\.md$")
+_SUPERSEDED = re.compile(r"~~.*~~\s*\(superseded ")
+_NO_FACT = re.compile(r"^\s*(?:#{1,6}\s|```|~~~|>|\||---|<!--)")
+_NUMBER = re.compile(r"(?<!\w)[-+]?\d+(?:[.,:/-]\d+)*(?!\w)")
+_WORDS = re.compile(r"\w+").findall
+_TOKENS = re.compile(rf"{_NUMBER.pattern}|\w+").findall
+# What stands before the number that is the value of a line; the first that is found counts.
+_BEFORE_VALUE = (
+    re.compile(r"(?:\b(?:is|are)|=)[^\w.;!?]*$", re.IGNORECASE),
+    re.compile(r":[^\w.;!?]*$"),
+    re.compile(r"\b(?:to|at)[^\w.;!?]*$", re.IGNORECASE),
+)
+_SOURCE = re.compile(r"\(Source: ([^()]*)#L(\d+)\)\s*$")
+_NEGATED = re.compile(r"n['\u2019]t\b", re.IGNORECASE)
+# Stop words that change what a line says: another of them corrects it.
+_TELLS = """
+no nor not off on out in up down over under above below before after until from to all each every
+few more most only can could may might must should would was were did will i you he she him her his
+we us our they them their my your não ne не нет без sem لا لم
+"""
+_EMPTY = STOP_WORDS.difference(_TELLS.split())
+_SHORTEST = 12  # characters of a line that can say something by itself
+
+
+class Gates(NamedTuple):
+    """How often a line must have been recalled."""
+
+    recalls: int = 3
+    days: int = 2
+    questions: int = 2
+
+
+USUAL = Gates()
+
+
+class Line(NamedTuple):
+    """One line of a note; ``day`` is that of its daily log, ``""`` for another note.
+
+    ``source`` cites the line of a log that it was taken from, if it says so.
+    """
+
+    path: str
+    number: int
+    text: str
+    day: str = ""
+    source: str = ""
+
+    @property
+    def citation(self) -> str:
+        """``path#L3``."""
+        return f"{self.path}#L{self.number}"
+
+
+class Step(NamedTuple):
+    """One change of the proposal: ``text`` is kept; it takes the place of ``replaces``, if any.
+
+    ``recalled`` says how often the line was recalled, for the person who reviews.
+    """
+
+    source: Line
+    text: str
+    recalled: Recalled
+    replaces: Line | None = None
+
+
+def day_of_log(path: str, folder: str) -> str:
+    """The day of a daily log, which is below ``folder``; ``""`` for any other note."""
+    return _day(path) if path.startswith(f"{folder}/") else ""
+
+
+def facts(path: str, text: str, day: str = "") -> list[Line]:
+    r"""The lines of a note that say something by themselves: no headings, quotes, code, tables.
+
+    They are counted as citations count them: only ``\n`` ends a line.
+    """
+    found, fenced = [], False
+    for number, ended in enumerate(text.split("\n"), 1):
+        line = ended.removesuffix("\r")
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+        elif not fenced and not _NO_FACT.match(line) and not _SUPERSEDED.search(line):
+            plain = plain_line(line)
+            if len(plain) >= _SHORTEST:
+                taken = _SOURCE.search(line)
+                source = f"{taken[1]}#L{taken[2]}" if taken else ""
+                found.append(Line(path, number, plain, day, source))
+    return found
+
+
+def propose(
+    logs: Iterable[Line],
+    kept: Sequence[Line],
+    recalls: Mapping[str, Recalled],
+    *,
+    trusted: Callable[[Line], bool],
+    gates: Gates = USUAL,
+    budget: int = 2000,
+) -> list[Step]:
+    """The steps that the gates let through, the most recalled first, in ``budget`` characters.
+
+    Of lines that differ in their value alone the newest day counts. It takes the place of the kept
+    line that has an older value, or nearly the same words; what is kept already, or is older than
+    such a kept line, is not proposed. ``trusted`` is asked last, for lines that passed all else.
+    """
+    newest: dict[_Fact, tuple[Line, Recalled]] = {}
+    seen: dict[_Fact, Line] = {}
+    for line in sorted(logs, key=_when):
+        fact = _fact(line.text)
+        seen[fact] = line
+        recalled = recalls.get(line_digest(line.text))
+        if recalled is not None and _passes(recalled, gates):
+            newest[fact] = (line, recalled)
+    same = {line.text.casefold() for line in kept}
+    steps: list[Step] = []
+    for fact, (line, recalled) in newest.items():
+        current = seen[fact]  # a later log may say another value, and was recalled less
+        if current.text.casefold() in same or _is_kept(current, kept):
+            continue
+        older = _contradicted(current, kept)
+        if any(_when(one) > _when(current) for one in older):
+            continue
+        # Of several it is not clear which one is meant: all stay.
+        replaces = older[0] if len(older) == 1 else None
+        if trusted(line) and (current is line or trusted(current)):
+            steps.append(Step(current, current.text, recalled, replaces))
+    steps = _one_for_each_place(steps)
+    steps.sort(key=lambda step: (-step.recalled.times, step.source.path, step.source.number))
+    return _within(steps, budget)
+
+
+def never_recalled(kept: Sequence[Line], recalls: Mapping[str, Recalled]) -> list[Line]:
+    """The kept lines that no question recalled while the log was on: perhaps stale."""
+    return [line for line in kept if line_digest(line.text) not in recalls]
+
+
+def worded(text: str, wording: str) -> str:
+    """``wording``, where a model made it of ``text`` and added no word or number; else ``text``."""
+    given = {word.casefold() for word in _WORDS(text)} | set(_NUMBER.findall(text))
+    used = [word.casefold() for word in _WORDS(wording) if len(word) > 3]
+    line = plain_line(wording)
+    if "\n" in wording.strip() or not line or len(line) > len(text) * 2:
+        return text
+    return line if given.issuperset([*used, *_NUMBER.findall(wording)]) else text
+
+
+def _passes(recalled: Recalled, gates: Gates) -> bool:
+    return (
+        recalled.times >= gates.recalls
+        and len(recalled.days) >= gates.days
+        and len(recalled.questions) >= gates.questions
+    )
+
+
+_Fact = tuple[tuple[str, ...], ...]
+
+
+def _fact(text: str) -> _Fact:
+    """The words and numbers of a line before its value and after it; lines of one fact share them.
+
+    The value is a number after "is", "are", "=", ":", "to" or "at", or the last word. A line has
+    one value at most: what differs in any other number is another fact.
+    """
+    value = _value(text)
+    if value is None:
+        return (_tokens(text),)
+    return _tokens(text[: value.start()]), _tokens(text[value.end() :])
+
+
+def _value(text: str) -> re.Match[str] | None:
+    numbers = list(_NUMBER.finditer(text))
+    for before in _BEFORE_VALUE:
+        for number in reversed(numbers):
+            if before.search(text[: number.start()]):
+                return number
+    if numbers and not _WORDS(text[numbers[-1].end() :]):
+        return numbers[-1]
+    return None
+
+
+def _tokens(text: str) -> tuple[str, ...]:
+    return tuple(word.casefold() for word in _TOKENS(text))
+
+
+def _said(text: str) -> frozenset[str]:
+    """The words of a line, without its numbers."""
+    plain = _NEGATED.sub(" not", _NUMBER.sub(" ", text))
+    return frozenset(word.casefold() for word in _WORDS(plain))
+
+
+def _is_kept(line: Line, kept: Sequence[Line]) -> bool:
+    """Whether a kept line has the same numbers, and the same words but for empty ones."""
+    words, numbers = _said(line.text), _NUMBER.findall(line.text)
+    return any(
+        _NUMBER.findall(one.text) == numbers and _meaning(_said(one.text)) == _meaning(words)
+        for one in kept
+    )
+
+
+def _meaning(words: frozenset[str]) -> frozenset[str]:
+    return words - _EMPTY or words
+
+
+def _contradicted(line: Line, kept: Sequence[Line]) -> list[Line]:
+    """The kept lines with another value of the fact; without any, those of nearly its words."""
+    fact = _fact(line.text)
+    found = [one for one in kept if _fact(one.text) == fact]
+    if found:
+        return found
+    words, numbers = _said(line.text), _NUMBER.findall(line.text)
+    return [
+        one
+        for one in kept
+        if _NUMBER.findall(one.text) == numbers
+        and len(words & _said(one.text)) * 5 >= len(words | _said(one.text)) * 4
+    ]
+
+
+def _one_for_each_place(steps: Sequence[Step]) -> list[Step]:
+    """Of steps that replace the same kept line the newest; all others stay."""
+    last: dict[Line, Step] = {}
+    for step in steps:
+        if step.replaces is not None:
+            other = last.get(step.replaces, step)
+            last[step.replaces] = max(other, step, key=lambda one: _when(one.source))
+    return [step for step in steps if step.replaces is None or last[step.replaces] is step]
+
+
+def _when(line: Line) -> tuple[str, str, int]:
+    """Where in the logs a line stands or was taken from, by day; what is of no log comes first."""
+    path, _, number = line.source.rpartition("#L")
+    if path and not line.day:
+        return _day(path), path, int(number)
+    return line.day, line.path, line.number
+
+
+def _day(path: str) -> str:
+    found = _DAILY.search(path)
+    return found[1] if found else ""
+
+
+def _within(steps: Sequence[Step], budget: int) -> list[Step]:
+    kept, used = [], 0
+    for step in steps:
+        size = len(step.text) + len(step.source.citation) + 15
+        if used + size <= budget:
+            kept.append(step)
+            used += size
+    return kept

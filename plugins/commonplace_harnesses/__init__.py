@@ -1,0 +1,1 @@
+"""Connects agents' programs to memory: the commands ``install``, ``uninstall`` and ``hook``."""

@@ -1,0 +1,1 @@
+"""Memories of an agent with importance and category, in LanceDB: recalled, captured, exported."""

@@ -1,0 +1,66 @@
+"""``commonplace remember``, ``correct``, ``forget``, ``undo`` and ``journal``."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Run = Any
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "notes"
+    (folder / "memory").mkdir(parents=True)
+    (folder / "MEMORY.md").write_text("# Us\n\n- Mia drinks no coffee\n", encoding="utf-8")
+    monkeypatch.setenv("COMMONPLACE_WORKSPACE", str(folder))
+    return folder
+
+
+def test_a_person_remembers_corrects_forgets_and_undoes(
+    run: Callable[..., Run], notes: Path
+) -> None:
+    memory = notes / "MEMORY.md"
+    original = memory.read_bytes()
+    ran = run("remember", "Mia drinks tea", "--entry")
+    assert ran.code == 0
+    assert ran.out == "MEMORY.md#L4\n+ - Mia drinks tea\n"
+    assert "to take it back: commonplace undo " in ran.err
+    ran = run("correct", "MEMORY.md#L3", "--supersede", "Mia drinks coffee")
+    assert ran.out.startswith("MEMORY.md#L3-L4\n- - Mia drinks no coffee\n+ - ~~Mia drinks no")
+    ran = run("correct", "MEMORY.md:5", "Mia drinks mint tea", "--was", "Mia drinks tea")
+    assert "+ - Mia drinks mint tea" in ran.out
+    ran = run("forget", "MEMORY.md#L5")
+    assert ran.out == "MEMORY.md\n- - Mia drinks mint tea\n"
+    listed = run("journal").out.splitlines()
+    assert [line.split()[4] for line in listed] == ["forget", "correct", "supersede", "remember"]
+    for change in run("journal", "--json").json["changes"]:
+        assert run("undo", change["id"]).code == 0
+    assert memory.read_bytes() == original
+    assert run("journal", "memory/x.md").err == "note: no change of a note is recorded yet\n"
+
+
+def test_what_is_refused_says_why(run: Callable[..., Run], notes: Path) -> None:
+    ran = run("remember", "mia drinks no coffee", "--entry")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("commonplace: memory has this already: MEMORY.md#L3\n  fix: ")
+    ran = run("correct", "MEMORY.md#L3", "x", "--was", "Mia likes tea", "--json")
+    assert ran.code == 1
+    assert ran.json["error"]["type"] == "WriteRefusedError"
+    assert "was 'Mia likes tea', now it is '- Mia drinks no coffee'" in ran.json["error"]["message"]
+    (notes / "MEMORY.md").chmod(0o444)
+    assert "marked as read-only" in run("forget", "MEMORY.md#L3").err
+
+
+def test_a_text_is_read_from_input(
+    run: Callable[..., Run], notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("one\ntwo\n"))
+    assert run("remember", "-").out.endswith("+ - one\n+   two\n")
+    assert Path(notes, run("journal", "--json").json["changes"][0]["path"]).is_file()

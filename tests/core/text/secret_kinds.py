@@ -1,0 +1,348 @@
+"""Kinds of secrets, each as a text in which one stands: what the redaction must find.
+
+A template's ``{a24}`` is a random secret of 24 characters: ``a`` letters and digits, ``u`` upper
+case and digits, ``l`` lower case and digits, ``h`` hexadecimal, ``b`` base64, ``d`` digits, ``p`` a
+password with signs, ``3`` base32, ``w`` words. ``{{`` is a brace. No secret stands in this file.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
+
+_ALPHABETS = {
+    "a": ascii_letters + digits,
+    "u": ascii_uppercase + digits,
+    "l": ascii_lowercase + digits,
+    "h": "0123456789abcdef",
+    "b": ascii_letters + digits + "+/",
+    "d": digits,
+    "3": ascii_uppercase + "234567",
+}
+_WORDS = (
+    "abandon",
+    "ability",
+    "able",
+    "about",
+    "above",
+    "absent",
+    "absorb",
+    "abstract",
+    "absurd",
+    "abuse",
+    "access",
+    "account",
+)
+
+KINDS: dict[str, tuple[str, ...]] = {
+    "cloud": (
+        "the id AKIA{u16} is mine",
+        "ASIA{u16}",
+        "aws_secret_access_key = {b40}",
+        'AWS_SESSION_TOKEN="{b200}"',
+        '{{"SecretAccessKey": "{b40}"}}',
+        "AIza{a35}",
+        "ya29.{a60}",
+        "GOCSPX-{a28}",
+        '"private_key_id": "{h40}"',
+        "AccountName=notes;AccountKey={b86}==;EndpointSuffix=core.windows.net",
+        "Endpoint=sb://x.servicebus.windows.net/;SharedAccessKeyName=Root;SharedAccessKey={b43}=",
+        "client secret {a3}8Q~{a34}",
+        "LTAI{a20}",
+        "AKID{a32}",
+        "dop_v1_{h64}",
+        "HRKU-AA{a58}",
+        "hvs.{a24}",
+        "VAULT_TOKEN=s.{a24}",
+        "{a14}.atlasv1.{a60}",
+        "dp.pt.{a43}",
+        "pul-{h40}",
+        "dapi{h32}",
+        "pscale_tkn_{a43}",
+        "sbp_{h40}",
+        "nfp_{a36}",
+        "fo1_{a43}",
+        "rnd_{a28}",
+        "CLOUDFLARE_API_TOKEN={a40}",
+        "tskey-auth-{a16}-{a30}",
+        "YC t1.9euelZ{a60}",
+        "fastly_key: {a32}",
+        "linode_token = {h64}",
+        "AZURE_STORAGE_KEY={b86}==",
+        "OCI_PRIVATE_KEY_PASSPHRASE={p14}",
+    ),
+    "code": (
+        "ghp_{a36}",
+        "gho_{a36}",
+        "ghs_{a36}",
+        "github_pat_{a22}_{a59}",
+        "glpat-{a20}",
+        "gldt-{a20}",
+        "glrt-{a20}",
+        "ATATT3x{a180}",
+        "ATBB{a32}",
+        "npm_{a36}",
+        "//registry.example.org/:_authToken={a36}",
+        "pypi-AgEIcHlwaS5vcmc{a80}",
+        "rubygems_{h48}",
+        "oy2{l43}",
+        "dckr_pat_{a27}",
+        "AKCp{a69}",
+        "CCIPAT_{a22}_{h40}",
+        "bkua_{h40}",
+        "sqp_{h40}",
+        "PMAK-{h24}-{h34}",
+        "SONAR_TOKEN: {h40}",
+        '"auth": "{b40}="',
+        "cio{a32}",
+        "CODECOV_TOKEN={h8}-{h4}-{h4}-{h4}-{h12}",
+        "TRAVIS_TOKEN={a22}",
+    ),
+    "models": (
+        "sk-{a48}",
+        "sk-proj-{a60}",
+        "sk-ant-api03-{a80}AA",
+        "sk-or-v1-{h64}",
+        "gsk_{a52}",
+        "hf_{a34}",
+        "r8_{a37}",
+        "pplx-{a48}",
+        "xai-{a80}",
+        "nvapi-{a64}",
+        "pcsk_{a60}",
+        "lsv2_pt_{h32}_{h10}",
+        "tvly-{a32}",
+        "jina_{a60}",
+        "COHERE_API_KEY={a40}",
+        "MISTRAL_API_KEY: {a32}",
+        "VOYAGE_API_KEY=pa-{a43}",
+        "WANDB_API_KEY={h40}",
+    ),
+    "services": (
+        "xoxb-{d12}-{d12}-{a24}",
+        "xoxp-{d12}-{d12}-{h32}",
+        "xapp-1-{u11}-{d13}-{h64}",
+        "https://hooks.slack.com/services/T{u8}/B{u10}/{a24}",
+        "https://discord.com/api/webhooks/1234567890/{a68}",
+        "DISCORD_TOKEN=M{a23}.{a6}.{a27}",
+        "bot token M{a23}.{a6}.{a38}",
+        "{d9}:AA{a33}",
+        "SG.{a22}.{a43}",
+        "key-{h32}",
+        "{h32}-us12",
+        "xkeysib-{h64}-{a16}",
+        "TWILIO_AUTH_TOKEN={h32}",
+        "SK{h32}",
+        "sk_live_{a24}",
+        "rk_live_{a24}",
+        "whsec_{a32}",
+        "sq0csp-{a43}",
+        "shpat_{h32}",
+        "access_token$production${l16}${h32}",
+        "rzp_live_{a14}",
+        "EAACEdEose0cBA{a100}",
+        "oauth:{l30}",
+        "lin_api_{a40}",
+        "secret_{a43}",
+        "ntn_{a46}",
+        "figd_{a40}",
+        "pat-na1-{h8}-{h4}-{h4}-{h4}-{h12}",
+        "glsa_{a32}_{h8}",
+        "NRAK-{u27}",
+        "sntrys_{a100}",
+        "dt0c01.{u24}.{u64}",
+        "DD_API_KEY={h32}",
+        "PAGERDUTY_KEY={a20}",
+        "ALGOLIA_ADMIN_KEY={h32}",
+        "phx_{a43}",
+        "https://joe:{h32}@o1.ingest.sentry.io/1",
+        "00D{a15}!AQEAQ{a80}",
+        "AAAAAAAAAAAAAAAAAAAAA{a60}%3D{a30}",
+        "AAAA{a7}:APA91b{a134}",
+        "sk.eyJ{a60}.{a22}",
+        "ops_eyJ{a200}",
+        "CFPAT-{a43}",
+    ),
+    "names": (
+        "DB_PASS={p12}",
+        "MYSQL_PWD={p12}",
+        "PGPASSWORD={p12} psql",
+        "KEY_PASSPHRASE={p16}",
+        "password: {p14}",
+        "  db_password: '{p14}'",
+        'api_key = "{a32}"',
+        "apiKey: {a32}",
+        'const secret = "{a32}"',
+        '{{"client_secret": "{a32}"}}',
+        '{{"refresh_token":"{a60}"}}',
+        "SECRET_KEY = 'django-insecure-{a50}'",
+        "secret_key_base: {h128}",
+        "JWT_SECRET={a32}",
+        "ENCRYPTION_KEY={b43}=",
+        "SESSION_SECRET={a32}",
+        "<password>{p12}</password>",
+        '<add key="DbPassword" value="{p12}"/>',
+        "- name: DB_PASSWORD\n  value: {p12}",
+        '{{"name": "API_TOKEN", "value": "{a24}"}}',
+        "password: |\n  {p16}\n",
+        "token: >-\n    {a40}\n",
+        "ENV DB_PASSWORD {p12}",
+        "machine example.org login joe password {p12}",
+        "requirepass {p16}",
+        "CREATE USER joe IDENTIFIED BY '{p12}'",
+        "ALTER ROLE joe WITH PASSWORD '{p12}'",
+        "ALTER USER joe IDENTIFIED WITH mysql_native_password BY '{p12}'",
+        "Server=db;Database=x;User Id=sa;Password={a14};",
+        "Uid=sa;Pwd={a14};",
+        "my password is {p12}",
+        "The wifi password is {p12}, by the way",
+        "WIFI:S:home;T:WPA;P:{p12};;",
+        "wpa_passphrase={a16}",
+        'psk="{a20}"',
+        "spring.datasource.password={p14}",
+        "hunter.password={a10}",
+        'os.environ["API_TOKEN"] = "{a24}"',
+        "export GITHUB_TOKEN={a40}",
+        "setx API_KEY {a32}",
+        'ConvertTo-SecureString "{p14}" -AsPlainText',
+        "username admin password 7 {u14}",
+        "client-key-data: {b200}",
+        "PrivateKey = {b43}=",
+        "password:\n  {p14}\n",
+        "TOKEN=abc{a20}\\\n{a20}",
+        "AUTH_TOKEN: Bearer {a40}",
+        "seed phrase: {w12}",
+        "recovery codes: {l8} {l8} {l8} {l8} {l8} {l8} {l8} {l8}",
+        "signing_key={h64}",
+    ),
+    "languages": (
+        "密码：{p12}",
+        "密码是 {p12}",
+        "密碼: {p12}",
+        "口令={p12}",
+        "パスワード：{p12}",
+        "パスワードは{p12}です",
+        "비밀번호: {p12}",
+        "пароль: {p12}",
+        "Пароль от сервера: {p12}",
+        "Passwort: {p12}",
+        "Das Passwort lautet {p12}",
+        "Kennwort = {p12}",
+        "contraseña: {p12}",
+        "La contraseña es {p12}",
+        "mot de passe : {p12}",
+        "Le mot de passe est {p12}",
+        "senha: {p12}",
+        "wachtwoord: {p12}",
+        "hasło: {p12}",
+        "heslo: {p12}",
+        "lösenord: {p12}",
+        "şifre: {p12}",
+        "jelszó: {p12}",
+        "κωδικός: {p12}",
+        "סיסמה: {p12}",
+        "كلمة المرور: {p12}",
+        "पासवर्ड: {p12}",
+        "รหัสผ่าน: {p12}",
+        "mật khẩu: {p12}",
+        "kata sandi: {p12}",
+        "密钥：{a32}",
+        "APIキー：{a32}",
+        "токен: {a32}",
+        "la clave es {p12}",
+    ),
+    "transport": (
+        "Authorization: Bearer {a40}",
+        "Authorization: Basic {b40}=",
+        "authorization: Token {h40}",
+        "Authorization: SSWS 00{a40}",
+        "X-Api-Key: {a32}",
+        "x-goog-api-key: {a39}",
+        "PRIVATE-TOKEN: {a20}",
+        "X-Vault-Token: {a26}",
+        "Ocp-Apim-Subscription-Key: {h32}",
+        "Cookie: sessionid={l32}; theme=dark",
+        "Set-Cookie: JSESSIONID={u32}; Path=/; HttpOnly",
+        "connect.sid=s%3A{a32}.{a43}",
+        "PHPSESSID={l26}",
+        "https://joe:{a12}@example.org/a",
+        "postgres://joe:{p10}@db:5432/x",
+        "redis://:{a16}@cache:6379",
+        "mongodb+srv://joe:{a14}@cluster0.mongodb.net",
+        "https://{a40}@github.com/a/b.git",
+        "joe:{a14}@tcp(db:3306)/x",
+        "https://b.s3.amazonaws.com/k?X-Amz-Credential=AKIA{u16}%2F20260101&X-Amz-Signature={h64}",
+        "https://storage.googleapis.com/b/k?X-Goog-Signature={h128}",
+        "https://a.blob.core.windows.net/c?sv=2022-11-02&se=2026-01-01&sig={a43}%3D",
+        "https://example.org/a?access_token={a32}",
+        "https://example.org/a?api_key={a32}&x=1",
+        "wss://example.org/?token={a32}",
+        "curl -u joe:{a12} https://example.org",
+        "curl --user joe:{p10} https://example.org",
+        "mysql -u root -p{a12} x",
+        "sshpass -p {p12} ssh a",
+        "docker login -u joe -p {a16}",
+        "redis-cli -a {a16} ping",
+        "run --api-key {a32} --verbose",
+        "run --password={p12}",
+        "openssl rsa -passin pass:{a12} -in k",
+        "gpg --batch --passphrase {p12} -d x",
+        "db:5432:notes:joe:{a14}",
+    ),
+    "blocks": (
+        "-----BEGIN RSA PRIVATE KEY-----\n{b64}\n-----END RSA PRIVATE KEY-----",
+        "-----BEGIN OPENSSH PRIVATE KEY-----\n{b64}\n-----END OPENSSH PRIVATE KEY-----",
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{b64}\n-----END PGP PRIVATE KEY BLOCK-----",
+        "AGE-SECRET-KEY-1{u58}",
+        "PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 1\n{b64}\nPrivate-MAC: {h64}",
+        "eyJ{a33}.eyJ{a60}.{a43}",
+        "eyJ{a60}..{a16}.{a60}.{a22}",
+        "eyJ{a60}.{a40}.{a16}.{a60}.{a22}",
+        "$2b$12${a53}",
+        "$argon2id$v=19$m=65536,t=3,p=4${b22}${b43}",
+        "root:$6${a8}${a86}:19000:0",
+        "otpauth://totp/x:joe?secret={316}&issuer=x",
+        "xprv9{a106}",
+    ),
+}
+
+
+def samples(seed: int = 0) -> list[tuple[str, str, list[str]]]:
+    """A category, a text and the secrets in it for each kind."""
+    chance = random.Random(seed)
+    found = []
+    for category, templates in KINDS.items():
+        for template in templates:
+            secrets: list[str] = []
+
+            def fill(match: re.Match[str], into: list[str] = secrets) -> str:
+                into.append(_make(chance, match[1], int(match[2])))
+                return into[-1]
+
+            text = re.sub(r"\{([a-z3])([0-9]+)\}", fill, template)
+            found.append((category, text.replace("{{", "{").replace("}}", "}"), secrets))
+    return found
+
+
+def _make(chance: random.Random, kind: str, length: int) -> str:
+    if kind == "w":
+        return " ".join(chance.sample(_WORDS, length))
+    if kind == "p":
+        letters = "".join(chance.choices(ascii_letters + digits, k=length - 3))
+        return (
+            letters
+            + chance.choice("!#%^*+")
+            + chance.choice(digits)
+            + chance.choice(ascii_lowercase)
+        )
+    return "".join(chance.choices(_ALPHABETS[kind], k=length))
+
+
+def is_hidden(shown: str, secrets: list[str]) -> bool:
+    """Whether of none of ``secrets`` more than the ends are in ``shown``.
+
+    What is shorter than ten characters is a part of another, such as a number before a dash.
+    """
+    parts = [secret for secret in secrets if len(secret) >= 10] or secrets
+    return all((part[6:-4] if len(part) >= 18 else part) not in shown for part in parts)

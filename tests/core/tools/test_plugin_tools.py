@@ -1,0 +1,224 @@
+"""Tools that plugins add: which are in use, and that none of them can end an agent's turn."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace import Memory, MemoryTools, PluginHost, ToolAnswer, ToolDefinition
+from commonplace.errors import CallerError, PluginUnavailableError, UnavailableError
+from commonplace.plugin import Group, OwnProvider, hookimpl, setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from commonplace.plugin import ToolContext, ToolRegistrar
+
+GROUP = "agent:main:telegram:group:42"
+
+
+class Echo:
+    """Says what it was given, and whose chat it was."""
+
+    capabilities = frozenset({"recall", "turns"})
+
+    def __init__(self, context: ToolContext, name: str = "echo") -> None:
+        self.context = context
+        self.closed = 0
+        self.definitions = (
+            ToolDefinition(
+                name=name,
+                title="Echo",
+                description="Says it again.",
+                parameters={
+                    "type": "object",
+                    "properties": {"text": {"type": "string", "maxLength": 5, "description": "x"}},
+                    "required": ["text"],
+                    "additionalProperties": False,
+                },
+                effect="adds",
+            ),
+        )
+
+    def call(self, name: str, arguments: Mapping[str, Any], *, session_key: str) -> Any:
+        text = arguments["text"]
+        if text == "none":
+            return None
+        if text == "crash":
+            raise ValueError("secret words")
+        if text == "wrong":
+            raise CallerError("not like that", hint="another way")
+        return ToolAnswer(text=f"{text} {session_key}", data={"name": name})
+
+    def recall(self, prompt: str, *, session_key: str, budget: int) -> str:
+        if prompt == "crash":
+            raise ValueError("secret words")
+        return f"{prompt} {session_key} {budget}"
+
+    def turn_ended(self, messages: Sequence[Mapping[str, Any]], *, session_key: str) -> int:
+        return len(messages) if messages[0]["role"] == "user" else 1 // 0
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class EchoSettings(Group):
+    """The section of the echo."""
+
+    loud: bool = setting("Whether.", default=False)
+
+
+class Plugin:
+    """Registers one tool set."""
+
+    def __init__(
+        self, id_: str, make: Callable[[ToolContext], Any] = Echo, *, slot: bool = False
+    ) -> None:
+        self.id, self.make, self.made = id_, make, list[Any]()
+        self.capabilities = frozenset({"slot"}) if slot else frozenset()
+
+    @hookimpl
+    def commonplace_register_tools(self, register: ToolRegistrar) -> None:
+        def make(context: ToolContext) -> Any:
+            self.made.append(self.make(context))
+            return self.made[-1]
+
+        register.toolset(
+            self.id, make, summary="echo", capabilities=self.capabilities, config=EchoSettings
+        )
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Callable[..., Memory]:
+    def open_memory(*plugins: Plugin, **config: Any) -> Memory:
+        host = PluginHost([], env={})
+        for plugin in plugins:
+            host.register(plugin, name=plugin.id)
+        env = {"HOME": str(tmp_path), "COMMONPLACE_STATE_DIR": str(tmp_path / "state")}
+        return Memory.open(workspace=tmp_path, env=env, host=host, config=config)
+
+    return open_memory
+
+
+def names(memory: Memory) -> list[str]:
+    return [tool.name for tool in MemoryTools(memory).definitions]
+
+
+def test_a_plugins_tool_is_listed_checked_and_run(opened: Callable[..., Memory]) -> None:
+    plugin = Plugin("echo")
+    section = {"entries": {"echo": {"config": {"loud": True}}}}
+    with opened(plugin, plugins=section) as memory:
+        tools = MemoryTools(memory, session_key=GROUP)
+        assert names(memory) == ["memory_search", "memory_get", "echo"]
+        answer = tools.call("echo", {"text": "hello"})
+        assert (answer.text, answer.data) == (f"hello {GROUP}", {"name": "echo"})
+        long = tools.call("echo", {"text": "longer"})
+        assert long.failed
+        assert "more than 5" in long.text
+        (made,) = plugin.made
+        assert made.context.config.loud
+        assert made.context.agent == "main"
+    assert made.closed == 1
+
+
+def test_what_goes_wrong_in_a_plugins_tool_is_an_answer(opened: Callable[..., Memory]) -> None:
+    with opened(Plugin("echo")) as memory:
+        tools = MemoryTools(memory)
+        wrong = tools.call("echo", {"text": "wrong"})
+        assert wrong.failed
+        assert "not like that" in wrong.text
+        assert "another way" in wrong.text
+        for text, words in (("crash", "ValueError in echo"), ("none", "answered with NoneType")):
+            answer = tools.call("echo", {"text": text})
+            assert answer.failed
+            assert words in answer.text
+            assert "secret" not in answer.text
+
+
+def test_a_memory_of_its_own_serves_where_it_is_selected(opened: Callable[..., Memory]) -> None:
+    plugin = Plugin("ark", slot=True)
+    with opened(plugin) as memory:
+        assert names(memory) == ["memory_search", "memory_get"]
+        assert plugin.made == []
+        assert memory.plugin_tools.get("ark") is plugin.made[0]
+    with opened(Plugin("ark", slot=True), plugins={"slots": {"memory": "ark"}}) as memory:
+        assert names(memory)[2:] == ["echo"]
+        assert memory.settings.warnings == ()
+    with opened(Plugin("ark", slot=True), plugins={"slots": {"memory": "arc"}}) as memory:
+        assert "'arc' is not installed" in memory.settings.warnings[0]
+
+
+def test_a_tool_set_that_cannot_be_made_is_left_out(
+    opened: Callable[..., Memory], caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(context: ToolContext) -> Echo:
+        raise PluginUnavailableError(f"no room in {context.agent}")
+
+    with opened(Plugin("a", broken), Plugin("b", lambda _: 42), Plugin("c")) as memory:
+        with caplog.at_level(logging.WARNING):
+            assert names(memory) == ["memory_search", "memory_get", "echo"]
+            assert names(memory) == ["memory_search", "memory_get", "echo"]
+        said = [record.getMessage() for record in caplog.records]
+        assert len(said) == 2, "said once"
+        assert "no room in main" in said[0]
+        assert "its factory returned 42" in said[1]
+        with pytest.raises(PluginUnavailableError, match="no room"):
+            memory.plugin_tools.get("a")
+
+
+def test_a_name_that_is_taken_stays_with_its_owner(opened: Callable[..., Memory]) -> None:
+    with opened(Plugin("mine", lambda context: Echo(context, "memory_get"))) as memory:
+        assert names(memory) == ["memory_search", "memory_get"]
+        assert "effect" not in MemoryTools(memory).definitions[1].parameters
+        assert MemoryTools(memory).definitions[1].effect == "reads"
+
+
+def test_plugins_recall_within_a_budget_and_listen(
+    opened: Callable[..., Memory], caplog: pytest.LogCaptureFixture
+) -> None:
+    with opened(Plugin("one"), Plugin("two", lambda c: Echo(c, "other"))) as memory:
+        tools = MemoryTools(memory)
+        assert tools.recalled("hi", budget=100) == "hi  100\nhi  92"
+        assert tools.recalled("hi", budget=5) == "hi  5"
+        assert tools.turn_ended([{"role": "user", "content": "hi"}]) == 2
+        assert "hi" in memory.recall(query="hi", budget=2000).text
+        with caplog.at_level(logging.WARNING):
+            assert tools.recalled("crash", budget=100) == ""
+            assert tools.turn_ended([{"role": "assistant", "content": "hi"}]) == 0
+        assert "ValueError" in caplog.text
+        assert "secret" not in caplog.text
+
+
+def test_a_tool_says_to_mcp_what_it_does_and_whose_it_is() -> None:
+    (tool,) = Echo(None).definitions  # type: ignore[arg-type]
+    hints = {
+        effect: tool.replace(effect=effect).mcp()["annotations"]
+        for effect in ("reads", "adds", "deletes")
+    }
+    said = {
+        effect: tuple(hint[f"{name}Hint"] for name in ("readOnly", "destructive", "idempotent"))
+        for effect, hint in hints.items()
+    }
+    assert said == {
+        "reads": (True, False, True),
+        "adds": (False, False, False),
+        "deletes": (False, True, True),
+    }
+    assert tool.for_agents(["main"]) is tool
+    agents = tool.for_agents(["main", "work"]).parameters["properties"]["agent"]
+    assert agents["enum"] == ["main", "work"]
+    assert "agent" not in tool.parameters["properties"]
+
+
+def test_a_plugin_embeds_with_the_settings_for_notes_or_its_own(
+    opened: Callable[..., Memory],
+) -> None:
+    plugin = Plugin("echo")
+    with opened(plugin) as memory:
+        memory.plugin_tools.get("echo")
+        assert plugin.made[0].context.embedder(None) is None
+        with pytest.raises(UnavailableError, match="no provider 'nowhere'"):
+            _ = plugin.made[0].context.embedder(OwnProvider("nowhere"))

@@ -82,7 +82,7 @@ def documents(chunks: int) -> Iterator[PutDocument]:
             source="memory" if number % 4 else "sessions",
             path=f"memory/{number % 97}/{number}.md",
             digest=sha256(str(number).encode()).hexdigest(),
-            stamp=(1, 1, 1, number),
+            stamp=f"1 1 1 {number}",
             fingerprint="benchmark",
             day=None,
             trust="memory",

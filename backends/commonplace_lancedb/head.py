@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from commonplace.plugin import Stamp
-
 
 _KEY = "lance-schema:unenforced-primary-key"
 
@@ -147,17 +145,6 @@ def heading_out(parts: Iterable[str] | None) -> tuple[str, ...]:
 def last_column(terms: str) -> str:
     """The column extra, as tokens of the index."""
     return terms.rpartition(_COLUMNS)[2]
-
-
-def stamp_in(stamp: Stamp) -> str:
-    """Four numbers of which some need more than 64 bits with a sign, as text."""
-    return ",".join(map(str, stamp))
-
-
-def stamp_out(text: str) -> Stamp:
-    """The inverse of :func:`stamp_in`."""
-    size, mtime, ctime, inode = map(int, text.split(","))
-    return size, mtime, ctime, inode
 
 
 def literal(text: str) -> str:

@@ -12,7 +12,6 @@ from commonplace_lancedb.head import (
     heading_out,
     literal,
     literals,
-    stamp_out,
     terms_out,
     text_out,
     vector_column,
@@ -48,7 +47,7 @@ def documents(snapshot: Snapshot, build: BuildState) -> list[StoredDocument]:
     rows = snapshot.rows(build, "doc", _DOCUMENT)
     return [
         StoredDocument(
-            text_out(source), text_out(path), digest, stamp_out(stamp), text_out(fingerprint)
+            text_out(source), text_out(path), digest, text_out(stamp), text_out(fingerprint)
         )
         for source, path, digest, stamp, fingerprint in _records(rows, _DOCUMENT)
     ]

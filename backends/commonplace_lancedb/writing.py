@@ -17,7 +17,6 @@ from commonplace_lancedb.head import (
     head_id,
     heading_in,
     literals,
-    stamp_in,
     terms_in,
     text_in,
     text_out,
@@ -78,10 +77,10 @@ def prepared(namespace: str, build: int, changes: Sequence[Change]) -> dict[Key,
             case TouchDocument(source=source, path=path, stamp=stamp):
                 before = outcome.get((source, path), Prepared(None, None))
                 if before.rows:
-                    first = {**before.rows[0], "stamp": stamp_in(stamp)}
+                    first = {**before.rows[0], "stamp": text_in(stamp)}
                     outcome[source, path] = Prepared((first, *before.rows[1:]), None)
                 elif before.rows is None:
-                    outcome[source, path] = Prepared(None, stamp_in(stamp))
+                    outcome[source, path] = Prepared(None, text_in(stamp))
             case other:
                 raise TypeError(f"not a change: {other!r}")
     return outcome
@@ -160,7 +159,7 @@ def _rows(namespace: str, build: int, put: PutDocument) -> Iterable[dict[str, An
         "kind": "doc",
         "digest": put.digest,
         "fingerprint": text_in(put.fingerprint),
-        "stamp": stamp_in(put.stamp),
+        "stamp": text_in(put.stamp),
         "chunks": len(chunks),
         "tokens": sum(chunk["tokens"] for chunk in chunks),
     }

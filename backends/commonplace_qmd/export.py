@@ -12,6 +12,7 @@ from commonplace.plugin import (
     ScanReport,
     SourceScan,
     StoredDocument,
+    file_stamp,
     make_private_folder,
     plan_changes,
 )
@@ -170,29 +171,22 @@ class Exporter:
     def _load(self) -> dict[str, _Entry]:
         found: dict[str, _Entry] = {}
         for name, entry in read_json(os.path.join(self._folder, _RECORD)).items():
-            if isinstance(entry, list) and len(entry) == 2:
-                version, *stamp = str(entry[0]).rsplit(" ", 4)
-                with suppress(ValueError):
-                    size, modified, changed, inode = map(int, stamp)
-                    numbers = (size, modified, changed, inode)
-                    found[name] = _Entry(version, numbers, str(entry[1]))
+            if isinstance(entry, list) and len(entry) == 3:
+                found[name] = _Entry(*map(str, entry))
         return found
 
     def _save(self, record: Mapping[str, _Entry]) -> None:
         import json
 
-        values = {
-            name: [" ".join(map(str, (entry.version, *entry.stamp))), entry.digest]
-            for name, entry in record.items()
-        }
-        write_whole(os.path.join(self._folder, _RECORD), json.dumps(values))
+        write_whole(os.path.join(self._folder, _RECORD), json.dumps(record))
 
 
 def _named(refs: Iterable[DocumentRef], oldest: float | None) -> dict[str, DocumentRef]:
     """Transcripts not older than ``oldest`` by the names of their exports, in a stable order."""
     named: dict[str, DocumentRef] = {}
     for ref in sorted(refs, key=lambda ref: ref.path):
-        if oldest is not None and ref.stamp[1] / 1e9 < oldest:
+        file = file_stamp(ref.stamp)
+        if oldest is not None and file is not None and file.mtime_ns / 1e9 < oldest:
             continue
         base = ref.path.rpartition("/")[2].replace(".jsonl", "", 1)
         plain = re.sub(r"[^\w.-]", "_", base).lstrip(".") or "session"

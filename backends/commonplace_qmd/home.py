@@ -127,7 +127,7 @@ def load_state(home: Home) -> State:
         if isinstance(value, type(default)) or (isinstance(default, float) and type(value) is int):
             values[name] = value
     values["files"] = {
-        name: {path: tuple(stamp) for path, stamp in files.items() if _is_stamp(stamp)}
+        name: {path: stamp for path, stamp in files.items() if isinstance(stamp, str)}
         for name, files in values.get("files", {}).items()
         if isinstance(files, dict)
     }
@@ -167,7 +167,3 @@ def read_json(path: str) -> dict[str, object]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _is_stamp(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 4 and all(type(one) is int for one in value)

@@ -18,6 +18,7 @@ from commonplace.plugin import (
     SyncRequest,
     SyncWorker,
     UnavailableError,
+    file_stamp,
     settled_stamp,
     waited_for,
 )
@@ -294,9 +295,10 @@ def _settled(stamp: Stamp, now_ns: int) -> Stamp:
     QMD reads a file after the scan, by far more than a tick of common clocks, so that a later
     change has other times; only on disks that count whole seconds it may not.
     """
-    _, mtime_ns, ctime_ns, _ = stamp
-    coarse = not (mtime_ns % _SECOND_NS or ctime_ns % _SECOND_NS)
-    return settled_stamp(stamp, now_ns) if coarse else stamp
+    file = file_stamp(stamp)
+    if file is None or file.mtime_ns % _SECOND_NS or file.ctime_ns % _SECOND_NS:
+        return stamp
+    return settled_stamp(stamp, now_ns)
 
 
 class BackgroundUpdates:

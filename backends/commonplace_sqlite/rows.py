@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 _DOCUMENTS = """
-SELECT plain, source, path, digest, size, mtime_ns, ctime_ns, inode, fingerprint, resume
+SELECT plain, source, path, digest, stamp, fingerprint, resume
 FROM document_<n>
 """
 
@@ -32,10 +32,10 @@ def documents(connection: apsw.Connection, build: int) -> list[StoredDocument]:
     rows: Any = connection.execute(of_build(_DOCUMENTS, build)).fetchall()
     # This is what a sync that finds nothing new consists of: one plain loop, no call per value.
     return [
-        StoredDocument(source, path, digest, (size, mtime, ctime, inode), fingerprint, resume)
+        StoredDocument(source, path, digest, stamp, fingerprint, resume)
         if plain
-        else _restored(source, path, digest, (size, mtime, ctime, inode), fingerprint, resume)
-        for plain, source, path, digest, size, mtime, ctime, inode, fingerprint, resume in rows
+        else _restored(source, path, digest, stamp, fingerprint, resume)
+        for plain, source, path, digest, stamp, fingerprint, resume in rows
     ]
 
 
@@ -80,18 +80,16 @@ def _chunks(connection: apsw.Connection, build: int, ids: Sequence[int]) -> Iter
 def _restored(
     source: Any, path: Any, digest: Any, stamp: Any, fingerprint: Any, resume: Any
 ) -> StoredDocument:
-    size, mtime, ctime, inode = map(int_out, stamp)
     return StoredDocument(
         text_out(source),
         text_out(path),
         text_out(digest),
-        (size, mtime, ctime, inode),
+        text_out(stamp),
         text_out(fingerprint),
         text_out(resume),
     )
 
 
-_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 _SEPARATOR = "\x1f"
 _ESCAPE = "\x1e"
 
@@ -122,16 +120,6 @@ def ids_in(ids: Iterable[int]) -> str:
     So a list of any length is one value of a statement that is compiled once.
     """
     return f"[{','.join(map(str, ids))}]"
-
-
-def int_in(number: int) -> int | str:
-    """``number``, or its digits where it needs more than 64 bits with a sign."""
-    return number if _SMALLEST <= number <= _LARGEST else str(number)
-
-
-def int_out(value: int | str) -> int:
-    """The inverse of :func:`int_in`."""
-    return value if isinstance(value, int) else int(value)
 
 
 def digest_in(digest: str) -> str | bytes:

@@ -45,7 +45,7 @@ CREATE TABLE document_<n> (
     source NOT NULL,                            -- no affinity: see rows.py
     path NOT NULL,
     digest NOT NULL,
-    size NOT NULL, mtime_ns NOT NULL, ctime_ns NOT NULL, inode NOT NULL,
+    stamp NOT NULL,
     fingerprint NOT NULL,
     plain INTEGER NOT NULL,                     -- 1: all of the above are stored as they are
     day,
@@ -164,11 +164,11 @@ COUNT_COMMIT = "UPDATE counter SET next = next + 1 WHERE name = 'commit'"
 
 COMMITS = "SELECT next FROM counter WHERE name = 'commit'"
 
-FIRST_VERSION = 3
-"""That of the first files with checksums; older ones cannot be read."""
+FIRST_VERSION = 4
+"""That of the first files with stamps as text; older ones cannot be read."""
 
 MIGRATIONS: Sequence[Migration] = ()
-"""Step ``n`` leads from version ``n + 3`` to ``n + 4``; each runs inside one transaction."""
+"""Step ``n`` leads from version ``n + 4`` to ``n + 5``; each runs inside one transaction."""
 
 VERSION = FIRST_VERSION + len(MIGRATIONS)
 

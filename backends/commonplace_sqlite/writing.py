@@ -11,7 +11,6 @@ from commonplace_sqlite.rows import (
     digest_in,
     heading_in,
     indexable,
-    int_in,
     packed,
     tags_in,
     text_in,
@@ -31,17 +30,16 @@ if TYPE_CHECKING:
 
 _FIND = "SELECT id, chunks FROM document_<n> WHERE source = ? AND path = ?"
 _TOUCH = """
-UPDATE document_<n> SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, plain = plain AND ?
+UPDATE document_<n> SET stamp = ?, plain = plain AND ?
 WHERE source = ? AND path = ?
 """
 _ADD = """
-INSERT INTO document_<n> (id, source, path, fingerprint, trust, digest, size, mtime_ns, ctime_ns,
-    inode, resume, plain, day, chunks, tags)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO document_<n> (id, source, path, fingerprint, trust, digest, stamp, resume, plain, day,
+    chunks, tags)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _APPEND = """
-UPDATE document_<n> SET digest = ?, size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, resume = ?,
-    plain = plain AND ?, day = ?, chunks = ?
+UPDATE document_<n> SET digest = ?, stamp = ?, resume = ?, plain = plain AND ?, day = ?, chunks = ?
 WHERE id = ?
 """
 _CHUNK_IDS = "SELECT id FROM chunk_<n> WHERE document = ? AND ordinal >= ?"
@@ -129,8 +127,8 @@ def _remove(
 def _touch(connection: apsw.Connection, build: int, effects: Mapping[Key, Effect]) -> None:
     for (source, path), (put, stamp) in effects.items():
         if put is None and stamp is not None:
-            values = tuple(map(int_in, stamp))
-            row = (*values, values == stamp, text_in(source), text_in(path))
+            value = text_in(stamp)
+            row = (value, value == stamp, text_in(source), text_in(path))
             connection.execute(of_build(_TOUCH, build), row)
 
 
@@ -179,8 +177,8 @@ def _write_document(
     known: Known | None,
 ) -> int:
     """The id of the document, which is new, or keeps the id it had."""
-    given = put.digest, *stamp, put.resume
-    stored = text_in(put.digest), *map(int_in, stamp), text_in(put.resume)
+    given = put.digest, stamp, put.resume
+    stored = tuple(map(text_in, given))
     if isinstance(put, AppendDocument):
         assert known is not None, "the document to append to was found"
         size = put.keep + len(put.chunks)

@@ -116,6 +116,7 @@ from commonplace.model.documents import NOTE_RULES as NOTE_RULES
 from commonplace.model.documents import Build as Build
 from commonplace.model.documents import Document as Document
 from commonplace.model.documents import DocumentRef as DocumentRef
+from commonplace.model.documents import FileStamp as FileStamp
 from commonplace.model.documents import Finding as Finding
 from commonplace.model.documents import Fix as Fix
 from commonplace.model.documents import NoteRules as NoteRules
@@ -128,6 +129,7 @@ from commonplace.model.documents import StoredDocument as StoredDocument
 from commonplace.model.documents import StoreHealth as StoreHealth
 from commonplace.model.documents import Trust as Trust
 from commonplace.model.documents import WatchedPath as WatchedPath
+from commonplace.model.documents import file_stamp as file_stamp
 from commonplace.model.plugins import Credentials as Credentials
 from commonplace.model.plugins import Group as Group
 from commonplace.model.plugins import Mount as Mount

@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.plugin import CallerError, NoteNotFoundError, open_below
+from commonplace.plugin import CallerError, NoteNotFoundError, file_stamp, open_below
 from commonplace_sessions.folder import WANTED, is_archived, scan_folder
 from commonplace_sessions.readers import READERS
 from commonplace_sessions.transcript import Lines, pieces_of, records
@@ -60,9 +60,10 @@ def sessions(folders: Iterable[tuple[str, Folder]]) -> list[Session]:
     for program, folder in folders:
         for ref in scan_folder(folder, program, WANTED[program]).documents:
             name = ref.path.rpartition("/")[2]
-            size, modified = ref.stamp[:2]
+            file = file_stamp(ref.stamp)
+            size, changed = (file.size, file.mtime_ns / 1e9) if file is not None else (0, 0.0)
             found.append(
-                Session(session_id_of(name), program, ref.path, ref.location, modified / 1e9, size)
+                Session(session_id_of(name), program, ref.path, ref.location, changed, size)
             )
     return sorted(found, key=lambda one: (-one.changed, one.path))
 

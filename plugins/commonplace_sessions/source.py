@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from commonplace.plugin import (
     Document,
     DocumentRef,
+    FileStamp,
     NamedTuple,
     PathNotAllowedError,
     Segment,
     WatchedPath,
+    file_stamp,
     open_below,
     stamp_of,
 )
@@ -81,9 +83,11 @@ class TranscriptSource:
 
         A file that has grown by fewer than the configured bytes is opened to count its new lines.
         """
-        size, _, _, inode = indexed
-        grown = ref.stamp[0] - size
-        if size < 0 or grown <= 0 or inode != ref.stamp[3] or self._growth.is_reached_by(grown):
+        before, now = file_stamp(indexed), file_stamp(ref.stamp)
+        if before is None or now is None:
+            return True
+        size, grown = before.size, now.size - before.size
+        if grown <= 0 or before.inode != now.inode or self._growth.is_reached_by(grown):
             return True
         try:
             opened = self._open(ref)
@@ -150,11 +154,13 @@ class TranscriptSource:
     ) -> Iterator[Segment]:
         from commonplace_sessions.transcript import pieces_of_transcript
 
+        whole = file_stamp(stamp)
+        inode = whole.inode if whole is not None else 0
         for piece in pieces_of_transcript(lines, self._reader(), began):
             if piece.cut is None:
                 yield Segment(self._document(ref, piece, stamp))
             else:
-                so_far = (piece.cut.end, -1, -1, stamp[3])
+                so_far = FileStamp(piece.cut.end, -1, -1, inode).text
                 yield Segment(self._document(ref, piece, so_far), piece.cut.text)
 
     def _document(self, ref: DocumentRef, found: Transcript, stamp: Stamp) -> Document:

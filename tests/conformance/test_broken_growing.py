@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.model.documents import Segment
+from commonplace.model.documents import FileStamp, Segment, file_stamp
 from commonplace.testing import SourceConformance
 from commonplace.testing.source import GrowthLaws
 from commonplace_notes.source import NotesSource
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from commonplace.protocols.contexts import SourceContext
 
 SIZE = 20_000
+
+
+def parts(stamp: Stamp) -> FileStamp:
+    """What a stamp says of its file."""
+    file = file_stamp(stamp)
+    assert file is not None
+    return file
 
 
 class Sound(NotesSource):
@@ -36,9 +43,9 @@ class Sound(NotesSource):
         return document and document._replace(text=document.text.removesuffix("\n"))
 
     def due(self, ref: DocumentRef, indexed: Stamp) -> bool:
-        size, _, _, inode = indexed
-        grown = ref.stamp[0] - size
-        if grown <= 0 or inode != ref.stamp[3] or grown >= self.bytes:
+        now, before = parts(ref.stamp), parts(indexed)
+        size, grown = before.size, now.size - before.size
+        if grown <= 0 or before.inode != now.inode or grown >= self.bytes:
             return True
         with open(ref.location, "rb") as file:
             return file.read()[size:].count(b"\n") >= self.messages
@@ -78,7 +85,7 @@ class Sound(NotesSource):
     def pieces(self, document: Document, raw: bytes, begin: int) -> Iterator[Segment]:
         for end in self.ends(raw):
             if end > begin:
-                stamp = end, -1, -1, document.ref.stamp[3]
+                stamp = FileStamp(end, -1, -1, parts(document.ref.stamp).inode).text
                 digest = self.digest(raw, begin, end)
                 piece = document._replace(ref=document.ref._replace(stamp=stamp), digest=digest)
                 yield self.piece(Segment(piece, f"{end} {digest}"), raw[begin : end - 1])
@@ -153,12 +160,12 @@ class IsAlwaysDue(Sound):
 
 class KnowsFilesByName(Sound):
     def due(self, ref: DocumentRef, indexed: Stamp) -> bool:
-        return super().due(ref, (*indexed[:3], ref.stamp[3]))
+        return super().due(ref, parts(indexed)._replace(inode=parts(ref.stamp).inode).text)
 
 
 class WaitsForGrowthAlone(Sound):
     def due(self, ref: DocumentRef, indexed: Stamp) -> bool:
-        return ref.stamp[0] >= indexed[0] and super().due(ref, indexed)
+        return parts(ref.stamp).size >= parts(indexed).size and super().due(ref, indexed)
 
 
 BROKEN: list[tuple[type[Sound], str]] = [

@@ -105,7 +105,7 @@ class WatchesByRelativeNames(Sound):
 
 class StampsByItsClock(Sound):
     def seen(self, ref: DocumentRef) -> DocumentRef:
-        return ref._replace(stamp=(ref.stamp[0], next(self.calls), 0, 0))
+        return ref._replace(stamp=str(next(self.calls)))
 
 
 class FailsForNothing(Sound):
@@ -122,7 +122,7 @@ class TakesFoldersAndAll(Sound):
         folder = os.path.join(self.workspace, "memory")
         names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
         extra = [
-            DocumentRef("memory", f"memory/{name}", f"{folder}/{name}", (0, 0, 0, 0))
+            DocumentRef("memory", f"memory/{name}", f"{folder}/{name}", "0 0 0 0")
             for name in names
             if not name.endswith(".md")
         ]
@@ -192,12 +192,12 @@ class StripsTheText(Sound):
 
 class StampsBySize(Sound):
     def seen(self, ref: DocumentRef) -> DocumentRef:
-        return ref._replace(stamp=(ref.stamp[0], 0, 0, 0))
+        return ref._replace(stamp=ref.stamp.split()[0])
 
 
 class StampsByTime(Sound):
     def seen(self, ref: DocumentRef) -> DocumentRef:
-        return ref._replace(stamp=(ref.stamp[0], ref.stamp[1], 0, 0))
+        return ref._replace(stamp=" ".join(ref.stamp.split()[:2]))
 
 
 class GivesTheStampOfTheScan(Sound):
@@ -234,7 +234,7 @@ class FollowsLinks(Sound):
                 location = os.path.join(folder, name)
                 path = location.removeprefix(f"{self.workspace}/")
                 if path.startswith("memory/") and name.endswith(".md"):
-                    refs.setdefault(location, DocumentRef("memory", path, location, (0, 0, 0, 0)))
+                    refs.setdefault(location, DocumentRef("memory", path, location, "0 0 0 0"))
         return report._replace(documents=tuple(refs.values()))
 
     def read(self, ref: DocumentRef) -> Document | None:

@@ -210,8 +210,9 @@ def read_bytes(root: Root, relative: str) -> tuple[bytes, Stamp]:
     opened = open_below(root.base, [*root.parts, *below])
     try:
         for _ in range(_ATTEMPTS):
-            before = stamp_of(os.fstat(opened))
-            data = _read_all(opened, size=before[0])
+            status = os.fstat(opened)
+            before = stamp_of(status)
+            data = _read_all(opened, size=status.st_size)
             if stamp_of(os.fstat(opened)) == before:
                 break
             os.lseek(opened, 0, os.SEEK_SET)

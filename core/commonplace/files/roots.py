@@ -6,7 +6,6 @@ import os
 import re
 import stat
 import sys
-from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from commonplace.errors import WorkspaceError
@@ -236,13 +235,14 @@ if sys.platform == "win32":
     def stamp_of(found: os.stat_result) -> Stamp:
         """The stamp of a file; the same from an open file and from its directory entry."""
         # A directory entry of Windows does not know the number of its file.
-        return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, 0)
+        return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} 0"
 
 else:
-    # The same, in one call: a scan makes one stamp for every note.
-    stamp_of: Callable[[os.stat_result], Stamp] = attrgetter(
-        "st_size", "st_mtime_ns", "st_ctime_ns", "st_ino"
-    )
+
+    def stamp_of(found: os.stat_result) -> Stamp:
+        """The stamp of a file; the same from an open file and from its directory entry."""
+        # A scan makes one for every note: one string, no FileStamp.
+        return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
 
 
 def is_link(found: os.stat_result) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from attrs import Factory, define
 
-from commonplace.index.planning import is_unsettled, settled_stamp
+from commonplace.index.planning import is_unsettled, settled_stamp, size_of
 from commonplace.model.chunks import (
     AnalysedChunk,
     AppendDocument,
@@ -188,7 +188,7 @@ class DocumentProcessor:
                 with growing.segments(ref, resume.position) as segments:
                     if segments is not None:
                         return self._continue(job, segments, resume)
-            if largest is not None and ref.stamp[0] > largest:
+            if largest is not None and size_of(ref.stamp) > largest:
                 return Outcome("unfinished")  # it seemed to have grown, and has been replaced
             with growing.segments(ref) as segments:
                 if segments is None:

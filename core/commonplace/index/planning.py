@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from commonplace.index.builds import fingerprint_of
+from commonplace.model.documents import file_stamp
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -216,28 +217,42 @@ def lies_under(path: str, root: str) -> bool:
 def settled_stamp(stamp: Stamp, now_ns: int) -> Stamp:
     """``stamp``, without its times (-1) if the file could change again and keep them.
 
+    The stamp of what is not a file stays as it is.
+
     This is git's racy rule: a file written in the same tick of the file system's clock in which it
     was read can be written once more and keep its times. The tick is a few milliseconds, two
     seconds where times have no fraction. Such a file is read again at the next sync. Size and inode
     stay in the stamp (see :func:`is_unsettled`), so that growth can be detected.
     """
-    size, mtime_ns, ctime_ns, inode = stamp
-    coarse = mtime_ns % 1_000_000_000 == 0 and ctime_ns % 1_000_000_000 == 0
+    file = file_stamp(stamp)
+    if file is None:
+        return stamp
+    coarse = file.mtime_ns % 1_000_000_000 == 0 and file.ctime_ns % 1_000_000_000 == 0
     window = _COARSE_WINDOW_NS if coarse else TICK_NS
-    return (size, _NO_TIME, _NO_TIME, inode) if max(mtime_ns, ctime_ns) > now_ns - window else stamp
+    if max(file.mtime_ns, file.ctime_ns) <= now_ns - window:
+        return stamp
+    return file._replace(mtime_ns=_NO_TIME, ctime_ns=_NO_TIME).text
 
 
 def is_unsettled(stamp: Stamp) -> bool:
-    """Whether ``stamp`` has no times: its document is read at the next sync."""
-    return stamp[1] == stamp[2] == _NO_TIME
+    """Whether ``stamp`` is of a file and has no times: its document is read at the next sync."""
+    file = file_stamp(stamp)
+    return file is not None and file.mtime_ns == file.ctime_ns == _NO_TIME
+
+
+def size_of(stamp: Stamp) -> int:
+    """How many bytes the file of ``stamp`` has; 0 where it is not a file."""
+    file = file_stamp(stamp)
+    return file.size if file is not None else 0
 
 
 def _weight(ref: DocumentRef, old: StoredDocument | None) -> int:
     """How many bytes there are to index, if a document that seems to have grown has."""
-    size = ref.stamp[0]
-    if old is None or not old.resume or not 0 <= old.stamp[0] <= size:
+    size = size_of(ref.stamp)
+    before = size_of(old.stamp) if old is not None and old.resume else -1
+    if not 0 <= before <= size:
         return size
-    return max(size - old.stamp[0], size // _COMPARED)
+    return max(size - before, size // _COMPARED)
 
 
 def _is_same_file(ref: DocumentRef, old: StoredDocument | None) -> bool:

@@ -14,8 +14,37 @@ if TYPE_CHECKING:
 Trust = Literal["memory", "session", "external"]
 """Who wrote a text: the agent's own notes, a conversation, or the files of others."""
 
-Stamp = tuple[int, int, int, int]
-"""What ``stat`` says of a file: size in bytes, mtime_ns, ctime_ns, inode."""
+Stamp = str
+"""A version of a document, in the words of its source: another text has another stamp.
+
+Of files it is the text of a :class:`FileStamp`. Any other source takes what its service gives (an
+ETag, a revision, a time of change) or a checksum; nobody else reads it.
+"""
+
+
+class FileStamp(NamedTuple):
+    """What ``stat`` says of a file: size in bytes, times in nanoseconds since 1970, inode."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+    @property
+    def text(self) -> Stamp:
+        """The stamp of a document that is such a file."""
+        return f"{self.size} {self.mtime_ns} {self.ctime_ns} {self.inode}"
+
+
+def file_stamp(stamp: Stamp) -> FileStamp | None:
+    """The inverse of :attr:`FileStamp.text`; ``None`` for the stamp of what is not a file."""
+    numbers = stamp.split(" ")
+    if len(numbers) != 4:
+        return None
+    try:
+        return FileStamp(*map(int, numbers))
+    except ValueError:
+        return None
 
 
 class DocumentRef(NamedTuple):
@@ -23,7 +52,8 @@ class DocumentRef(NamedTuple):
 
     ``path`` is the name it is stored and cited under: relative to the workspace where that is
     possible, with forward slashes. ``(source, path)`` identifies a document. ``location`` is for
-    the source alone (for files: the absolute path). ``stamp`` changes whenever the text may have.
+    the source alone (for files: the absolute path). ``stamp`` changes whenever the text may have,
+    and is not empty.
     """
 
     source: str
@@ -35,7 +65,8 @@ class DocumentRef(NamedTuple):
 class Document(NamedTuple):
     """One document as text.
 
-    ``digest`` is the SHA-256 of the bytes it was read from, as hex. ``day`` is the date the
+    ``digest`` is the SHA-256 of the bytes it was read from, as hex (where it is not a file, of
+    whatever the text was made of). ``day`` is the date the
     document is about, or ``None`` for evergreen notes. ``line_map``, where present, gives for each
     line of ``text`` the 1-based line of the file it came from (for transcripts, whose lines are not
     the file's). ``title`` and further ``names`` are what the document calls itself; ``tags`` are as

@@ -71,7 +71,12 @@ class Source(Protocol):
         ...
 
     def scan(self) -> ScanReport:
-        """All documents there are, by ``stat`` alone: no file is opened."""
+        """All documents there are, each with the stamp that it has now.
+
+        It is called for every sync and many searches, so let it be cheap: of files by ``stat``
+        alone, none is opened; of a service one request, say. What cannot be reached is reported as
+        a failed root, never as an empty one.
+        """
         ...
 
     def read(self, ref: DocumentRef) -> Document | None:
@@ -92,13 +97,17 @@ class WatchedSource(Source, Protocol):
 
 
 class GrowingSource(Source, Protocol):
-    """Declares ``growing``: its documents grow at their end. Others are replaced as a whole."""
+    """Declares ``growing``: its documents are files that grow at their end.
+
+    Others are replaced as a whole.
+    """
 
     def due(self, ref: DocumentRef, indexed: Stamp) -> bool:
         """Whether what was added since ``indexed`` is enough for an automatic sync to read it.
 
-        ``indexed`` is the stamp with which the document was read, its times perhaps -1. What is
-        new, has shrunk or was replaced is always due, and so is what cannot be looked at.
+        ``indexed`` is the stamp with which the document was read, its times perhaps -1
+        (:func:`~commonplace.plugin.file_stamp` reads it). What is new, has shrunk or was replaced
+        is always due, and so is what cannot be looked at.
         """
         ...
 

@@ -54,7 +54,7 @@ NASTY = {
 
 def document(text: str, line_map: tuple[int, ...] | None = None) -> Document:
     """A note of this text."""
-    ref = DocumentRef("memory", "memory/note.md", "/workspace/memory/note.md", (0, 0, 0, 0))
+    ref = DocumentRef("memory", "memory/note.md", "/workspace/memory/note.md", "0 0 0 0")
     return Document(ref, text, "", line_map=line_map)
 
 

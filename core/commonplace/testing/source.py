@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, cast
 
 from hypothesis import strategies as st
 
-from commonplace.files.roots import Roots
+from commonplace.files.roots import Roots, stamp_of
+from commonplace.model.documents import file_stamp
 from commonplace.model.search import cited
 from commonplace.search.citations import Readable, read_cited
 from commonplace.sync.folders import Relevance
 from commonplace.testing.base import law
-from commonplace.testing.source_laws import ReadLaws, SourceLaws, found, planned, watched_files
+from commonplace.testing.source_laws import ReadLaws, SourceLaws, planned, watched_files
 from commonplace.testing.strategies import HOSTILE_PATHS
 
 if TYPE_CHECKING:
-    from commonplace.model.documents import DocumentRef, Segment
+    from commonplace.model.documents import DocumentRef, FileStamp, Segment, Stamp
     from commonplace.protocols.parts import GrowingSource, Source, WatchedSource
 
 
@@ -32,34 +33,41 @@ class ScanLaws(SourceLaws):
         assert re.fullmatch(r"[a-z0-9]+([-_][a-z0-9]+)*", source.id)
         assert source.version.strip()
         before = source.id, source.version
-        self.read(source, self.write("a", "the ant"))
+        self.put("a", "the ant")
+        self.read(source, "a")
         assert (source.id, source.version) == before
 
     @law()
     def test_every_document_is_found(self, source: Source) -> None:
-        """Each once, with its source, a path of its own and what ``stat`` says of its file."""
-        files = [self.write(name, f"the ant {name}") for name in "abc"]
+        """Each once, with its source, a path of its own and a stamp.
+
+        The stamp of a file is that of :func:`~commonplace.plugin.stamp_of`.
+        """
+        for name in "abc":
+            self.put(name, f"the ant {name}")
+        assert self.found(source, "abc") == ["a", "b", "c"]
         refs = source.scan().documents
-        assert sorted(ref.location for ref in refs) == [
-            os.path.join(self.files.path, file) for file in files
-        ]
         assert len({ref.path for ref in refs}) == 3
         for ref in refs:
             assert ref.source == source.id
             assert ref.path
             assert not ref.path.startswith("/")
-            assert len(ref.stamp) == 4
-            assert ref.stamp[0] == os.path.getsize(ref.location)
+            assert ref.stamp
+            assert type(ref.stamp) is str
+            if self.of_files:
+                assert ref.stamp == stamp_of(os.stat(ref.location))
 
-    @law()
+    @law("files")
     def test_looking_opens_nothing(self, source: Source) -> None:
         """A scan is by ``stat`` alone: it opens no document, however many there are."""
-        files = [self.write(name, "the ant") for name in ("watched-a", "watched-b")]
-        with watched_files([os.path.basename(file) for file in files]) as opened:
+        names = ("watched-a", "watched-b")
+        for name in names:
+            self.put(name, "the ant")
+        with watched_files([os.path.basename(self.file_of(name)) for name in names]) as opened:
             assert len(source.scan().documents) == 2
         assert opened == []
 
-    @law("watched")
+    @law("watched", "files")
     def test_documents_lie_where_it_is_watched(self, source: WatchedSource) -> None:
         """What is named before there are any documents holds those that come, and stays.
 
@@ -67,10 +75,10 @@ class ScanLaws(SourceLaws):
         """
         before = Relevance(source.watched())
         for name in "ab":
-            self.write(name, "the ant")
+            self.put(name, "the ant")
         after = Relevance(source.watched())
         assert all(os.path.isabs(place.location) for place in source.watched())
-        for location in found(source):
+        for location in map(self.location, self.found(source, "ab")):
             assert before.is_document(location), f"a new {location} is not watched for"
             assert after.is_document(location), f"{location} is not watched"
 
@@ -78,7 +86,7 @@ class ScanLaws(SourceLaws):
     def test_looking_again_finds_the_same(self, source: Source) -> None:
         """While nothing changes, nothing seems to: the same documents with the same stamps."""
         for name in "abc":
-            self.write(name, "the ant")
+            self.put(name, "the ant")
         before = source.scan()
         assert source.scan() == before
         assert planned(source, before).size == 0
@@ -88,67 +96,68 @@ class ScanLaws(SourceLaws):
         """No documents are no error."""
         assert source.scan().documents == ()
 
-    @law()
+    @law("files")
     def test_other_files_are_none_of_its_documents(self, source: Source) -> None:
         """A file of another kind, and a folder that is called as a document, are left out."""
-        file = self.write("a", "the ant")
-        self.files.write(f"{file}.other", "the ant")
-        os.makedirs(os.path.join(self.files.path, self.file_of("folder")))
-        assert found(source) == [os.path.join(self.files.path, file)]
+        self.put("a", "the ant")
+        self.files.write(f"{self.file_of('a')}.other", "the ant")
+        os.makedirs(self.location("folder"))
+        assert self.found(source, "a") == ["a"]
 
     @law()
     def test_a_deleted_document_is_known_to_be_gone(self, source: Source) -> None:
-        """A file that its owner deleted can be forgotten: its folder was seen to its end."""
-        keep, gone = self.write("a", "the ant"), self.write("b", "the bee")
+        """What its owner deleted can be forgotten: all that lies around it was seen to its end."""
+        self.put("a", "the ant")
+        self.put("b", "the bee")
         before = source.scan()
-        path = self.ref(source, gone).path
-        self.files.delete(gone)
+        path = self.ref(source, "b").path
+        self.remove("b")
         plan = planned(source, before)
         assert [document.path for document in plan.gone] == [path]
         assert plan.hidden == 0
-        assert found(source) == [os.path.join(self.files.path, keep)]
+        assert self.found(source, "ab") == ["a"]
 
     @law()
     def test_an_unmounted_folder_hides_its_documents(self, source: Source) -> None:
-        """Where the folder is missing nothing is concluded or raised; later all is as before."""
+        """Where it is missing, nothing is concluded or raised; later all is as before."""
         for name in "ab":
-            self.write(name, "the ant")
+            self.put(name, "the ant")
         before = source.scan()
-        self.files.vanish()
+        self.hide()
         try:
             plan = planned(source, before)
             assert (plan.gone, plan.hidden) == ((), 2)
             report = source.scan()
             assert report.failed_roots or report.absent_roots, "nothing says why"
         finally:
-            self.files.come_back()
+            self.show()
         assert source.scan() == before
 
-    @law()
+    @law("files")
     def test_hostile_names_are_kept_to_the_letter(self, source: Source) -> None:
         """Whatever name a file can have, its path is its own, can be stored, and can be read."""
         names = {path.removeprefix("memory/").replace("/", "-") for path in HOSTILE_PATHS}
-        files = [self.file_of(name.removesuffix(".md")) for name in sorted(names)]
-        files = [file for file in files if self.files.can_name(file)]
-        for number, file in enumerate(files):
-            self.files.write(file, self.bytes_of(f"the ant number {number}."))
+        known = [name.removesuffix(".md") for name in sorted(names)]
+        known = [name for name in known if self.files.can_name(self.file_of(name))]
+        for number, name in enumerate(known):
+            self.put(name, f"the ant number {number}.")
         refs = source.scan().documents
-        assert len({ref.path for ref in refs}) == len(refs) == len(files)
-        for number, file in enumerate(files):
-            ref, document = self.ref(source, file), self.read(source, file)
+        assert len({ref.path for ref in refs}) == len(refs) == len(known)
+        for number, name in enumerate(known):
+            ref, document = self.ref(source, name), self.read(source, name)
             assert f"the ant number {number}." in document.text
             assert document.ref.path == ref.path
             assert ref.path.encode()
-            assert os.path.basename(file) in ref.path
+            assert os.path.basename(self.file_of(name)) in ref.path
 
-    @law("readable", text=st.sampled_from(("the ant", "the bee: and: more", "ant " * 900)))
+    @law("readable", "files", text=st.sampled_from(("the ant", "the bee: and: more", "ant " * 900)))
     def test_what_is_cited_can_be_read_on(self, source: Source, text: str) -> None:
         """The path and the lines that a hit cites lead back to its words, and to no other text.
 
         A line of the file holds all words that ``read`` made of it.
         """
         for name in ("a", "a.b", "2026-01-31"):
-            self.write(name, f"{text} {name}")
+            self.put(name, f"{text} {name}")
         readable = Readable(Roots(self.files.path, own=False), tuple, [source])
         for ref in source.scan().documents:
             document = source.read(ref)
@@ -165,10 +174,10 @@ class ScanLaws(SourceLaws):
     @law()
     def test_nothing_is_written(self, source: Source) -> None:
         """Looking and reading leave all files as they are, and add none."""
-        file = self.write("a", "the ant")
+        self.put("a", "the ant")
         before = self.files.contents()
         source.scan()
-        self.read(source, file)
+        self.read(source, "a")
         assert self.files.contents() == before
 
 
@@ -180,7 +189,7 @@ _HUGE = 1 << 40
 class GrowthLaws(SourceLaws):
     """``due`` and ``segments``."""
 
-    @law("growing", texts=_TEXTS)
+    @law("growing", "files", texts=_TEXTS)
     def test_its_pieces_are_what_is_read(self, source: Source, texts: list[str]) -> None:
         """The pieces' texts and lines make up those of ``read``; each knows how far it goes.
 
@@ -199,15 +208,15 @@ class GrowthLaws(SourceLaws):
         assert (last.place, last.document.ref) == ("", whole.ref)
         assert (last.document.digest, last.document.day) == (whole.digest, whole.day)
         assert {piece.document.trust for piece in pieces} == {whole.trust}
-        sizes = [piece.document.ref.stamp[0] for piece in pieces]
+        stamps = [file_of_stamp(piece.document.ref.stamp) for piece in pieces]
+        sizes = [stamp.size for stamp in stamps]
         assert sizes == sorted(sizes)
-        for piece in others:
-            size, modified, changed, _ = piece.document.ref.stamp
+        for piece, (size, modified, changed, _) in zip(others, stamps, strict=False):
             assert piece.place
             assert (modified, changed) == (-1, -1)
             assert piece.document.digest == sha256(raw[:size]).hexdigest()
 
-    @law("growing", texts=_TEXTS, more=_TEXTS, cut=st.floats(0, 1))
+    @law("growing", "files", texts=_TEXTS, more=_TEXTS, cut=st.floats(0, 1))
     def test_what_was_before_stays_as_it_is(
         self, source: Source, texts: list[str], more: list[str], cut: float
     ) -> None:
@@ -216,20 +225,20 @@ class GrowthLaws(SourceLaws):
         before = _pieces(source, ref)[:-1]
         added = b"".join(map(self.bytes_of, more))
         self._grow(raw + added[: int(len(added) * cut)])
-        ref = self.ref(source, self.file_of("a"))
+        ref = self.ref(source, "a")
         after = _pieces(source, ref)
         assert after[: len(before)] == before
         for number, piece in enumerate(after[:-1], 1):
             assert _pieces(source, ref, piece.place) == after[number:]
 
-    @law("growing", where=st.floats(0, 1, exclude_max=True))
+    @law("growing", "files", where=st.floats(0, 1, exclude_max=True))
     def test_what_is_not_the_same_is_not_gone_on_with(self, source: Source, where: float) -> None:
         """``None`` where a byte before the place differs or is missing, or the place is unknown."""
         raw, ref = self._put(source, [_LONG] * 4)
         others = _pieces(source, ref)[:-1]
         assert others, "a document of so many texts has one piece"
         for piece in others:
-            size = piece.document.ref.stamp[0]
+            size = file_of_stamp(piece.document.ref.stamp).size
             at = int(size * where)
             for other in (
                 raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :],
@@ -237,61 +246,68 @@ class GrowthLaws(SourceLaws):
                 raw[:at] + raw[at + 1 :],
             ):
                 self.files.write(self.file_of("a"), other)
-                again = self.ref(source, self.file_of("a"))
+                again = self.ref(source, "a")
                 with _growing(source).segments(again, piece.place) as segments:
                     assert segments is None
             self.files.write(self.file_of("a"), raw)
         with _growing(source).segments(ref, "no place of mine") as segments:
             assert segments is None
 
-    @law("growing")
+    @law("growing", "files")
     def test_what_has_vanished_has_no_pieces(self, source: Source) -> None:
         """``None``, and no error, for what has gone since the scan."""
         _, ref = self._put(source, [_LONG] * 4)
         place = _pieces(source, ref)[0].place
-        self.files.delete(self.file_of("a"))
+        self.remove("a")
         for after in ("", place):
             with _growing(source).segments(ref, after) as segments:
                 assert segments is None
 
-    @law("growing")
+    @law("growing", "files")
     def test_it_is_due_when_it_has_grown_enough(self, source: Source) -> None:
         """By bytes or by messages, where :meth:`growth` can set them; a replaced file always is.
 
         Size and inode of the stamp it was indexed with are enough to tell.
         """
         raw, ref = self._put(source, ["the ant"] * 3)
-        file = self.file_of("a")
         patient, soon = self.waiting(_HUGE, 99), self.waiting(len(raw), 99)
         waits = self.growth(_HUGE, 99) is not None
-        indexed = (ref.stamp[0], -1, -1, ref.stamp[3])
+        indexed = file_of_stamp(ref.stamp)._replace(mtime_ns=-1, ctime_ns=-1).text
         self._grow(raw + self.bytes_of("the bee"))
         for stamp in (ref.stamp, indexed):
-            grown = self.ref(source, file)
+            grown = self.ref(source, "a")
             assert _growing(source).due(grown, stamp)
             assert not waits or not _growing(patient).due(grown, stamp)
             assert not waits or not _growing(soon).due(grown, stamp)
         self._grow(raw + raw)
-        assert _growing(soon).due(self.ref(source, file), indexed)
-        assert not waits or not _growing(patient).due(self.ref(source, file), indexed)
+        assert _growing(soon).due(self.ref(source, "a"), indexed)
+        assert not waits or not _growing(patient).due(self.ref(source, "a"), indexed)
         self._grow(raw[:-1])
-        assert _growing(patient).due(self.ref(source, file), indexed)
-        other = os.path.join(self.files.path, f"{file}.other")
+        assert _growing(patient).due(self.ref(source, "a"), indexed)
+        location = self.location("a")
+        other = f"{location}.other"
         with open(other, "wb") as written:
             written.write(raw + self.bytes_of("the bee"))
-        os.replace(other, os.path.join(self.files.path, file))
-        assert _growing(patient).due(self.ref(source, file), indexed)
+        os.replace(other, location)
+        assert _growing(patient).due(self.ref(source, "a"), indexed)
 
     def _put(self, source: Source, texts: list[str]) -> tuple[bytes, DocumentRef]:
         raw = b"".join(map(self.bytes_of, texts))
         self.files.write(self.file_of("a"), raw)
-        return raw, self.ref(source, self.file_of("a"))
+        return raw, self.ref(source, "a")
 
     def _grow(self, raw: bytes) -> None:
         """Give the file these bytes; it stays the same file."""
         with open(os.path.join(self.files.path, self.file_of("a")), "r+b") as opened:
             opened.write(raw)
             opened.truncate(len(raw))
+
+
+def file_of_stamp(stamp: Stamp) -> FileStamp:
+    """What a stamp says of its file; the stamp must be of one."""
+    file = file_stamp(stamp)
+    assert file is not None, f"{stamp!r} is no stamp of a file"
+    return file
 
 
 def _growing(source: Source) -> GrowingSource:
@@ -309,10 +325,14 @@ def _texts(pieces: list[Segment]) -> list[str]:
 
 
 class SourceConformance(ScanLaws, ReadLaws, GrowthLaws):
-    """All that a source of files promises: subclass it, name the class ``Test...``.
+    """All that a source promises: subclass it, name the class ``Test...``.
 
     ``make_source(context)`` makes the source; a registration's factory will do. The laws write
     documents below ``context.workspace``; where these are no Markdown files in ``memory/``, define
     ``file_of(name)``, a path below the workspace, and ``bytes_of(text)``, what is in the file.
-    ``settings`` are Hypothesis's.
+
+    Where a document is not a file (a mail in a mailbox, a row, a page of a service), set
+    ``of_files = False`` and define ``put(name, text)``, ``remove(name)`` and
+    ``is_document(ref, name)``, and where they do not lie below ``context.workspace`` ``hide()``
+    and ``show()``, too. ``settings`` are Hypothesis's.
     """

@@ -22,7 +22,7 @@ from commonplace.testing.manager_laws import Workspace
 from commonplace.testing.strategies import HOSTILE_TEXTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from commonplace.index.planning import Plan
     from commonplace.model.documents import Document, DocumentRef, ScanReport
@@ -30,12 +30,19 @@ if TYPE_CHECKING:
 
 
 class SourceLaws(Laws):
-    """What all laws of sources stand on; a document is a file, by default ``memory/*.md``."""
+    """What all laws of sources stand on.
+
+    A document is a file, by default ``memory/*.md``. Where it is not, set ``of_files`` to False and
+    define :meth:`put`, :meth:`remove` and :meth:`is_document`; laws about files are skipped then.
+    """
 
     subject: ClassVar[str] = "source"
 
+    of_files: ClassVar[bool] = True
+    """Whether each document is a file of its own, whose bytes are those of :meth:`bytes_of`."""
+
     files: Workspace
-    """The workspace of the source that a law is looking at."""
+    """The workspace of the source that a law is looking at; a new one for each example."""
 
     def make_source(self, context: SourceContext) -> Source:
         """Make the source, as its registration's factory does."""
@@ -48,6 +55,31 @@ class SourceLaws(Laws):
     def bytes_of(self, text: str) -> bytes:
         """What a document's file holds whose text has ``text`` in it."""
         return text.encode()
+
+    def put(self, name: str, text: str) -> None:
+        """Let there be a document called ``name`` whose text has ``text`` in it, and no other."""
+        self.files.write(self.file_of(name), self.bytes_of(text))
+
+    def remove(self, name: str) -> None:
+        """Let the document called ``name`` be gone, as its owner deletes it."""
+        self.files.delete(self.file_of(name))
+
+    def is_document(self, ref: DocumentRef, name: str) -> bool:
+        """Whether ``ref`` is of the document called ``name``."""
+        return ref.location == self.location(name)
+
+    def hide(self) -> None:
+        """Take away what all documents lie in, as when its disk or its service is out of reach."""
+        self.files.vanish()
+
+    def show(self) -> None:
+        """Undo :meth:`hide`."""
+        self.files.come_back()
+
+    def declared(self, subject: Any) -> frozenset[str]:
+        """What the source declares, and ``files`` where documents are files."""
+        declared = super().declared(subject)
+        return declared | {"files"} if self.of_files else declared
 
     def growth(self, size: int, messages: int) -> Any:
         """Settings with which a document is due once it grew by so many bytes or messages.
@@ -68,29 +100,28 @@ class SourceLaws(Laws):
         config = self.growth(size, messages)
         return self.make_source(SourceContext(self.files.path, "main", config=config))
 
-    def write(self, name: str, text: str) -> str:
-        """Write a document; its file's path below the workspace."""
-        file = self.file_of(name)
-        self.files.write(file, self.bytes_of(text))
-        return file
+    def location(self, name: str) -> str:
+        """The absolute path of the file of the document called ``name``."""
+        return os.path.join(self.files.path, self.file_of(name))
 
-    def read(self, source: Source, file: str) -> Document:
-        """The document of a file that is there."""
-        document = source.read(self.ref(source, file))
+    def read(self, source: Source, name: str) -> Document:
+        """The document called ``name``, which is there."""
+        document = source.read(self.ref(source, name))
         assert document is not None, "a document that is there is said to have vanished"
         return document
 
-    def ref(self, source: Source, file: str) -> DocumentRef:
-        """What a scan says of a file that is there."""
-        location = os.path.join(self.files.path, file)
-        refs = [ref for ref in source.scan().documents if ref.location == location]
-        assert len(refs) == 1, f"{file!r} is found {len(refs)} times"
+    def ref(self, source: Source, name: str) -> DocumentRef:
+        """What a scan says of the document called ``name``, which is there."""
+        refs = [ref for ref in source.scan().documents if self.is_document(ref, name)]
+        assert len(refs) == 1, f"{name!r} is found {len(refs)} times"
         return refs[0]
 
-
-def found(source: Source) -> list[str]:
-    """Where the documents of a scan lie."""
-    return sorted(ref.location for ref in source.scan().documents)
+    def found(self, source: Source, names: Iterable[str]) -> list[str]:
+        """Which documents of these names a scan finds; it must find no others."""
+        refs = source.scan().documents
+        found = [name for name in names if any(self.is_document(ref, name) for ref in refs)]
+        assert len(found) == len(refs), f"{len(refs)} documents are found, not {found}"
+        return found
 
 
 def planned(source: Source, known: ScanReport) -> Plan:
@@ -142,45 +173,62 @@ class ReadLaws(SourceLaws):
 
     @law()
     def test_a_document_is_what_its_file_holds(self, source: Source) -> None:
-        """Its text, the SHA-256 of the bytes, and the reference of the scan."""
-        file = self.write("a", "the ant and the bee")
-        document = self.read(source, file)
+        """Its text, the SHA-256 of the bytes, and the reference of the scan.
+
+        Where it is not a file, a checksum that another text does not have.
+        """
+        self.put("a", "the ant and the bee")
+        document = self.read(source, "a")
         assert "the ant and the bee" in document.text
-        assert document.digest == sha256(self.bytes_of("the ant and the bee")).hexdigest()
-        assert document.ref == self.ref(source, file)
+        if self.of_files:
+            assert document.digest == sha256(self.bytes_of("the ant and the bee")).hexdigest()
+        else:
+            self.put("b", "the cat")
+            assert document.digest == self.read(source, "a").digest
+            assert document.digest != self.read(source, "b").digest
+        assert document.ref == self.ref(source, "a")
         assert document.trust in get_args(Trust)
         assert document.day is None or type(document.day) is date
 
     @law()
     def test_other_text_has_another_stamp(self, source: Source) -> None:
-        """Seen without being opened: longer, rewritten at the same length, or replaced."""
+        """Longer, rewritten at the same length, or replaced: seen without any file being opened."""
+        if not self.of_files:
+            for text in ("the ant", "the bee", "the bee and the ant"):
+                before = source.scan()
+                self.put("a", text)
+                assert len(planned(source, before).read) == 1, f"{text!r} has the same stamp"
+            return
         changes: list[Callable[[str, str], None]] = [_lengthen, _rewrite, _replace]
         for number, change in enumerate(changes):
-            location = os.path.join(self.files.path, self.write(f"n{number}", "the ant"))
+            self.put(f"n{number}", "the ant")
+            location = self.location(f"n{number}")
             before = source.scan()
             change(location, f"{self.files.path}/new.tmp")
             assert len(planned(source, before).read) == 1, change.__name__
 
     @law()
     def test_what_is_read_carries_its_own_stamp(self, source: Source) -> None:
-        """A file that changed after the scan is read as it is, with the stamp that it has now."""
-        file = self.write("a", "the ant")
-        old = self.ref(source, file)
-        self.write("a", "the bee, and a longer text")
+        """What changed after the scan is read as it is, with the stamp that it has now."""
+        self.put("a", "the ant")
+        old = self.ref(source, "a")
+        self.put("a", "the bee, and a longer text")
         document = source.read(old)
         assert document is not None
         assert "the bee" in document.text
-        assert document.ref.stamp == self.ref(source, file).stamp != old.stamp
+        assert document.ref.stamp == self.ref(source, "a").stamp != old.stamp
         assert (document.ref.source, document.ref.path) == (old.source, old.path)
 
     @law()
     def test_what_has_vanished_is_none(self, source: Source) -> None:
-        """A file that is gone since the scan, or is a folder now, is no error."""
-        gone, folder = self.write("a", "the ant"), self.write("b", "the ant")
-        refs = [self.ref(source, file) for file in (gone, folder)]
-        for file in (gone, folder):
-            self.files.delete(file)
-        os.makedirs(os.path.join(self.files.path, folder))
+        """What is gone since the scan, or is a folder now, is no error."""
+        for name in "ab":
+            self.put(name, "the ant")
+        refs = [self.ref(source, name) for name in "ab"]
+        for name in "ab":
+            self.remove(name)
+        if self.of_files:
+            os.makedirs(self.location("b"))
         assert [source.read(ref) for ref in refs] == [None, None]
 
     @law(raw=st.binary(max_size=60) | st.sampled_from(HOSTILE_TEXTS).map(str.encode))
@@ -189,11 +237,14 @@ class ReadLaws(SourceLaws):
 
         The text has no half surrogates, and a map of lines has every line.
         """
-        file = self.write("a", "the ant")
+        self.put("a", "the ant")
         for held in (raw, raw + self.bytes_of("the ant"), self.bytes_of("the ant") + raw):
-            self.files.write(file, held)
+            if self.of_files:
+                self.files.write(self.file_of("a"), held)
+            else:
+                self.put("a", held.decode("utf-8", "replace"))
             try:
-                document = self.read(source, file)
+                document = self.read(source, "a")
             except OSError:
                 continue
             document.text.encode()
@@ -203,23 +254,25 @@ class ReadLaws(SourceLaws):
                 assert list(document.line_map) == sorted(document.line_map)
                 assert min(document.line_map, default=1) >= 1
 
-    @law()
+    @law("files")
     def test_links_are_not_followed(self, source: Source) -> None:
         """A link to a file or a folder elsewhere shows nothing of it, whatever it is called."""
-        self.write("a", "the ant")
+        self.put("a", "the ant")
         outside = self._outside()
         for name, target in (("link", outside), ("folder", os.path.dirname(outside))):
-            link = os.path.join(self.files.path, self.file_of(name))
+            link = self.location(name)
             os.symlink(target, link)
             os.symlink(target, os.path.splitext(link)[0])
         assert all(_SECRET not in text for text in _texts(source))
 
-    @law()
+    @law("files")
     def test_links_put_in_later_are_not_followed(self, source: Source) -> None:
         """A file or folder that became a link since the scan is not read through it."""
         outside = self._outside()
         for swapped in ("file", "folder"):
-            location = os.path.join(self.files.path, self.write(os.path.basename(outside)[:1], "x"))
+            name = os.path.basename(outside)[:1]
+            self.put(name, "x")
+            location = self.location(name)
             refs = source.scan().documents
             assert len(refs) == 1
             folder = os.path.dirname(location)
@@ -239,8 +292,10 @@ class ReadLaws(SourceLaws):
     @law()
     def test_threads_read_the_same(self, source: Source) -> None:
         """Reads in several threads do not meet."""
-        files = [self.write(f"n{number}", f"the ant {number}") for number in range(6)]
-        refs = [self.ref(source, file) for file in files]
+        names = [f"n{number}" for number in range(6)]
+        for name in names:
+            self.put(name, f"the ant {name}")
+        refs = [self.ref(source, name) for name in names]
         expected = [source.read(ref) for ref in refs]
         assert None not in expected
         with ThreadPoolExecutor(4) as pool:

@@ -20,7 +20,7 @@ from commonplace.model.chunks import (
     Terms,
     TouchDocument,
 )
-from commonplace.model.documents import StoredDocument, Trust
+from commonplace.model.documents import FileStamp, StoredDocument, Trust
 from commonplace.model.search import KeywordQuery, Where, newest_first
 from commonplace.testing.base import DIMS, make_append, make_chunk, make_put, make_vector
 
@@ -119,10 +119,10 @@ def chunks(vocabulary: Sequence[str] = WORDS) -> SearchStrategy[AnalysedChunk]:
 
 
 def stamps() -> SearchStrategy[Stamp]:
-    """Whatever ``stat`` may say: times before 1970, inodes of 64 bits without a sign."""
+    """Of files, whatever ``stat`` may say (times before 1970), and any words of other sources."""
     times = st.integers(-(2**62), 2**63 - 1)
-    inodes = st.integers(0, 2**64 - 1) | st.sampled_from((2**63, 2**64 - 1))
-    return st.tuples(st.integers(0, 2**62), times, times, inodes)
+    files = st.builds(FileStamp, st.integers(0, 2**62), times, times, st.integers(0, 2**64 - 1))
+    return files.map(lambda file: file.text) | texts().filter(bool)
 
 
 def texts() -> SearchStrategy[str]:

@@ -61,7 +61,7 @@ class Entry:
     source: str
     path: str
     digest: str = ""
-    stamp: Stamp = (0, 0, 0, 0)
+    stamp: Stamp = ""
     fingerprint: str = ""
     day: str | None = None
     trust: str = "memory"
@@ -106,7 +106,7 @@ class Entry:
     def of(cls, seq: int, build: int, record: str) -> Entry:
         """The entry of that record."""
         version, source, path, digest, stamp, *rest, tags = json.loads(record)
-        entry = cls(seq, build, version, source, path, digest, tuple(stamp), *rest)
+        entry = cls(seq, build, version, source, path, digest, stamp, *rest)
         return evolve(entry, tags=tuple(tags))
 
 

@@ -13,8 +13,6 @@ from commonplace_lancedb.head import (
     heading_in,
     heading_out,
     literal,
-    stamp_in,
-    stamp_out,
     terms_in,
     terms_out,
     text_in,
@@ -48,11 +46,6 @@ def test_headings_come_back(heading: tuple[str, ...]) -> None:
 def test_columns_of_terms_are_distinguished(body: str, head: str, extra: str) -> None:
     columns = terms_out(terms_in(body, head, extra))
     assert tuple(map(text_out, columns)) == (body, head, extra)
-
-
-@given(st.tuples(*[st.integers(-(2**63), 2**64)] * 4))
-def test_stamps_come_back(stamp: tuple[int, int, int, int]) -> None:
-    assert stamp_out(stamp_in(stamp)) == stamp
 
 
 def test_a_quote_does_not_end_a_literal() -> None:

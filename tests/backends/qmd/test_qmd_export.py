@@ -48,7 +48,7 @@ class Transcripts:
         for path in self.texts:
             written = int(NOW * 1e9) - self.ages.get(path, 0) * DAY_NS
             refs.append(
-                DocumentRef("sessions", path, path, (1, written, self.edits.get(path, 0), 1))
+                DocumentRef("sessions", path, path, f"1 {written} {self.edits.get(path, 0)} 1")
             )
         return ScanReport(tuple(refs), ("",), self.failed)
 
@@ -217,7 +217,8 @@ class Growing(Transcripts):
     enough = 3
 
     def due(self, ref: DocumentRef, indexed: Stamp) -> bool:
-        return ref.stamp[2] - indexed[2] >= self.enough
+        now, before = (int(stamp.split()[2]) for stamp in (ref.stamp, indexed))
+        return now - before >= self.enough
 
 
 def test_what_has_grown_by_little_is_left_until_a_sync_is_requested(tmp_path: Path) -> None:

@@ -28,13 +28,6 @@ def test_any_text_comes_back(text: str) -> None:
     assert rows.text_out(stored) == text
 
 
-@given(st.integers(-(2**130), 2**130))
-def test_any_integer_comes_back(number: int) -> None:
-    stored = through_sqlite(rows.int_in(number))
-    assert isinstance(stored, int | str)
-    assert rows.int_out(stored) == number
-
-
 @given(st.lists(ANY_TEXT | st.text("\x1e\x1fes"), max_size=4).map(tuple))
 def test_any_headings_come_back(heading: tuple[str, ...]) -> None:
     stored = through_sqlite(rows.heading_in(heading))

@@ -47,7 +47,7 @@ def test_references_carry_source_location_and_stamp(workspace: Path) -> None:
     found = os.stat(workspace / "MEMORY.md")
     assert ref.source == "notes"
     assert ref.location == str(workspace / "MEMORY.md")
-    assert ref.stamp == (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+    assert ref.stamp == (f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}")
 
 
 def test_folders_of_tools_and_hidden_ones_are_passed_over(

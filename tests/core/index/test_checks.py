@@ -36,7 +36,7 @@ class Notes:
         self.read_so_far = 0
 
     def scan(self) -> ScanReport:
-        stamp = (9, 1_000_000_001, 1_000_000_001, 7)
+        stamp = "9 1000000001 1000000001 7"
         names = [f"n{number}.md" for number in range(5)]
         return ScanReport(tuple(DocumentRef("memory", name, name, stamp) for name in names), ("",))
 

@@ -41,7 +41,7 @@ class Machine:
         self._written = self.now
 
     def scan(self) -> ScanReport:
-        stamp = (len(self._text), self._written, self._written, 7)
+        stamp = f"{len(self._text)} {self._written} {self._written} 7"
         return ScanReport((DocumentRef("memory", "a.md", "a.md", stamp),), ("",))
 
     def read(self, ref: DocumentRef) -> Document:

@@ -13,6 +13,7 @@ from commonplace.model.chunks import AppendDocument, PutDocument, TouchDocument
 from commonplace.model.documents import (
     Document,
     DocumentRef,
+    FileStamp,
     ScanReport,
     Segment,
     Stamp,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import Change
 
 SECOND = 1_000_000_000
-STAMP: Stamp = (9, SECOND + 1, SECOND + 2, 7)
+STAMP: Stamp = FileStamp(9, SECOND + 1, SECOND + 2, 7).text
 REF = DocumentRef("log", "a.log", "/a.log", STAMP)
 
 
@@ -75,7 +76,7 @@ class Log:
                 raise OSError(5, "Input/output error")
             digest = " ".join(self.texts[:number])
             if number < len(self.texts):
-                part = ref._replace(stamp=(number, -1, -1, ref.stamp[3]))
+                part = ref._replace(stamp=f"{number} -1 -1 7")
                 yield Segment(Document(part, text, digest), str(number))
             else:
                 yield Segment(Document(ref, text, digest))
@@ -108,7 +109,7 @@ class Made:
 
 
 def stored(digest: str, resume: str, fingerprint: str = "r") -> StoredDocument:
-    return StoredDocument("log", "a.log", digest, (3, 1, 1, 7), fingerprint, resume)
+    return StoredDocument("log", "a.log", digest, "3 1 1 7", fingerprint, resume)
 
 
 def test_it_is_made_whole_and_says_where_to_go_on() -> None:

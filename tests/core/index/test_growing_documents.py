@@ -13,7 +13,7 @@ from commonplace.model.chunks import AnalysedChunk, AppendDocument, PutDocument
 from commonplace.model.documents import Document, DocumentRef, Segment, Stamp
 from commonplace.testing import make_chunk
 
-STAMP: Stamp = (10, 1, 2, 3)
+STAMP: Stamp = "10 1 2 3"
 REF = DocumentRef("sessions", "sessions/a.jsonl", "/s/a.jsonl", STAMP)
 
 

@@ -13,7 +13,7 @@ from commonplace.model.documents import DocumentRef, RootFailure, ScanReport, St
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-STAMP: Stamp = (10, 1_000_000_001, 1_000_000_002, 7)
+STAMP: Stamp = "10 1000000001 1000000002 7"
 
 
 def ref(path: str, stamp: Stamp = STAMP) -> DocumentRef:
@@ -38,9 +38,9 @@ def test_equal_stamp_and_fingerprint_is_unchanged() -> None:
 
 def test_any_part_of_the_stamp_makes_it_read() -> None:
     for part in range(4):
-        changed = list(STAMP)
-        changed[part] += 1
-        other: Stamp = (changed[0], changed[1], changed[2], changed[3])
+        changed = STAMP.split()
+        changed[part] += "1"
+        other = " ".join(changed)
         plan = plan_changes([stored("a.md")], [scan(ref("a.md", other))])
         assert [found.path for found, _ in plan.read] == ["a.md"]
 
@@ -76,7 +76,7 @@ def test_a_source_that_was_not_scanned_hides_its_documents() -> None:
 
 
 paths = st.sampled_from(["MEMORY.md", "memory/a.md", "memory/x/b.md", "memory/x/c.md", "../e.md"])
-stamps = st.sampled_from([STAMP, (11, 1, 1, 1)])
+stamps = st.sampled_from([STAMP, "11 1 1 1"])
 
 
 @given(
@@ -112,7 +112,7 @@ def test_what_has_not_grown_enough_is_deferred_and_is_no_work() -> None:
         asked.append((found.path, indexed))
         return found.path == "b"
 
-    grown = (11, 2, 2, 7)
+    grown = "11 2 2 7"
     refs = [ref("a", grown), ref("b", grown), ref("same"), ref("new", grown)]
     plan = plan_changes([stored("a"), stored("b"), stored("same")], [lazily(*refs, due=due)])
     assert [found.path for found, _ in plan.read] == ["b", "new"]
@@ -122,7 +122,7 @@ def test_what_has_not_grown_enough_is_deferred_and_is_no_work() -> None:
 
 
 def test_another_fingerprint_is_never_deferred() -> None:
-    refs = [ref("a", (11, 2, 2, 7))]
+    refs = [ref("a", "11 2 2 7")]
     plan = plan_changes([stored("a", fingerprint="old")], [lazily(*refs, due=lambda *_: False)])
     assert (len(plan.read), plan.deferred) == (1, ())
 
@@ -136,23 +136,31 @@ def test_a_stamp_of_long_ago_is_settled() -> None:
 
 
 def test_a_stamp_of_this_moment_is_not() -> None:
-    stamp = settled_stamp((10, 5_000_000_001, 1, 7), now_ns=5_000_000_005)
+    stamp = settled_stamp("10 5000000001 1 7", now_ns=5_000_000_005)
     assert is_unsettled(stamp)
-    assert (stamp[0], stamp[3]) == (10, 7)
+    assert stamp == "10 -1 -1 7"
 
 
 def test_whole_seconds_are_distrusted_for_two() -> None:
-    whole = (1, 5_000_000_000, 5_000_000_000, 1)
+    whole = "1 5000000000 5000000000 1"
     assert is_unsettled(settled_stamp(whole, now_ns=6_900_000_000))
     assert settled_stamp(whole, now_ns=7_100_000_000) == whole
 
 
 def test_a_file_from_the_future_is_never_settled() -> None:
-    assert is_unsettled(settled_stamp((1, 9_000_000_001, 1, 1), now_ns=5_000_000_000))
+    assert is_unsettled(settled_stamp("1 9000000001 1 1", now_ns=5_000_000_000))
+
+
+def test_what_is_no_file_is_settled_and_has_no_size() -> None:
+    for stamp in ('W/"9f"', "7", "2026-02-01 10:00 by Ada Lovelace", "a b c d"):
+        assert settled_stamp(stamp, now_ns=0) == stamp
+        assert not is_unsettled(stamp)
+        plan = Plan(read=((ref("a", stamp), None),), gone=(), unchanged=0, hidden=0)
+        assert plan.without_large(1) is plan
 
 
 def test_large_documents_can_be_left_for_later() -> None:
-    pairs = ((ref("a", (5, 1, 1, 1)), None), (ref("b", (6, 1, 1, 1)), stored("b")))
+    pairs = ((ref("a", "5 1 1 1"), None), (ref("b", "6 1 1 1"), stored("b")))
     plan = Plan(read=pairs, gone=(), unchanged=2, hidden=0)
     small = plan.without_large(5)
     assert (small.read, small.left) == (pairs[:1], pairs[1:])

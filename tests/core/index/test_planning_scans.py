@@ -15,7 +15,7 @@ from commonplace.model.documents import (
 from commonplace.model.reports import SyncReport
 from commonplace.text.analyse import make_analyser
 
-STAMP: Stamp = (1, 2, 3, 4)
+STAMP: Stamp = "1 2 3 4"
 
 
 class Listed:

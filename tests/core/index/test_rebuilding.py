@@ -59,7 +59,7 @@ class Notes:
 
     def _ref(self, path: str) -> DocumentRef:
         size = len(self.texts[path])
-        return DocumentRef("memory", path, path, (size, 1_000_000_001, 1_000_000_001, 7))
+        return DocumentRef("memory", path, path, f"{size} 1000000001 1000000001 7")
 
 
 class House:

@@ -47,7 +47,7 @@ class Notes:
         return Document(ref, "A walrus.", hashlib.sha256(ref.path.encode()).hexdigest())
 
     def _ref(self, path: str) -> DocumentRef:
-        return DocumentRef("memory", path, path, (9, 1_000_000_001, 1_000_000_001, 7))
+        return DocumentRef("memory", path, path, "9 1000000001 1000000001 7")
 
 
 @pytest.fixture

@@ -202,7 +202,7 @@ def test_nothing_but_notes_is_read(pieces: list[str]) -> None:
 
 
 def document(text: str, line_map: tuple[int, ...] | None) -> Document:
-    return Document(DocumentRef("s", "s/a", "/a", (0, 0, 0, 0)), text, "", line_map=line_map)
+    return Document(DocumentRef("s", "s/a", "/a", "0 0 0 0"), text, "", line_map=line_map)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def _document(text: str, line_map: tuple[int, ...] | None = None) -> Document:
-    ref = DocumentRef("memory", "memory/note.md", "/workspace/memory/note.md", (0, 0, 0, 0))
+    ref = DocumentRef("memory", "memory/note.md", "/workspace/memory/note.md", "0 0 0 0")
     return Document(ref, text, "", line_map=line_map)
 
 

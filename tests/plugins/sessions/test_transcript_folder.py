@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from commonplace.files.scan import scan_root
+from commonplace.plugin import stamp_of
 from commonplace_sessions.folder import Folder, scan_folder
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def test_transcripts_in_order_with_their_places_and_stamps(tmp_path: Path) -> No
     first = report.documents[0]
     status = (tmp_path / "a.jsonl").stat()
     assert first.location == str(tmp_path / "a.jsonl")
-    assert first.stamp == (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    assert first.stamp == stamp_of(status)
     assert report.complete_roots == ("sessions",)
     assert report.failed_roots == report.absent_roots == ()
 

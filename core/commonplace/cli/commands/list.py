@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from commonplace.cli.context import Context
-    from commonplace.model.documents import DocumentRef
+    from commonplace.model.documents import DocumentRef, FileStamp
 
 
 _NOTES = (".md", ".markdown", ".txt")
@@ -127,7 +127,15 @@ def _age(ref: DocumentRef) -> tuple[str, int]:
     from commonplace.files.roots import day_of
 
     day = day_of(ref.path)
-    return day.isoformat() if day else _day_of(ref.stamp[1] / 1e9), ref.stamp[1]
+    changed = _file(ref).mtime_ns
+    return day.isoformat() if day else _day_of(changed / 1e9), changed
+
+
+def _file(ref: DocumentRef) -> FileStamp:
+    """What the scan saw of its file; all 0 where it is not one."""
+    from commonplace.model.documents import FileStamp, file_stamp
+
+    return file_stamp(ref.stamp) or FileStamp(0, 0, 0, 0)
 
 
 def _day_of(moment: float) -> str:
@@ -159,8 +167,8 @@ def _listed(ref: DocumentRef) -> Listed:
         path=ref.path,
         source=ref.source,
         day=named.isoformat() if named else "",
-        changed=ref.stamp[1] / 1e9,
-        size=ref.stamp[0],
+        changed=_file(ref).mtime_ns / 1e9,
+        size=_file(ref).size,
     )
     text = _text(ref.location) if ref.path.lower().endswith(_NOTES) else ""
     if not text:

@@ -68,9 +68,11 @@ from commonplace.files.reading import open_below as open_below
 from commonplace.files.reading import read_bytes as read_bytes
 from commonplace.files.reading import resolve as resolve
 from commonplace.files.roots import ENDINGS as ENDINGS
+from commonplace.files.roots import FileStamp as FileStamp
 from commonplace.files.roots import Root as Root
 from commonplace.files.roots import Roots as Roots
 from commonplace.files.roots import day_of as day_of
+from commonplace.files.roots import file_stamp as file_stamp
 from commonplace.files.roots import find_roots as find_roots
 from commonplace.files.roots import is_ignored as is_ignored
 from commonplace.files.roots import stamp_of as stamp_of
@@ -116,7 +118,6 @@ from commonplace.model.documents import NOTE_RULES as NOTE_RULES
 from commonplace.model.documents import Build as Build
 from commonplace.model.documents import Document as Document
 from commonplace.model.documents import DocumentRef as DocumentRef
-from commonplace.model.documents import FileStamp as FileStamp
 from commonplace.model.documents import Finding as Finding
 from commonplace.model.documents import Fix as Fix
 from commonplace.model.documents import NoteRules as NoteRules
@@ -129,7 +130,6 @@ from commonplace.model.documents import StoredDocument as StoredDocument
 from commonplace.model.documents import StoreHealth as StoreHealth
 from commonplace.model.documents import Trust as Trust
 from commonplace.model.documents import WatchedPath as WatchedPath
-from commonplace.model.documents import file_stamp as file_stamp
 from commonplace.model.plugins import Credentials as Credentials
 from commonplace.model.plugins import Group as Group
 from commonplace.model.plugins import Mount as Mount

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.model.documents import FileStamp, Segment, file_stamp
+from commonplace.files.roots import FileStamp, file_stamp
+from commonplace.model.documents import Segment
 from commonplace.testing import SourceConformance
 from commonplace.testing.source import GrowthLaws
 from commonplace_notes.source import NotesSource

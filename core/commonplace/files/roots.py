@@ -245,6 +245,31 @@ else:
         return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
 
 
+class FileStamp(NamedTuple):
+    """What ``stat`` says of a file: size in bytes, times in nanoseconds since 1970, inode."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+    @property
+    def text(self) -> Stamp:
+        """The stamp of a document that is such a file."""
+        return f"{self.size} {self.mtime_ns} {self.ctime_ns} {self.inode}"
+
+
+def file_stamp(stamp: Stamp) -> FileStamp | None:
+    """The inverse of :attr:`FileStamp.text`; ``None`` for the stamp of what is not a file."""
+    numbers = stamp.split(" ")
+    if len(numbers) != 4:
+        return None
+    try:
+        return FileStamp(*map(int, numbers))
+    except ValueError:
+        return None
+
+
 def is_link(found: os.stat_result) -> bool:
     """Whether this is a link, symbolic or (on Windows, where folders can be that) a junction."""
     if sys.platform == "win32" and found.st_reparse_tag == stat.IO_REPARSE_TAG_MOUNT_POINT:

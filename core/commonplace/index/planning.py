@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from commonplace.files.roots import file_stamp
 from commonplace.index.builds import fingerprint_of
-from commonplace.model.documents import file_stamp
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:

@@ -17,34 +17,9 @@ Trust = Literal["memory", "session", "external"]
 Stamp = str
 """A version of a document, in the words of its source: another text has another stamp.
 
-Of files it is the text of a :class:`FileStamp`. Any other source takes what its service gives (an
-ETag, a revision, a time of change) or a checksum; nobody else reads it.
+Of files it is what :func:`~commonplace.plugin.stamp_of` gives. Any other source takes what its
+service gives (an ETag, a revision, a time of change) or a checksum; nobody else reads it.
 """
-
-
-class FileStamp(NamedTuple):
-    """What ``stat`` says of a file: size in bytes, times in nanoseconds since 1970, inode."""
-
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
-
-    @property
-    def text(self) -> Stamp:
-        """The stamp of a document that is such a file."""
-        return f"{self.size} {self.mtime_ns} {self.ctime_ns} {self.inode}"
-
-
-def file_stamp(stamp: Stamp) -> FileStamp | None:
-    """The inverse of :attr:`FileStamp.text`; ``None`` for the stamp of what is not a file."""
-    numbers = stamp.split(" ")
-    if len(numbers) != 4:
-        return None
-    try:
-        return FileStamp(*map(int, numbers))
-    except ValueError:
-        return None
 
 
 class DocumentRef(NamedTuple):

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from hypothesis import strategies as st
 
-from commonplace.files.roots import Roots, stamp_of
-from commonplace.model.documents import file_stamp
+from commonplace.files.roots import Roots, file_stamp, stamp_of
 from commonplace.model.search import cited
 from commonplace.search.citations import Readable, read_cited
 from commonplace.sync.folders import Relevance
@@ -20,7 +19,8 @@ from commonplace.testing.source_laws import ReadLaws, SourceLaws, planned, watch
 from commonplace.testing.strategies import HOSTILE_PATHS
 
 if TYPE_CHECKING:
-    from commonplace.model.documents import DocumentRef, FileStamp, Segment, Stamp
+    from commonplace.files.roots import FileStamp
+    from commonplace.model.documents import DocumentRef, Segment, Stamp
     from commonplace.protocols.parts import GrowingSource, Source, WatchedSource
 
 

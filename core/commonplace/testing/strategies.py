@@ -20,7 +20,7 @@ from commonplace.model.chunks import (
     Terms,
     TouchDocument,
 )
-from commonplace.model.documents import FileStamp, StoredDocument, Trust
+from commonplace.model.documents import StoredDocument, Trust
 from commonplace.model.search import KeywordQuery, Where, newest_first
 from commonplace.testing.base import DIMS, make_append, make_chunk, make_put, make_vector
 
@@ -121,8 +121,8 @@ def chunks(vocabulary: Sequence[str] = WORDS) -> SearchStrategy[AnalysedChunk]:
 def stamps() -> SearchStrategy[Stamp]:
     """Of files, whatever ``stat`` may say (times before 1970), and any words of other sources."""
     times = st.integers(-(2**62), 2**63 - 1)
-    files = st.builds(FileStamp, st.integers(0, 2**62), times, times, st.integers(0, 2**64 - 1))
-    return files.map(lambda file: file.text) | texts().filter(bool)
+    numbers = st.tuples(st.integers(0, 2**62), times, times, st.integers(0, 2**64 - 1))
+    return numbers.map(lambda four: " ".join(map(str, four))) | texts().filter(bool)
 
 
 def texts() -> SearchStrategy[str]:

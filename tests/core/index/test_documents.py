@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from commonplace.files.roots import FileStamp
 from commonplace.index.documents import DocumentProcessor
 from commonplace.index.planning import is_unsettled
 from commonplace.model.chunks import AppendDocument, PutDocument, TouchDocument
 from commonplace.model.documents import (
     Document,
     DocumentRef,
-    FileStamp,
     ScanReport,
     Segment,
     Stamp,

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from commonplace.cli.context import Context
-    from commonplace.model.documents import DocumentRef, FileStamp
+    from commonplace.files.roots import FileStamp
+    from commonplace.model.documents import DocumentRef
 
 
 _NOTES = (".md", ".markdown", ".txt")
@@ -133,7 +134,7 @@ def _age(ref: DocumentRef) -> tuple[str, int]:
 
 def _file(ref: DocumentRef) -> FileStamp:
     """What the scan saw of its file; all 0 where it is not one."""
-    from commonplace.model.documents import FileStamp, file_stamp
+    from commonplace.files.roots import FileStamp, file_stamp
 
     return file_stamp(ref.stamp) or FileStamp(0, 0, 0, 0)
 

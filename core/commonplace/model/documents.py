@@ -18,7 +18,7 @@ Stamp = str
 """A version of a document, in the words of its source: another text has another stamp.
 
 Of files it is what :func:`~commonplace.plugin.stamp_of` gives. Any other source takes what its
-service gives (an ETag, a revision, a time of change) or a checksum; nobody else reads it.
+service gives (an ETag, a revision, a time of change) or a checksum; no other part reads it.
 """
 
 

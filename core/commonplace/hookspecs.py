@@ -55,6 +55,13 @@ if TYPE_CHECKING:
 GROUP = "commonplace"
 """The entry-point group, and the name of the pluggy project."""
 
+API_VERSION = "1.0"
+"""The version of the plugin API: hooks, protocols, and what ``commonplace.plugin`` offers.
+
+The first number rises when something is removed or changes its meaning, the second when something
+is added. ``docs/stability.md`` says how plugins name the version that they need.
+"""
+
 hookspec = pluggy.HookspecMarker(GROUP)
 hookimpl = pluggy.HookimplMarker(GROUP)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError, suggest
 from commonplace.hookspecs import GROUP
+from commonplace.host.versions import API_PREFIX, api_problem
 from commonplace.model.plugins import is_id
 from commonplace.model.tuples import NamedTuple
 
@@ -57,7 +58,9 @@ class EntryPoint(NamedTuple):
     """One line of a distribution's entry points in our group.
 
     ``name`` is ``kind.id``; ``module`` is what to import; ``extras`` are the distribution's extras
-    it needs, separated by commas. ``problem`` says what is wrong with a malformed one.
+    it needs, separated by commas. ``problem`` says what is wrong with one that cannot be used.
+    ``api`` are the versions of the plugin API that suit its distribution, separated by commas;
+    ``""`` is any.
     A named tuple, because its class is built in a fifth of an attrs class's time at each start.
     """
 
@@ -67,6 +70,7 @@ class EntryPoint(NamedTuple):
     version: str = ""
     extras: str = ""
     problem: str = ""
+    api: str = ""
 
     @property
     def kind(self) -> str:
@@ -112,7 +116,7 @@ def installed(
 def _state_of(path: Sequence[str]) -> tuple[str, int]:
     """A line that changes whenever the answer may, and the newest modification time in ns."""
     newest = 0
-    parts: list[object] = ["commonplace entry points 1", sys.version]
+    parts: list[object] = ["commonplace entry points 2", sys.version]
     for entry in path:
         try:
             folder = entry or os.getcwd()
@@ -146,8 +150,8 @@ def _recall(file: str, key: str) -> tuple[EntryPoint, ...] | None:
 
 
 def _record(line: str) -> EntryPoint:
-    name, module, distribution, version, extras, problem = line.split(FIELD)
-    return EntryPoint(name, module, distribution, version, extras, problem)
+    name, module, distribution, version, extras, problem, api = line.split(FIELD)
+    return EntryPoint(name, module, distribution, version, extras, problem, api)
 
 
 _RACY_NS = 2_000_000_000
@@ -220,11 +224,14 @@ def _offers(info: str) -> Iterator[EntryPoint]:
     if not pairs:
         return
     distribution, version = _identity(info)
+    api = ",".join(name[len(API_PREFIX) :] for name, _ in pairs if name.startswith(API_PREFIX))
     for name, value in pairs:
+        if name.startswith(API_PREFIX):
+            continue
         module, _, rest = value.partition("[")
         module = module.strip()
         extras = rest.partition("]")[0].replace(" ", "")
-        yield EntryPoint(name, module, distribution, version, extras, _problem(name, module))
+        yield EntryPoint(name, module, distribution, version, extras, _problem(name, module), api)
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
@@ -293,7 +300,10 @@ class Catalogue:
     """
 
     def __init__(self, entries: Sequence[EntryPoint], env: Mapping[str, str]) -> None:
-        self.entries = tuple(entries)
+        # Before anything is imported: what a newer API has could not be imported here.
+        self.entries = tuple(
+            e._replace(problem=e.problem or api_problem(e.api)[0]) if e.api else e for e in entries
+        )
         self._only = _names(env.get(ONLY, ""))
         self._disabled = _names(env.get(DISABLE, ""))
         self._switched_on: dict[str, list[EntryPoint]] = {}

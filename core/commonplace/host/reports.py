@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from attrs import evolve, field, frozen
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError, how_to_install
+from commonplace.hookspecs import Hooks
 from commonplace.host.discovery import canonical, conflict, switch_hint
 from commonplace.host.registry import Failure, attempt
+from commonplace.host.versions import api_hint
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import Deadline
 
@@ -104,7 +106,9 @@ def _of_entry(entry: EntryPoint, catalogue: Catalogue, registry: Registry) -> Pl
         state="available",
     )
     if entry.problem:
-        return evolve(info, state="failed", error=entry.problem)
+        return evolve(
+            info, state="failed", error=entry.problem, hint=api_hint(entry.api, entry.distribution)
+        )
     variable = catalogue.switched_off(entry)
     if variable:
         hint = switch_hint(variable, entry.name)
@@ -128,6 +132,10 @@ def _of_entry(entry: EntryPoint, catalogue: Catalogue, registry: Registry) -> Pl
         f"{entry.module} registers {entry.kind} {id_!r}, too, but no entry point is named"
         f" {entry.kind}.{id_}: it cannot be used"
         for id_ in registry.undeclared(entry)
+    )
+    newer = set(registry.hooks(entry.module)).difference(vars(Hooks))
+    notices += tuple(
+        f"{entry.module} has {hook}, which is not called here" for hook in sorted(newer)
     )
     return _with_details(evolve(info, state="loaded", notices=notices), registry)
 
@@ -179,6 +187,8 @@ def _checked(answer: Probe) -> Probe:
 
 def _hint(entry: EntryPoint, cause: BaseException | None) -> str:
     """What to do about a plugin that failed by ``cause``."""
+    if hint := api_hint(entry.api, entry.distribution):
+        return hint
     if isinstance(cause, PluginConflictError):
         return cause.hint
     if isinstance(cause, ImportError) and cause.name:

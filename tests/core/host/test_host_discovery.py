@@ -326,7 +326,7 @@ _field = st.text(
 )
 
 
-@given(st.lists(st.builds(EntryPoint, _field, _field, _field, _field, _field, _field)))
+@given(st.lists(st.builds(EntryPoint, *[_field] * 7)))
 def test_what_is_remembered_is_recalled(entries: list[EntryPoint]) -> None:
     from tempfile import TemporaryDirectory
 

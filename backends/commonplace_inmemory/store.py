@@ -11,11 +11,11 @@ from commonplace.plugin import (
     Nearest,
     SimpleStore,
     SpaceInfo,
+    best_found,
     check_numbers,
     check_units,
     embedding_text,
     floats,
-    passing,
 )
 
 if TYPE_CHECKING:
@@ -106,17 +106,13 @@ class InMemoryStore(SimpleStore):
         index, held = self._live(), self._vectors.get(space, {})
         deadline.check("the vector search")
         check_numbers(vector, _dims(held) if held else len(vector) // 4)
-        passes = passing(where)
         hits = []
         for row in index.rows():
             deadline.check("the vector search")
             other = held.get(row.analysed.digest)
-            put = row.document
-            if other is not None and passes(put.source, put.path, put.day, put.tags):
-                hits.append((-_cosine(vector, other), *row.order, row))
-        best = sorted(hits)[: max(0, limit)]
-        chunks = tuple(row.found(-negative) for negative, *_, row in best)
-        return Nearest(chunks, exact=True, plan="every vector")
+            if other is not None:
+                hits.append((row, _cosine(vector, other)))
+        return Nearest(best_found(hits, where, limit), exact=True, plan="every vector")
 
     def vectors(self, space: str, ids: Collection[ChunkId]) -> Mapping[ChunkId, bytes]:
         """The vectors of these chunks of the live build."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace.plugin import newest_first
+from commonplace.plugin import hit_order
 from commonplace_lancedb.head import ID_BITS, last_column, text_in, text_out
 from commonplace_lancedb.reading import condition_of, is_open, passing
 
@@ -148,7 +148,7 @@ def _ranked(
         value = score(one.columns, one.length, average, asked.should, weights)
         if value > 0:
             place = text_out(one.source), text_out(one.path), one.position
-            scored.append((-value, newest_first(one.day), *place, one.id))
+            scored.append((*hit_order(value, one.day, *place), one.id))
     return [(row[-1], -row[0]) for row in sorted(scored)]
 
 

@@ -95,6 +95,7 @@ from commonplace.hookspecs import hookimpl as hookimpl
 from commonplace.host.host import PluginHost as PluginHost
 from commonplace.index.bm25 import TermCounts as TermCounts
 from commonplace.index.bm25 import bm25 as bm25
+from commonplace.index.bm25 import hit_order as hit_order
 from commonplace.index.bm25 import matches_terms as matches_terms
 from commonplace.index.bm25 import passing as passing
 from commonplace.index.bm25 import term_counts as term_counts
@@ -106,6 +107,7 @@ from commonplace.index.simple_store import Contents as Contents
 from commonplace.index.simple_store import Held as Held
 from commonplace.index.simple_store import SimpleStore as SimpleStore
 from commonplace.index.simple_store import StoredRow as StoredRow
+from commonplace.index.simple_store import best_found as best_found
 from commonplace.model.chunks import AnalysedChunk as AnalysedChunk
 from commonplace.model.chunks import AppendDocument as AppendDocument
 from commonplace.model.chunks import Change as Change

@@ -1,4 +1,4 @@
-"""Keyword search over chunks in memory: BM25, phrases, and the filters of a search."""
+"""Keyword search over chunks in memory: BM25, phrases, the filters and the order of a search."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from math import log
 from typing import TYPE_CHECKING, TypeVar
 
 from commonplace.files.globs import glob_regex
+from commonplace.model.search import newest_first
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -117,3 +118,13 @@ def passing(where: Where) -> Callable[[str, str, str | None, Collection[str]], b
         )
 
     return passes
+
+
+def hit_order(
+    score: float, day: str | None, source: str, path: str, place: int
+) -> tuple[float, int, str, str, int]:
+    """A sort key of hits: best first; of equal scores the newest day, then source, path, position.
+
+    ``place`` is the position of the chunk in its document.
+    """
+    return -score, newest_first(day), source, path, place

@@ -1,19 +1,28 @@
-"""A base for small stores: builds, lease, filters, BM25 and health over a few primitives."""
+"""A base for stores: builds, lease, filters, order, BM25 and health over a few primitives."""
 
 from __future__ import annotations
 
 import secrets
 import threading
 from collections import Counter
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import evolve
 
 from commonplace.errors import IndexUnavailableError
-from commonplace.index.bm25 import TermCounts, bm25, holders_of, matches_terms, passing, term_counts
+from commonplace.index.bm25 import (
+    TermCounts,
+    bm25,
+    hit_order,
+    holders_of,
+    matches_terms,
+    passing,
+    term_counts,
+)
 from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.documents import Build, StoredDocument, StoreHealth
-from commonplace.model.search import Found, KeywordMatches, StoredChunk, newest_first
+from commonplace.model.search import Found, KeywordMatches, StoredChunk
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.lock import Lease
 
@@ -49,11 +58,10 @@ class StoredRow(NamedTuple):
             StoredChunk(self.id, put.source, put.path, *chunk, put.day, put.trust, body), score
         )
 
-    @property
-    def order(self) -> tuple[int, str, str, int]:
-        """What chunks of equal scores are sorted by."""
+    def order(self, score: float) -> tuple[float, int, str, str, int]:
+        """What answers are sorted by, if the chunk has this score."""
         put = self.document
-        return newest_first(put.day), put.source, put.path, self.place
+        return hit_order(score, put.day, put.source, put.path, self.place)
 
 
 class StoredEntry(NamedTuple):
@@ -77,15 +85,38 @@ class StoredEntry(NamedTuple):
         return len(self.rows)
 
 
-class Contents(NamedTuple):
-    """Documents of a build by (source, path): a value that is replaced, never changed."""
+class Contents:
+    """Documents of a build by (source, path): a value that is replaced, never changed.
 
-    documents: Mapping[tuple[str, str], Any] = {}
+    A store on a database derives from it, so that what a build holds is read when it is asked for:
+    :attr:`documents`, :meth:`candidates` and :meth:`totals`.
+    """
+
+    def __init__(self, documents: Mapping[tuple[str, str], Any] | None = None) -> None:
+        self._documents = documents or {}
+
+    @property
+    def documents(self) -> Mapping[tuple[str, str], Any]:
+        """Entries with ``stored``, a `StoredDocument`, and ``size``, in chunks."""
+        return self._documents
 
     def rows(self) -> Iterator[StoredRow]:
         """All chunks."""
         for entry in self.documents.values():
             yield from entry.rows
+
+    def candidates(self, tokens: Collection[str]) -> Iterable[StoredRow]:
+        """The chunks that hold any of ``tokens``, with their ``counts`` of these.
+
+        Further chunks do no harm; here it gives all.
+        """
+        del tokens
+        return self.rows()
+
+    def totals(self) -> tuple[int, float]:
+        """How many chunks there are, and their mean length in tokens (0 if there are none)."""
+        lengths = [row.length for row in self.rows()]
+        return len(lengths), sum(lengths) / len(lengths) if lengths else 0.0
 
     def after(self, changes: Sequence[Change], new_id: Callable[[], int]) -> Contents:
         """The contents after ``changes``, applied in their order.
@@ -120,7 +151,7 @@ class Held(NamedTuple):
 
 
 class SimpleStore:
-    """A :class:`~commonplace.plugin.Store` whose index fits in memory.
+    """A :class:`~commonplace.plugin.Store` whose index fits in memory, or lies in a database.
 
     A backend implements :meth:`load` and :meth:`save`, and where it needs them :meth:`new_id` and
     :meth:`release`. Everything else is built on these: builds, the writer lease, batches that apply
@@ -128,6 +159,10 @@ class SimpleStore:
     and then saves it, so that a change that fails leaves no trace and a search goes on with the
     value it began with. ``lease`` is by default one for the threads that share this object;
     ``location`` is shown by :meth:`health`, with ``notices``.
+
+    A store that does not hold its documents in memory loads builds with :class:`Contents` of its
+    own, whose documents are read when they are asked for, and saves the builds alone. It implements
+    :meth:`put_documents`, and :meth:`moment`, in which all that is read is of one state.
     """
 
     capabilities: frozenset[str] = frozenset({"keyword", "phrases", "append"})
@@ -157,6 +192,10 @@ class SimpleStore:
 
     def release(self) -> None:
         """Free what the store holds; called once, by :meth:`close`."""
+
+    def moment(self) -> AbstractContextManager[object]:
+        """What is read inside is of one moment: a transaction of a database. Here: nothing."""
+        return nullcontext()
 
     def writer(self, *, wait: float) -> AbstractContextManager[object]:
         """Hold the lease."""
@@ -193,8 +232,9 @@ class SimpleStore:
 
     def documents(self, build: Build | None = None) -> Iterable[StoredDocument]:
         """What ``build`` or the live one holds."""
-        contents = self._live() if build is None else self._held(build).contents
-        return [entry.stored for entry in contents.documents.values()]
+        with self.moment():
+            contents = self._live() if build is None else self._held(build).contents
+            return [entry.stored for entry in contents.documents.values()]
 
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
         """Apply all of ``changes`` or none."""
@@ -206,44 +246,46 @@ class SimpleStore:
     def keyword(
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
     ) -> KeywordMatches:
-        """The best matches in the live build, by looking at every chunk.
+        """The best matches in the live build, by looking at every candidate.
 
         What a token weighs is counted over the whole build, whatever the filters.
         """
-        rows = list(_timed(self._live().rows(), deadline))
-        average = sum(row.length for row in rows) / len(rows) if rows else 0.0
-        counted = {row.id: TermCounts(row.counts, row.length) for row in rows}
-        scores = bm25(query.should, counted, total=len(rows), average=average)
-        passes = passing(where)
-        hits = [
-            row
-            for row in _timed(rows, deadline)
-            if row.id in scores
-            and passes(row.document.source, row.document.path, row.document.day, row.document.tags)
-            and matches_terms(row.analysed.terms, query)
-        ]
-        hits.sort(key=lambda row: (-scores[row.id], *row.order))
         asked = set(query.should)
+        deadline.check("the keyword search")
+        with self.moment():
+            contents = self._live()
+            total, average = contents.totals()
+            rows = list(_timed(contents.candidates(asked), deadline))
+        counted = {row.id: TermCounts(row.counts, row.length) for row in rows}
+        scores = bm25(query.should, counted, total=total, average=average)
+        hits = [
+            (row, scores[row.id])
+            for row in _timed(rows, deadline)
+            if row.id in scores and matches_terms(row.analysed.terms, query)
+        ]
         holders = holders_of(asked, counted.values())
         return KeywordMatches(
-            tuple(row.found(scores[row.id]) for row in hits[: max(0, limit)]),
-            chunks=len(rows),
+            best_found(hits, where, limit),
+            chunks=total,
             holders={token: holders[token] for token in asked},
         )
 
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
         """How many chunks of the live build hold each of ``tokens``."""
-        rows = (TermCounts(row.counts, row.length) for row in self._live().rows())
-        found = holders_of(set(tokens), rows)
+        with self.moment():
+            rows = self._live().candidates(tokens)
+            counted = [TermCounts(row.counts, row.length) for row in rows]
+        found = holders_of(set(tokens), counted)
         return {token: found[token] for token in tokens}
 
     def health(self, *, deep: bool = False, counts: bool = True) -> StoreHealth:
         """Counts of the live build; a deep check also names who else writes."""
         documents: Counter[str] = Counter()
         chunks: Counter[str] = Counter()
-        for (source, _), entry in self._live().documents.items() if counts else ():
-            documents[source] += 1
-            chunks[source] += entry.size
+        with self.moment():
+            for (source, _), entry in self._live().documents.items() if counts else ():
+                documents[source] += 1
+                chunks[source] += entry.size
         return StoreHealth(
             location=self._location,
             documents=documents.total(),
@@ -292,6 +334,23 @@ class SimpleStore:
                 f"there is no build {build.id} ({build.identity})", hint="open a build again"
             )
         return held
+
+
+def best_found(
+    hits: Iterable[tuple[StoredRow, float]], where: Where, limit: int
+) -> tuple[Found, ...]:
+    """The best ``limit`` of the chunks with their scores, of those that pass ``where``, in order.
+
+    The order is that of :func:`~commonplace.plugin.hit_order`.
+    """
+    passes = passing(where)
+    kept = [
+        (row.order(score), row, score)
+        for row, score in hits
+        if passes(row.document.source, row.document.path, row.document.day, row.document.tags)
+    ]
+    kept.sort(key=lambda hit: hit[0])
+    return tuple(row.found(score) for _, row, score in kept[: max(0, limit)])
 
 
 def _appended(

@@ -14,8 +14,8 @@ from commonplace.plugin import (
     Nearest,
     bm25,
     embedding_text,
+    hit_order,
     matches_terms,
-    newest_first,
     passing,
     term_counts,
 )
@@ -156,9 +156,9 @@ def _ordered(hits: list[tuple[int, float]], documents: dict[int, Entry]) -> list
     Ids of one document are in order.
     """
 
-    def order(hit: tuple[int, float]) -> tuple[float | str, ...]:
+    def order(hit: tuple[int, float]) -> tuple[float, int, str, str, int]:
         entry = documents[version_of(hit[0])]
-        return (-hit[1], newest_first(entry.day), *entry.key, hit[0])
+        return hit_order(hit[1], entry.day, *entry.key, hit[0])
 
     return sorted(hits, key=order)
 

@@ -1,18 +1,23 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from commonplace.errors import IndexUnavailableError
-from commonplace.index.simple_store import SimpleStore
+from commonplace.index.simple_store import Contents, Held, SimpleStore
+from commonplace.model.search import Where
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_put, publish, search, write
 from commonplace.testing.base import held, words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from commonplace.index.simple_store import Held
+    from commonplace.index.simple_store import StoredRow
+    from commonplace.model.chunks import Change
+    from commonplace.model.documents import Build
 
 
 class Kept(SimpleStore):
@@ -69,3 +74,69 @@ def test_a_store_without_load_and_save_is_refused_at_first_use() -> None:
         store.builds()
     with pytest.raises(NotImplementedError):
         store.save({})
+
+
+class Deferred(Contents):
+    """What a build holds, read when it is asked for."""
+
+    def __init__(self, store: InTables, build: int) -> None:
+        super().__init__()
+        self.store, self.build = store, build
+
+    @property
+    def documents(self) -> Mapping[tuple[str, str], Any]:
+        assert self.store.moments, "read outside of a moment"
+        return self.store.tables.get(self.build, Contents()).documents
+
+    def candidates(self, tokens: Collection[str]) -> Iterable[StoredRow]:
+        self.store.asked.append(set(tokens))
+        return [row for row in self.rows() if not row.counts.keys().isdisjoint(tokens)]
+
+
+class InTables(Kept):
+    """Keeps what builds hold apart from them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tables: dict[int, Contents] = {}
+        self.moments = 0
+        self.asked: list[set[str]] = []
+
+    @contextmanager
+    def moment(self) -> Iterator[None]:
+        self.moments += 1
+        yield
+        self.moments -= 1
+
+    def load(self) -> Mapping[int, Held]:
+        return {id_: Held(one.build, Deferred(self, id_)) for id_, one in self.kept.items()}
+
+    def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
+        before = self.tables.get(build.id, Contents())
+        self.tables[build.id] = before.after(changes, self.new_id)
+
+
+def test_a_store_of_tables_answers_as_one_in_memory() -> None:
+    in_memory, in_tables = Kept(), InTables()
+    puts = [make_put(f"{name}.md", "ant bee", "cat", day=day) for name, day in _DAYS.items()]
+    answers = []
+    for store in (in_memory, in_tables):
+        publish(store, *puts, make_put("z.md", "dog"))
+        found = store.keyword(words("ant", "cat"), where=Where(), limit=4, deadline=NEVER)
+        answers.append(
+            (
+                [(one.chunk.path, one.chunk.start_line, one.score) for one in found.found],
+                (found.chunks, found.holders),
+                store.holders(["bee", "dog", "emu"]),
+                store.health().documents_by_source,
+                store.health().chunks,
+                set(held(store)),
+            )
+        )
+        assert store.keyword(words(), where=Where(), limit=4, deadline=NEVER).found == ()
+    assert answers[0] == answers[1]
+    assert in_tables.asked == [{"ant", "cat"}, {"bee", "dog", "emu"}, set()]
+    assert in_tables.moments == 0
+
+
+_DAYS = {"a": None, "b": "2026-01-02", "c": "2026-03-04"}

@@ -1,0 +1,1 @@
+"""A store on DuckDB for commonplace, from a distribution of its own."""

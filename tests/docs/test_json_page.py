@@ -275,6 +275,17 @@ def test_plugins(run: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyP
     check(documented()["plugins"][0], before, run("plugins", "--no-probe"))
 
 
+def test_plugins_new_and_check(
+    run: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    law = {"law": "x", "meaning": "x", "result": "failed", "seconds": 0.1, "reason": "x"}
+    found = [{"total": 1}, law]
+    monkeypatch.setattr("commonplace.cli.commands.authoring._messages", lambda *_: iter(found))
+    tables = documented()
+    check(tables["plugins new"][0], run("plugins", "new", "ranker", "owls"))
+    check(tables["plugins check"][0], run("plugins", "check", "ranker.mmr"))
+
+
 def test_completion_and_man(
     run: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 MOST_LINES = 400
 MOST_FILES_OF_CORE = 183  # 147 to read; then the writer, flush, the memory tool, plugin authors
-MOST_FILES_OF_TESTING = 18
+MOST_FILES_OF_TESTING = 19
 MOST_OF_AN_ADAPTER = 60  # lines of code: an SDK's own ideas belong in the SDK
 
 

@@ -23,7 +23,7 @@ def test_generated_command_lines_end_in_errors_for_their_user(number: int, tmp_p
     assert found == {}
 
 
-@pytest.mark.parametrize("command", ["index", "status", "list", "recent", "doctor", "plugins"])
+@pytest.mark.parametrize("command", ["index", "status", "list", "recent", "doctor"])
 def test_an_empty_argument_is_explained(command: str, run: Callable[..., Ran]) -> None:
     ran = run(command, "")
     assert ran.code == 2

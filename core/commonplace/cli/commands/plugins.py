@@ -6,6 +6,8 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
+from commonplace.cli.commands import authoring
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Iterable, Iterator
@@ -31,18 +33,21 @@ _ALL_SECONDS = 5.0
 
 
 class PluginsCommand:
-    """Lists every plugin by kind, with what it is for and whether it can work here."""
+    """Lists every plugin by kind, with whether it can work here; writes and checks plugins."""
 
     name = "plugins"
-    summary = "List the plugins: what each is for, whether it is ready, and what it needs"
+    summary = "List the plugins, with what each needs; begin a plugin, check one"
     examples = (
         "commonplace plugins",
         "commonplace plugins --no-probe",
         "commonplace plugins --json",
+        "commonplace plugins new ranker short-first",
+        "commonplace plugins check ranker.short-first",
     )
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
+        authoring.configure(parser)
         parser.add_argument(
             "--no-probe",
             action="store_true",
@@ -50,7 +55,9 @@ class PluginsCommand:
         )
 
     def run(self, args: Namespace, context: Context) -> int:
-        """List them; return 1 if one does not load."""
+        """List them, return 1 if one does not load; or do what ``args.action`` says."""
+        if args.action:
+            return authoring.run(args, context)
         from commonplace.cli.checks import missing_extras
         from commonplace.cli.context import plugin_host
 

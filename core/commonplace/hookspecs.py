@@ -136,6 +136,18 @@ class Hooks:
         answer that is not a string, is logged, counted and passed over.
         """
 
+    @hookspec(firstresult=True)
+    def commonplace_search(self, query: str) -> SearchResult | None:
+        """Wrap each search: a generator marked ``hookimpl(wrapper=True)`` that yields once.
+
+        Before its ``yield`` the search has not begun; the ``yield`` gives the result, or raises
+        what the search raised; what is returned is the answer of the search. Called on the
+        searching thread, in pluggy's order, with the query as it was typed. Searches that a
+        plugin makes inside are not wrapped. Without ``wrapper=True`` a result that is not
+        ``None`` takes the place of the search. Whatever is raised, and an answer that is not a
+        ``SearchResult``, is logged, counted and passed over.
+        """
+
     @hookspec
     def commonplace_prompt_section(self, agent: str, session_key: str) -> str | None:
         """Return text for the prompt of ``agent``, or ``None`` to add nothing.

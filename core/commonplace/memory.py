@@ -6,7 +6,7 @@ import os
 import time
 from _thread import allocate_lock  # threading takes a millisecond to import
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from commonplace.assembly import (
     analyser_of,
@@ -227,17 +227,19 @@ class Memory:
         Raises :class:`~commonplace.errors.UnavailableError` if no backend can answer (an empty
         result is no failure), :class:`~commonplace.errors.ScopeDeniedError` if that chat may not.
         """
-        texts = {"query": query, "session_key": session_key}
-        check_search(max_results, min_score, sources, timeout, **texts)
+        if self.host.wraps_search():
+            more = dict[str, Any](timeout=timeout, wait=wait, progress=progress, sources=sources)
+            more.update(max_results=max_results, min_score=min_score, session_key=session_key)
+            return self.host.around_search(query, partial(self.search, query, **more))
+        check_search(max_results, min_score, sources, timeout, query=query, session_key=session_key)
         limit = max_results or self.settings.search.query.max_results
         sync = self.settings.search.sync
         end = None if timeout is None else Deadline.after(timeout)
         first = wait or sync.embed_on_search
         undone = self._service().before_search(end, progress) if first else ""
         steps = self._steps
-        request = steps.request(
-            self.host.rewrite_query(query), limit=limit, sources=sources, session_key=session_key
-        )
+        rewritten = self.host.rewrite_query(query)
+        request = steps.request(rewritten, limit=limit, sources=sources, session_key=session_key)
         search = self._backends().search_of(
             request.query,
             end or Deadline.after(SEARCH_SECONDS),
@@ -341,8 +343,7 @@ class Memory:
     def close(self) -> None:
         """Release all resources, after the batch of a running sync; closing twice is allowed."""
         with self._opening:
-            self._closed = True
-            service = self._sync_service
+            self._closed, service = True, self._sync_service
         if service is not None:
             service.close()
         with self._opening:

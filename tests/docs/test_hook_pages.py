@@ -298,6 +298,19 @@ def test_a_query_is_rewritten_before_it_is_parsed(
     assert [hit.path for hit in result.hits] == ["memory/m.md"]
 
 
+def test_a_wrapper_adds_to_the_results_of_few_hits(
+    page_of: Callable[[str], Any],
+    install: Install,
+    ask: Callable[[PluginHost, Any], SearchResult],
+    notes: Path,
+) -> None:
+    _, host, _ = install(page_of("commonplace_search"), "commonplace_search")
+    config = {"memory": {"backend": "inmemory"}}
+    assert ask(host, config).notes == ()
+    (notes / "memory" / "2026-10-10.md").unlink()
+    assert "ask in fewer words" in ask(host, config).notes
+
+
 def test_a_change_is_refused_by_the_first_reason(
     page_of: Callable[[str], Any], install: Install, notes: Path
 ) -> None:

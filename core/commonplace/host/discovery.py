@@ -37,6 +37,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
 CALLED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "query": ("commonplace_rewrite_query",),
+        "search": ("commonplace_search",),
         "prompt": ("commonplace_prompt_section",),
         "write": ("commonplace_before_write",),
         "events": (

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from functools import wraps
+from functools import partial, wraps
 from inspect import isgeneratorfunction
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from pluggy import PluginManager
 
-from commonplace.hookspecs import GROUP, Hooks
+from commonplace.hookspecs import GROUP, Hooks, hookimpl
 from commonplace.host.registry import Failure, attempt
 
 if TYPE_CHECKING:
@@ -73,6 +73,16 @@ class Listeners:
         if calls:
             self._manager.register(SimpleNamespace(**calls), name)
 
+    def add_last(self, hook: str, function: Callable[..., object]) -> None:
+        """Add an implementation of commonplace's own, behind those of all plugins, unguarded."""
+
+        @hookimpl(trylast=True)
+        @wraps(function)
+        def last(query: str) -> object:
+            return function(query)
+
+        self._manager.register(SimpleNamespace(**{hook: last}), "commonplace")
+
     def call(self, hook: str, arguments: Mapping[str, object]) -> Any:
         """Call ``hook`` of all plugins that implement it."""
         return getattr(self._manager.hook, hook)(**arguments)
@@ -95,20 +105,34 @@ class Listeners:
         def around(*arguments: object) -> Generator[None, object, object]:
             steps = function(*arguments)
             begun = attempt(lambda: next(steps))
-            result = yield
-            if not isinstance(begun, Failure):
-                try:
-                    steps.send(result)
-                except StopIteration as done:
-                    return done.value
-                except (Exception, SystemExit) as error:  # noqa: BLE001 - any fault of a plugin is counted instead of ending the program
-                    begun = Failure(repr(error))
-                else:
-                    begun = Failure("it yielded twice")
-            self._failed(name, what, begun.error)
-            return result
+            if isinstance(begun, Failure):
+                self._failed(name, what, begun.error)
+                return (yield)
+            try:
+                result = yield
+            except BaseException as error:
+                attempt(partial(steps.throw, error))  # for its ``finally``
+                raise
+            answer = attempt(lambda: self._answer(steps, result))
+            if isinstance(answer, Failure):
+                self._failed(name, what, answer.error)
+                return result
+            return result if answer is None else answer
 
         return around if isgeneratorfunction(function) else call
+
+    def _answer(self, steps: Generator[object, object, object], result: object) -> object:
+        """What a wrapper makes of ``result``; raises whatever is wrong with it."""
+        try:
+            steps.send(result)
+        except StopIteration as done:
+            answer: object = done.value
+        else:
+            raise ValueError("it yielded twice")
+        expected = self._returns if result is None else type(result)
+        if answer is not None and expected and self._returns and not isinstance(answer, expected):
+            raise TypeError(f"it returned {answer!r}")
+        return answer
 
     def _failed(self, name: str, what: str, error: str) -> None:
         with self._lock:

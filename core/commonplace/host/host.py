@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from _thread import RLock  # threading takes a millisecond to import
+from _thread import RLock, _local  # threading takes a millisecond to import
 from typing import TYPE_CHECKING, Any
 
 from commonplace.errors import (
@@ -16,13 +16,14 @@ from commonplace.host.discovery import CALLED, KINDS, Catalogue, installed
 from commonplace.host.registry import Entry, Failure, Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from commonplace.host.discovery import EntryPoint, Kind
     from commonplace.host.events import EventBus, Listeners
     from commonplace.host.reports import PluginInfo
     from commonplace.model.plugins import Registration
     from commonplace.model.receipts import Receipt
+    from commonplace.model.search import SearchResult
     from commonplace.protocols.managers import MemoryManager, Ranker
     from commonplace.protocols.parts import Chunker, Source, Store
     from commonplace.protocols.providers import EmbeddingProvider
@@ -57,6 +58,7 @@ class PluginHost:
         self._bus: EventBus | None = None
         self._called: dict[str, Listeners] = {}
         self._listened: dict[str, bool] = {}
+        self._inside = _local()
 
     # --- one typed method for each kind ---------------------------------------------------------
 
@@ -184,6 +186,22 @@ class PluginHost:
         rewritten: str | None = self._call("query", "commonplace_rewrite_query", {"query": query})
         return query if rewritten is None else rewritten
 
+    def wraps_search(self) -> bool:
+        """Whether plugins wrap a search that this thread begins now; not one that they make."""
+        with self._lock:
+            if not self._has_listeners("search"):
+                return False
+        return getattr(self._inside, "search", None) is None
+
+    def around_search(self, query: str, search: Callable[[], SearchResult]) -> SearchResult:
+        """The result of ``search`` as the plugins that wrap it return it; raises what it raises."""
+        self._inside.search = search
+        try:
+            result: SearchResult = self._call("search", "commonplace_search", {"query": query})
+        finally:
+            self._inside.search = None
+        return result
+
     def prompt_sections(self, agent: str, session_key: str) -> list[str]:
         """What plugins add to an agent's prompt: installed ones, then those added in process.
 
@@ -256,6 +274,11 @@ class PluginHost:
             raise PluginUnavailableError(f"backend {id_!r} is a {found.role}, not a {role}")
         return found.registration
 
+    def _search(self, query: str) -> object:
+        """The search itself, which plugins wrap."""
+        del query
+        return self._inside.search()
+
     def _has_listeners(self, kind: str) -> bool:
         if kind not in self._listened:
             catalogue, registry = self._parts()
@@ -271,9 +294,12 @@ class PluginHost:
             catalogue, registry = self._parts()
             if kind not in self._called:
                 from commonplace.host.events import Listeners
+                from commonplace.model.search import SearchResult
 
-                returns = None if kind == "events" else str
+                returns = {"events": None, "search": SearchResult}.get(kind, str)
                 self._called[kind] = Listeners(CALLED[kind], registry, returns)
+                if kind == "search":
+                    self._called[kind].add_last("commonplace_search", self._search)
             listeners = self._called[kind]
             for entry in catalogue.of_kind(kind):
                 if registry.load(entry) is None:

@@ -285,6 +285,80 @@ def test_a_rewriter_behind_an_entry_point_is_loaded_by_the_first_query(
     assert "implements none of commonplace_rewrite_query" in host.plugins()[1].error
 
 
+# --- around searches ----------------------------------------------------------------------------
+
+ANSWER = SearchResult(hits=(), backend="b")
+
+
+def wrapper(before: list[str], answer: Callable[[SearchResult], Any]) -> SimpleNamespace:
+    @hookimpl(wrapper=True)
+    def commonplace_search(query: str) -> Generator[None, SearchResult, Any]:
+        before.append(query)
+        try:
+            return answer((yield))
+        finally:
+            before.append("end")
+
+    return SimpleNamespace(commonplace_search=commonplace_search)
+
+
+def test_without_a_plugin_no_search_is_wrapped() -> None:
+    assert not PluginHost([], env={}).wraps_search()
+
+
+def test_a_search_is_wrapped_once_and_not_inside() -> None:
+    host, heard = PluginHost([], env={}), list[str]()
+    host.register(wrapper(heard, lambda result: result.replace(stale=3)), name="changes")
+    host.register(wrapper(heard, lambda _result: None), name="listens")
+    inside: list[bool] = []
+
+    def search() -> SearchResult:
+        inside.append(host.wraps_search())
+        return ANSWER
+
+    assert host.wraps_search()
+    assert host.around_search("ant", search) == ANSWER.replace(stale=3)
+    assert (heard, inside) == (["ant", "ant", "end", "end"], [False])
+    assert host.wraps_search()
+    assert host.failures == {}
+
+
+@pytest.mark.parametrize("answer", [lambda _: 42, lambda _: 1 // 0], ids=["odd", "raises"])
+def test_a_wrapper_that_fails_leaves_the_result(answer: Callable[[SearchResult], Any]) -> None:
+    host = PluginHost([], env={})
+    host.register(wrapper([], answer), name="faulty")
+    assert host.around_search("ant", lambda: ANSWER) is ANSWER
+    assert host.failures == {"faulty": 1}
+
+
+def test_an_error_of_the_search_passes_through_its_wrappers() -> None:
+    host, heard = PluginHost([], env={}), list[str]()
+    host.register(wrapper(heard, lambda result: result), name="around")
+
+    def search() -> SearchResult:
+        raise LookupError("no backend")
+
+    with pytest.raises(LookupError, match="no backend"):
+        host.around_search("ant", search)
+    assert heard == ["ant", "end"]
+    assert host.wraps_search()
+    assert host.failures == {}
+
+
+def test_a_function_may_take_the_place_of_the_search() -> None:
+    host = PluginHost([], env={})
+
+    class Cache:
+        @hookimpl
+        def commonplace_search(self, query: str) -> SearchResult | None:
+            return ANSWER if query == "known" else None
+
+    host.register(Cache(), name="cache")
+    other = ANSWER.replace(stale=1)
+    assert host.around_search("known", lambda: other) is ANSWER
+    assert host.around_search("unknown", lambda: other) is other
+
+
 # --- the bus alone ------------------------------------------------------------------------------
 
 

@@ -26,6 +26,7 @@ _TITLES = {
     "ranker": "Rankers: how results are ordered",
     "command": "Commands",
     "query": "Query rewriting",
+    "search": "Around searches",
     "prompt": "Sections of prompts",
     "events": "Listeners",
 }

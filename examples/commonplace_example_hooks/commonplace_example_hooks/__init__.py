@@ -1,0 +1,1 @@
+"""Three plugins that wrap searches, queries and writes."""

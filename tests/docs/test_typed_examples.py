@@ -15,7 +15,7 @@ import commonplace
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-# Its blocks are pieces of the files of an example, which mypy checks whole.
+# Its blocks are files of one distribution, which test_write_a_plugin.py runs.
 PIECES = ROOT / "docs" / "write-a-plugin.md"
 # Its blocks need SDKs that are installed apart, and are run with them.
 APART = ROOT / "docs" / "sdks.md"

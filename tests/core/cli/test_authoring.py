@@ -260,7 +260,7 @@ def test_a_new_plugin_passes_its_tests_and_is_found(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["engine", "provider", "source", "ranker"])
+@pytest.mark.parametrize("kind", ["provider", "source"])
 def test_an_installed_plugin_is_checked(
     kind: str, made: Path, outside: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:

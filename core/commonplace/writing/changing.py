@@ -132,6 +132,21 @@ class Changer:
             hint="try again when the other program is done",
         )
 
+    def preview(
+        self, target: Target, change: Change, plan: Callable[[bytes | None], Proposal]
+    ) -> Receipt:
+        """The receipt that :meth:`make` would return now, without an id; nothing is written.
+
+        Raises as :meth:`make` does for what can be known before writing.
+        """
+        *above, name = target.parts
+        try:
+            with opened_folder(self.workspace, above, make=False) as folder:
+                base = folder.read(name) if folder is not None else None
+        except OSError as error:
+            raise unavailable(error, target.path) from error
+        return self._entry(target, change, base, plan(base)).receipt.replace(id="")
+
     @contextmanager
     def locked(self, what: str) -> Iterator[None]:
         """Hold the lock of the workspace, with the journal settled.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -89,6 +90,7 @@ class Writer:
         self._patterns = settings.search.redact.patterns
         if origin not in ORIGINS:
             raise CallerError(f"there is no origin {origin!r}", hint=f"it is {', '.join(ORIGINS)}")
+        self._previews = False
         usual = origin == "owner" or settings.write.enabled
         self._allowed = usual if allowed is None else allowed
         self._get = memory.get
@@ -258,6 +260,15 @@ class Writer:
 
         return self._make(target, "change", why, plan)
 
+    def preview(self) -> Writer:
+        """A writer like this one that writes nothing: each method returns the receipt it would.
+
+        Such a receipt has no id. What is refused is refused here too, but for plugins' vetoes.
+        """
+        other = copy(self)
+        other._previews = True  # noqa: SLF001 - of the same class
+        return other
+
     def journal(self, *, path: str | None = None, limit: int | None = None) -> Sequence[Receipt]:
         """The receipts of all changes, newest first; of the note at ``path``, at most ``limit``."""
         stored = None if path is None else self._changer.target(split_citation(path)[0]).path
@@ -340,7 +351,8 @@ class Writer:
         plan: Callable[[bytes | None], Proposal],
     ) -> Receipt:
         reason = redact(" ".join(why.split()), self._patterns)[:_LONGEST_WHY]
-        return self._changer.make(target, Change(action, self.who, reason), plan)
+        make = self._changer.preview if self._previews else self._changer.make
+        return make(target, Change(action, self.who, reason), plan)
 
     def _compared(self, path: str, note: NoteFile, text: str) -> list[str]:
         """Notes on entries that say nearly the same; refuses what is there already."""

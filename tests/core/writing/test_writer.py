@@ -57,6 +57,31 @@ def test_a_text_is_added_to_the_log_of_the_day(writer: Writer, workspace: Path) 
     assert bytes_of(workspace).endswith(b"80\n- The spare key\n  is under the mat\n")
 
 
+def test_a_preview_is_the_receipt_of_the_change_and_writes_nothing(
+    writer: Writer, workspace: Path
+) -> None:
+    put(workspace, LOG, "- one\n- two\n- three\n")
+    before = files(workspace)
+    citation = f"{LOG}#L2"
+    changes: list[Callable[[Writer], Receipt]] = [
+        lambda by: by.correct(citation, "second", was="- two"),
+        lambda by: by.supersede(f"{LOG}#L1", "first"),
+        lambda by: by.forget(f"{LOG}#L1"),
+        lambda by: by.remember("four"),
+        lambda by: by.undo("last"),
+    ]
+    for change in changes:
+        shown = change(writer.preview())
+        assert files(workspace) == before
+        assert shown.id == ""
+        receipt = change(writer)
+        assert shown == receipt.replace(id="")
+        before = files(workspace)
+    with pytest.raises(WriteRefusedError, match="has changed"):
+        writer.preview().correct(citation, "second", was="- other")
+    assert len(writer.journal()) == 5
+
+
 def test_an_entry_is_added_to_the_curated_memory(writer: Writer, workspace: Path) -> None:
     put(workspace, "MEMORY.md", "# Us\n\n## Home\n\n- a mat\n\n## Work\n\n- a desk\n")
     receipt = writer.remember("a key", kind="entry", heading="home", importance=0.8)

@@ -1,0 +1,1 @@
+"""A page to browse one's memory: search, timeline, what agents see, changes, health."""

@@ -1,0 +1,217 @@
+"""The search page: hits for people, facets of what was found, and why each hit stands there."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from time import perf_counter
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from commonplace.plugin import NamedTuple
+from commonplace_browse.markdown import render_snippet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from markupsafe import Markup
+
+    from commonplace import Hit, Memory, SearchResult
+    from commonplace_browse.library import Library
+
+SHOWN = 10
+MOST = 100
+_FACETS = 12
+"""Values of a facet that are shown."""
+
+_FILTER = re.compile(r'(?<!\S)(-?)(source|path|tag|after|before):("[^"\n]*"|[^\s"]\S*)')
+_DATES = re.compile(r'(?<!\S)-?(?:after|before):(?:"[^"\n]*"|[^\s"]\S*)')
+_ARMS = {
+    "keyword": "Words",
+    "vector": "Meaning",
+    "bm25": "BM25",
+    "cosine": "cosine",
+    "rank": "rank",
+    "opaque": "score",
+}
+
+
+class Bar(NamedTuple):
+    """One row of a hit's explanation: ``share`` (0..1) is the length of its bar."""
+
+    name: str
+    value: str
+    share: float
+    note: str = ""
+    kind: str = "arm"
+
+
+class Shown(NamedTuple):
+    """A hit as the page shows it."""
+
+    hit: Hit
+    html: Markup
+    url: str
+    tags: tuple[str, ...]
+    bars: tuple[Bar, ...]
+
+
+class Value(NamedTuple):
+    """A value of a facet: ``url`` searches for it too, or not any more where it is ``chosen``."""
+
+    text: str
+    number: int
+    url: str
+    chosen: bool = False
+
+
+class Facet(NamedTuple):
+    """One way to narrow what was found."""
+
+    name: str
+    values: tuple[Value, ...]
+
+
+class Chip(NamedTuple):
+    """A filter of the query; ``url`` searches without it."""
+
+    text: str
+    url: str
+
+
+class Answer(NamedTuple):
+    """What the page of a query shows; ``milliseconds`` is how long it took to find and render."""
+
+    result: SearchResult
+    hits: tuple[Shown, ...]
+    found: int
+    facets: tuple[Facet, ...]
+    chips: tuple[Chip, ...]
+    messages: tuple[str, ...]
+    more: str
+    milliseconds: float
+
+
+def search(memory: Memory, library: Library, query: str, most: int) -> Answer:
+    """Search, and prepare ``most`` hits (at most :data:`MOST`) for the page.
+
+    Raises as ``Memory.search`` does.
+    """
+    began = perf_counter()
+    most = max(1, min(most, MOST))
+    result = memory.search(query, max_results=max(most, 30))
+    hits = result.hits[:most]
+    tags = library.tags(list(dict.fromkeys(hit.path for hit in result.hits[:30])))
+    shown = tuple(
+        Shown(
+            hit,
+            render_snippet(hit.snippet, hit.highlights, hit.path),
+            note_url(hit.path, hit.start_line, hit.end_line),
+            tags.get(hit.path, ()),
+            tuple(_bars(hit)),
+        )
+        for hit in hits
+    )
+    more = len(result.hits) > most or (len(result.hits) == most < MOST and most >= 30)
+    return Answer(
+        result,
+        shown,
+        len(result.hits),
+        tuple(_facets(query, result.hits, tags)),
+        tuple(Chip(one[0], search_url(_without(query, one))) for one in _FILTER.finditer(query)),
+        tuple(_messages(result)),
+        search_url(query, most=min(MOST, most * 3)) if more else "",
+        (perf_counter() - began) * 1000,
+    )
+
+
+def search_url(query: str, **more: object) -> str:
+    """The address of the search page for ``query``."""
+    return "/?" + urlencode({"q": query, **more})
+
+
+def note_url(path: str, start: int | None = None, end: int | None = None, **more: object) -> str:
+    """The address of a note's page, at the lines from ``start`` to ``end``."""
+    lines = {} if start is None else {"lines": f"{start}-{end or start}"}
+    anchor = "" if start is None else f"#L{start}"
+    return "/note?" + urlencode({"path": path, **lines, **more}) + anchor
+
+
+def _messages(result: SearchResult) -> Iterable[str]:
+    yield from result.notes
+    yield from (arm.note for arm in result.arms if arm.note)
+    fallback = result.fallback
+    if fallback is not None and not any(fallback.reason in note for note in result.notes):
+        by = fallback.by or result.backend
+        yield f"Results come from {by}, not from {fallback.part}: {fallback.reason}"
+    if result.stale:
+        yield f"{result.stale} changed files are not indexed yet"
+
+
+def _bars(hit: Hit) -> Iterable[Bar]:
+    for arm in hit.explain.arms:
+        share = arm.evidence
+        if share is None:
+            share = max(0.0, min(1.0, arm.raw)) if arm.kind == "cosine" else 1 / arm.rank
+        name = _ARMS.get(arm.arm, arm.arm)
+        value = f"{arm.raw:.2f} {_ARMS.get(arm.kind, arm.kind)}"
+        yield Bar(name, value, share, f"number {arm.rank} there")
+    for step in hit.explain.steps:
+        change = step.after - step.before
+        value = f"{step.after:.2f}" if not change else f"{step.after:.2f} ({change:+.2f})"
+        share = min(1.0, max(0.0, step.after))
+        yield Bar(step.ranker.replace("_", " "), value, share, step.note, "step")
+
+
+def _facets(query: str, hits: Sequence[Hit], tags: dict[str, tuple[str, ...]]) -> Iterable[Facet]:
+    chosen = {(found[2], found[3].strip('"')) for found in _FILTER.finditer(query) if not found[1]}
+    groups: dict[str, tuple[str, Counter[str]]] = {
+        "Source": ("source", Counter(hit.source for hit in hits)),
+        "Folder": ("path", Counter(_folder(hit.path) for hit in hits if "/" in hit.path)),
+        "Tag": ("tag", Counter(tag for hit in hits for tag in tags.get(hit.path, ()))),
+    }
+    for name, (key, counts) in groups.items():
+        values = [
+            Value(text, number, search_url(_toggled(query, key, text)), (key, text) in chosen)
+            for text, number in counts.most_common(_FACETS)
+        ]
+        if any(value.chosen or value.number < len(hits) for value in values):
+            yield Facet(name, tuple(values))
+    months = Counter(hit.day[:7] for hit in hits if hit.day)
+    if months:
+        kept = " ".join(_DATES.sub("", query).split())
+        yield Facet(
+            "Time",
+            tuple(
+                Value(
+                    month,
+                    number,
+                    search_url(f"{kept} after:{month}-01 before:{_last_day(month)}"),
+                    ("after", f"{month}-01") in chosen,
+                )
+                for month, number in sorted(months.items(), reverse=True)[:_FACETS]
+            ),
+        )
+
+
+def _last_day(month: str) -> str:
+    import calendar
+
+    year, number = map(int, month.split("-"))
+    return f"{month}-{calendar.monthrange(year, number)[1]:02}"
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _toggled(query: str, key: str, value: str) -> str:
+    for found in _FILTER.finditer(query):
+        if (found[1], found[2], found[3].strip('"')) == ("", key, value):
+            return _without(query, found)
+    quoted = f'"{value}"' if re.search(r"\s", value) else value
+    return f"{query.strip()} {key}:{quoted}".strip()
+
+
+def _without(query: str, found: re.Match[str]) -> str:
+    return " ".join((query[: found.start()] + query[found.end() :]).split())

@@ -1,0 +1,163 @@
+"""The server: listens before anything heavy is imported, so that the page is there within a second.
+
+The browser is opened while the libraries are still being imported: its connection waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+import threading
+from argparse import Namespace
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from commonplace import CallerError, CommonplaceError, Memory, PluginUnavailableError
+from commonplace.plugin import NamedTuple, how_to_install
+from commonplace_browse.guarding import Keys, loopback_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commonplace import Progress
+    from commonplace.plugin import Context
+
+
+class Asked(NamedTuple):
+    """What the command line asked for; ``names`` are further values of ``Host``."""
+
+    host: str
+    port: int
+    names: tuple[str, ...] = ()
+    read_only: bool = False
+    opens: bool = False
+
+
+def serve(context: Context, asked: Asked) -> None:
+    """Serve the memory that ``context`` names until a signal ends it.
+
+    Raises :class:`~commonplace.CallerError` for an address that cannot be listened on,
+    :class:`~commonplace.PluginUnavailableError` without the extra ``browse``, and what
+    ``Memory.open`` raises.
+    """
+    listening = _listen(asked.host, asked.port)
+    shown = f"[{asked.host}]" if ":" in asked.host else asked.host
+    port = listening.getsockname()[1]
+    keys = Keys(port)
+
+    def announce(why: str) -> str:
+        address = f"http://{shown}:{port}/?token={keys.new_token()}"
+        if context.json:
+            context.emit_line({"url": address, "readOnly": asked.read_only})
+        else:
+            context.line(f"{why}: {address}")
+            context.out.flush()
+        return address
+
+    with listening, _open(context) as memory:
+        serve_app = _importing()
+        if not _is_loopback(asked.host):
+            context.note(
+                f"other machines can reach {shown}; what they read is not encrypted on the way"
+            )
+        address = announce("Browse your memory (the address works once; Ctrl-C ends)")
+        if asked.opens:
+            _open_browser(address)
+        names = (*asked.names, *(loopback_names() if _is_loopback(asked.host) else (shown,)))
+        indexing = _index(memory)
+        serve_app(
+            memory,
+            keys,
+            names=names,
+            read_only=asked.read_only,
+            opened=_named(context),
+            listening=listening,
+            progress=indexing,
+            # The next browser needs an address of its own.
+            used=lambda: announce("For another browser"),
+        )
+
+
+def _importing() -> Callable[..., None]:
+    """What serves; raises where the extra is missing, before any address is shown."""
+    from importlib.util import find_spec
+
+    for name in ("starlette", "uvicorn", "jinja2", "markdown_it", "nh3"):
+        if find_spec(name) is None:
+            raise PluginUnavailableError(
+                f"browsing needs {name}, which is not installed",
+                hint=how_to_install("commonplace[browse]"),
+            )
+    return _serve_app
+
+
+def _serve_app(memory: Memory, keys: Keys, *, listening: socket.socket, **parts: Any) -> None:
+    import uvicorn
+
+    from commonplace_browse.app import make_app
+
+    app: Any = make_app(memory, keys, **parts)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        lifespan="off",
+        ws="none",
+        loop="asyncio",
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+    asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
+
+
+def _named(context: Context) -> Namespace:
+    return Namespace(
+        workspace=context.workspace, config=context.config, agent=context.agent, env=context.env
+    )
+
+
+def _open(context: Context) -> Memory:
+    return Memory.open(
+        workspace=context.workspace,
+        agent=context.agent,
+        config=context.config,
+        env=context.env,
+        watch=True,
+    )
+
+
+def _index(memory: Memory) -> Callable[[], Progress | None]:
+    """Update the index in the background; what is returned says how far that is."""
+    latest: list[Progress] = []
+
+    def run() -> None:
+        with suppress(CommonplaceError):  # the pages show it, with its reason
+            memory.sync(progress=lambda progress: latest.__setitem__(slice(None), [progress]))
+        latest.clear()
+
+    threading.Thread(target=run, daemon=True, name="browse-index").start()
+    return lambda: latest[0] if latest else None
+
+
+def _open_browser(address: str) -> None:
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise CallerError(
+            f"cannot listen on {host} port {port}: {error.strerror or error}",
+            hint="give a free port, or 0 for any",
+        ) from error
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

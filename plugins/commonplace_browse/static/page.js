@@ -1,0 +1,143 @@
+// What the pages add where scripts run: search while typing, keys, dark and light, tools beside blocks.
+"use strict";
+
+const root = document.documentElement;
+root.classList.add("live");
+try {
+  const kept = localStorage.getItem("theme");
+  if (kept === "dark" || kept === "light") root.dataset.theme = kept;
+} catch { /* storage may be off */ }
+
+function toggleTheme() {
+  const dark = root.dataset.theme
+    ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  try { localStorage.setItem("theme", root.dataset.theme); } catch { /* as above */ }
+}
+document.querySelector("[data-theme-button]")?.addEventListener("click", toggleTheme);
+
+// --- search while typing: one request at a time, the newest query wins ---------------------------
+const form = document.querySelector("form[data-live]");
+const input = form?.querySelector("input");
+const results = document.getElementById("results");
+const shownProgress = document.querySelector("[data-progress]");
+let running = false;
+let shown = input?.value.trim() ?? "";
+let timer = 0;
+
+async function showProgress() {
+  if (!running || !shownProgress) return;
+  try {
+    const now = await (await fetch("/progress")).json();
+    if (running && now) {
+      shownProgress.hidden = false;
+      const of = now.total ? ` ${now.completed.toLocaleString()} of ${now.total.toLocaleString()}` : "";
+      shownProgress.textContent = `The index is being built: ${now.label}${of}`;
+    }
+  } catch { /* the search itself reports it */ }
+  if (running) setTimeout(showProgress, 500);
+}
+
+async function search() {
+  const query = input.value.trim();
+  if (running || query === shown) return;
+  running = true;
+  shown = query;
+  results.setAttribute("aria-busy", "true");
+  const slow = setTimeout(showProgress, 700);
+  try {
+    const answer = await fetch(`/?${new URLSearchParams({ q: query, part: "1" })}`);
+    const text = await answer.text();
+    if (!answer.headers.get("content-type")?.startsWith("text/html")) throw new Error(text);
+    results.innerHTML = text;
+    history.replaceState(null, "", query ? `/?${new URLSearchParams({ q: query })}` : "/");
+    document.title = query ? `${query} · commonplace` : "commonplace";
+    chosen = -1;
+    dispatchEvent(new CustomEvent("commonplace:shown", { detail: query }));
+  } catch (error) {
+    const box = document.createElement("p");
+    box.className = "failure";
+    box.textContent = `The search was not answered: ${error.message || error}`;
+    results.replaceChildren(box);
+  } finally {
+    clearTimeout(slow);
+    running = false;
+    if (shownProgress) shownProgress.hidden = true;
+    results.setAttribute("aria-busy", "false");
+  }
+  if (input.value.trim() !== shown) search();
+}
+
+// A query that a provider embeds costs a request: wait for a pause then.
+input?.addEventListener("input", () => {
+  clearTimeout(timer);
+  const provider = results.querySelector("[data-provider]")?.dataset.provider;
+  if (provider) timer = setTimeout(search, 250); else search();
+});
+form?.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); search(); });
+
+// --- keys ----------------------------------------------------------------------------------------
+let chosen = -1;
+let goes = 0;
+const keys = document.getElementById("keys");
+
+function choose(step) {
+  const items = [...document.querySelectorAll("[data-item]")];
+  if (!items.length) return;
+  chosen = Math.max(0, Math.min(items.length - 1, chosen + step));
+  items.forEach((item, at) => item.classList.toggle("chosen", at === chosen));
+  const target = items[chosen].querySelector("[data-open]") ?? items[chosen].querySelector("a");
+  target?.focus({ preventScroll: true });
+  items[chosen].scrollIntoView({ block: "nearest" });
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const typing = event.target.closest?.("input, textarea, select");
+  if (typing) {
+    if (event.key === "Escape") typing.blur();
+    if (event.target === input && event.key === "ArrowDown") { event.preventDefault(); choose(1); }
+    return;
+  }
+  if (goes) {
+    clearTimeout(goes); goes = 0;
+    const link = document.querySelector(`nav a[data-key="${CSS.escape(event.key)}"]`);
+    if (link) { event.preventDefault(); link.click(); }
+    return;
+  }
+  const item = document.querySelectorAll("[data-item]")[chosen];
+  if (event.key === "/") {
+    event.preventDefault();
+    if (input) { input.focus(); input.select(); } else location.href = "/";
+  } else if (event.key === "j") choose(1);
+  else if (event.key === "k") choose(-1);
+  else if (event.key === "e") { const why = item?.querySelector("details"); if (why) why.open = !why.open; }
+  else if (event.key === "d") toggleTheme();
+  else if (event.key === "g") goes = setTimeout(() => { goes = 0; }, 1200);
+  else if (event.key === "?") { if (keys.open) keys.close(); else keys.showModal(); }
+});
+
+// --- a note: the cited lines, and what can be done with each block -------------------------------
+const note = document.querySelector("[data-note]");
+if (note) {
+  const first = Number(note.dataset.first);
+  const last = Number(note.dataset.last);
+  let target = null;
+  for (const block of note.querySelectorAll("[data-lines]")) {
+    const [from, to] = block.dataset.lines.split("-").map(Number);
+    if (first && from <= last && to >= first) { block.classList.add("at"); target ??= block; }
+    if (note.hasAttribute("data-editable") && ["P", "LI"].includes(block.tagName)) {
+      const cited = from === to ? `#L${from}` : `#L${from}-L${to}`;
+      const tools = document.createElement("span");
+      tools.className = "tools";
+      const link = document.createElement("a");
+      link.href = `/edit?${new URLSearchParams({ at: note.dataset.note + cited })}`;
+      link.textContent = "Change";
+      link.setAttribute("aria-label", `Change ${cited.slice(1)}`);
+      tools.append(link);
+      (block.tagName === "LI" && block.firstElementChild?.matches("p") ? block.firstElementChild : block).append(tools);
+    }
+  }
+  target?.scrollIntoView({ block: "center" });
+}

@@ -1,0 +1,106 @@
+"""A browser without a browser: the application with its session, on a copy of the sample."""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace import Memory
+from commonplace.sample import copy_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+HOST = "127.0.0.1:8000"
+OWN = {"host": HOST, "origin": f"http://{HOST}"}
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    copy_workspace(str(folder))
+    return folder
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    return {
+        "HOME": str(tmp_path),
+        "COMMONPLACE_STATE_DIR": str(tmp_path / "state"),
+        "COMMONPLACE_CACHE_DIR": str(tmp_path / "cache"),
+    }
+
+
+@pytest.fixture
+def memory(notes: Path, env: dict[str, str]) -> Iterator[Memory]:
+    with Memory.open(workspace=notes, env=env) as opened:
+        yield opened
+
+
+class Browser:
+    """Asks the application as a browser that has the session does, and sends its forms."""
+
+    def __init__(self, app: Any, keys: Any) -> None:
+        from starlette.testclient import TestClient
+
+        self.client = TestClient(app, base_url=f"http://{HOST}", follow_redirects=False)
+        self.keys = keys
+        self.headers = {"cookie": f"{keys.cookie}={keys.session}"}
+
+    def get(self, path: str, status: int = 200) -> str:
+        answer = self.client.get(path, headers=self.headers)
+        assert answer.status_code == status, answer.text
+        return answer.text
+
+    def raw(self, method: str, path: str, **more: Any) -> Any:
+        headers = {**self.headers, **more.pop("headers", {})}
+        return self.client.request(method, path, headers=headers, **more)
+
+    def post(self, to: str, /, status: int = 200, **fields: str) -> Any:
+        data = {"csrf": self.keys.csrf, **fields}
+        answer = self.client.post(to, headers={**self.headers, **OWN}, data=data)
+        assert answer.status_code == status, answer.text
+        return answer
+
+
+@pytest.fixture
+def make_browser(memory: Memory, notes: Path, env: dict[str, str]) -> Callable[..., Browser]:
+    for name in ("starlette", "jinja2", "markdown_it", "nh3", "httpx"):
+        pytest.importorskip(name, reason="needs the extra browse")
+    from commonplace_browse.app import make_app
+    from commonplace_browse.guarding import Keys, loopback_names
+
+    def make(*, read_only: bool = False, used: Any = lambda: None, **more: str) -> Browser:
+        keys = Keys(8000)
+        opened = Namespace(workspace=str(notes), config=None, agent=None, env={**env, **more})
+        app = make_app(
+            memory, keys, names=loopback_names(), read_only=read_only, opened=opened, used=used
+        )
+        return Browser(app, keys)
+
+    return make
+
+
+@pytest.fixture
+def browser(make_browser: Callable[..., Browser]) -> Browser:
+    return make_browser()
+
+
+@pytest.fixture
+def hidden_fields() -> Callable[[str], dict[str, str]]:
+    """The fields of the form that a preview would send."""
+
+    def fields(page: str) -> dict[str, str]:
+        import html
+
+        found = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page))
+        texts = re.findall(
+            r'<textarea name="(\w+)" hidden[^>]*>\n?(.*?)</textarea>', page, re.DOTALL
+        )
+        return {name: html.unescape(text) for name, text in [*found.items(), *texts]}
+
+    return fields

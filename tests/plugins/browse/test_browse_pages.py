@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_search_shows_hits_with_reasons_and_facets(browser: Any) -> None:
+    page = browser.get("/?q=port")
+    assert "<mark>port</mark>" in page
+    assert 'class="bars"' in page
+    assert "q=port+path%3Amemory%2Fprojects" in page
+    part = browser.get("/?q=port&part=1")
+    assert "<html" not in part
+    assert "<mark>port</mark>" in part
+
+
+def test_filters_are_chips_that_can_be_taken_back(browser: Any) -> None:
+    page = browser.get("/?q=port+path:memory/projects")
+    assert 'href="/?q=port" aria-label="without path:memory/projects"' in page
+    assert "MEMORY.md#L" not in page
+
+
+def test_a_mistake_is_a_page_with_a_hint(browser: Any) -> None:
+    assert "There is no" not in browser.get("/?q=zzzzqqq")
+    assert "To fix it" in browser.get("/note?path=nothing.md", 404)
+    browser.get("/note?path=../../etc/passwd", 404)
+    browser.get("/timeline?day=2026-99-99", 404)
+    browser.get("/nothing", 404)
+
+
+def test_a_note_is_read_and_shown_by_line(browser: Any) -> None:
+    assert "<h1" in browser.get("/note?path=memory/2026-10-12.md&lines=3-4")
+    lines = browser.get("/note?path=memory/2026-10-12.md&view=lines&lines=3-3")
+    assert re.search(r'id="L3" class="at"', lines)
+    assert browser.raw("GET", "/note?path=MEMORY.md%23L3-L5").headers["location"].endswith("#L3")
+
+
+@pytest.mark.parametrize(
+    ("name", "leads"),
+    [
+        ("projects/tide-api.md", "/note?path=memory%2Fprojects%2Ftide-api.md"),
+        ("Tide-API", "/note?path=memory%2Fprojects%2Ftide-api.md"),
+        ("../MEMORY", "/note?path=MEMORY.md"),
+        ("nowhere.md", "/?q=nowhere"),
+    ],
+)
+def test_links_of_notes_find_notes(browser: Any, name: str, leads: str) -> None:
+    answer = browser.raw("GET", "/go", params={"to": name, "from": "memory/2026-10-12.md"})
+    assert answer.headers["location"] == leads
+
+
+def test_the_timeline_has_days_and_former_values(browser: Any, memory: Any) -> None:
+    memory.writer(who="test").correct("MEMORY.md#L3", "Former is gone")
+    page = browser.get("/timeline?year=2026")
+    assert page.count("<rect") > 365
+    assert 'href="/timeline?day=2026-10-12"' in page
+    assert "The sleepy sign" in browser.get("/timeline?day=2026-10-12")
+    today = memory.writer(who="test").journal()[0]
+    assert today.id
+    latest = browser.get("/timeline")
+    assert "Skerry is four people" in latest
+    assert "Former is gone" in latest
+
+
+def test_what_my_agent_sees_is_exactly_the_recall(browser: Any, memory: Any) -> None:
+    import html
+
+    for query, budget in (("", 8000), ("which port has staging?", 900)):
+        page = browser.get(f"/agent?q={query}&budget={budget}")
+        found = re.search(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL)
+        assert found is not None
+        expected = memory.recall(query=query or None, budget=budget).text
+        assert html.unescape(found[1]) == expected
+
+
+def test_health_names_the_backend_and_finds_duplicates(browser: Any, notes: Path) -> None:
+    line = "The same long line that somehow stands in two places at once"
+    (notes / "memory/a.md").write_text(f"- {line}\n")
+    (notes / "memory/b.md").write_text(f"* {line}\n")
+    assert "builtin" in browser.get("/health")
+    page = browser.get("/health?deep=1")
+    assert "memory/a.md#L1" in page
+    assert "memory/b.md#L1" in page

@@ -31,7 +31,7 @@ class InMemoryStore(SimpleStore):
     are never changed, only replaced: a search goes on with those that it began with.
     """
 
-    capabilities = frozenset({"keyword", "phrases", "counts", "vectors", "append"})
+    capabilities = frozenset({"keyword", "phrases", "counts", "term_counts", "vectors", "append"})
     notices: ClassVar = ("kept in memory only: gone when the process ends",)
 
     def __init__(self) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
-from math import log
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
-from commonplace.plugin import DeclinedError, newest_first
+from commonplace.plugin import DeclinedError, TermCounts, newest_first
+from commonplace_sqlite.pruning import essential_tokens
 from commonplace_sqlite.rows import ids_in, indexable, text_in, text_out
 from commonplace_sqlite.schema import of_build
 
@@ -26,9 +28,14 @@ _NOT_AMONG = " AND +rowid NOT IN (SELECT rowid FROM fts_<n> WHERE fts_<n> MATCH 
 
 
 def keyword(
-    connection: apsw.Connection, live: LiveBuild, query: KeywordQuery, where: Where, limit: int
+    connection: apsw.Connection,
+    live: LiveBuild,
+    query: KeywordQuery,
+    where: Where,
+    limit: int,
+    counts: dict[int, str] | None = None,
 ) -> list[tuple[int, float]]:
-    """The best ``limit`` matches and their scores, best first.
+    """The best ``limit`` matches and their scores, best first; ``counts`` as in :func:`best`.
 
     Raises :class:`~commonplace.errors.DeclinedError` for what the build's tokenizer cannot see.
     """
@@ -46,10 +53,12 @@ def keyword(
     if must_not:
         clauses.append((_NOT_AMONG, (" OR ".join(map(phrase, must_not)),)))
     if live.counted and live.tokenizer is None and not must:
-        essential = essential_tokens(connection, live, should, clauses, limit)
+        holders = common_terms(connection, live, should)
+        lowest = partial(_lowest_of_best, connection, live.id, clauses, limit)
+        essential = essential_tokens(should, live.chunks, holders, lowest)
         if essential:
             clauses.append((_AMONG, (any_of(essential),)))
-    return best(connection, live.id, any_of(should), clauses, limit)
+    return best(connection, live.id, any_of(should), clauses, limit, counts)
 
 
 def cleaned(tokens: Phrase) -> list[str]:
@@ -76,8 +85,12 @@ Ranked = list[tuple[int, float]]
 # `ORDER BY rank` sorts every match; this form lets SQLite keep the best and forget the rest, which
 # takes 0.6 times as long.
 _BEST = """
-SELECT rowid, bm25(fts_<n>, 1.0, 1.0, 0.4) AS score FROM fts_<n> AS hit
+SELECT rowid, bm25(fts_<n>, 1.0, 1.0, 0.4) AS score <counts> FROM fts_<n> AS hit
 WHERE fts_<n> MATCH ? <clauses> ORDER BY score LIMIT ?
+"""
+_COUNTED = """
+SELECT rowid, term_counts(fts_<n>) FROM fts_<n>
+WHERE fts_<n> MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
 """
 _NOT_WORSE = """
 SELECT rowid, score FROM (
@@ -106,17 +119,78 @@ def any_of(tokens: Sequence[str]) -> str:
 
 
 def best(
-    connection: apsw.Connection, build: int, expression: str, clauses: Sequence[Clause], limit: int
+    connection: apsw.Connection,
+    build: int,
+    expression: str,
+    clauses: Sequence[Clause],
+    limit: int,
+    counts: dict[int, str] | None = None,
 ) -> Ranked:
     """The best ``limit`` rows and their scores (above 0), ties as in :func:`in_order`.
 
     To score is to weigh each phrase of ``expression`` by BM25, those after NOT left aside.
+    ``counts`` is given what :func:`term_counts` says of each of these rows. SQLite asks it only for
+    rows that are among the best when they are met, which are few of many matches.
     """
-    rows = _rows(connection, build, _BEST, expression, clauses, limit + _MORE)
+    wanted = "" if counts is None else ", term_counts(fts_<n>)"
+    sql = _BEST.replace("<counts>", wanted)
+    rows = _rows(connection, build, sql, expression, clauses, limit + _MORE)
+    if counts is not None:
+        counts.update((row[0], row[2]) for row in rows)
     if len(rows) == limit + _MORE and rows[-1][1] == rows[limit - 1][1]:
         # Day, source, path and position decide between ties, so all of them are needed.
         rows = _rows(connection, build, _NOT_WORSE, expression, clauses, rows[-1][1])
-    return in_order(connection, build, [(id_, -score) for id_, score in rows], limit)
+    ranked = in_order(connection, build, [(row[0], -row[1]) for row in rows], limit)
+    if counts is not None and (others := [id_ for id_, _ in ranked if id_ not in counts]):
+        rows = connection.execute(of_build(_COUNTED, build), (expression, ids_in(others)))
+        counts.update(rows)
+    return ranked
+
+
+_ABLE_TO_COUNT: WeakSet[apsw.Connection] = WeakSet()
+
+
+def able_to_count(connection: apsw.Connection) -> dict[int, str]:
+    """Define ``term_counts`` for ``connection``; the dictionary is for what it will say."""
+    if connection not in _ABLE_TO_COUNT:  # not when it is opened: this reads the file
+        connection.register_fts5_function("term_counts", term_counts)
+        _ABLE_TO_COUNT.add(connection)
+    return {}
+
+
+def term_counts(api: apsw.FTS5ExtensionApi, *_: object) -> str:
+    """Numbers about a row, for FTS5: mean length and its own; how often it has each phrase.
+
+    Lengths are in tokens. Of each phrase of the query there are two numbers: how often it stands in
+    ``body`` and ``head``, and how often in ``extra``.
+    """
+    said = [f"{api.column_total_size() / api.row_count} {api.column_size()}"]
+    for body, head, extra in map(api.phrase_locations, range(api.phrase_count)):
+        said.append(f"{len(body) + len(head)} {len(extra)}")
+    return " ".join(said)
+
+
+def counts_of(tokens: Sequence[str], said: str) -> tuple[float, TermCounts]:
+    """The mean length, and the counts that :func:`term_counts` gave for a query of ``tokens``."""
+    average, length, *numbers = map(float, said.split())
+    weighted = map(_weighted, numbers[::2], numbers[1::2])
+    return average, TermCounts(dict(zip(tokens, weighted, strict=True)), int(length))
+
+
+def _weighted(main: float, extra: float) -> float:
+    return main + 0.4 * extra
+
+
+def _lowest_of_best(
+    connection: apsw.Connection,
+    build: int,
+    clauses: Sequence[Clause],
+    limit: int,
+    tokens: Sequence[str],
+) -> float:
+    """What the best ``limit`` rows score at the least, by ``tokens`` alone."""
+    rows = _rows(connection, build, _BEST.replace("<counts>", ""), any_of(tokens), clauses, limit)
+    return float(-rows[-1][1]) if len(rows) == limit else 0.0
 
 
 def all_scores(
@@ -251,68 +325,6 @@ def _beginning(pattern: str) -> str:
 
 def _filled(sql: str, build: int, condition: str) -> str:
     return of_build(sql, build).replace("<condition>", condition)
-
-
-# Rows that cannot be among the best are left aside before they are scored: to score a row is ten
-# times as dear as to find it, and common terms find most of the rows. A row that holds nothing but
-# common terms can score no more than their weights allow. Where the rarer terms alone give as many
-# better rows as are wanted, only rows with a rarer term are scored: by all terms, so that the
-# scores are the same.
-
-_MOST_PER_WEIGHT = 2.2
-"""FTS5's BM25 of a term stays below k1 + 1 times its weight, however often a row contains it."""
-
-_WORTH_IT = 0.1
-"""Common terms in fewer of the chunks than this, in all, cost less than finding out."""
-
-_WORTH_TRYING = 3
-"""How much more frequent the others have to be than the rarest term, where all are common."""
-
-
-def essential_tokens(
-    connection: apsw.Connection,
-    live: LiveBuild,
-    tokens: Sequence[str],
-    clauses: Sequence[Clause],
-    limit: int,
-) -> list[str] | None:
-    """Those of ``tokens`` of which each of the best ``limit`` rows has one; ``None``: maybe all."""
-    common = common_terms(connection, live, tokens)
-    if sum(common.values()) < live.chunks * _WORTH_IT:
-        return None
-    # From the rarest on; terms that are not common first.
-    order = sorted(set(tokens), key=lambda token: common.get(token, 0))
-    first = max(len(order) - len(common), 1)
-    cost = sum(common.get(token, 0) for token in order[:first])
-    if cost * _WORTH_TRYING > sum(common.values()):
-        return None
-    lowest = _lowest_of_best(connection, live.id, tokens, order[:first], clauses, limit)
-    left = sum(_most(live.chunks, common[token]) * tokens.count(token) for token in order[first:])
-    for end in range(first, len(order)):
-        if left <= lowest:
-            return order[:end]
-        left -= _most(live.chunks, common[order[end]]) * tokens.count(order[end])
-    return None
-
-
-def _lowest_of_best(
-    connection: apsw.Connection,
-    build: int,
-    tokens: Sequence[str],
-    chosen: Sequence[str],
-    clauses: Sequence[Clause],
-    limit: int,
-) -> float:
-    """What the best ``limit`` rows score at the least, by the chosen tokens alone."""
-    expression = any_of([token for token in tokens if token in chosen])
-    rows = _rows(connection, build, _BEST, expression, clauses, limit)
-    return float(-rows[-1][1]) if len(rows) == limit else 0.0
-
-
-def _most(chunks: int, documents: int) -> float:
-    """The most that a term in ``documents`` chunks, or more, adds to a score."""
-    weight = log((chunks - documents + 0.5) / (documents + 0.5))
-    return _MOST_PER_WEIGHT * (weight if weight > 0 else 1e-6)
 
 
 _HOLDERS = "SELECT count(*) FROM fts_<n> WHERE fts_<n> MATCH ?"

@@ -41,7 +41,9 @@ class SqliteStore:
     to wait for another process's lock on the file. The file is opened at first use.
     """
 
-    capabilities = frozenset({"keyword", "phrases", "counts", "vectors", "append", "persistent"})
+    capabilities = frozenset(
+        {"keyword", "phrases", "counts", "term_counts", "vectors", "append", "persistent"}
+    )
 
     def __init__(
         self,
@@ -57,7 +59,7 @@ class SqliteStore:
         self._database = Database(path, vfs=vfs, busy_ms=busy_ms)
         self._tokenizer = tokenizer
         if tokenizer is not None:  # FTS5 makes tokens of its own
-            self.capabilities = self.capabilities - {"counts"}
+            self.capabilities = self.capabilities - {"counts", "term_counts"}
         self._written = 0
         self._extension = vectors, vector_extension
         self._search = search
@@ -123,15 +125,25 @@ class SqliteStore:
                 return KeywordMatches()
             connection, live = found
             if live.tokenizer == "trigram":
-                from commonplace_sqlite.trigram import keyword
-            else:
-                from commonplace_sqlite.keyword import keyword
-            from commonplace_sqlite.keyword import holders_of
+                from commonplace_sqlite.trigram import keyword as substrings
 
+                ranked = substrings(connection, live, query, where, limit)
+                return KeywordMatches(rows.found(connection, live.id, ranked), live.chunks)
+            from commonplace_sqlite.keyword import able_to_count, counts_of, holders_of, keyword
+
+            if live.tokenizer is not None:  # FTS5 makes tokens of its own
+                ranked = keyword(connection, live, query, where, limit)
+                return KeywordMatches(rows.found(connection, live.id, ranked), live.chunks)
+            said = able_to_count(connection)
+            ranked = keyword(connection, live, query, where, limit, said)
+            tokens = [token for token in query.should if token]
+            counted = [counts_of(tokens, said[id_]) for id_, _ in ranked]
             return KeywordMatches(
-                rows.found(connection, live.id, keyword(connection, live, query, where, limit)),
+                rows.found(connection, live.id, ranked),
                 live.chunks,
                 holders_of(connection, live, query.should),
+                tuple(terms for _, terms in counted),
+                counted[0][0] if counted else 0.0,
             )
 
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:

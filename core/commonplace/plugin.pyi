@@ -93,7 +93,6 @@ from commonplace.hookspecs import SourceRegistrar as SourceRegistrar
 from commonplace.hookspecs import ToolRegistrar as ToolRegistrar
 from commonplace.hookspecs import hookimpl as hookimpl
 from commonplace.host.host import PluginHost as PluginHost
-from commonplace.index.bm25 import TermCounts as TermCounts
 from commonplace.index.bm25 import bm25 as bm25
 from commonplace.index.bm25 import hit_order as hit_order
 from commonplace.index.bm25 import matches_terms as matches_terms
@@ -159,6 +158,7 @@ from commonplace.model.search import Nearest as Nearest
 from commonplace.model.search import Phrase as Phrase
 from commonplace.model.search import Query as Query
 from commonplace.model.search import StoredChunk as StoredChunk
+from commonplace.model.search import TermCounts as TermCounts
 from commonplace.model.search import Where as Where
 from commonplace.model.search import newest_first as newest_first
 from commonplace.model.tools import is_direct as is_direct

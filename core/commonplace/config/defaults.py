@@ -36,7 +36,11 @@ CHUNK_SIZES: Mapping[str, Mapping[str, int]] = MappingProxyType(
 """Size and overlap of chunkers that differ from the default, in tokens."""
 
 RANKERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"default": ("weighted", "recency"), "compat": ("weighted", "lexical_boost")}
+    {
+        "default": ("weighted", "recency"),
+        "plain": ("weighted", "recency"),
+        "compat": ("weighted", "lexical_boost"),
+    }
 )
 """The rankers of each profile."""
 

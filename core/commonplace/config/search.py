@@ -128,8 +128,9 @@ class QuerySettings(Group):
 class RankingSettings(Group):
     """How hits are ranked; ours, the original has no such keys."""
 
-    profile: Literal["default", "compat"] = setting(
-        "`compat` scores as the original does, formula by formula.",
+    profile: Literal["default", "plain", "compat"] = setting(
+        "`plain` scores keywords by BM25 and word order alone, without a second look at dates, "
+        "documents and scripts; `compat` scores as the original does, formula by formula.",
         default="default",
         tunable=True,
     )

@@ -8,8 +8,7 @@ from math import log
 from typing import TYPE_CHECKING, TypeVar
 
 from commonplace.files.globs import glob_regex
-from commonplace.model.search import newest_first
-from commonplace.model.tuples import NamedTuple
+from commonplace.model.search import TermCounts, newest_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -25,13 +24,6 @@ _K1 = 1.2
 _B = 0.75
 _WEIGHTS = (1.0, 1.0, 0.4)
 """What one occurrence counts in the columns body, head and extra."""
-
-
-class TermCounts(NamedTuple):
-    """What BM25 needs of a chunk: its tokens' weighted counts, and how many tokens it has."""
-
-    counts: Mapping[str, float]
-    length: int
 
 
 def term_counts(terms: Terms) -> TermCounts:

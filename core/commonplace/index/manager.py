@@ -18,8 +18,9 @@ from commonplace.errors import (
 )
 from commonplace.index.builds import build_identity, can_answer, live_build
 from commonplace.index.planning import MissingSource, with_scans
+from commonplace.index.rescoring import DEPTH, Information, rescored, with_word_order
 from commonplace.index.syncing import IndexSync, SyncOptions
-from commonplace.model.search import Arm, Fallback, Information, with_finite_scores
+from commonplace.model.search import Arm, Fallback, with_finite_scores
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
@@ -279,53 +280,37 @@ def _held(lock: LockType, deadline: Deadline) -> Iterator[None]:
         lock.release()
 
 
-_DEPTH = 20
-_BONUS = 0.5
 _KEPT_SECONDS = 5.0
 
 
 def keyword_arm(
     store: Store, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
 ) -> Arm:
-    """The best ``limit`` chunks by BM25; the first 20 get a bonus for word order.
+    """The best ``limit`` chunks by BM25; the first get a second score, see :mod:`.rescoring`.
 
-    Their score is BM25 x (1 + 0.5 x :func:`neighbour_share`). The other chunks keep their order
-    behind them: a bonus for more than 20 hits measured the same. Of a store that counts the chunks
-    that hold a token each has its evidence, too.
+    Where a store counts the chunks that hold a token, each hit has its evidence, too.
     """
     if not query.should:
         return Arm("keyword", "bm25", ())
-    matches = store.keyword(query, where=where, limit=max(limit, _DEPTH), deadline=deadline)
-    found = list(with_finite_scores(matches.found))
-    if query.neighbours:
-        head = [
-            item._replace(
-                score=item.score * (1 + _BONUS * neighbour_share(item.chunk.body, query.neighbours))
-            )
-            for item in found[:_DEPTH]
-        ]
-        head.sort(key=lambda item: -item.score)  # stable: equal scores keep the store's order
-        found[:_DEPTH] = head
-    found = found[:limit]
+    matches = store.keyword(query, where=where, limit=max(limit, DEPTH), deadline=deadline)
+    usable = with_finite_scores(matches.found)
+    counted = not query.plain and len(matches.terms) == len(usable) and usable == matches.found
+    score = rescored if counted else with_word_order
+    found = score(matches._replace(found=usable), query, limit)
     if matches.holders is None:
         return Arm("keyword", "bm25", tuple(found))
     evidence = Information(query, matches.chunks, matches.holders)
     return Arm(
         "keyword",
         "bm25",
-        tuple([item._replace(evidence=evidence.of(item.score)) for item in found]),
+        tuple(
+            found
+            if counted
+            else [item._replace(evidence=evidence.of(item.score)) for item in found]
+        ),
         unknown=evidence.unknown,
         holders=cast("CountingStore", store).holders,
     )
-
-
-def neighbour_share(body: str, neighbours: Sequence[tuple[str, str]]) -> float:
-    """The share (0..1) of the query's neighbouring word pairs that stand side by side in ``body``.
-
-    ``body`` is a chunk's tokens joined by single spaces.
-    """
-    padded = f" {body} "
-    return sum(f" {first} {second} " in padded for first, second in neighbours) / len(neighbours)
 
 
 def vector_arm(

@@ -12,7 +12,6 @@ from attrs import evolve
 
 from commonplace.errors import IndexUnavailableError
 from commonplace.index.bm25 import (
-    TermCounts,
     bm25,
     hit_order,
     holders_of,
@@ -22,7 +21,7 @@ from commonplace.index.bm25 import (
 )
 from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.documents import Build, StoredDocument, StoreHealth
-from commonplace.model.search import Found, KeywordMatches, StoredChunk
+from commonplace.model.search import Found, KeywordMatches, StoredChunk, TermCounts
 from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.lock import Lease
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.chunks import AnalysedChunk, Change
     from commonplace.model.documents import Stamp
-    from commonplace.model.search import KeywordQuery, Where
+    from commonplace.model.search import ChunkId, KeywordQuery, Where
     from commonplace.resilience.deadline import Deadline
 
 
@@ -256,7 +255,9 @@ class SimpleStore:
             contents = self._live()
             total, average = contents.totals()
             rows = list(_timed(contents.candidates(asked), deadline))
-        counted = {row.id: TermCounts(row.counts, row.length) for row in rows}
+        counted: dict[ChunkId, TermCounts] = {
+            row.id: TermCounts(row.counts, row.length) for row in rows
+        }
         scores = bm25(query.should, counted, total=total, average=average)
         hits = [
             (row, scores[row.id])
@@ -264,10 +265,13 @@ class SimpleStore:
             if row.id in scores and matches_terms(row.analysed.terms, query)
         ]
         holders = holders_of(asked, counted.values())
+        found = best_found(hits, where, limit)
         return KeywordMatches(
-            best_found(hits, where, limit),
+            found,
             chunks=total,
             holders={token: holders[token] for token in asked},
+            terms=tuple(_asked_of(counted[item.chunk.id], asked) for item in found),
+            average=average,
         )
 
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
@@ -378,6 +382,11 @@ def _rows(
         StoredRow(new_id(), document, place, analysed, *term_counts(analysed.terms))
         for place, analysed in enumerate(document.chunks[first:], first)
     )
+
+
+def _asked_of(counted: TermCounts, asked: Collection[str]) -> TermCounts:
+    counts = {token: counted.counts[token] for token in asked if token in counted.counts}
+    return TermCounts(counts, counted.length)
 
 
 def _timed(rows: Iterable[StoredRow], deadline: Deadline) -> Iterator[StoredRow]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import log, tanh
 from typing import TYPE_CHECKING, Literal
 
 from commonplace.model.tuples import NamedTuple, Record
@@ -64,7 +63,9 @@ class KeywordQuery(NamedTuple):
     BM25 over ``should``; a token that stands twice counts twice. With ``should`` empty nothing
     matches. ``neighbours`` are pairs of query words that stood side by side, for the second pass.
     ``beside`` are those tokens of ``should`` that stand for a part or a joining of words: they help
-    to find, and nothing is missing where no chunk has one.
+    to find, and nothing is missing where no chunk has one. ``days`` are the times that the words of
+    the query name, first and last day (ISO; without the year, ``-05-07``, where any will do): notes
+    of these days come first, and no others are left out. ``plain`` asks for BM25 in one step.
     """
 
     should: tuple[str, ...] = ()
@@ -72,6 +73,8 @@ class KeywordQuery(NamedTuple):
     must_not: tuple[Phrase, ...] = ()
     neighbours: tuple[tuple[str, str], ...] = ()
     beside: frozenset[str] = frozenset()
+    days: tuple[tuple[str, str], ...] = ()
+    plain: bool = False
 
 
 class Query(NamedTuple):
@@ -107,12 +110,13 @@ class Found(NamedTuple):
     """A chunk and its raw score; ``score`` is of the arm's kind, more is better.
 
     ``evidence`` (0..1), where a store can give it, says how sure it is that the chunk is relevant,
-    whatever else was found; ``None`` says nothing.
+    whatever else was found; ``None`` says nothing. ``note`` says how the score came about.
     """
 
     chunk: StoredChunk
     score: float
     evidence: float | None = None
+    note: str = ""
 
 
 def with_finite_scores(found: Sequence[Found]) -> tuple[Found, ...]:
@@ -131,41 +135,31 @@ def _is_usable(number: float) -> bool:
     return -_LARGEST_SCORE < number < _LARGEST_SCORE
 
 
+class TermCounts(NamedTuple):
+    """What BM25 needs of a chunk: how often it has each token, and its length in tokens.
+
+    An occurrence counts 1, one among the ``extra`` :class:`~commonplace.plugin.Terms` 0.4.
+    """
+
+    counts: Mapping[str, float]
+    length: int
+
+
 class KeywordMatches(NamedTuple):
     """Chunks by BM25 (above 0), best first, read in one transaction.
 
     Stores that declare ``counts`` also give the number of ``chunks`` of the live build, and how
     many of them hold each token of ``should``, whatever the filters; of frequent ones nearly so
-    many. More fields may follow, with defaults.
+    many. Stores that declare ``term_counts`` also give, in the order of ``found``, how often each
+    chunk has the tokens of ``should``, and the ``average`` length of all chunks of the build: these
+    matches get a second score. More fields may follow, with defaults.
     """
 
     found: tuple[Found, ...] = ()
     chunks: int = 0
     holders: Mapping[str, int] | None = None
-
-
-class Information:
-    """How much of a query's information a BM25 score is: the same in small and large workspaces.
-
-    A token tells what BM25 weighs it. A word that no chunk holds has no such weight: it tells as
-    much as the others do in the mean. ``unknown`` are all such tokens.
-    """
-
-    def __init__(self, query: KeywordQuery, chunks: int, holders: Mapping[str, int]) -> None:
-        known = list(filter(None, map(holders.get, query.should)))
-        # What a chunk of usual length scores that holds each token once.
-        self._once = sum(max(log((chunks - n + 0.5) / (n + 0.5)), 1e-6) for n in known)
-        self.unknown = frozenset(token for token in query.should if not holders.get(token))
-        missing = len(self.unknown - query.beside)
-        self._share = len(known) / (len(known) + missing) if known else 0.0
-
-    def of(self, score: float) -> float:
-        """The evidence (0..1) of a chunk with this BM25 score; it grows with the score.
-
-        About the share of the query's information that the chunk holds. A chunk of usual length
-        that holds each word once has 0.8, more where they are repeated or fill a short note.
-        """
-        return self._share * tanh(1.1 * score / self._once) if self._once else 0.0
+    terms: tuple[TermCounts, ...] = ()
+    average: float = 0.0
 
 
 class Fallback(Record):
@@ -224,13 +218,17 @@ class Nearest(NamedTuple):
 
 
 class ArmScore(Record):
-    """What an arm said of a hit: its raw score, its 1-based rank there, and its evidence (0..1)."""
+    """What an arm said of a hit: its raw score, its 1-based rank there, and its evidence (0..1).
+
+    ``note`` says how the raw score came about, where the arm tells.
+    """
 
     arm: str
     kind: ArmKind
     raw: float
     rank: int
     evidence: float | None = None
+    note: str = ""
 
 
 class Step(Record):

@@ -156,6 +156,9 @@ class Store(Protocol):
     def capabilities(self) -> frozenset[str]:
         """Of ``keyword``, ``phrases``, ``counts``, ``vectors``, ``append``, ``persistent``.
 
+        Who declares ``counts`` may also declare ``term_counts``: see
+        :class:`~commonplace.model.search.KeywordMatches`.
+
         Who declares ``append`` takes :class:`~commonplace.model.chunks.AppendDocument` and
         remembers what to resume with; others are given grown documents as a whole.
         """

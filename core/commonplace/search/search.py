@@ -22,7 +22,7 @@ from commonplace.model.search import (
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import RankContext, RankerContext
 from commonplace.search.snippets import Folding, above, hits_of
-from commonplace.text.query import nothing_to_search_for, parse_query, unknown_words
+from commonplace.text.query import may_name_days, nothing_to_search_for, parse_query, unknown_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -122,9 +122,16 @@ class Searcher:
         if sources is not None:
             asked = frozenset(sources)
             where = where._replace(sources=asked if typed is None else typed & asked)
+        keyword = self._analyser.query(parsed)
+        if self._profile != "default":
+            keyword = keyword._replace(plain=True)
+        elif may_name_days(parsed.text):
+            from commonplace.text.days import named_days
+
+            keyword = keyword._replace(days=named_days(" ".join(parsed.words), self._today))
         query = Query(
             text=parsed.text,
-            keyword=self._analyser.query(parsed),
+            keyword=keyword,
             words=" ".join(parsed.words),
             session_key=session_key,
         )
@@ -335,6 +342,7 @@ def candidates_of(arms: Sequence[Arm]) -> list[Candidate]:
                 raw=item.score,
                 rank=rank_,
                 evidence=item.evidence,
+                note=item.note,
             )
             known = found.get(item.chunk.id)
             if known is None:

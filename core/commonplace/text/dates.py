@@ -174,6 +174,18 @@ _YEARS_AGO = {
 }
 
 
+def _alternatives(pattern: str) -> list[str]:
+    """The parts of ``a|b(?:c|d)|e``: split where no bracket is open."""
+    parts, depth = [""], 0
+    for letter in pattern:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "|" and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
 def _forms() -> list[tuple[str, Callable[[date, re.Match[str]], Days]]]:
     def words(
         names: dict[int, str], meaning: Callable[[date, int], Days]
@@ -213,3 +225,18 @@ def _forms() -> list[tuple[str, Callable[[date, re.Match[str]], Days]]]:
 
 
 _FORMS = _forms()
+
+_AGES = "|".join(_UNITS.values())
+RELATIVE = (
+    *(
+        part
+        for names in (_DAYS_AGO, _WEEKS_AGO, _MONTHS_AGO, _YEARS_AGO)
+        for pattern in names.values()
+        for part in _alternatives(pattern)
+    ),
+    r"\d{1,3}-(?:days?|weeks?|months?|years?)-ago",
+    r"\d{1,3}(?:天|周|週|个月|個月|か月|ヶ月|年|日|週間)(?:前|以前|之前)",
+    r"\d{1,3}(?:일|주|개월|년)-?전",
+    rf"last-{_DAY_NAME}",
+)
+"""Patterns of the times seen from today, words joined by hyphens; :func:`days_of` reads them."""

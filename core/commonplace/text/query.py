@@ -85,6 +85,22 @@ _CLOSING = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『
 _MARKS_OF_OPERATORS = (*_CLOSING, "-", ":", "：", "OR")
 
 
+# Some are parts of other words: they only tell which queries need a closer look.
+_TIMES = """
+jan feb mar apr may mai jun jul aug sep oct okt nov dec dez enero gennaio abr set out dic
+today yesterday tomorrow week month year ago last 年 月 周 週 星期 天 日 礼拜 禮拜 きょう
+きのう おととい あした 오늘 어제 그저께 그제 내일 주 달 해 년 일 전 วัน เมื่อ สัปดาห์ เดือน ปี พรุ่ง
+"""
+
+
+def may_name_days(text: str) -> bool:
+    """Whether a query may name a time; where it is sure not to, a module need not be imported."""
+    lowered = text.lower()
+    return any(time in lowered for time in _TIMES.split()) or (
+        "-" in lowered and any(map(str.isdigit, lowered))
+    )
+
+
 class ParsedQuery(NamedTuple):
     """A query taken apart.
 

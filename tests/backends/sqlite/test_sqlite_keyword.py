@@ -15,16 +15,12 @@ from commonplace.model.search import KeywordQuery, Where
 from commonplace.resilience.deadline import Deadline
 from commonplace.testing import make_chunk, make_put, publish, search, write
 from commonplace.testing.base import EVERYWHERE, places, words
-from commonplace_sqlite import keyword, maintenance
+from commonplace_sqlite import keyword, maintenance, pruning
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import apsw
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from commonplace.model.search import Found
-    from commonplace_sqlite.keyword import Clause
-    from commonplace_sqlite.schema import LiveBuild
     from commonplace_sqlite.store import SqliteStore
 
     Answer = list[Found]
@@ -248,16 +244,15 @@ def test_rows_are_left_aside_in_queries_of_common_and_rare_words(
     large_store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken: list[list[str] | None] = []
-    real = keyword.essential_tokens
+    real = pruning.essential_tokens
 
     def noting(
-        connection: apsw.Connection,
-        live: LiveBuild,
         tokens: Sequence[str],
-        clauses: Sequence[Clause],
-        limit: int,
+        chunks: int,
+        common: Mapping[str, int],
+        lowest_of: Callable[[Sequence[str]], float],
     ) -> list[str] | None:
-        taken.append(real(connection, live, tokens, clauses, limit))
+        taken.append(real(tokens, chunks, common, lowest_of))
         return taken[-1]
 
     monkeypatch.setattr(keyword, "essential_tokens", noting)
@@ -293,8 +288,8 @@ def test_the_bound_of_a_term_is_never_reached() -> None:
     ]:
         weight = max(log((chunks - documents + 0.5) / (documents + 0.5)), 1e-6)
         score = weight * frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / 50))
-        assert score < keyword._most(chunks, documents)
-        assert keyword._most(chunks, documents) <= keyword._most(chunks, documents - 1)
+        assert score < pruning._most(chunks, documents)
+        assert pruning._most(chunks, documents) <= pruning._most(chunks, documents - 1)
 
 
 def test_nothing_of_a_token_is_syntax() -> None:

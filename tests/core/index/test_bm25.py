@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.index.bm25 import TermCounts, bm25, term_counts
+from commonplace.index.bm25 import bm25, term_counts
 from commonplace.model.chunks import Terms
-from commonplace.model.search import KeywordQuery, Where
+from commonplace.model.search import KeywordQuery, TermCounts, Where
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_chunk, make_put, publish, search
 from commonplace.testing.base import words

@@ -163,7 +163,8 @@ def remarks_on(hit: Hit) -> Iterator[str]:
 def explained(explanation: Explanation) -> Iterator[str]:
     """How a score came about: the score of each arm, then the change by each ranker."""
     for arm in explanation.arms:
-        yield f"{arm.arm}: {arm.kind} {arm.raw:.4g}, rank {arm.rank}"
+        note = f" ({arm.note})" if arm.note else ""
+        yield f"{arm.arm}: {arm.kind} {arm.raw:.4g}, rank {arm.rank}{note}"
     for step in explanation.steps:
         change = f"{step.before:.4f} -> {step.after:.4f}"
         yield f"{step.ranker}: {change}" + (f" ({step.note})" if step.note else "")

@@ -9,8 +9,10 @@ from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
+from commonplace.index.bm25 import term_counts
 from commonplace.model.chunks import DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.search import Where
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing.base import (
     attach,
     digests,
@@ -39,6 +41,7 @@ from commonplace.testing.strategies import (
     puts,
     stamps,
     stored,
+    wheres,
 )
 
 if TYPE_CHECKING:
@@ -284,6 +287,30 @@ class AppendLaws(StoreLaws):
             missing = {digest for digest, _ in store.missing_vectors(live_build(store), "space")}
             assert missing == set(now) - having
         assert store.health(deep=True).problems == ()
+
+    @law("keyword", "term_counts", corpus=corpora(), where=wheres())
+    def test_the_tokens_of_each_chunk_are_counted(
+        self, store: Store, corpus: Corpus, where: Where
+    ) -> None:
+        """What stands in ``extra`` counts 0.4; the mean length is that of the live build."""
+        publish(store, *corpus)
+        every = {
+            (put.source, put.path, one.chunk.start_line, one.terms.body): term_counts(one.terms)
+            for put in corpus
+            for one in put.chunks
+        }
+        matches = store.keyword(words(*WORDS), where=where, limit=60, deadline=NEVER)
+        assert len(matches.terms) == len(matches.found)
+        for item, counted in zip(matches.found, matches.terms, strict=True):
+            chunk = item.chunk
+            expected = every[chunk.source, chunk.path, chunk.start_line, chunk.body]
+            asked = {token: expected.counts.get(token, 0.0) for token in WORDS}
+            counts = {token: counted.counts.get(token, 0.0) for token in WORDS}
+            assert counts == pytest.approx(asked)
+            assert counted.length == expected.length
+        if matches.found:
+            lengths = [term_counts(one.terms).length for put in corpus for one in put.chunks]
+            assert matches.average == pytest.approx(sum(lengths) / len(lengths))
 
 
 def _seen(store: Store) -> list[tuple[object, ...]]:

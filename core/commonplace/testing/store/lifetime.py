@@ -69,7 +69,7 @@ class StoreLaws(Laws):
             yield store
 
 
-_KNOWN = {"keyword", "phrases", "counts", "vectors", "append", "persistent"}
+_KNOWN = {"keyword", "phrases", "counts", "term_counts", "vectors", "append", "persistent"}
 
 
 class LifetimeLaws(StoreLaws):

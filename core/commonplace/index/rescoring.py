@@ -1,0 +1,321 @@
+"""The second step of keyword ranking: the first candidates of a store get a second score.
+
+The store counts the words; here it is weighed what a word, its document and its day say. What was
+measured of each part is in docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import log, tanh
+from typing import TYPE_CHECKING
+
+from commonplace.model.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from commonplace.model.search import Found, KeywordMatches, KeywordQuery, StoredChunk
+
+
+DEPTH = 60
+"""Candidates that get it: with 100 the order of the first ten was the same."""
+
+_K1 = 1.2
+_B = 0.75
+_SIDE_BY_SIDE = 0.5
+_DOCUMENT = 0.4
+_DATE = 1.0
+_NEXT_TO_ONE = 0.8
+_ANOTHER_OF_IT = 0.9
+_DOCUMENT_K = 3.6
+_HALF_LIFE_DAYS = 5
+_PRIOR_CHUNKS = 100
+"""So many chunks of English tell as much about a word as the prior does."""
+
+
+def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[Found]:
+    """The best ``limit`` of ``matches`` by new scores, best first, each with its evidence.
+
+    The score is BM25 with the weights of :func:`weights_of`, times 1 + 0.5 x the share of
+    neighbouring words of the query that stand side by side + 0.4 x the document's evidence
+    (:func:`_topics`) + how near its day is to one that the query names (:func:`_nearness`).
+    Then, from the best on, a chunk next to one of the same document that stands before it loses a
+    fifth, and each further one of a document another tenth: ten hits should not say one thing.
+    """
+    candidates = matches.found[:DEPTH]
+    terms = matches.terms[:DEPTH]
+    weights = weights_of(query, matches.chunks, matches.holders or {})
+    several = any(item.chunk.path != candidates[0].chunk.path for item in candidates)
+    spread = several and not _is_one_word(query)
+    topics = _topics(candidates, [one.counts for one in terms], weights) if spread else {}
+    average = matches.average or 1.0
+    made = []
+    for item, (counts, length) in zip(candidates, terms, strict=True):
+        chunk = item.chunk
+        room = _K1 * (1 - _B + _B * length / average)
+        words = (_K1 + 1) * sum(
+            [
+                weights[token] * count / (count + room)
+                for token, count in counts.items()
+                if count and token in weights
+            ]
+        )
+        parts = (
+            neighbour_share(chunk.body, query.neighbours) if query.neighbours else 0.0,
+            topics.get(chunk.path, 0.0) if chunk.day is None else 0.0,
+            _nearness(chunk.day, query.days) if query.days and chunk.day else 0.0,
+        )
+        beside, topic, near = parts
+        raised = 1 + _SIDE_BY_SIDE * beside + _DOCUMENT * topic + _DATE * near
+        made.append(_Scored(item, words, parts, words * raised))
+    made.sort(key=_by_score)  # stable, here and below: equal scores keep the store's order
+    if spread:
+        made = _spread(made)
+    best = list(_with_evidence(made[:limit], query, matches, weights))
+    return [*best, *matches.found[DEPTH:limit]]
+
+
+class _Scored(NamedTuple):
+    item: Found
+    words: float
+    parts: tuple[float, float, float]
+    score: float
+    spread: float = 1.0
+
+    @property
+    def note(self) -> str:
+        """How the score came about, for explanations."""
+        names = ("words side by side", "document", "date")
+        shares = (_SIDE_BY_SIDE, _DOCUMENT, _DATE)
+        raised = [
+            f"{share:g} x {part:.2f} {name}"
+            for share, part, name in zip(shares, self.parts, names, strict=True)
+            if part
+        ]
+        note = f"{self.words:.3f}"
+        if raised:
+            note += f" x (1 + {' + '.join(raised)})"
+        return f"{note} x {self.spread:.2f} for what stands before it" if self.spread < 1 else note
+
+
+def _by_score(scored: _Scored) -> float:
+    return -scored.score
+
+
+def _with_evidence(
+    made: Sequence[_Scored],
+    query: KeywordQuery,
+    matches: KeywordMatches,
+    weights: Mapping[str, float],
+) -> Iterable[Found]:
+    holders = matches.holders or {}
+    # What a chunk of usual length scores that holds each token once.
+    once = sum(weight for token, weight in weights.items() if holders.get(token))
+    known = sum(bool(holders.get(token)) for token in weights)
+    missing = sum(not holders.get(token) for token in weights.keys() - query.beside)
+    share = known / (known + missing) if known else 0.0
+    for one in made:
+        evidence = share * tanh(1.1 * one.score / once) if once else 0.0
+        yield one.item._replace(score=one.score, evidence=evidence, note=one.note)
+
+
+def neighbour_share(body: str, neighbours: Sequence[tuple[str, str]]) -> float:
+    """The share (0..1) of the query's neighbouring word pairs that stand side by side in ``body``.
+
+    ``body`` is a chunk's tokens joined by single spaces.
+    """
+    padded = f" {body} "
+    return sum(f" {first} {second} " in padded for first, second in neighbours) / len(neighbours)
+
+
+_WORD_ORDER_DEPTH = 20
+
+
+def with_word_order(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[Found]:
+    """The best ``limit`` of ``matches`` of a store that does not count the tokens of each chunk.
+
+    The first 20 get a bonus for word order, BM25 x (1 + 0.5 x :func:`neighbour_share`); the others
+    keep their order behind them.
+    """
+    if not query.neighbours:
+        return list(matches.found[:limit])
+    head = [
+        item._replace(
+            score=item.score
+            * (1 + _SIDE_BY_SIDE * neighbour_share(item.chunk.body, query.neighbours))
+        )
+        for item in matches.found[:_WORD_ORDER_DEPTH]
+    ]
+    head.sort(key=lambda item: -item.score)  # stable: equal scores keep the store's order
+    return [*head, *matches.found[_WORD_ORDER_DEPTH:]][:limit]
+
+
+class Information:
+    """How much of a query's information a BM25 score is: the same in small and large workspaces.
+
+    A token tells what BM25 weighs it. A word that no chunk holds has no such weight: it tells as
+    much as the others do in the mean. ``unknown`` are all such tokens.
+    """
+
+    def __init__(self, query: KeywordQuery, chunks: int, holders: Mapping[str, int]) -> None:
+        known = list(filter(None, map(holders.get, query.should)))
+        # What a chunk of usual length scores that holds each token once.
+        self._once = sum(max(log((chunks - n + 0.5) / (n + 0.5)), 1e-6) for n in known)
+        self.unknown = frozenset(token for token in query.should if not holders.get(token))
+        missing = len(self.unknown - query.beside)
+        self._share = len(known) / (len(known) + missing) if known else 0.0
+
+    def of(self, score: float) -> float:
+        """The evidence (0..1) of a chunk with this BM25 score; it grows with the score.
+
+        About the share of the query's information that the chunk holds. A chunk of usual length
+        that holds each word once has 0.8, more where they are repeated or fill a short note.
+        """
+        return self._share * tanh(1.1 * score / self._once) if self._once else 0.0
+
+
+def _is_one_word(query: KeywordQuery) -> bool:
+    """Whether the query is a single word of ASCII: an identifier, a path, a flag."""
+    words = [token for token in query.should if token not in query.beside]
+    return len(words) <= 1 and all(map(str.isascii, query.should))
+
+
+def weights_of(query: KeywordQuery, chunks: int, holders: Mapping[str, int]) -> dict[str, float]:
+    """What each token of the query weighs: its inverse document frequency by its script's weight.
+
+    idf = ln(1 + (N - n + 0.5) / (n + 0.5)), for ASCII words drawn towards how rare they are in
+    English (:mod:`commonplace.text.english`) as if 100 further chunks were counted: in few notes
+    every word is rare. A token that stands twice in the query counts twice.
+    """
+    rarities, rarest = _rarities()
+    tokens = query.should
+    shares = script_weights(tokens)
+    most = log(1 + (chunks + 0.5) / 0.5)
+    weights: dict[str, float] = {}
+    for token in tokens:
+        count = holders.get(token, 0)
+        weight = log(1 + max(chunks - count + 0.5, 0.0) / (count + 0.5))
+        if token.isascii() and token.isalpha():
+            weight = (chunks * weight + _PRIOR_CHUNKS * rarities.get(token, rarest) * most) / (
+                chunks + _PRIOR_CHUNKS
+            )
+        weights[token] = weights.get(token, 0.0) + weight * shares[token]
+    return weights
+
+
+@lru_cache(maxsize=1)
+def _rarities() -> tuple[Mapping[str, float], float]:
+    from commonplace.text.english import RAREST, rarities
+
+    return rarities(), RAREST
+
+
+def _topics(
+    candidates: Sequence[Found],
+    counts: Sequence[Mapping[str, float]],
+    weights: Mapping[str, float],
+) -> dict[str, float]:
+    """How much each document is about the query, by its candidates together: 0..1, the most is 1.
+
+    A document's evidence is BM25 over all of them as one text, of no length. A day's log is about
+    no topic: dated documents have none.
+    """
+    documents: dict[str, dict[str, float]] = {}
+    for item, counted in zip(candidates, counts, strict=True):
+        if item.chunk.day is None:
+            sums = documents.setdefault(item.chunk.path, {})
+            for token, count in counted.items():
+                if count:
+                    sums[token] = sums.get(token, 0.0) + count
+    evidence = {
+        path: sum(
+            weights.get(token, 0.0) * count * (_K1 + 1) / (count + _DOCUMENT_K)
+            for token, count in sums.items()
+        )
+        for path, sums in documents.items()
+    }
+    most = max(evidence.values(), default=0.0)
+    return {path: score / most for path, score in evidence.items()} if most > 0 else {}
+
+
+def _spread(made: Sequence[_Scored]) -> list[_Scored]:
+    """``made`` with what follows others of its document lowered, sorted again."""
+    before: dict[tuple[str, str], list[StoredChunk]] = {}
+    spread = []
+    for one in made:
+        chunk = one.item.chunk
+        shown = before.setdefault((chunk.source, chunk.path), [])
+        factor = _ANOTHER_OF_IT ** len(shown)
+        if any(_touch(chunk, other) for other in shown):
+            factor *= _NEXT_TO_ONE
+        shown.append(chunk)
+        spread.append(one._replace(score=one.score * factor, spread=factor))
+    spread.sort(key=_by_score)
+    return spread
+
+
+def _touch(chunk: StoredChunk, other: StoredChunk) -> bool:
+    """Whether no more than a blank line lies between two chunks of a document."""
+    return chunk.start_line <= other.end_line + 2 and other.start_line <= chunk.end_line + 2
+
+
+def _nearness(day: str, days: Sequence[tuple[str, str]]) -> float:
+    """1 for a day within one of those that the query names, half as much every 5 days beyond."""
+    here = _number(day)
+    nearest = 0.0
+    for first, last in days:
+        for year in () if first[0] != "-" else range(int(day[:4]) - 1, int(day[:4]) + 2):
+            nearest = max(nearest, _near(here, _number(f"{year}{first}"), _number(f"{year}{last}")))
+        if first[0] != "-":
+            nearest = max(nearest, _near(here, _number(first), _number(last)))
+    return nearest
+
+
+def _near(day: int, first: int, last: int) -> float:
+    beyond = max(first - 1 - day, day - last - 1, 0)
+    return float(0.5 ** (beyond / _HALF_LIFE_DAYS))
+
+
+@lru_cache(maxsize=1024)
+def _number(day: str) -> int:
+    from datetime import date
+
+    year, month, number = map(int, day.split("-"))
+    return date(year, month, min(number, 28)).toordinal() + max(0, number - 28)
+
+
+_FUNCTION_CHARACTERS = frozenset(
+    "的了是吗呢吧啊呀嘛我你他她它们这那就也都很还么什怎哪谁在和与及或把被让给对从到为以之其而且但因所如若则等个些会能可要没不有想说去来着过得地"
+)
+_LIGHT = 0.7
+
+
+def script_weights(tokens: Sequence[str]) -> dict[str, float]:
+    """What the script of each token makes it weigh, 0..1; all 1 where no token would weigh more.
+
+    Words need no list of stop words where the script shows what is grammar: Japanese writes it in
+    hiragana, and Chinese has some eighty characters for it.
+    """
+    if all(map(str.isascii, tokens)):
+        return dict.fromkeys(tokens, 1.0)
+    kana = any("\u3041" <= letter <= "\u30ff" for token in tokens for letter in token)
+    weights = {token: _script_weight(token, kana=kana) for token in tokens}
+    if any(weight > _LIGHT or token.isascii() for token, weight in weights.items()):
+        return weights
+    return dict.fromkeys(tokens, 1.0)
+
+
+@lru_cache(maxsize=4096)
+def _script_weight(token: str, *, kana: bool) -> float:
+    if token.isascii():
+        return 1.0
+    hiragana = sum("\u3041" <= letter <= "\u309f" for letter in token)
+    if hiragana:
+        return 0.2 if hiragana == len(token) else 0.6
+    if kana or not "\u3400" <= token[0] <= "\u9fff":
+        return 1.0
+    light = sum(letter in _FUNCTION_CHARACTERS for letter in token)
+    if light == len(token):
+        return 0.3
+    return 0.7 if light else 1.0

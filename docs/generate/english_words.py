@@ -1,0 +1,78 @@
+"""Writes the list of common stems of English, from a list of words and their frequencies.
+
+    python docs/generate/english_words.py frequency_dictionary_en_82_765.txt > \
+        core/commonplace/text/english.py
+
+The list that was used is of the package symspellpy 6.10 (MIT): Google Books Ngrams (CC BY 3.0), cut
+to the words of SCOWL. A stem's level is how rare it is in a passage of 100 words, from 0 (in every
+one) to 15: its BM25 weight in 20,000 such passages by the largest there is, in fifteenths.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections import Counter, defaultdict
+from math import log
+from pathlib import Path
+
+import Stemmer
+
+STEMS = 3_000
+WORDS = 100
+PASSAGES = 20_000
+HIGHEST = 15
+
+MODULE = '''"""How rare the most frequent 3,000 stems of English are.
+
+Written by docs/generate/english_words.py from Google Books Ngrams (CC BY 3.0), as the package
+symspellpy has them.
+"""
+
+from __future__ import annotations
+
+_LEVELS = {{
+{levels}
+}}
+
+_HIGHEST = {highest}
+
+RAREST = {rarest} / _HIGHEST
+"""Of what is not listed."""
+
+
+def rarities() -> dict[str, float]:
+    """How rare each stem is, 0..1 (0: in every passage of 100 words)."""
+    return {{
+        stem: level / _HIGHEST for level, stems in _LEVELS.items() for stem in stems.split()
+    }}
+'''
+
+
+def main() -> None:
+    """Read the list that is named, and print the module."""
+    stem = Stemmer.Stemmer("english", 0).stemWord
+    counts: Counter[str] = Counter()
+    for line in Path(sys.argv[1]).read_text(encoding="utf-8-sig").splitlines():
+        word, count = line.split()
+        if word.isascii() and word.isalpha():
+            counts[stem(word.lower())] += int(count)
+    total = counts.total()
+    levels: dict[int, list[str]] = defaultdict(list)
+    for common, times in counts.most_common(STEMS):
+        holders = PASSAGES * (1 - (1 - times / total) ** WORDS)
+        levels[round(HIGHEST * _weight(holders) / _weight(0))].append(common)
+    blocks = (
+        f'    {level}: """\n{textwrap.fill(" ".join(sorted(levels[level])), 96)}\n""",'
+        for level in sorted(levels)
+    )
+    rarest = max(levels) + 1
+    sys.stdout.write(MODULE.format(levels="\n".join(blocks), highest=HIGHEST, rarest=rarest))
+
+
+def _weight(holders: float) -> float:
+    return log(1 + (PASSAGES - holders + 0.5) / (holders + 0.5))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from math import isfinite, log
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commonplace.index.rescoring import DEPTH, rescored, script_weights, weights_of
+from commonplace.model.search import Found, KeywordMatches, KeywordQuery, StoredChunk, TermCounts
+from commonplace.text.english import RAREST, rarities
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WORDS = ("ferry", "anchor", "gearbox", "\u4f1a\u8bae", "\u306e\u4f1a")
+DAYS = ("2026-05-01", "2026-05-02", "2026-05-20", "2025-11-30")
+
+
+def made(
+    counts: Sequence[dict[str, float]],
+    *,
+    days: Sequence[str | None] = (),
+    paths: Sequence[str] = (),
+    holders: dict[str, int] | None = None,
+    chunks: int = 50,
+) -> KeywordMatches:
+    """Matches with these counts, ten lines apart where they share a path."""
+    found = tuple(
+        Found(
+            StoredChunk(
+                number,
+                "memory",
+                paths[number] if paths else f"memory/{number}.md",
+                number * 10 + 1,
+                number * 10 + 3,
+                "text",
+                day=days[number] if days else None,
+            ),
+            1.0,
+        )
+        for number in range(len(counts))
+    )
+    held = holders or {word: sum(word in one for one in counts) for word in WORDS}
+    terms = tuple(TermCounts(one, 20) for one in counts)
+    return KeywordMatches(found, chunks, held, terms, 20.0)
+
+
+def order(matches: KeywordMatches, query: KeywordQuery) -> list[object]:
+    return [item.chunk.id for item in rescored(matches, query, DEPTH)]
+
+
+COUNTS = st.lists(
+    st.dictionaries(st.sampled_from(WORDS), st.floats(0.4, 9), min_size=1), min_size=1, max_size=9
+)
+QUERY = KeywordQuery(should=WORDS[:3])
+
+
+@given(COUNTS, st.data())
+@settings(max_examples=50)
+def test_days_change_nothing_for_a_query_that_names_none(
+    counts: list[dict[str, float]], data: st.DataObject
+) -> None:
+    days = data.draw(st.lists(st.sampled_from(DAYS), min_size=len(counts), max_size=len(counts)))
+    same = made(counts, days=[DAYS[0]] * len(counts))
+    assert order(made(counts, days=days), QUERY) == order(same, QUERY)
+
+
+@given(COUNTS)
+@settings(max_examples=50)
+def test_passages_of_one_document_are_ordered_by_their_words_alone(
+    counts: list[dict[str, float]],
+) -> None:
+    matches = made(counts, paths=["memory/one.md"] * len(counts))
+    scores = [item.score for item in rescored(matches, QUERY, DEPTH)]
+    weights = weights_of(QUERY, matches.chunks, matches.holders or {})
+    by_words = sorted(
+        (
+            sum(weights.get(word, 0) * count * 2.2 / (count + 1.2) for word, count in one.items())
+            for one in counts
+        ),
+        reverse=True,
+    )
+    assert scores == pytest.approx(by_words)
+
+
+@given(COUNTS, st.lists(st.sampled_from([*DAYS, None]), min_size=9, max_size=9))
+@settings(max_examples=50)
+def test_all_candidates_stay_with_finite_scores_and_an_evidence(
+    counts: list[dict[str, float]], days: list[str | None]
+) -> None:
+    query = QUERY._replace(days=(("2026-05-01", "2026-05-01"), ("-11-01", "-11-30")))
+    matches = made(counts, days=days)
+    found = rescored(matches, query, DEPTH)
+    assert sorted(item.chunk.id for item in found) == list(range(len(counts)))
+    assert all(isfinite(item.score) and 0 <= (item.evidence or 0) <= 1 for item in found)
+    assert [item.score for item in found] == sorted((i.score for i in found), reverse=True)
+    assert found == rescored(matches, query, DEPTH)
+
+
+def test_a_day_that_is_named_comes_first_and_near_ones_follow() -> None:
+    counts = [{"ferry": 1.0}] * 4
+    days = ["2026-05-20", "2026-05-09", "2026-05-02", None]
+    query = KeywordQuery(should=("ferry",), days=(("2026-05-01", "2026-05-01"),))
+    assert order(made(counts, days=days), query) == [2, 1, 0, 3]
+    every_year = query._replace(days=(("-05-01", "-05-01"),))
+    assert order(made(counts, days=days), every_year) == [2, 1, 0, 3]
+    found = rescored(made(counts, days=days), query, DEPTH)
+    assert found[0].score == pytest.approx(2 * found[3].score)
+    assert "1 x 1.00 date" in found[0].note
+
+
+def test_a_document_about_the_query_raises_its_passages() -> None:
+    counts = [{"ferry": 1.0}, {"ferry": 1.0}, {"anchor": 3.0}]
+    paths = ["memory/a.md", "memory/b.md", "memory/b.md"]
+    held = {"ferry": 2, "anchor": 1}
+    query = KeywordQuery(should=("ferry", "anchor"))
+    assert order(made(counts, paths=paths, holders=held), query) == [2, 1, 0]
+    dated = made(counts, paths=paths, holders=held, days=[DAYS[0]] * 3)
+    assert order(dated, query) == [2, 0, 1]
+
+
+def test_passages_of_one_document_do_not_fill_the_list() -> None:
+    counts = [{"ferry": 1.0, "anchor": 1.0}] * 3 + [{"ferry": 1.0, "anchor": 0.95}]
+    paths = ["memory/a.md"] * 3 + ["memory/b.md"]
+    days = [DAYS[0]] * 4
+    query = KeywordQuery(should=("ferry", "anchor"))
+    held = {"ferry": 4, "anchor": 4}
+    assert order(made(counts, paths=paths, days=days, holders=held), query)[:2] == [0, 3]
+    alone = KeywordQuery(should=("ferry",))
+    assert order(made(counts, paths=paths, days=days, holders=held), alone) == [0, 1, 2, 3]
+
+
+def test_a_word_that_is_common_in_english_weighs_less_until_the_notes_tell() -> None:
+    query = KeywordQuery(should=("time", "gearbox"))
+    few = weights_of(query, 10, {"time": 1, "gearbox": 1})
+    many = weights_of(query, 1_000_000, {"time": 100, "gearbox": 100})
+    assert few["time"] < 0.7 * few["gearbox"]
+    assert many["time"] == pytest.approx(log(1 + (1_000_000 - 99.5) / 100.5), rel=1e-3)
+
+
+def test_the_stems_of_english_are_from_common_to_rare() -> None:
+    levels = [rarities().get(stem, RAREST) for stem in ("the", "time", "engin", "gearbox")]
+    assert levels == sorted(set(levels))
+    assert (levels[0], levels[-1]) == (0, RAREST)
+    assert RAREST < 1
+
+
+def test_what_a_script_shows_to_be_grammar_weighs_less() -> None:
+    tokens = ("\u304b\u3089", "\u306e\u4f1a", "\u4f1a\u8b70")  # kara, no + kai, kaigi
+    assert list(script_weights(tokens).values()) == [0.2, 0.6, 1.0]
+    chinese = ("\u4ec0\u4e48", "\u7684\u533b", "\u533b\u9662")
+    assert list(script_weights(chinese).values()) == [0.3, 0.7, 1.0]
+    assert set(script_weights(tokens[:2]).values()) == {1.0}
+    assert script_weights(("ferry",)) == {"ferry": 1.0}

@@ -15,7 +15,7 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from commonplace.model.search import Found, KeywordMatches, KeywordQuery, StoredChunk
+    from commonplace.model.search import ChunkId, Found, KeywordMatches, KeywordQuery, StoredChunk
 
 
 DEPTH = 60
@@ -63,7 +63,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
         )
         parts = (
             neighbour_share(chunk.body, query.neighbours) if query.neighbours else 0.0,
-            topics.get(chunk.path, 0.0) if chunk.day is None else 0.0,
+            topics.get(_topic_of(chunk), 0.0),
             _nearness(chunk.day, query.days) if query.days and chunk.day else 0.0,
         )
         beside, topic, near = parts
@@ -211,23 +211,28 @@ def _rarities() -> tuple[Mapping[str, float], float]:
     return rarities(), RAREST
 
 
+def _topic_of(chunk: StoredChunk) -> ChunkId:
+    return chunk.path if chunk.day is None else chunk.id
+
+
 def _topics(
     candidates: Sequence[Found],
     counts: Sequence[Mapping[str, float]],
     weights: Mapping[str, float],
-) -> dict[str, float]:
+) -> dict[ChunkId, float]:
     """How much each document is about the query, by its candidates together: 0..1, the most is 1.
 
     A document's evidence is BM25 over all of them as one text, of no length. A day's log is about
-    no topic: dated documents have none.
+    no topic: beside documents that are, each of its passages stands for itself.
     """
-    documents: dict[str, dict[str, float]] = {}
+    if all(item.chunk.day is not None for item in candidates):
+        return {}
+    documents: dict[ChunkId, dict[str, float]] = {}
     for item, counted in zip(candidates, counts, strict=True):
-        if item.chunk.day is None:
-            sums = documents.setdefault(item.chunk.path, {})
-            for token, count in counted.items():
-                if count:
-                    sums[token] = sums.get(token, 0.0) + count
+        sums = documents.setdefault(_topic_of(item.chunk), {})
+        for token, count in counted.items():
+            if count:
+                sums[token] = sums.get(token, 0.0) + count
     evidence = {
         path: sum(
             weights.get(token, 0.0) * count * (_K1 + 1) / (count + _DOCUMENT_K)

@@ -283,9 +283,8 @@ def test_the_command_prints_what_is_folded_weak_or_unknown(sandbox: Sandbox) -> 
     for day in range(1, 10):
         text = f"The staging port is now {8000 + day}.\n"
         sandbox.write(f"memory/2026-10-{day:02}.md", text)
-    sandbox.write(
-        "memory/otter.md", "Mia asked for the old port of Hamburg, behind its fish market.\n"
-    )
+    other = "Mia asked how to find the old port of Hamburg, behind the fish market and the bridge.\n"
+    sandbox.write("memory/otter.md", other)
     ran = sandbox.run("search", "staging port now xyzzy")
     first = ran.went_well().splitlines()[0]
     assert first.endswith("memory/2026-10-09.md:1-1  +8 older like this")

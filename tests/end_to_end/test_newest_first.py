@@ -283,7 +283,7 @@ def test_the_command_prints_what_is_folded_weak_or_unknown(sandbox: Sandbox) -> 
     for day in range(1, 10):
         text = f"The staging port is now {8000 + day}.\n"
         sandbox.write(f"memory/2026-10-{day:02}.md", text)
-    other = "Mia asked how to find the old port of Hamburg, behind the fish market and the bridge.\n"
+    other = "Mia asked how to find the old port of Hamburg, behind the fish market and a bridge.\n"
     sandbox.write("memory/otter.md", other)
     ran = sandbox.run("search", "staging port now xyzzy")
     first = ran.went_well().splitlines()[0]

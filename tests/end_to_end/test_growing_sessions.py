@@ -120,7 +120,7 @@ def rows(index: str) -> list[Any]:
         live = file.execute("SELECT id FROM build WHERE state = 'live'").get
         file.execute(f"CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, fts_{live}, instance)")
         documents = file.execute(
-            "SELECT source, path, hex(digest), size, mtime_ns, ctime_ns, inode, fingerprint, plain,"
+            "SELECT source, path, hex(digest), stamp, fingerprint, plain,"
             f" day, trust, chunks FROM document_{live} ORDER BY source, path"
         ).fetchall()
         places = file.execute(

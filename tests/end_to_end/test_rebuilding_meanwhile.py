@@ -56,7 +56,7 @@ def add_growth(connection):
     for (build,) in connection.execute("SELECT id FROM build").fetchall():
         connection.execute(schema.of_build(
             "ALTER TABLE document_<n> ADD COLUMN resume NOT NULL DEFAULT ''; "
-            "UPDATE document_<n> SET size = size; "
+            "UPDATE document_<n> SET stamp = stamp; "
             "DROP INDEX chunk_document_<n>; "
             "CREATE INDEX chunk_document_<n> ON chunk_<n> (document, ordinal);",
             build,

@@ -60,10 +60,11 @@ def test_they_are_short_and_behind_entry_points(load: Callable[[str], ModuleType
         assert load(name).__name__ in modules
 
 
-def test_the_page_shows_one_as_it_is() -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_shows_them_as_they_are(name: str) -> None:
     page = (FOLDER.parents[1] / "docs" / "plugins.md").read_text(encoding="utf-8")
-    text = (FOLDER / "commonplace_example_hooks" / "timing.py").read_text(encoding="utf-8")
-    assert text.partition("\n\n")[2] in page
+    text = (FOLDER / "commonplace_example_hooks" / f"{name}.py").read_text(encoding="utf-8")
+    assert f"```python\n{text}```\n" in page
 
 
 def test_every_search_is_timed_once_even_one_that_fails(

@@ -189,6 +189,21 @@ def test_what_cannot_be_checked_says_why(plugin: str, words: str, run: Callable[
 
 
 @pytest.mark.slow
+def test_one_that_does_not_load_is_no_plugin_without_laws(
+    run: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "newer-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.4\nName: newer\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[commonplace]\napi.99.0 = m\nranker.newer = m\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    ran = run("plugins", "check", "newer")
+    assert ran.code == 1
+    assert "it needs version 99.0 of the plugin API" in ran.err
+    assert "fix: update commonplace" in ran.err
+
+
+@pytest.mark.slow
 def test_a_builtin_plugin_is_checked(run: Callable[..., Ran]) -> None:
     ran = run("plugins", "check", "ranker.mmr", "--json")
     assert (ran.code, ran.json["passed"]) == (0, True)
@@ -273,15 +288,17 @@ def test_an_installed_plugin_is_checked(
 def test_a_broken_plugin_fails_by_the_law_that_it_breaks(
     made: Path, outside: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    module = made / "commonplace-my-ranker" / "commonplace_my_ranker" / "__init__.py"
+    module = made / "commonplace-my-provider" / "commonplace_my_provider" / "__init__.py"
     sound = module.read_text()
+    assert ":{self.dims}" in sound
     try:
-        module.write_text(sound.replace("for hit in hits]", "for hit in hits[1:]]"))
-        done = outside("commonplace", "plugins", "check", "my-ranker", folder=made)
+        module.write_text(sound.replace(":{self.dims}", ""))
+        done = outside("commonplace", "plugins", "check", "my-provider", folder=made)
     finally:
         module.write_text(sound)
     assert done.returncode == 1
-    assert "failed: all hits come back" in done.stdout
+    assert "failed: other vectors have another fingerprint\n" in done.stdout
+    assert "all variants differ" in done.stdout
 
 
 @pytest.mark.slow

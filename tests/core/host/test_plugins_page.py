@@ -37,7 +37,7 @@ def test_the_example_works_as_it_stands(
     add_distribution: Callable[..., Path],
 ) -> None:
     (packaging,) = blocks(page, "toml")
-    module, in_process, _ = blocks(page, "python")
+    module, in_process, *_ = blocks(page, "python")
     project = tomllib.loads(packaging)["project"]
     entries = project["entry-points"]["commonplace"]
     (name,) = set(entries.values())

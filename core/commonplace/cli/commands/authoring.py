@@ -176,13 +176,14 @@ def _plugin(subject: str, context: Context) -> tuple[str, str]:
         if kind not in KINDS:
             raise CallerError(f"there is no kind of plugin named {kind!r}", hint=ACTIONS["check"])
         return kind, id_
-    found = [kind for kind in KINDS if subject in host.ids(kind)]  # type: ignore[arg-type]
+    known = {(info.kind, info.id) for info in host.plugins() if info.kind in KINDS}
+    found = [kind for kind in KINDS if (kind, subject) in known]
     if len(found) == 1:
         return found[0], subject
     if found:
         hint = "say which: " + ", ".join(f"{kind}.{subject}" for kind in found)
         raise CallerError(f"several plugins are named {subject!r}", hint=hint)
-    near = suggest(subject, {id_ for kind in KINDS for id_ in host.ids(kind)})  # type: ignore[arg-type]
+    near = suggest(subject, {id_ for _, id_ in known})
     raise CallerError(
         f"there is no plugin {subject!r}",
         hint=f"did you mean {near}?" if near else "commonplace plugins lists what is installed",

@@ -25,8 +25,10 @@ _TITLES = {
     "chunker": "Chunkers: how documents are cut",
     "ranker": "Rankers: how results are ordered",
     "command": "Commands",
+    "tool": "Tools for agents",
     "query": "Query rewriting",
     "search": "Around searches",
+    "write": "Before changes of notes",
     "prompt": "Sections of prompts",
     "events": "Listeners",
 }

@@ -84,17 +84,20 @@ class Memory:
 
     @cached_property
     def _embedding(self) -> EmbeddingChooser:
-        # Imported here: a search of an index without vectors needs none.
         from commonplace.embedding.choice import EmbeddingChooser
 
         return EmbeddingChooser(self.host, self.settings, self._env, self._clock, self._on_upload)
 
     @cached_property
-    def plugin_tools(self) -> PluginTools:
-        """The tools that plugins add for agents; a plugin is loaded when they are first listed."""
+    def _plugin_tools(self) -> PluginTools:
         from commonplace.tools.plugins import PluginTools
 
         return PluginTools(self.host, self.settings, lambda: self._embedding)
+
+    @property
+    def plugin_tools(self) -> PluginTools:
+        """The tools that plugins add for agents; a plugin is loaded when they are first listed."""
+        return self._plugin_tools
 
     @classmethod
     def open(  # noqa: PLR0913 - all by keyword
@@ -310,7 +313,7 @@ class Memory:
 
     def notes(self) -> tuple[DocumentRef, ...]:
         """All notes and other documents, by path; those that cannot be listed are in the status."""
-        found = [ref for source in self._sources for ref in source.scan().documents]
+        found = (ref for source in self._sources for ref in source.scan().documents)
         return tuple(sorted(found, key=lambda ref: ref.path))
 
     @property
@@ -350,7 +353,7 @@ class Memory:
             backends, self._backend = self._backend, None
         if backends is not None:
             backends.close()
-        for made in {"plugin_tools", "_embedding"} & vars(self).keys():
+        for made in {"_plugin_tools", "_embedding"} & vars(self).keys():
             getattr(self, made).close()
         self.host.close()
 

@@ -304,6 +304,12 @@ def test_the_same_for_asyncio(tmp_path: Path, workspace: Path, monkeypatch: Any)
     monkeypatch.setenv("COMMONPLACE_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("COMMONPLACE_CACHE_DIR", str(tmp_path / "cache"))
     events: list[SyncEvent] = []
+    started = threading.Event()
+
+    def note(event: SyncEvent) -> None:
+        events.append(event)
+        if "session-start" in event.reasons:
+            started.set()
 
     async def use() -> None:
         config = {
@@ -311,10 +317,11 @@ def test_the_same_for_asyncio(tmp_path: Path, workspace: Path, monkeypatch: Any)
             "agents": {"defaults": {"compaction": {"postIndexSync": "await"}}},
         }
         async with await AsyncMemory.open(
-            workspace=workspace, config=config, watch=True, on_sync=events.append
+            workspace=workspace, config=config, watch=True, on_sync=note
         ) as memory:
             await memory.watch()
             await memory.session_started("agent:main:one")
+            assert await asyncio.to_thread(started.wait, PATIENCE)
             report = await memory.compacted()
             assert report is not None
             assert not report.remaining

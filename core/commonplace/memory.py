@@ -115,9 +115,8 @@ class Memory:
     ) -> Memory:
         """Open the memory of ``agent`` in ``workspace``, configured by a file or a mapping.
 
-        Arguments that are not given come from the environment, configuration files and defaults;
-        see ``docs/configuration.md``. ``env`` replaces ``os.environ``; ``host`` replaces the
-        installed plugins.
+        What is not given comes from the environment, configuration files and defaults; see
+        ``docs/configuration.md``. ``env`` replaces ``os.environ``; ``host`` the installed plugins.
 
         With ``watch`` changed files are indexed in the background until :meth:`close`; see
         :meth:`watch`. With ``one_shot`` a search starts no background work, which suits a process
@@ -136,12 +135,10 @@ class Memory:
         check_opening(workspace, agent, config)
         env = os.environ if env is None else env
         host = host or PluginHost(cache_dir=cache_dir(env), env=env)
+        place = os.fspath(workspace) if workspace is not None else None
+        sections = partial(section_class, host)
         settings = load_settings(
-            workspace=os.fspath(workspace) if workspace is not None else None,
-            agent=agent,
-            config=config,
-            env=env,
-            sections=partial(section_class, host),
+            workspace=place, agent=agent, config=config, env=env, sections=sections
         )
         if not settings.search.enabled or settings.slot == "none":
             raise MemoryDisabledError(

@@ -292,8 +292,6 @@ RESERVED = 4
 """Bytes at the end of each page."""
 
 _CONTENT = PAGE_SIZE - RESERVED
-_LEAST_PAGE = 512
-"""Whatever is shorter is no page: SQLite reads parts of the header before it knows their size."""
 _SIZE_IN_HEADER = 28
 
 _registered: dict[str, _Checked] = {}
@@ -347,17 +345,20 @@ class _Checked(apsw.VFS):
 
 class _CheckedFile(apsw.VFSFile):
     def xRead(self, amount: int, offset: int) -> bytes:
-        data = super().xRead(amount, offset)
-        if amount < _LEAST_PAGE:
-            return data
-        number = offset // PAGE_SIZE + 1
+        before, start = offset % PAGE_SIZE, offset - offset % PAGE_SIZE
+        if not start and amount < PAGE_SIZE:
+            # Parts of the header, which SQLite reads before it knows the size of a page.
+            return super().xRead(amount, offset)
+        # Of a value that fills several pages it may read what it needs of each: never a checksum.
+        data = super().xRead(PAGE_SIZE, start)
+        number = start // PAGE_SIZE + 1
         if not data:
             # SQLite takes it for zeros. New pages that it frees again are never written.
             if number <= self._pages_written_back():
                 raise apsw.CorruptError(f"page {number} is missing")
         elif not _is_sealed(data, number):
             raise apsw.CorruptError(f"page {number} is not as it was written")
-        return data
+        return data if amount == PAGE_SIZE else data[before : before + amount]
 
     def xWrite(self, data: bytes, offset: int) -> None:
         if len(data) != PAGE_SIZE:

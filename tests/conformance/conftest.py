@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commonplace.protocols.parts import Store
-    from commonplace.testing.base import Laws
+    from commonplace.testing.laws import Laws
 
 CAUGHT = pytest.StashKey[list[tuple[str, str]]]()
 

@@ -19,7 +19,7 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
 
-    from commonplace.testing.base import Laws
+    from commonplace.testing.laws import Laws
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

@@ -12,7 +12,7 @@ import pytest
 from commonplace.errors import IndexBusyError, UnavailableError
 from commonplace.files.roots import day_of
 from commonplace.index.manager import IndexedMemoryManager
-from commonplace.model.documents import ScanReport
+from commonplace.model.documents import Document, ScanReport
 from commonplace.model.reports import SyncReport
 from commonplace.model.search import Found
 from commonplace.protocols.contexts import ManagerHealth, StoreContext
@@ -28,7 +28,7 @@ from commonplace_sqlite.plugin import make_store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace.model.documents import Document, DocumentRef
+    from commonplace.model.documents import DocumentRef
     from commonplace.model.search import Arm, Query, StoredChunk, Where
     from commonplace.protocols.contexts import ManagerContext
     from commonplace.protocols.parts import Source, Store
@@ -419,6 +419,189 @@ class ClosesOnce(Sound):
         super().close()
 
 
+class AnswersTheLastQuestion(Sound):
+    def asked(self, query: Query, where: Where) -> tuple[Query, Where]:
+        self.question = query, where
+        threading.get_ident()
+        return self.question
+
+
+class CutsAsTheLastOne(Sound):
+    def search(self, query: Query, *, limit: int, **more: Any) -> tuple[Arm, ...]:
+        self.limit = limit
+        arms = super().search(query, limit=limit, **more)
+        return tuple(arm._replace(found=arm.found[: self.limit]) for arm in arms)
+
+
+class TrustsAll(Sound):
+    def chunk(self, chunk: StoredChunk) -> StoredChunk:
+        return chunk._replace(trust="memory")
+
+
+class TrustsNone(Sound):
+    def chunk(self, chunk: StoredChunk) -> StoredChunk:
+        return chunk._replace(trust="external")
+
+
+class TrustsAsTheFirst(Sound):
+    def twisted(self, found: tuple[Found, ...]) -> tuple[Found, ...]:
+        return tuple(i._replace(chunk=i.chunk._replace(trust=found[0].chunk.trust)) for i in found)
+
+
+class TakesAPathForADocument(Sound):
+    def twisted(self, found: tuple[Found, ...]) -> tuple[Found, ...]:
+        return tuple({item.chunk.path: item for item in found}.values())
+
+
+class IgnoresUnwantedSources(Sound):
+    def asked(self, query: Query, where: Where) -> tuple[Query, Where]:
+        return query, where._replace(not_sources=frozenset())
+
+
+class IgnoresUnwantedPaths(Sound):
+    def asked(self, query: Query, where: Where) -> tuple[Query, Where]:
+        return query, where._replace(not_paths=())
+
+
+class IgnoresUnwantedTags(Sound):
+    def asked(self, query: Query, where: Where) -> tuple[Query, Where]:
+        return query, where._replace(not_tags=())
+
+
+class LooksAtThreeGlobs(Sound):
+    def asked(self, query: Query, where: Where) -> tuple[Query, Where]:
+        return query, where._replace(paths=where.paths[:3])
+
+
+class LooksAtAHundredGlobs(Sound):
+    def asked(self, query: Query, where: Where) -> tuple[Query, Where]:
+        return query, where._replace(paths=where.paths[:100])
+
+
+class FindsAHundred(Sound):
+    def search(self, *asked: Any, limit: int, **more: Any) -> tuple[Arm, ...]:
+        return super().search(*asked, limit=min(limit, 100), **more)
+
+
+class KnowsAHundredNotes(Sound):
+    def source_of(self, source: Source) -> Source:
+        class First(Through):
+            def scan(self) -> ScanReport:
+                report = super().scan()
+                return report._replace(documents=report.documents[:100])
+
+        return First(source)
+
+
+class Reading(Through):
+    """Reads otherwise than the source does."""
+
+    def read(self, ref: DocumentRef) -> Document | None:
+        try:
+            return super().read(ref)
+        except OSError:
+            return self.failed(ref)
+
+    def failed(self, ref: DocumentRef) -> Document | None:
+        raise NotImplementedError
+
+
+class ReadsTheBeginning(Sound):
+    def source_of(self, source: Source) -> Source:
+        class Short(Through):
+            def read(self, ref: DocumentRef) -> Document | None:
+                document = super().read(ref)
+                return document and document._replace(text=document.text[:65_536])
+
+        return Short(source)
+
+
+class TakesUnreadableForEmpty(Sound):
+    def source_of(self, source: Source) -> Source:
+        class Empty(Reading):
+            def failed(self, ref: DocumentRef) -> Document | None:
+                return Document(ref, "", "0" * 64)
+
+        return Empty(source)
+
+
+class TakesUnreadableForGone(Sound):
+    def source_of(self, source: Source) -> Source:
+        class Gone(Reading):
+            def failed(self, ref: DocumentRef) -> Document | None:
+                return None
+
+        return Gone(source)
+
+
+class StopsAtTheUnreadable(Sound):
+    def source_of(self, source: Source) -> Source:
+        class Stops(Reading):
+            def failed(self, ref: DocumentRef) -> Document | None:
+                raise UnavailableError(f"{ref.path} cannot be read")
+
+        return Stops(source)
+
+
+class SaysNothingOfUnreadable(Sound):
+    def maintain(self, **asked: Any) -> SyncReport:
+        return super().maintain(**asked).replace(unreadable=())
+
+
+class TakesHalfForAll(Sound):
+    def source_of(self, source: Source) -> Source:
+        class Sure(Through):
+            def scan(self) -> ScanReport:
+                return super().scan()._replace(failed_roots=())
+
+        return Sure(source)
+
+
+class TakesHalfForNothing(Sound):
+    def source_of(self, source: Source) -> Source:
+        class Unsure(Through):
+            def scan(self) -> ScanReport:
+                report = super().scan()
+                return report._replace(complete_roots=()) if report.failed_roots else report
+
+        return Unsure(source)
+
+
+class SeesTimeAlone(Sound):
+    def search(self, *asked: Any, deadline: Deadline, **more: Any) -> tuple[Arm, ...]:
+        if deadline.expired and not deadline.cancelled:
+            raise UnavailableError("too late")
+        return super().search(*asked, deadline=NEVER, **more)
+
+
+class FindsNothingWhenCancelled(Sound):
+    def search(self, *asked: Any, deadline: Deadline, **more: Any) -> tuple[Arm, ...]:
+        deadline.check("the search")
+        try:
+            return super().search(*asked, deadline=deadline, **more)
+        except UnavailableError:
+            arms = super().search(*asked, deadline=NEVER, **more)
+            return tuple(arm._replace(found=()) for arm in arms)
+
+
+class LeavesAFileOpen(Sound):
+    def asked(self, query: Query, where: Where) -> tuple[Query, Where]:
+        self.files = [*getattr(self, "files", ()), os.open(os.devnull, os.O_RDONLY)]
+        return query, where
+
+    def close(self) -> None:
+        for file in getattr(self, "files", ()):
+            os.close(file)
+        self.files = []
+        super().close()
+
+
+class ScoresByHash(Sound):
+    def twisted(self, found: tuple[Found, ...]) -> tuple[Found, ...]:
+        scored = [i._replace(score=i.score * (1 + hash(i.chunk.path) % 97 / 1e3)) for i in found]
+        return tuple(sorted(scored, key=lambda item: -item.score))
+
+
 BROKEN: list[tuple[type[Sound], str]] = [
     (StopsAfterARebuild, "test_any_history_leaves_what_the_files_hold"),
     (FindsTheFirstNoteOnly, "test_a_note_is_found_once_it_is_indexed"),
@@ -465,6 +648,30 @@ BROKEN: list[tuple[type[Sound], str]] = [
     (RaisesWhenUnwell, "test_health_is_reported_at_any_time"),
     (FindsNothingOnceClosed, "test_a_closed_manager_does_not_answer"),
     (ClosesOnce, "test_closing_twice_is_fine"),
+    (AnswersTheLastQuestion, "test_each_thread_gets_its_own_answer"),
+    (CutsAsTheLastOne, "test_each_thread_gets_its_own_answer"),
+    (TrustsAll, "test_each_source_keeps_its_own_trust"),
+    (TrustsNone, "test_a_chunk_knows_its_note"),
+    (TrustsAsTheFirst, "test_each_source_keeps_its_own_trust"),
+    (TakesAPathForADocument, "test_each_source_keeps_its_own_trust"),
+    (IgnoresUnwantedSources, "test_each_source_keeps_its_own_trust"),
+    (IgnoresUnwantedPaths, "test_paths_restrict"),
+    (IgnoresUnwantedTags, "test_tags_restrict"),
+    (LooksAtThreeGlobs, "test_paths_restrict"),
+    (LooksAtAHundredGlobs, "test_paths_restrict"),
+    (FindsAHundred, "test_many_notes_are_all_found"),
+    (KnowsAHundredNotes, "test_many_notes_are_all_found"),
+    (ReadsTheBeginning, "test_a_long_note_is_found_to_its_end"),
+    (TakesUnreadableForEmpty, "test_a_note_that_cannot_be_read_keeps_its_old_words"),
+    (TakesUnreadableForGone, "test_a_note_that_cannot_be_read_keeps_its_old_words"),
+    (StopsAtTheUnreadable, "test_a_note_that_cannot_be_read_keeps_its_old_words"),
+    (SaysNothingOfUnreadable, "test_a_note_that_cannot_be_read_keeps_its_old_words"),
+    (TakesHalfForAll, "test_a_folder_that_cannot_be_seen_hides_its_notes"),
+    (TakesHalfForNothing, "test_a_folder_that_cannot_be_seen_hides_its_notes"),
+    (SeesTimeAlone, "test_a_search_without_time_is_an_error"),
+    (FindsNothingWhenCancelled, "test_a_search_that_is_cancelled_gives_all_or_an_error"),
+    (LeavesAFileOpen, "test_no_file_is_left_open"),
+    (ScoresByHash, "test_another_process_gives_the_same_answers"),
 ]
 
 

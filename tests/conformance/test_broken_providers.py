@@ -13,6 +13,7 @@ from attrs import evolve
 
 from commonplace.errors import ProviderError
 from commonplace.protocols.providers import Limits
+from commonplace.resilience.deadline import NEVER
 from commonplace.testing import EmbeddingProviderConformance
 
 if TYPE_CHECKING:
@@ -289,6 +290,70 @@ class HidesItsJobs(Sound):
         pass
 
 
+class ForgetsTheLength(Sound):
+    def prompts(self) -> str:
+        return f"sound {self.model} {self.prefix('query')!r} {self.prefix('document')!r}"
+
+
+class TakesAsManyAsComes(Sound):
+    """Knows no limit; what is broken below is so for more texts than others send."""
+
+    limits = Limits()
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose, deadline: Deadline) -> Vectors:
+        parts = [texts[at : at + 16] for at in range(0, len(texts), 16)]
+        return [
+            one
+            for part in parts
+            for one in super(TakesAsManyAsComes, self).embed(
+                part, purpose=purpose, deadline=deadline
+            )
+        ]
+
+
+class RepeatsItself(TakesAsManyAsComes):
+    def embed(self, texts: Sequence[str], *, purpose: Purpose, deadline: Deadline) -> Vectors:
+        made = super().embed(texts[:100], purpose=purpose, deadline=deadline)
+        return [made[at % 100] for at in range(len(texts))]
+
+
+class CutsTexts(Sound):
+    def vector(self, text: str) -> list[float]:
+        return super().vector(text[:1_500])
+
+
+class SharesItsTexts(Sound):
+    def vectors(self, texts: list[str], purpose: Purpose) -> Vectors:
+        self.texts = texts
+        return [self.vector(text) for text in self.texts]
+
+
+class SeesTimeAlone(Sound):
+    def embed(self, texts: Sequence[str], *, purpose: Purpose, deadline: Deadline) -> Vectors:
+        deadline = NEVER if deadline.cancelled else deadline
+        return super().embed(texts, purpose=purpose, deadline=deadline)
+
+
+class IsNamedByHash(Sound):
+    def prompts(self) -> str:
+        return f"{super().prompts()} {hash(self.model) % 1000}"
+
+
+class IsNamedByAddress(Sound):
+    def prompts(self) -> str:
+        return f"{super().prompts()} {id(Sound)}"
+
+
+class EmbedsByHash(Sound):
+    def vector(self, text: str) -> list[float]:
+        return super().vector(f"{hash(text)}")
+
+
+class NamesItsSettingsAnyhow(Sound):
+    def prompts(self) -> str:
+        return " ".join({super().prompts(), "sound", "and", "proper", "anyhow"})
+
+
 BROKEN: list[tuple[type[Sound], str]] = [
     (LosesAVector, "test_a_vector_for_each_text"),
     (GivesNoNumbers, "test_a_vector_for_each_text"),
@@ -324,6 +389,15 @@ BROKEN: list[tuple[type[Sound], str]] = [
     (TellsItsKey, "test_no_error_holds_the_key"),
     (HandsItsKeyOn, "test_no_error_holds_the_key"),
     (ClosesOnce, "test_closing_twice_is_fine"),
+    (ForgetsTheLength, "test_any_setting_that_changes_vectors_changes_the_fingerprint"),
+    (RepeatsItself, "test_a_request_may_be_as_large_as_declared"),
+    (CutsTexts, "test_a_text_is_embedded_to_its_end"),
+    (SharesItsTexts, "test_requests_at_once_do_not_meet"),
+    (SeesTimeAlone, "test_without_time_nothing_is_asked"),
+    (IsNamedByHash, "test_another_process_gives_the_same"),
+    (IsNamedByAddress, "test_another_process_gives_the_same"),
+    (EmbedsByHash, "test_another_process_gives_the_same"),
+    (NamesItsSettingsAnyhow, "test_another_process_gives_the_same"),
 ]
 
 

@@ -35,8 +35,8 @@ for _library in ("hypothesis", "pytest"):
 
 # Before any law is imported, so that one that is broken shows the values it compared.
 _LAWS = (
-    *("base", "chunker", "manager", "manager_answers", "manager_laws", "provider", "ranker"),
-    *("source", "source_laws", "store"),
+    *("base", "chunker", "laws", "manager", "manager_answers", "manager_laws", "pressure"),
+    *("provider", "provider_laws", "ranker", "source", "source_laws", "source_pressure", "store"),
 )
 import_module("pytest").register_assert_rewrite(*(f"commonplace.testing.{name}" for name in _LAWS))
 

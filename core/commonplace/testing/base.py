@@ -1,19 +1,17 @@
-"""What a law is, and short ways to make documents, to write to a store and to query it."""
+"""Short ways to make documents and folders of notes, to write to a store and to query it."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import socket
 import struct
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from math import fsum, sqrt
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
-
-import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
 
 from commonplace.errors import IndexBusyError
 from commonplace.model.chunks import AnalysedChunk, AppendDocument, Chunk, PutDocument, Terms
@@ -22,88 +20,11 @@ from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from contextlib import AbstractContextManager
-
-    from hypothesis.strategies import SearchStrategy
 
     from commonplace.model.chunks import Change
     from commonplace.model.documents import Build, Stamp, StoredDocument, Trust
     from commonplace.model.search import ChunkId, Found, Nearest
     from commonplace.protocols.parts import Store, VectorStore
-
-
-class Laws:
-    """What all laws stand on, whatever they are about."""
-
-    subject: ClassVar[str] = "subject"
-    """What is looked at, in a word."""
-
-    fresh: ClassVar[bool] = True
-    """Whether each example gets a subject of its own; otherwise all of a law share one."""
-
-    settings: ClassVar[hypothesis_settings] = hypothesis_settings(
-        max_examples=25, stateful_step_count=20
-    )
-    """How many examples, and the like.
-
-    Deadlines and health checks are always off: how fast a subject is made is not a law.
-    """
-
-    def opened(self) -> AbstractContextManager[Any]:
-        """A subject, let go of afterwards."""
-        raise NotImplementedError(f"{type(self).__name__} has to say how it is opened")
-
-    def declared(self, subject: Any) -> frozenset[str]:
-        """What ``subject`` says that it can do."""
-        capabilities: frozenset[str] = subject.capabilities
-        return capabilities
-
-    def relaxed(self) -> hypothesis_settings:
-        """``settings``, but for what would make a slow subject fail."""
-        return hypothesis_settings(
-            self.settings, deadline=None, suppress_health_check=list(HealthCheck)
-        )
-
-    def need(self, subject: Any, *capabilities: str) -> None:
-        """Skip the running test unless ``subject`` declares all of ``capabilities``."""
-        missing = sorted(set(capabilities) - self.declared(subject)) if capabilities else []
-        if missing:
-            pytest.skip(f"the {self.subject} does not declare {', '.join(missing)}")
-
-
-def law(
-    *needs: str, **strategies: SearchStrategy[Any]
-) -> Callable[[Callable[..., None]], Callable[[Any], None]]:
-    """Make a test of a method ``(self, subject, **examples)``, skipped without its ``needs``."""
-
-    def decorate(check: Callable[..., None]) -> Callable[[Any], None]:
-        def test(self: Laws) -> None:
-            __tracebackhide__ = True
-            shared = nullcontext() if self.fresh else self.opened()
-            with shared as one:
-
-                def example(**values: object) -> None:
-                    __tracebackhide__ = True
-                    with self.opened() if self.fresh else nullcontext(one) as subject:
-                        self.need(subject, *needs)
-                        check(self, subject, **values)
-
-                # Hypothesis tells properties apart by their names.
-                example.__name__ = check.__name__
-                example.__qualname__ = check.__qualname__
-                if strategies:
-                    self.relaxed()(given(**strategies)(example))()
-                else:
-                    example()
-
-        # Not functools.wraps: pytest would look through it and take the subject for a fixture.
-        test.__name__ = check.__name__
-        test.__qualname__ = check.__qualname__
-        test.__doc__ = check.__doc__
-        test.__module__ = check.__module__
-        return test
-
-    return decorate
 
 
 @contextmanager
@@ -345,3 +266,65 @@ def nearest(
 ) -> Nearest:
     """What ``nearest`` answers, however long it takes."""
     return store.nearest(space, query, where=where, limit=limit, deadline=NEVER)
+
+
+class Workspace:
+    """The folder ``path``, made when it is not there.
+
+    It holds a file that is no note, so that it is never empty: an empty folder looks like a disk
+    that is not mounted.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        os.makedirs(path, exist_ok=True)
+        self.write("README.txt", "not a note")
+
+    def write(self, name: str, text: str | bytes) -> str:
+        """Write a file below the workspace, whatever was there; its absolute path."""
+        path = os.path.join(self.path, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        raw = text if isinstance(text, bytes) else text.encode()
+        with open(path, "wb") as file:
+            file.write(raw)
+        return path
+
+    def delete(self, name: str) -> None:
+        """Delete a file."""
+        os.unlink(os.path.join(self.path, name))
+
+    def move(self, name: str, to: str) -> None:
+        """Give a file another name, replacing what is there."""
+        target = os.path.join(self.path, to)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.replace(os.path.join(self.path, name), target)
+
+    def can_name(self, name: str) -> bool:
+        """Whether the file system can hold a file of exactly this name, beside those alike."""
+        try:
+            path = self.write(name, "")
+        except (OSError, ValueError):
+            return False
+        parent, last = os.path.split(path)
+        kept = last in os.listdir(parent)
+        os.unlink(path)
+        return kept
+
+    def contents(self) -> dict[str, tuple[bytes, int]]:
+        """Every file's bytes and time of change, by absolute path."""
+        found = {}
+        for folder, _, names in os.walk(self.path):
+            for name in names:
+                path = os.path.join(folder, name)
+                with open(path, "rb") as file:
+                    found[path] = file.read(), os.stat(path).st_mtime_ns
+        return found
+
+    def vanish(self) -> None:
+        """Take the whole folder away, as when its disk is unmounted."""
+        os.rename(self.path, f"{self.path} (away)")
+
+    def come_back(self) -> None:
+        """Undo :meth:`vanish`."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.rename(f"{self.path} (away)", self.path)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hypothesis import strategies as st
 
 from commonplace.model.documents import Document, DocumentRef
 from commonplace.protocols.contexts import ChunkerContext
-from commonplace.testing.base import Laws, law
+from commonplace.testing.laws import Laws, law
+from commonplace.testing.pressure import answers_alike, elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from commonplace.model.chunks import Chunk
     from commonplace.protocols.parts import Chunker
@@ -56,6 +57,10 @@ def document(text: str, line_map: tuple[int, ...] | None = None) -> Document:
     """A note of this text."""
     ref = DocumentRef("memory", "memory/note.md", "/workspace/memory/note.md", "0 0 0 0")
     return Document(ref, text, "", line_map=line_map)
+
+
+def _cut(chunker: Chunker, text: str) -> list[Chunk]:
+    return list(chunker.chunk(document(text)))
 
 
 def lines_of(text: str) -> list[str]:
@@ -111,7 +116,8 @@ def _seconds(chunker: Chunker, text: str) -> float:
 class ChunkerConformance(Laws):
     """All that a chunker promises: subclass it, name the class ``Test...``, define one method.
 
-    ``make_chunker(context)`` makes the chunker; a registration's factory will do. ``settings`` are
+    ``make_chunker(context)`` makes the chunker; a registration's factory will do. ``variants()``
+    may add settings of its own that its fingerprint has to tell apart. ``settings`` are
     Hypothesis's, for chunkers that are slow or to be tested harder.
     """
 
@@ -120,6 +126,15 @@ class ChunkerConformance(Laws):
     def make_chunker(self, context: ChunkerContext) -> Chunker:
         """Make the chunker, as its registration's factory does."""
         raise NotImplementedError(f"{type(self).__name__} has to define make_chunker(context)")
+
+    def variants(self) -> Mapping[str, ChunkerContext]:
+        """Settings of which one is not as usual, by its name; add those of your own section."""
+        return {
+            "size": USUAL._replace(size=USUAL.size // 2),
+            "size by a little": USUAL._replace(size=USUAL.size + 1),
+            "overlap": USUAL._replace(overlap=0),
+            "overlap by a little": USUAL._replace(overlap=USUAL.overlap + 20),
+        }
 
     def declared(self, subject: Any) -> frozenset[str]:
         """Nothing: chunkers have no choice."""
@@ -203,15 +218,55 @@ class ChunkerConformance(Laws):
 
     @law(text=texts())
     def test_the_same_text_is_cut_alike(self, chunker: Chunker, text: str) -> None:
-        """Again, by another chunker of the same settings, and in other threads."""
+        """Again, also after another document, and by another chunker of the same settings."""
         chunks = list(chunker.chunk(document(text)))
         assert list(chunker.chunk(document(text))) == chunks
         other = self.make_chunker(USUAL)
         other.chunk(document("# Another\n\ntext\n" * 9))
         assert list(other.chunk(document(text))) == chunks
-        with ThreadPoolExecutor(2) as pool:
-            cut = pool.map(lambda _: list(chunker.chunk(document(text))), range(2))
-            assert all(one == chunks for one in cut)
+
+    @law()
+    def test_threads_get_their_own_chunks(self, chunker: Chunker) -> None:
+        """Of other documents, cut in several threads at once, by one chunker."""
+        texts = [
+            f"# Heading {at}\n\n{f'word {at} and ' * 60}\n\n## Sub {at}\n\nmore" for at in range(6)
+        ]
+        answers_alike(chunker, [partial(_cut, chunker, text) for text in texts])
+
+    @law()
+    def test_a_document_may_be_large(self, chunker: Chunker) -> None:
+        """Of hundreds of kilobytes every word is in a chunk, with its true lines and headings."""
+        sections = [f"# Section {at}\n\n{f'word{at} of the text, ' * 30}\n" for at in range(500)]
+        text = "".join(sections)
+        chunks = chunker.chunk(document(text))
+        assert _covers(text, chunks)
+        lines = text.split("\n")
+        for chunk in chunks:
+            assert chunk.text in "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
+        line = "a line of one word after another " * 9_000
+        assert _covers(line, chunker.chunk(document(line)))
+
+    @law()
+    def test_each_setting_is_a_part_of_the_fingerprint(self, chunker: Chunker) -> None:
+        """Where one setting alone is another and any text is cut otherwise, it differs."""
+        del chunker
+        text = "".join(f"{fragment}\n\nword and word" for fragment in _FRAGMENTS) * 9
+        usual = self.make_chunker(USUAL)
+        for name, context in self.variants().items():
+            other = self.make_chunker(context)
+            if _cut(usual, text) != _cut(other, text):
+                assert usual.fingerprint != other.fingerprint, f"it forgets {name}"
+
+    @law()
+    def test_another_process_cuts_alike(self, chunker: Chunker) -> None:
+        """Chunks and fingerprint hang on no hash seed and no address: both are kept on disk."""
+        expected = self._cut_by_a_new_one()
+        for other in elsewhere(self, chunker, "_cut_by_a_new_one"):
+            assert other == expected
+
+    def _cut_by_a_new_one(self) -> object:
+        chunker = self.make_chunker(USUAL)
+        return chunker.fingerprint, _cut(chunker, "\n".join(_FRAGMENTS) * 3)
 
     @law(text=texts(), one=_SIZES, other=_SIZES)
     def test_the_fingerprint_tells_settings_apart(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from commonplace.errors import UnavailableError
-from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace.testing.base import law
+from commonplace.resilience.deadline import NEVER
+from commonplace.testing.laws import law
 from commonplace.testing.manager_answers import AnswerLaws, FilterLaws
 from commonplace.testing.manager_laws import (
     WORDS,
@@ -22,6 +22,7 @@ from commonplace.testing.manager_laws import (
     maintain,
     paths,
 )
+from commonplace.testing.pressure import LATE, cancelled_after
 from commonplace.testing.strategies import HOSTILE_PATHS, HOSTILE_TEXTS
 
 if TYPE_CHECKING:
@@ -159,7 +160,71 @@ class FindingLaws(ManagerLaws):
         assert expected <= paths(ask(manager, "zebra", limit=200))
 
 
-_LATE = Deadline(0.0, clock=lambda: 1.0)
+_MANY = 130
+_KEPT = "what cannot be read or seen is reported, and kept as it was indexed"
+
+
+class TroubleLaws(ManagerLaws):
+    """Many notes, long ones, and ones that cannot be read or seen."""
+
+    hint = "look for fixed sizes, and for what happens to all when one note fails"
+
+    @law()
+    def test_many_notes_are_all_found(self, manager: MemoryManager) -> None:
+        """More than a page of anything: all are indexed, and found where so many are asked for."""
+        names = [f"memory/{number}.md" for number in range(_MANY)]
+        for name in names:
+            self.notes.write(name, f"the zebra of {name}")
+        assert maintain(manager).added == _MANY
+        assert paths(ask(manager, "zebra", limit=2 * _MANY)) == set(names)
+        for name in names[::2]:
+            self.notes.delete(name)
+        assert maintain(manager).removed == _MANY // 2
+        assert paths(ask(manager, "zebra", limit=2 * _MANY)) == set(names[1::2])
+
+    @law()
+    def test_a_long_note_is_found_to_its_end(self, manager: MemoryManager) -> None:
+        """Of hundreds of kilobytes, in lines or in one: by a word at its end as at its begin."""
+        for name, end in (("lines", "\n"), ("line", " ")):
+            more = end.join(f"w{number} and other words" for number in range(10_000))
+            self.notes.write(f"memory/{name}.md", f"okapi{end}{more}{end}walrus {name}{end}")
+        maintain(manager)
+        for word in ("okapi", "walrus"):
+            both = paths(ask(manager, word, limit=2_000))
+            assert both == {"memory/lines.md", "memory/line.md"}
+
+    @law(hint=_KEPT)
+    def test_a_note_that_cannot_be_read_keeps_its_old_words(self, manager: MemoryManager) -> None:
+        """It is reported as unreadable; all others are updated, and later it is, too."""
+        self.index(manager, "a", "b", "c")
+        self.put("a", "b", "d", text="the okapi, which is another text")
+        self.notes.delete("memory/c.md")
+        self.source.refused = {"memory/a.md"}
+        report = maintain(manager)
+        new = [item.chunk for item in found(ask(manager, "okapi")) if "okapi" in item.chunk.text]
+        if "memory/a.md" not in {chunk.path for chunk in new}:  # an engine may read files itself
+            assert [path for path, _ in report.unreadable] == ["memory/a.md"]
+            assert paths(ask(manager, "zebra")) >= {"memory/a.md"}
+        assert paths(ask(manager, "okapi")) >= {"memory/b.md", "memory/d.md"}
+        self.source.refused.clear()
+        maintain(manager)
+        finds(manager, {f"memory/{name}.md": {"okapi"} for name in "abd"})
+
+    @law(hint=_KEPT)
+    def test_a_folder_that_cannot_be_seen_hides_its_notes(self, manager: MemoryManager) -> None:
+        """Of a root that half failed nothing is forgotten; what was deleted elsewhere is."""
+        self.index(manager, "a", "b", "deep/c", "deep/er/d")
+        self.notes.delete("memory/b.md")
+        self.put("e")
+        self.source.hidden = "memory/deep"
+        report = maintain(manager)
+        assert report.removed == 1
+        assert report.failed_roots or not report.hidden, "nothing says why they are hidden"
+        expected = {f"memory/{name}.md": {"zebra"} for name in ("a", "deep/c", "deep/er/d", "e")}
+        finds(manager, expected)
+        self.source.hidden = ""
+        maintain(manager)
+        finds(manager, expected)
 
 
 class MaintenanceLaws(ManagerLaws):
@@ -220,16 +285,21 @@ class MaintenanceLaws(ManagerLaws):
 
     @law()
     def test_a_deadline_leaves_the_rest_for_later(self, manager: MemoryManager) -> None:
-        """Out of time it reports what remains, or fails; nothing is lost, the next run ends it."""
+        """Out of time or cancelled, at any moment, it reports what remains, or fails.
+
+        Nothing is lost, and the next run ends it.
+        """
         self.index(manager, "a", "b")
         self.put("c", "d")
-        try:
-            report = manager.maintain(deadline=_LATE)
-        except UnavailableError:
-            pass
-        else:
-            assert report.added + report.remaining == 2
-        assert paths(ask(manager, "zebra")) >= {"memory/a.md", "memory/b.md"}
+        for deadline in (*LATE.values(), *map(cancelled_after, (2, 4, 8, 16))):
+            before = manager.pending().remaining
+            try:
+                report = manager.maintain(deadline=deadline)
+            except UnavailableError:
+                pass
+            else:
+                assert report.added + report.remaining == before
+            assert paths(ask(manager, "zebra")) >= {"memory/a.md", "memory/b.md"}
         maintain(manager)
         finds(manager, {f"memory/{name}.md": {"zebra"} for name in "abcd"})
 
@@ -243,7 +313,7 @@ class MaintenanceLaws(ManagerLaws):
         assert after == before
         self.notes.delete("memory/b.md")
         with suppress(UnavailableError):
-            manager.maintain(force=True, deadline=_LATE)
+            manager.maintain(force=True, deadline=LATE["cancelled"])
         assert paths(ask(manager, "zebra")) >= {"memory/a.md", "memory/c.md"}
         maintain(manager, force=True)
         finds(manager, {"memory/a.md": {"zebra"}, "memory/c.md": {"zebra"}})
@@ -314,7 +384,9 @@ class MaintenanceLaws(ManagerLaws):
                 finds(survivor, expected)
 
 
-class MemoryManagerConformance(FindingLaws, AnswerLaws, FilterLaws, MaintenanceLaws, LifetimeLaws):
+class MemoryManagerConformance(
+    FindingLaws, TroubleLaws, AnswerLaws, FilterLaws, MaintenanceLaws, LifetimeLaws
+):
     """All that an engine promises: subclass it, name the class ``Test...``, define one method.
 
     ``open_manager(context)`` opens the engine over ``context.workspace``, a folder whose notes the

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import strategies as st
 
 from commonplace.errors import CallerError, DeclinedError
-from commonplace.model.documents import Trust
 from commonplace.model.search import ArmKind, Where
-from commonplace.testing.base import law, make_put
+from commonplace.testing.base import make_put
+from commonplace.testing.laws import law
 from commonplace.testing.manager_laws import LIMIT, ManagerLaws, ask, found, maintain, paths, said
 from commonplace.testing.strategies import HOSTILE_TOKENS, passes
 
@@ -99,12 +99,39 @@ class AnswerLaws(ManagerLaws):
         for item in found(ask(manager, "zebra")):
             chunk = item.chunk
             assert chunk.source == "memory"
-            assert chunk.trust in get_args(Trust)
+            assert chunk.trust == "memory"
             assert "".join(chunk.text.split()) in "".join(notes[chunk.path].split())
             assert chunk.text.strip()
             if "dates" in self.capabilities:
                 dated = chunk.path != "MEMORY.md"
                 assert chunk.day == (chunk.path[7:17] if dated else None)
+
+    @law()
+    def test_each_source_keeps_its_own_trust(self, manager: MemoryManager) -> None:
+        """Of two sources each hit has its own source's name, trust and text.
+
+        So has a path that both have. An engine that knows notes alone finds nothing of the other.
+        """
+        notes = {"memory/a.md": "the zebra", "memory/same.md": "a zebra of mine"}
+        for name, text in notes.items():
+            self.notes.write(name, text)
+        self.letters.texts |= {"letters/b.md": "a zebra by post", "memory/same.md": "no zebra?"}
+        maintain(manager)
+        texts = {("memory", path): text for path, text in notes.items()}
+        texts |= {("letters", path): text for path, text in self.letters.texts.items()}
+        seen = set()
+        for item in found(ask(manager, "zebra")):
+            key = item.chunk.source, item.chunk.path
+            seen.add(key)
+            assert item.chunk.trust == ("memory" if key[0] == "memory" else "external")
+            assert item.chunk.text.strip() in texts[key]
+        mine = {key for key in texts if key[0] == "memory"}
+        assert seen in (set(texts), mine)
+        for source in {source for source, _ in seen}:
+            others = Where(not_sources=frozenset({"memory", "letters"} - {source}))
+            for where in (Where(sources=frozenset({source})), others):
+                arms = ask(manager, "zebra", where=where)
+                assert {item.chunk.source for item in found(arms)} == {source}
 
     @law("lines")
     def test_lines_are_those_of_the_file(self, manager: MemoryManager) -> None:
@@ -199,10 +226,14 @@ class FilterLaws(ManagerLaws):
 
     @law("paths")
     def test_paths_restrict(self, manager: MemoryManager) -> None:
-        """Found is what one of the globs matches, and nothing else."""
+        """Found is what one of the globs matches and none of the unwanted, however many."""
         self._spread(manager)
-        for globs in (*((glob,) for glob in _GLOBS), *pairwise(_GLOBS)):
+        none = tuple(f"no/{number}/*.md" for number in range(120))
+        several = (_GLOBS[:4], ("no", "*.txt", "**/er/*", "MEMORY.md"), (*none, "memory/a.md"))
+        for globs in (*((glob,) for glob in _GLOBS), *pairwise(_GLOBS), *several):
             self._agrees(manager, Where(paths=globs))
+            self._agrees(manager, Where(not_paths=globs))
+        self._agrees(manager, Where(paths=("memory", "x"), not_paths=("memory/deep", "**/a.md")))
 
     @law("dates")
     def test_dates_restrict(self, manager: MemoryManager) -> None:
@@ -225,6 +256,11 @@ class FilterLaws(ManagerLaws):
             ("zo",): set(),
         }.items():
             assert paths(ask(manager, "zebra", where=Where(tags=tags))) == names
+        for tags, names in {
+            ("zoo",): {"memory/c.md"},
+            ("zoo/africa",): {"memory/a.md", "memory/c.md"},
+        }.items():
+            assert paths(ask(manager, "zebra", where=Where(not_tags=tags))) == names
 
     @law("dates")
     def test_front_matter_tells_the_day_where_the_name_does_not(

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import os
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from hashlib import sha256
+from itertools import count
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import pytest
 
 from commonplace.errors import CommonplaceError, UnavailableError
 from commonplace.files.roots import Roots, day_of, stamp_of
 from commonplace.files.scan import scan
-from commonplace.model.documents import Document
+from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport
 from commonplace.model.search import Query
 from commonplace.protocols.contexts import ManagerContext
-from commonplace.resilience.deadline import NEVER, Deadline
-from commonplace.testing.base import EVERYWHERE, Laws, law
+from commonplace.resilience.deadline import NEVER
+from commonplace.testing.base import EVERYWHERE, Workspace
+from commonplace.testing.laws import Laws, law
+from commonplace.testing.pressure import (
+    LATE,
+    answers_alike,
+    cancelled_after,
+    elsewhere,
+    keeps_descriptors,
+)
 from commonplace.text.analyse import make_analyser
 from commonplace.text.notes import note_facts
 from commonplace.text.query import parse_query
@@ -27,7 +35,6 @@ from commonplace.text.query import parse_query
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from commonplace.model.documents import DocumentRef, ScanReport
     from commonplace.model.reports import SyncReport
     from commonplace.model.search import Arm, Found, Where
     from commonplace.protocols.managers import MemoryManager
@@ -45,70 +52,11 @@ where it stands.
 """
 
 
-class Workspace:
-    """The folder ``path``, made when it is not there.
-
-    It holds a file that is no note, so that it is never empty: an empty folder looks like a disk
-    that is not mounted.
-    """
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        os.makedirs(path, exist_ok=True)
-        self.write("README.txt", "not a note")
-
-    def write(self, name: str, text: str | bytes) -> str:
-        """Write a file below the workspace, whatever was there; its absolute path."""
-        path = os.path.join(self.path, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        raw = text if isinstance(text, bytes) else text.encode()
-        with open(path, "wb") as file:
-            file.write(raw)
-        return path
-
-    def delete(self, name: str) -> None:
-        """Delete a file."""
-        os.unlink(os.path.join(self.path, name))
-
-    def move(self, name: str, to: str) -> None:
-        """Give a file another name, replacing what is there."""
-        target = os.path.join(self.path, to)
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        os.replace(os.path.join(self.path, name), target)
-
-    def can_name(self, name: str) -> bool:
-        """Whether the file system can hold a file of exactly this name, beside those alike."""
-        try:
-            path = self.write(name, "")
-        except (OSError, ValueError):
-            return False
-        parent, last = os.path.split(path)
-        kept = last in os.listdir(parent)
-        os.unlink(path)
-        return kept
-
-    def contents(self) -> dict[str, tuple[bytes, int]]:
-        """Every file's bytes and time of change, by absolute path."""
-        found = {}
-        for folder, _, names in os.walk(self.path):
-            for name in names:
-                path = os.path.join(folder, name)
-                with open(path, "rb") as file:
-                    found[path] = file.read(), os.stat(path).st_mtime_ns
-        return found
-
-    def vanish(self) -> None:
-        """Take the whole folder away, as when its disk is unmounted."""
-        os.rename(self.path, f"{self.path} (away)")
-
-    def come_back(self) -> None:
-        """Undo :meth:`vanish`."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        os.rename(f"{self.path} (away)", self.path)
-
-
 class PlainSource:
-    """The source ``memory`` of a workspace, for tests of managers: it takes any text for UTF-8."""
+    """The source ``memory`` of a workspace, for tests of managers: it takes any text for UTF-8.
+
+    Notes whose paths are ``refused`` cannot be read; what lies below ``hidden`` cannot be seen.
+    """
 
     id = "memory"
     version = "plain"
@@ -116,13 +64,22 @@ class PlainSource:
 
     def __init__(self, workspace: str) -> None:
         self._roots = Roots(workspace)
+        self.refused: set[str] = set()
+        self.hidden = ""
 
     def scan(self) -> ScanReport:
         """All notes there are."""
-        return scan(self._roots, source=self.id)
+        report = scan(self._roots, source=self.id)
+        if not self.hidden:
+            return report
+        seen = tuple(ref for ref in report.documents if not ref.path.startswith(self.hidden))
+        failed = RootFailure(self.hidden, "the folder cannot be read", self.id)
+        return report._replace(documents=seen, failed_roots=(*report.failed_roots, failed))
 
     def read(self, ref: DocumentRef) -> Document | None:
         """The note, or ``None`` where it is gone."""
+        if ref.path in self.refused:
+            raise PermissionError(f"{ref.path}: permission denied")
         try:
             with open(ref.location, "rb") as file:
                 stamp = stamp_of(os.fstat(file.fileno()))
@@ -136,6 +93,30 @@ class PlainSource:
         return Document(ref._replace(stamp=stamp), text, digest, day=day, tags=facts.tags)
 
 
+class Letters:
+    """A second source, of texts by path that others wrote."""
+
+    id = "letters"
+    version = "letters"
+    capabilities: frozenset[str] = frozenset()
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+
+    def scan(self) -> ScanReport:
+        """All texts there are."""
+        refs = (
+            DocumentRef(self.id, path, f"/letters/{path}", f"{len(text)} letters")
+            for path, text in self.texts.items()
+        )
+        return ScanReport(tuple(refs), complete_roots=("",))
+
+    def read(self, ref: DocumentRef) -> Document | None:
+        """The text, as one of trust ``external``."""
+        text = self.texts[ref.path]
+        return Document(ref, text, sha256(text.encode()).hexdigest(), trust="external")
+
+
 class ManagerLaws(Laws):
     """What all laws of managers stand on."""
 
@@ -146,6 +127,12 @@ class ManagerLaws(Laws):
 
     notes: Workspace
     """The workspace of the manager that a law is looking at."""
+
+    source: PlainSource
+    """Its notes, as the manager is given them."""
+
+    letters: Letters
+    """Its other source."""
 
     directory: str
 
@@ -163,6 +150,7 @@ class ManagerLaws(Laws):
         """A manager over an empty workspace."""
         with TemporaryDirectory(prefix="commonplace-") as self.directory:
             self.notes = Workspace(f"{self.directory}/workspace")
+            self.source, self.letters = PlainSource(self.notes.path), Letters()
             with self.opened_again() as manager:
                 yield manager
 
@@ -173,10 +161,10 @@ class ManagerLaws(Laws):
             workspace=self.notes.path,
             agent="main",
             state_dir=state_dir or f"{self.directory}/state",
-            sources=(PlainSource(self.notes.path),),
+            sources=(self.source, self.letters),
         )
         with closing(self.open_manager(context)) as manager:
-            yield manager
+            yield cast("MemoryManager", self.observed(manager))
 
     def put(self, *names: str, text: str = "the zebra") -> None:
         """Write the notes ``memory/{name}.md``, all of one text."""
@@ -251,13 +239,30 @@ class LifetimeLaws(ManagerLaws):
 
     @law()
     def test_a_search_without_time_is_an_error(self, manager: MemoryManager) -> None:
-        """A deadline that has passed raises ``UnavailableError``; nothing found would be a lie."""
+        """An expired or cancelled deadline raises ``UnavailableError``: no empty answer instead."""
         self.index(manager, "a")
-        late = Deadline(0.0, clock=lambda: 1.0)
         query, where = question("zebra", EVERYWHERE)
-        with pytest.raises(UnavailableError):
-            manager.search(query, where=where, limit=5, deadline=late)
+        for late in LATE.values():
+            with pytest.raises(UnavailableError):
+                manager.search(query, where=where, limit=5, deadline=late)
         assert paths(ask(manager, "zebra")) == {"memory/a.md"}
+
+    @law()
+    def test_a_search_that_is_cancelled_gives_all_or_an_error(self, manager: MemoryManager) -> None:
+        """At whatever moment the caller gives up, no arm is cut short without a word."""
+        self.put(*(f"n{number}" for number in range(20)))
+        maintain(manager)
+        query, where = question("zebra", EVERYWHERE)
+        every = paths(ask(manager, "zebra"))
+        for looks in (1, 2, 3, 5, 8, 13, 21, 1_000_000):
+            try:
+                arms = manager.search(
+                    query, where=where, limit=LIMIT, deadline=cancelled_after(looks)
+                )
+            except UnavailableError:
+                assert looks < 1_000_000
+            else:
+                assert paths(arms) == every or any(arm.note for arm in arms)
 
     @law()
     def test_threads_get_the_same_answers(self, manager: MemoryManager) -> None:
@@ -273,6 +278,61 @@ class LifetimeLaws(ManagerLaws):
             asked = [pool.submit(ask, manager, "zebra") for _ in range(16)]
             maintaining.result()
             assert all(paths(one.result()) == paths(expected) for one in asked)
+
+    @law()
+    def test_each_thread_gets_its_own_answer(self, manager: MemoryManager) -> None:
+        """Other questions, filters and limits from many threads at once: no answer crosses."""
+        for number, word in enumerate(WORDS * 2):
+            self.notes.write(f"memory/{number}.md", f"the {word} and another {word} {number}")
+        maintain(manager)
+
+        def asking(number: int) -> Callable[[], object]:
+            limit = LIMIT if number % 2 else 1
+            return lambda: said(ask(manager, WORDS[number % len(WORDS)], limit=limit))
+
+        answers_alike(manager, [asking(number) for number in range(8)])
+
+    @law()
+    def test_no_file_is_left_open(self, manager: MemoryManager) -> None:
+        """However often it searches, maintains, is opened and closed."""
+        self.index(manager, "a")
+        numbers = count()
+
+        def use() -> None:
+            self.put("b", text=f"the okapi {next(numbers)}")
+            maintain(manager)
+            ask(manager, "zebra")
+            manager.pending()
+
+        def open_and_close() -> None:
+            with self.opened_again(f"{self.directory}/state-{next(numbers)}") as other:
+                maintain(other)
+                ask(other, "zebra")
+
+        keeps_descriptors(use, times=8)
+        keeps_descriptors(open_and_close, times=8)
+
+    @law()
+    def test_another_process_gives_the_same_answers(self, manager: MemoryManager) -> None:
+        """Order and scores hang on no hash seed, no address, and nothing that a process made up."""
+        for number, word in enumerate(WORDS * 3):
+            self.notes.write(f"memory/{number}.md", f"the {word} and the zebra")
+        expected = self._answers_of_a_new_one(self.notes.path)
+        for answers in elsewhere(self, manager, "_answers_of_a_new_one", self.notes.path):
+            assert answers == expected
+
+    def _answers_of_a_new_one(self, workspace: str) -> object:
+        with TemporaryDirectory(prefix="commonplace-") as self.directory:
+            self.source, self.letters = PlainSource(workspace), Letters()
+            self.notes = Workspace(workspace)
+            with self.opened_again() as manager:
+                maintain(manager)
+                return [
+                    (arm.name, item.chunk.path, item.chunk.text, round(item.score, 6))
+                    for word in WORDS
+                    for arm in ask(manager, word)
+                    for item in arm.found
+                ]
 
     @law()
     def test_health_is_reported_at_any_time(self, manager: MemoryManager) -> None:

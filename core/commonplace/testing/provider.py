@@ -1,62 +1,38 @@
-"""The laws of embedding providers: vectors, identity, failures."""
+"""The laws of embedding providers: vectors, limits, threads, deadlines, failures."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
-from itertools import combinations
-from math import fsum, sqrt
-from typing import TYPE_CHECKING, ClassVar, cast, get_args
+from contextlib import closing, suppress
+from functools import partial
+from itertools import combinations, product
+from typing import TYPE_CHECKING, cast, get_args
 
 import pytest
-from attrs import evolve
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from commonplace.embedding.vectors import checked, floats
 from commonplace.errors import DeadlineExceededError, ProviderError, ProviderErrorKind
-from commonplace.protocols.providers import ProviderContext, Purpose
-from commonplace.resilience.deadline import Deadline
-from commonplace.testing.base import Laws, law, watched_network
+from commonplace.testing.base import watched_network
+from commonplace.testing.laws import law
+from commonplace.testing.pressure import LATE, at_once
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from commonplace.protocols.providers import (
+        BatchProvider,
+        EmbeddingProvider,
+        ProviderContext,
+        RemoteProvider,
+    )
 
-    from commonplace.protocols.providers import BatchProvider, EmbeddingProvider, RemoteProvider
 
-
-KEY = "conformance-key-0123456789"
-"""Stands in for a secret: no error, name or fingerprint may hold it."""
-
-TEXTS = (
-    "the ant carries a leaf",
-    "where is the code of the door?",
-    "\u8766\u87fb\u306f\u8449\u3092\u904b\u3076",
-    "a list:\n- one\n- two\n",
-    "\u05e9\u05dc\u05d5\u05dd \U0001f41c",
+from commonplace.testing.provider_laws import (
+    KEY,
+    PURPOSES,
+    TEXTS,
+    IdentityLaws,
+    alike,
+    embedded,
+    soon,
 )
-
-PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
-
-
-def soon() -> Deadline:
-    """Time enough for any request of these laws, on the slowest machine."""
-    return Deadline.after(120)
-
-
-def embedded(
-    provider: EmbeddingProvider, texts: Sequence[str], purpose: Purpose = "document"
-) -> list[bytes]:
-    """The vectors of ``texts`` as the host takes them, which it does only if they can be right."""
-    vectors = provider.embed(texts, purpose=purpose, deadline=soon())
-    return checked(vectors, count=len(texts), dims=None, provider="under test")
-
-
-def alike(one: bytes, other: bytes) -> bool:
-    """Whether two unit vectors are the same, but for what batches and threads do to rounding."""
-    pairs = list(zip(floats(one), floats(other), strict=True)) if len(one) == len(other) else []
-    return bool(pairs) and sqrt(fsum((a - b) ** 2 for a, b in pairs)) < 0.02
-
 
 _ODD = (
     *("0", "\0", "nul \0 in the middle", "\u0301", "e\u0301\u0301\u0301", "\u202eevil"),
@@ -65,6 +41,8 @@ _ODD = (
     *("caf\u00e9 and cafe\u0301", "\n\n\ttabs\r\n"),
 )
 _MOST = 2_048
+_UNLIMITED = 200  # texts where a provider knows no limit
+_LONG = 25_000  # tokens, where a provider knows no limit
 
 
 def _unless_refused(provider: EmbeddingProvider, texts: list[str]) -> list[bytes] | None:
@@ -77,17 +55,7 @@ def _unless_refused(provider: EmbeddingProvider, texts: list[str]) -> list[bytes
         raise
 
 
-def _same_vectors(one: EmbeddingProvider, other: EmbeddingProvider) -> bool:
-    try:
-        return all(
-            all(map(alike, embedded(one, TEXTS, purpose), embedded(other, TEXTS, purpose)))
-            for purpose in ("query", "document")
-        )
-    except ProviderError:
-        return False
-
-
-class EmbeddingProviderConformance(Laws):
+class EmbeddingProviderConformance(IdentityLaws):
     """The laws of embedding providers: subclass it, and name the class ``Test...``.
 
     ``make_provider(context)`` builds the provider, as a registration's factory does. If it needs a
@@ -95,48 +63,6 @@ class EmbeddingProviderConformance(Laws):
     ``variants()`` and ``failures()`` may add settings that change vectors, and settings that cannot
     work. ``settings`` are Hypothesis's.
     """
-
-    subject: ClassVar[str] = "provider"
-    fresh: ClassVar[bool] = False
-    settings: ClassVar[hypothesis_settings] = hypothesis_settings(max_examples=8)
-
-    def make_provider(self, context: ProviderContext) -> EmbeddingProvider:
-        """Make the provider, as its registration's factory does."""
-        raise NotImplementedError(f"{type(self).__name__} has to define make_provider(context)")
-
-    def context(self) -> ProviderContext:
-        """Settings with which the provider works: a server on this machine, a model's file."""
-        return ProviderContext(api_key=KEY)
-
-    def variants(self) -> Mapping[str, ProviderContext]:
-        """Settings that make other vectors than :meth:`context`, by what is other in them.
-
-        Override it to add models, lengths of vectors, and options of your own.
-        """
-        usual = self.context()
-        return {
-            "query prefix": evolve(usual, query_prefix="find: "),
-            "document prefix": evolve(usual, document_prefix="keep: "),
-        }
-
-    def failures(self) -> Mapping[str, ProviderContext]:
-        """Settings with which nothing can be embedded, by what is wrong with them."""
-        return {"no server listens": evolve(self.context(), base_url="http://127.0.0.1:9")}
-
-    @contextmanager
-    def opened(self) -> Iterator[EmbeddingProvider]:
-        """A provider with the usual settings."""
-        with closing(self.make_provider(self.context())) as provider:
-            yield provider
-
-    @contextmanager
-    def all_variants(self) -> Iterator[dict[str, EmbeddingProvider]]:
-        """A provider for each of the variants, and one with the usual settings."""
-        with ExitStack() as stack:
-            yield {
-                name: stack.enter_context(closing(self.make_provider(context)))
-                for name, context in {"usual": self.context(), **self.variants()}.items()
-            }
 
     @law(count=st.integers(1, 9))
     def test_a_vector_for_each_text(self, provider: EmbeddingProvider, count: int) -> None:
@@ -189,11 +115,30 @@ class EmbeddingProviderConformance(Laws):
     @law()
     def test_a_request_may_be_as_large_as_declared(self, provider: EmbeddingProvider) -> None:
         """As many texts as ``limits.items`` says are taken at once, and kept in order."""
-        count = min(provider.limits.items or 64, _MOST)
+        limits = provider.limits
+        count = min(limits.items or _UNLIMITED, _MOST)
+        count = min(count, (limits.tokens or _MOST * 8) // 8, (limits.bytes or _MOST * 16) // 16)
         texts = [f"note {number}" for number in range(count)]
         vectors = embedded(provider, texts)
-        for at in {0, count // 2, count - 1}:
-            assert alike(vectors[at], embedded(provider, [texts[at]])[0])
+        parts = [texts[at : at + 97] for at in range(0, count, 97)]
+        turned = [vector for part in parts for vector in embedded(provider, part)]
+        assert all(map(alike, vectors, turned))
+
+    @law()
+    def test_a_text_is_embedded_to_its_end(self, provider: EmbeddingProvider) -> None:
+        """As long as ``limits`` let it be: texts that differ in their last quarter differ.
+
+        A text of more tokens than a model takes is cut, so that ``item_tokens`` must say so.
+        """
+        limits = provider.limits
+        most = min(
+            limits.item_tokens or _LONG, limits.tokens or _LONG, (limits.bytes or _LONG) // 4, _LONG
+        )
+        half = "the ant " * (most // 6)
+        ends = ("and a bee " * (most // 10), "or ten cats " * (most // 10))
+        one, other = (_unless_refused(provider, [half + end]) for end in ends)
+        if one is not None and other is not None:
+            assert not alike(one[0], other[0]), f"of {most} tokens the end is not seen"
 
     @law()
     def test_an_odd_text_is_embedded_or_refused(self, provider: EmbeddingProvider) -> None:
@@ -219,77 +164,10 @@ class EmbeddingProviderConformance(Laws):
         if provider.concurrency == 1:
             pytest.skip("the provider takes one request at a time")
         usual = embedded(provider, TEXTS)
-        with ThreadPoolExecutor(min(provider.concurrency, 16)) as pool:
-            asked = [
-                (at % len(TEXTS), pool.submit(embedded, provider, [TEXTS[at % len(TEXTS)]]))
-                for at in range(24)
-            ]
-            assert all(alike(usual[at], one.result()[0]) for at, one in asked)
-
-    @law()
-    def test_what_it_is_costs_no_network(self, provider: EmbeddingProvider) -> None:
-        """All that is asked before a first ``embed`` is answered without a connection."""
-        del provider
-        with watched_network() as tried, self.opened() as fresh:
-            assert fresh.fingerprint()
-            assert fresh.model.strip()
-            assert fresh.limits is not None
-            assert fresh.concurrency
-        assert tried == []
-
-    @law()
-    def test_the_fingerprint_stays(self, provider: EmbeddingProvider) -> None:
-        """One line, the same before and after embedding, and for every provider of its settings."""
-        before = provider.fingerprint()
-        assert before.strip()
-        assert "\n" not in before
-        embedded(provider, TEXTS[:1])
-        assert provider.fingerprint() == before
-        with self.opened() as other:
-            assert other.fingerprint() == before
-
-    @law()
-    def test_other_vectors_have_another_fingerprint(self, provider: EmbeddingProvider) -> None:
-        """Whatever changes vectors changes the fingerprint: all variants differ.
-
-        Vectors of equal fingerprints are compared with each other; a search among vectors of
-        another model gives nonsense, and nothing shows it.
-        """
-        del provider
-        with self.all_variants() as variants:
-            for (name, one), (other_name, other) in combinations(variants.items(), 2):
-                if one.fingerprint() == other.fingerprint():
-                    assert _same_vectors(one, other), f"{name} and {other_name} have the same one"
-
-    @law()
-    def test_variants_are_variants(self, provider: EmbeddingProvider) -> None:
-        """They make other vectors; else the law about fingerprints would check nothing."""
-        with self.all_variants() as variants:
-            del variants["usual"]
-            assert variants
-            for name, variant in variants.items():
-                assert not _same_vectors(provider, variant), f"{name} changes nothing"
-
-    @law()
-    def test_a_length_asked_for_is_given(self, provider: EmbeddingProvider) -> None:
-        """Where settings ask for a length of vectors, vectors are of that length or refused."""
-        del provider
-        with self.all_variants() as variants:
-            contexts = {"usual": self.context(), **self.variants()}
-            for name, variant in variants.items():
-                dims = contexts[name].dims
-                if dims is not None:
-                    assert len(embedded(variant, TEXTS[:1])[0]) == 4 * dims, name
-
-    @law()
-    def test_a_key_is_no_part_of_it(self, provider: EmbeddingProvider) -> None:
-        """Neither fingerprint nor ``repr`` hold the key, and with another one they are the same."""
-        key = self.context().api_key or ""
-        for text in (provider.fingerprint(), repr(provider), provider.model):
-            assert not key or key not in text
-        context = evolve(self.context(), api_key=f"other-{key[::-1]}")
-        with closing(self.make_provider(context)) as other:
-            assert other.fingerprint() == provider.fingerprint()
+        threads = min(provider.concurrency, 16)
+        asked = [partial(embedded, provider, [TEXTS[at % len(TEXTS)]]) for at in range(threads)]
+        for at, answers in enumerate(at_once(provider, asked)):
+            assert all(alike(usual[at % len(TEXTS)], answer[0]) for answer in answers)
 
     @law()
     def test_limits_can_be_kept(self, provider: EmbeddingProvider) -> None:
@@ -301,6 +179,7 @@ class EmbeddingProviderConformance(Laws):
             assert limits.item_tokens <= limits.tokens
         assert limits.query_seconds > 0
         assert limits.request_seconds > 0
+        assert limits.wait_seconds > 0
         assert provider.concurrency >= 1
 
     @law()
@@ -326,25 +205,11 @@ class EmbeddingProviderConformance(Laws):
             assert not host or ("://" in host and KEY not in host)
 
     @law()
-    def test_headers_are_a_part_of_it(self, provider: EmbeddingProvider) -> None:
-        """Gateways choose the model by a header: with another it is another, and shows no value."""
-        if "remote" not in provider.capabilities:
-            pytest.skip("the provider sends no headers")
-        fingerprints = {provider.fingerprint()}
-        for value in (f"one-{KEY}", f"two-{KEY}"):
-            context = evolve(self.context(), headers={"X-Route": value})
-            with closing(self.make_provider(context)) as other:
-                fingerprints.add(other.fingerprint())
-        assert len(fingerprints) == 3
-        assert KEY not in "".join(fingerprints)
-
-    @law()
     def test_without_time_nothing_is_asked(self, provider: EmbeddingProvider) -> None:
-        """A passed deadline is ``DeadlineExceededError`` or kind ``timeout``; nothing is asked."""
+        """Expired or cancelled is ``DeadlineExceededError`` or ``timeout``; nothing is asked."""
         del provider
-        late = Deadline(0.0, clock=lambda: 1.0)
         with watched_network() as tried, self.opened() as fresh:
-            for purpose in PURPOSES:
+            for purpose, late in product(PURPOSES, LATE.values()):
                 with pytest.raises((ProviderError, DeadlineExceededError)) as raised:
                     fresh.embed(TEXTS[:1], purpose=purpose, deadline=late)
                 assert getattr(raised.value, "kind", "timeout") == "timeout"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from itertools import product
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
@@ -16,8 +16,10 @@ from commonplace.model.documents import Trust
 from commonplace.model.search import Arm, ArmKind, Found, Step, StoredChunk
 from commonplace.protocols.contexts import RankContext, RankerContext
 from commonplace.search.search import candidates_of, with_step
-from commonplace.testing.base import Laws, law, make_vector
+from commonplace.testing.base import make_vector
+from commonplace.testing.laws import Laws, law
 from commonplace.testing.manager_laws import question
+from commonplace.testing.pressure import answers_alike, elsewhere
 from commonplace.testing.strategies import (
     HOSTILE_PATHS,
     HOSTILE_TEXTS,
@@ -44,6 +46,7 @@ def ranked(ranker: Ranker, case: Case) -> list[Candidate]:
 NOW = 1_790_000_000.0
 """Epoch seconds: a day in September 2026."""
 
+_CROWD = 300
 _DAYS = (None, "2026-09-21", "2026-09-20", "2026-01-31", "1970-01-01", "0001-01-01", "9999-12-31")
 _QUERIES = ("ant", "ant bee", "what did the ant say?", "\u8766\u87fb", '"', "")
 _ARMS: tuple[tuple[str, ArmKind], ...] = (
@@ -155,21 +158,33 @@ def cases(draw: st.DrawFn, *, most: int = 8) -> Case:
     )
 
 
+def _crowd(size: int = _CROWD) -> Case:
+    """Hits of two arms, with vectors, in an order that no id or path gives away."""
+    chunks = []
+    for at in range(size):
+        text, path = f"{WORDS[at % 4]} {at}", f"{at * 31 % 97}/{at}.md"
+        id_, source, day = at * 7919 % 1009, SOURCES[at % 3], _DAYS[at % 4]
+        chunks.append(StoredChunk(id_, source, path, 1, 2, text, day=day, body=text))
+    words = {chunk: 1.0 + at * 37 % 89 for at, chunk in enumerate(chunks)}
+    meaning = {chunk: (at * 53 % 101) / 101 for at, chunk in enumerate(chunks)}
+    vectors = {chunk.id: make_vector(1, at % 13, at % 17) for at, chunk in enumerate(chunks)}
+    arms = make_arm("keyword", "bm25", words), make_arm("vector", "cosine", meaning)
+    return Case(arms, tuple((at * 29 % 211) / 211 for at in range(size)), vectors, limit=size)
+
+
 _VECTORS = st.sampled_from(
     [make_vector(*numbers) for numbers in ((1, 0, 0), (1, 1, 0), (-1, 0, 0), (0, 1, 2))]
 )
-_SCORES = st.sampled_from((0.0, 0.5, 1.0)) | st.floats(0, 1)
+_SHARE = st.floats(0, 1)
+_SCORES = st.sampled_from((0.0, 0.5, 1.0)) | _SHARE
 
 
 def contexts() -> SearchStrategy[RankerContext]:
     """Settings, as far as the configuration lets them go."""
-    share = st.sampled_from((0.0, 1.0)) | st.floats(0, 1)
-    return st.builds(
-        RankerContext, vector_weight=share, text_weight=share, config=st.none()
-    ).filter(lambda context: context.vector_weight + context.text_weight > 0)
+    made = st.builds(RankerContext, vector_weight=_SCORES, text_weight=_SCORES, config=st.none())
+    return made.filter(lambda context: context.vector_weight + context.text_weight > 0)
 
 
-_SHARE = st.floats(0, 1)
 _RANGES: dict[ArmKind, tuple[float, float]] = {
     "bm25": (0.0, 40.0),
     "cosine": (-1.0, 1.0),
@@ -260,12 +275,30 @@ class RankerConformance(Laws):
         assert ranked(ranker, case) == answer
         assert ranked(self.make_ranker(RankerContext()), case) == answer
 
-    @law(case=cases())
-    def test_threads_get_the_same_answer(self, ranker: Ranker, case: Case) -> None:
-        """Calls from several threads do not meet."""
-        answer = ranked(ranker, case)
-        with ThreadPoolExecutor(2) as pool:
-            assert all(pool.map(lambda _: ranked(ranker, case) == answer, range(4)))
+    @law()
+    def test_threads_get_their_own_answers(self, ranker: Ranker) -> None:
+        """Calls with other hits from several threads at once do not meet."""
+        answers_alike(ranker, [partial(ranked, ranker, _crowd(size)) for size in (1, 7, 15, 30)])
+
+    @law()
+    def test_there_may_be_many_hits(self, ranker: Ranker) -> None:
+        """Hundreds are all ranked, each with its step; ``select`` may drop some."""
+        after = ranked(ranker, _crowd())
+        assert len({hit.chunk.id for hit in after}) == len(after)
+        assert all(hit.explain.steps[-1].ranker == ranker.id for hit in after)
+        assert len(after) == _CROWD or (ranker.stage == "select" and after)
+
+    @law()
+    def test_another_process_ranks_alike(self, ranker: Ranker) -> None:
+        """Scores and order hang on no hash seed, no address, and nothing that a process made up."""
+        expected = self._ranked_by_a_new_one()
+        for other in elsewhere(self, ranker, "_ranked_by_a_new_one"):
+            assert other == expected
+
+    def _ranked_by_a_new_one(self) -> object:
+        with self.opened() as ranker:
+            answer = ranked(ranker, _crowd())
+        return [(hit.chunk.id, round(hit.score, 9), hit.explain.steps[-1].note) for hit in answer]
 
     @law()
     def test_nothing_comes_of_nothing(self, ranker: Ranker) -> None:

@@ -14,8 +14,9 @@ from commonplace.files.roots import Roots, file_stamp, stamp_of
 from commonplace.model.search import cited
 from commonplace.search.citations import Readable, read_cited
 from commonplace.sync.folders import Relevance
-from commonplace.testing.base import law
+from commonplace.testing.laws import law
 from commonplace.testing.source_laws import ReadLaws, SourceLaws, planned, watched_files
+from commonplace.testing.source_pressure import PressureLaws
 from commonplace.testing.strategies import HOSTILE_PATHS
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ class ScanLaws(SourceLaws):
 
     @law()
     def test_it_says_what_it_is(self, source: Source) -> None:
-        """An id as in its entry point, and a version, that stay."""
+        """An id as in its entry point, a version that stays, and capabilities that there are."""
+        assert source.capabilities <= {"watched", "growing", "readable"}
         assert re.fullmatch(r"[a-z0-9]+([-_][a-z0-9]+)*", source.id)
         assert source.version.strip()
         before = source.id, source.version
@@ -324,7 +326,7 @@ def _texts(pieces: list[Segment]) -> list[str]:
     return [piece.document.text for piece in pieces if piece.document.text]
 
 
-class SourceConformance(ScanLaws, ReadLaws, GrowthLaws):
+class SourceConformance(ScanLaws, ReadLaws, GrowthLaws, PressureLaws):
     """All that a source promises: subclass it, name the class ``Test...``.
 
     ``make_source(context)`` makes the source; a registration's factory will do. The laws write

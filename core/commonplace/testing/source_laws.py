@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import date
 from functools import cache
@@ -17,8 +16,8 @@ from hypothesis import strategies as st
 from commonplace.index.planning import SourceScan, plan_changes
 from commonplace.model.documents import StoredDocument, Trust
 from commonplace.protocols.contexts import SourceContext
-from commonplace.testing.base import Laws, law
-from commonplace.testing.manager_laws import Workspace
+from commonplace.testing.base import Workspace
+from commonplace.testing.laws import Laws, law
 from commonplace.testing.strategies import HOSTILE_TEXTS
 
 if TYPE_CHECKING:
@@ -288,18 +287,6 @@ class ReadLaws(SourceLaws):
             assert _SECRET not in _text(source, refs[0])
             if swapped == "file":
                 os.unlink(location)
-
-    @law()
-    def test_threads_read_the_same(self, source: Source) -> None:
-        """Reads in several threads do not meet."""
-        names = [f"n{number}" for number in range(6)]
-        for name in names:
-            self.put(name, f"the ant {name}")
-        refs = [self.ref(source, name) for name in names]
-        expected = [source.read(ref) for ref in refs]
-        assert None not in expected
-        with ThreadPoolExecutor(4) as pool:
-            assert list(pool.map(source.read, refs * 4)) == expected * 4
 
     def _outside(self) -> str:
         """A document's file in another folder, which the source has no business to read."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 import pytest
 from hypothesis import settings
 
-from commonplace.testing.base import law
+from commonplace.testing.laws import law
 from commonplace.testing.manager import MemoryManagerConformance
 from commonplace.testing.manager_laws import ask, maintain, paths
 from commonplace.testing.strategies import HOSTILE_PATHS

@@ -58,6 +58,17 @@ def test_every_page_of_a_closed_file_is_sealed(store: SqliteStore, path: str) ->
     assert is_sound(pages)
 
 
+def test_a_value_of_many_pages_is_read_from_the_disk(
+    open_store: Callable[..., SqliteStore],
+) -> None:
+    put = make_put("a.md", "ant", resume="r" * (20 * PAGE_SIZE + 7))
+    store = open_store()
+    publish(store, put)
+    store.close()
+    # No page is in the log or in memory now, so that SQLite reads parts of pages.
+    assert held(open_store())["memory", "a.md"].resume == put.resume
+
+
 def test_other_programs_can_read_the_file(store: SqliteStore, path: str) -> None:
     filled(store, 3)
     store.close()

@@ -19,7 +19,6 @@ from commonplace.testing.base import (
     fill,
     held,
     ids,
-    law,
     live_build,
     make_put,
     make_vector,
@@ -31,10 +30,12 @@ from commonplace.testing.base import (
     words,
     write,
 )
+from commonplace.testing.laws import law
 from commonplace.testing.store.builds import BuildLaws
 from commonplace.testing.store.documents import AppendLaws, DocumentLaws
 from commonplace.testing.store.keyword import MatchLaws, ScoreLaws
 from commonplace.testing.store.lifetime import LifetimeLaws, StoreLaws, Watched
+from commonplace.testing.store.pressure import PressureLaws, SizeLaws
 from commonplace.testing.store.vectors import NearestLaws, VectorLaws
 from commonplace.testing.strategies import (
     HOSTILE_TEXTS,
@@ -326,6 +327,8 @@ class StoreConformance(
     FoundLaws,
     LifetimeLaws,
     PersistenceLaws,
+    SizeLaws,
+    PressureLaws,
 ):
     """All that a store promises: subclass it, name the class ``Test...``, define ``open_store``.
 

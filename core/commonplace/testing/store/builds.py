@@ -17,7 +17,6 @@ from commonplace.testing.base import (
     WAIT,
     fill,
     held,
-    law,
     live_build,
     make_append,
     make_put,
@@ -28,6 +27,7 @@ from commonplace.testing.base import (
     words,
     write,
 )
+from commonplace.testing.laws import law
 from commonplace.testing.store.lifetime import POISONS, StoreLaws, poisoned, succeeds
 from commonplace.testing.strategies import (
     Documents,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from attrs import evolve
@@ -18,7 +18,6 @@ from commonplace.testing.base import (
     digests,
     held,
     ids,
-    law,
     live_build,
     make_append,
     make_put,
@@ -29,6 +28,7 @@ from commonplace.testing.base import (
     words,
     write,
 )
+from commonplace.testing.laws import law
 from commonplace.testing.store.builds import StoreMachine
 from commonplace.testing.store.lifetime import POISONS, StoreLaws, poisoned, succeeds
 from commonplace.testing.strategies import (
@@ -95,17 +95,26 @@ class DocumentLaws(StoreLaws):
         corpus = [make_put(path, f"ant{number}") for number, path in enumerate(HOSTILE_PATHS)]
         publish(store, *corpus)
         assert held(store) == stored({(put.source, put.path): put for put in corpus})
+        if "keyword" in store.capabilities:
+            for number, path in enumerate(HOSTILE_PATHS):
+                assert places(search(store, words(f"ant{number}"))) == [("memory", path, 1)]
         for gone in HOSTILE_PATHS[::2]:
             write(store, DeleteDocument("memory", gone))
         assert {path for _, path in held(store)} == set(HOSTILE_PATHS[1::2])
+        assert store.health().chunks == len(HOSTILE_PATHS[1::2])
 
     @law()
     def test_one_path_of_two_sources_is_two_documents(self, store: Store) -> None:
         """Source and path together name a document."""
         mine, theirs = make_put("a.md", "ant"), make_put("a.md", "bee", source="sessions")
         publish(store, mine, theirs)
+        assert held(store) == stored({("memory", "a.md"): mine, ("sessions", "a.md"): theirs})
+        write(store, TouchDocument("memory", "a.md", "1 2 3 4"))
+        assert held(store)["sessions", "a.md"].stamp == theirs.stamp
         write(store, DeleteDocument("memory", "a.md"))
         assert held(store) == stored({("sessions", "a.md"): theirs})
+        if "keyword" in store.capabilities:
+            assert places(search(store, words("ant", "bee"))) == [("sessions", "a.md", 1)]
 
     @law("keyword")
     def test_putting_again_replaces_all_chunks(self, store: Store) -> None:
@@ -154,6 +163,9 @@ class DocumentLaws(StoreLaws):
     ) -> None:
         """If one change cannot be applied none is; it is an error, and the store works on."""
         publish(store, *corpus)
+        if "vectors" in store.capabilities:
+            vectors = dict.fromkeys(digests(corpus), make_vector(1, 2, 3))
+            attach(cast("VectorStore", store), live_build(store), "space", vectors)
         before, answers = held(store), _answers(store)
         changes = [*batch, make_put("memory/new.md", "ant bee")]
         if not succeeds(lambda: write(store, *poisoned(changes, poison))):
@@ -166,10 +178,10 @@ class DocumentLaws(StoreLaws):
 
 
 def _answers(store: Store) -> object:
-    """Everything that can be found, with ids and scores."""
-    if "keyword" not in store.capabilities:
-        return None
-    return search(store, words("ant", "bee", "cat", "dog"))
+    """Everything that can be found, with ids and scores, and the vectors there are."""
+    spaces = cast("VectorStore", store).spaces() if "vectors" in store.capabilities else ()
+    keyword = "keyword" in store.capabilities
+    return spaces, search(store, words("ant", "bee", "cat", "dog")) if keyword else []
 
 
 _KEY = "memory", "grown.md"

@@ -16,7 +16,6 @@ from commonplace.resilience.deadline import NEVER
 from commonplace.testing.base import (
     ALL,
     EVERYWHERE,
-    law,
     make_chunk,
     make_put,
     places,
@@ -25,6 +24,7 @@ from commonplace.testing.base import (
     search,
     words,
 )
+from commonplace.testing.laws import law
 from commonplace.testing.store.lifetime import StoreLaws
 from commonplace.testing.strategies import (
     HOSTILE_PATHS,

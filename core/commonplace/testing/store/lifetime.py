@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from itertools import count
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import TYPE_CHECKING, ClassVar, Literal, cast, get_args, overload
 
 import pytest
@@ -20,24 +20,25 @@ from commonplace.testing.base import (
     ALL,
     EVERYWHERE,
     WAIT,
-    Laws,
     busy,
     fill,
     held,
-    law,
     make_chunk,
     make_put,
+    make_vector,
+    nearest,
     publish,
     search,
     words,
 )
+from commonplace.testing.laws import Laws, law
 from commonplace.testing.strategies import corpora
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from commonplace.model.chunks import Change
-    from commonplace.protocols.parts import Store
+    from commonplace.protocols.parts import CountingStore, Store, VectorStore
     from commonplace.testing.base import Corpus
 
 
@@ -53,6 +54,10 @@ class StoreLaws(Laws):
         """Open the store that lives in ``directory``."""
         raise NotImplementedError(f"{type(self).__name__} has to define open_store(directory)")
 
+    def _empty_folder(self) -> str:
+        """Another folder for a store, gone with this law's."""
+        return mkdtemp(dir=os.path.dirname(self.directory))
+
     @contextmanager
     def opened(self) -> Iterator[Store]:
         """A store in an empty folder."""
@@ -66,7 +71,7 @@ class StoreLaws(Laws):
     def opened_again(self) -> Iterator[Store]:
         """The store of this law's folder, opened once more."""
         with closing(self.open_store(self.directory)) as store:
-            yield store
+            yield cast("Store", self.observed(store))
 
 
 _KNOWN = {"keyword", "phrases", "counts", "term_counts", "vectors", "append", "persistent"}
@@ -77,8 +82,14 @@ class LifetimeLaws(StoreLaws):
 
     @law()
     def test_capabilities_are_known_words(self, store: Store) -> None:
-        """A store declares known capabilities only, and phrases only with keyword queries."""
+        """A store declares known capabilities only, and phrases only with keyword queries.
+
+        Counts too; the methods of what is declared are there.
+        """
         assert store.capabilities <= _KNOWN
+        assert "keyword" in store.capabilities or "counts" not in store.capabilities
+        named = {"vectors": "nearest", "counts": "holders"}
+        assert all(hasattr(store, named[one]) for one in store.capabilities & set(named))
         assert store.capabilities, "a store that can do nothing"
         assert "keyword" in store.capabilities or "phrases" not in store.capabilities
 
@@ -153,6 +164,18 @@ class LifetimeLaws(StoreLaws):
             asked["keyword"] = lambda: store.keyword(
                 words("ant"), where=EVERYWHERE, limit=ALL, deadline=NEVER
             )
+        if "counts" in store.capabilities:
+            asked["holders"] = lambda: cast("CountingStore", store).holders(["ant"])
+        if "vectors" in store.capabilities:
+            vectors, east = cast("VectorStore", store), make_vector(1, 0, 0)
+            asked |= {
+                "spaces": vectors.spaces,
+                "missing_vectors": lambda: list(vectors.missing_vectors(build, "space")),
+                "put_vectors": lambda: vectors.put_vectors(build, "space", 3, {"0" * 64: east}),
+                "drop_space": lambda: vectors.drop_space("space"),
+                "nearest": lambda: nearest(vectors, east),
+                "vectors": lambda: vectors.vectors("space", [1]),
+            }
         answered = []
         for name, question in asked.items():
             try:

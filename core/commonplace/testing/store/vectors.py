@@ -21,7 +21,6 @@ from commonplace.testing.base import (
     digests,
     fill,
     ids,
-    law,
     live_build,
     make_chunk,
     make_put,
@@ -31,6 +30,7 @@ from commonplace.testing.base import (
     publish,
     write,
 )
+from commonplace.testing.laws import law
 from commonplace.testing.store.lifetime import StoreLaws
 from commonplace.testing.strategies import (
     PATHS,

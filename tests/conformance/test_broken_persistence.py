@@ -147,6 +147,7 @@ def _opener(handle: type[Handle]) -> Callable[[str], Store]:
 class TestHandle(StoreConformance):
     settings = settings(max_examples=6, stateful_step_count=15)
     disks: ClassVar[Disks] = Disks()
+    test_another_process_reads_what_this_one_wrote = None  # type: ignore[assignment]  # in memory
 
     def open_store(self, directory: str) -> Store:
         return Handle(self.disks.of(directory))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from commonplace.errors import IndexBusyError, IndexCorruptError, UnavailableError
 from commonplace.index.builds import (
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Build, RootFailure, StoredDocument
     from commonplace.model.reports import ProgressCallback
     from commonplace.protocols.managers import MemoryManager
-    from commonplace.protocols.parts import Chunker, Source, Store
+    from commonplace.protocols.parts import Chunker, EventualStore, Source, Store
     from commonplace.text.analyse import Analyser
 
 
@@ -107,6 +107,8 @@ class IndexSync(NamedTuple):
             lambda seconds: self.store.writer(wait=seconds), wait=options.wait, progress=progress
         ):
             report = self._write(scans, options)
+        if "eventual" in self.store.capabilities:
+            cast("EventualStore", self.store).refresh(deadline=options.deadline)
         health = self.store.health(counts=False)
         kept = bool(health.location) or "persistent" not in self.store.capabilities
         return report.replace(notices=health.notices, kept=kept)

@@ -154,7 +154,9 @@ class Store(Protocol):
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Of ``keyword``, ``phrases``, ``counts``, ``vectors``, ``append``, ``persistent``.
+        """What it can do, of the following words.
+
+        ``keyword``, ``phrases``, ``counts``, ``vectors``, ``append``, ``persistent``, ``eventual``.
 
         Who declares ``counts`` may also declare ``term_counts``: see
         :class:`~commonplace.model.search.KeywordMatches`.
@@ -243,6 +245,21 @@ class CountingStore(Store, Protocol):
         """How many chunks of the live build hold each of ``tokens``.
 
         Of frequent tokens nearly so many; 0 for what no chunk holds.
+        """
+        ...
+
+
+class EventualStore(Store, Protocol):
+    """A store that finds a moment later what was written (capability ``eventual``).
+
+    Until then ``keyword``, ``nearest`` and ``holders`` answer as before the write, all of it;
+    ``documents``, ``builds`` and ``health`` know it at once.
+    """
+
+    def refresh(self, *, deadline: Deadline) -> None:
+        """Return once all that was written is found; called at the end of a sync.
+
+        Raises :class:`~commonplace.errors.UnavailableError` where that cannot be waited for.
         """
         ...
 

@@ -65,6 +65,7 @@ class Observed:
 
         def call(*positional: Any, **named: Any) -> Any:
             __tracebackhide__ = True
+            self._laws.before(self._subject, name)
             noted = self._laws.calls.begin(name, positional, named)
             self._laws.tick()
             try:
@@ -153,6 +154,9 @@ class Laws:
     def observed(self, subject: Any) -> Any:
         """``subject``, with its calls noted for the report of a failure."""
         return subject if isinstance(subject, Observed) else Observed(subject, self)
+
+    def before(self, subject: Any, call: str) -> None:
+        """What has to be done before each call of the subject; usually nothing."""
 
     def declared(self, subject: Any) -> frozenset[str]:
         """What ``subject`` says that it can do."""

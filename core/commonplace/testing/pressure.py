@@ -41,32 +41,32 @@ def at_once(
 ) -> list[list[Answer]]:
     """What each question to ``subject`` is answered, ``times`` times in a thread of its own.
 
-    All threads begin together. Each waits a few times a question somewhere in the package of
+    All threads begin together. Each waits a few times a question before a line of the package of
     ``subject``, long enough that what it left there is found by the others.
     """
     together = Barrier(len(questions))
     own = os.path.dirname(getattr(sys.modules[_class_of(subject).__module__], "__file__", "") or "")
 
     def traced(question: Callable[[], Answer], every: int, first: int = 0) -> tuple[Answer, int]:
-        """The answer, and how many lines of the package it took; every so many it waits."""
-        inside = others = 0
+        """The answer, and how many lines of the package it took; before every so many it waits."""
+        lines: set[tuple[str, int]] = set()
+        others = count(1)
 
         def unsettle(frame: FrameType, event: str, _: object) -> Any:
-            nonlocal inside, others
-            if event == "line" and frame.f_code.co_filename.startswith(own):
-                inside += 1
-                if (inside + first) % every == 0:
-                    time.sleep(_WHILE)
-            else:
-                others += 1
-                if others % _SELDOM == 0:
-                    time.sleep(0)
+            line = frame.f_code.co_filename, frame.f_lineno
+            if event == "line" and line[0].startswith(own):
+                if line not in lines:
+                    lines.add(line)
+                    if (len(lines) + first) % every == 0:
+                        time.sleep(_WHILE)
+            elif next(others) % _SELDOM == 0:
+                time.sleep(0)
             return unsettle
 
         before = sys.gettrace()
         sys.settrace(unsettle)
         try:
-            return question(), inside
+            return question(), len(lines)
         finally:
             sys.settrace(before)
 

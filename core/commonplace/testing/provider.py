@@ -131,12 +131,11 @@ class EmbeddingProviderConformance(IdentityLaws):
         A text of more tokens than a model takes is cut, so that ``item_tokens`` must say so.
         """
         limits = provider.limits
-        most = min(
-            limits.item_tokens or _LONG, limits.tokens or _LONG, (limits.bytes or _LONG) // 4, _LONG
-        )
-        half = "the ant " * (most // 6)
-        ends = ("and a bee " * (most // 10), "or ten cats " * (most // 10))
-        one, other = (_unless_refused(provider, [half + end]) for end in ends)
+        known = (limits.item_tokens, limits.tokens, limits.bytes and limits.bytes // 4)
+        most = min(limit or _LONG for limit in known)
+        begin = "the ant " * (most // 4)
+        ends = ("and a bee " * (most // 14), "ten cats. " * (most // 14))
+        one, other = (_unless_refused(provider, [begin + end]) for end in ends)
         if one is not None and other is not None:
             assert not alike(one[0], other[0]), f"of {most} tokens the end is not seen"
 

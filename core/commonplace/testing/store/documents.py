@@ -57,13 +57,21 @@ class DocumentLaws(StoreLaws):
 
     def test_any_history_leaves_what_a_naive_model_leaves(self) -> None:
         """Whatever is done to it, kills included, the store holds what a dictionary would."""
-        open_store = self.open_store
+        begin = self.running("test_any_history_leaves_what_a_naive_model_leaves")
+
+        def open_observed(directory: str) -> Store:
+            return cast("Store", self.observed(self.open_store(directory)))
 
         class Machine(StoreMachine):
-            def open_store(self, directory: str) -> Store:
-                return open_store(directory)
+            def __init__(self) -> None:
+                begin()
+                super().__init__()
 
-        run_state_machine_as_test(Machine, settings=self.relaxed())
+            def open_store(self, directory: str) -> Store:
+                return open_observed(directory)
+
+        with self.explained("The store holds what a dictionary would.", self.hint):
+            run_state_machine_as_test(Machine, settings=self.relaxed())
 
     @law()
     def test_an_empty_store_is_empty(self, store: Store) -> None:

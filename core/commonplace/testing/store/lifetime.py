@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from itertools import count
 from tempfile import TemporaryDirectory, mkdtemp
-from typing import TYPE_CHECKING, ClassVar, Literal, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args, overload
 
 import pytest
 
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from commonplace.testing.base import Corpus
 
 
+_SEARCHES = {"keyword", "nearest", "holders"}
+
+
 class StoreLaws(Laws):
     """What all laws of stores stand on."""
 
@@ -57,6 +60,11 @@ class StoreLaws(Laws):
     def _empty_folder(self) -> str:
         """Another folder for a store, gone with this law's."""
         return mkdtemp(dir=os.path.dirname(self.directory))
+
+    def before(self, subject: Any, call: str) -> None:
+        """Let a store that is ``eventual`` find what was written, as the host does."""
+        if call in _SEARCHES and "eventual" in subject.capabilities:
+            subject.refresh(deadline=NEVER)
 
     @contextmanager
     def opened(self) -> Iterator[Store]:
@@ -74,7 +82,8 @@ class StoreLaws(Laws):
             yield cast("Store", self.observed(store))
 
 
-_KNOWN = {"keyword", "phrases", "counts", "term_counts", "vectors", "append", "persistent"}
+_KNOWN = {"keyword", "phrases", "counts", "term_counts", "vectors", "append"}
+_KNOWN |= {"persistent", "eventual"}
 
 
 class LifetimeLaws(StoreLaws):
@@ -88,7 +97,7 @@ class LifetimeLaws(StoreLaws):
         """
         assert store.capabilities <= _KNOWN
         assert "keyword" in store.capabilities or "counts" not in store.capabilities
-        named = {"vectors": "nearest", "counts": "holders"}
+        named = {"vectors": "nearest", "counts": "holders", "eventual": "refresh"}
         assert all(hasattr(store, named[one]) for one in store.capabilities & set(named))
         assert store.capabilities, "a store that can do nothing"
         assert "keyword" in store.capabilities or "phrases" not in store.capabilities

@@ -331,9 +331,11 @@ class PressureLaws(StoreLaws):
 
     def _answers_of_its_own(self) -> object:
         """What a new store answers, without the ids."""
-        with closing(self.open_store(self._empty_folder())) as store:
+        with closing(self.open_store(self._empty_folder())) as opened:
+            store = cast("Store", self.observed(opened))
             publish(store, *_asked())
             answers = [search(store, query) for query in _QUERIES]
+        assert all(answers)
         return [
             [(*hit.chunk._replace(id=0), round(hit.score, 9)) for hit in answer]
             for answer in answers
@@ -342,7 +344,7 @@ class PressureLaws(StoreLaws):
     def _answers_from(self, directory: str) -> object:
         with closing(self.open_store(directory)) as store:
             try:
-                return _everything(store)
+                return _everything(cast("Store", self.observed(store)))
             except Exception as error:  # noqa: BLE001  the law compares it with the answers
                 return repr(error)
 

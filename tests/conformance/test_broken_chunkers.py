@@ -130,13 +130,13 @@ class SharesItsDocument(Sound):
         return super().chunk(self.document)
 
 
-class RoundsItsSize(Sound):
+class NamesItsSizeInHundreds(Sound):
     @property
     def fingerprint(self) -> str:
         return f"lines-1(size={self._size // 100}, overlap={self._overlap})"
 
 
-class RoundsItsOverlap(Sound):
+class NamesThatItOverlaps(Sound):
     @property
     def fingerprint(self) -> str:
         return f"lines-1(size={self._size}, overlap={self._overlap > 0})"
@@ -173,8 +173,8 @@ BROKEN: list[tuple[type[Sound], str]] = [
     (StopsAt64K, "test_a_document_may_be_large"),
     (KeepsAHundred, "test_a_document_may_be_large"),
     (SharesItsDocument, "test_threads_get_their_own_chunks"),
-    (RoundsItsSize, "test_each_setting_is_a_part_of_the_fingerprint"),
-    (RoundsItsOverlap, "test_each_setting_is_a_part_of_the_fingerprint"),
+    (NamesItsSizeInHundreds, "test_each_setting_is_a_part_of_the_fingerprint"),
+    (NamesThatItOverlaps, "test_each_setting_is_a_part_of_the_fingerprint"),
     (IsNamedByHash, "test_another_process_cuts_alike"),
     (IsNamedByAddress, "test_another_process_cuts_alike"),
 ]

@@ -494,7 +494,7 @@ class KnowsAHundredNotes(Sound):
 
 
 class Reading(Through):
-    """Reads otherwise than the source does."""
+    """Reads in another way than the source does."""
 
     def read(self, ref: DocumentRef) -> Document | None:
         try:

@@ -164,7 +164,7 @@ _MANY = 130
 _KEPT = "what cannot be read or seen is reported, and kept as it was indexed"
 
 
-class TroubleLaws(ManagerLaws):
+class FailureLaws(ManagerLaws):
     """Many notes, long ones, and ones that cannot be read or seen."""
 
     hint = "look for fixed sizes, and for what happens to all when one note fails"
@@ -385,7 +385,7 @@ class MaintenanceLaws(ManagerLaws):
 
 
 class MemoryManagerConformance(
-    FindingLaws, TroubleLaws, AnswerLaws, FilterLaws, MaintenanceLaws, LifetimeLaws
+    FindingLaws, FailureLaws, AnswerLaws, FilterLaws, MaintenanceLaws, LifetimeLaws
 ):
     """All that an engine promises: subclass it, name the class ``Test...``, define one method.
 

@@ -1,4 +1,4 @@
-"""Circumstances that laws are tried in: many threads, another process, files nobody may read."""
+"""What laws are tried under: many threads, another process, files without a right to read them."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def keeps_descriptors(action: Callable[[], object], times: int = 12) -> None:
 
 
 def descriptors() -> int | None:
-    """How many files this process has open; ``None`` where that cannot be told."""
+    """How many files this process has open; ``None`` where it is not known."""
     for folder in ("/proc/self/fd", "/dev/fd"):
         with suppress(OSError):
             return len(os.listdir(folder))
@@ -134,7 +134,7 @@ def descriptors() -> int | None:
 
 @contextmanager
 def unreadable(path: str, root: str) -> Iterator[None]:
-    """Nobody may read the file or folder ``path`` meanwhile; everything else below ``root`` stays.
+    """Take the right to read ``path``, a file or folder; everything else below ``root`` stays.
 
     An administrator may read anything, so for as long as this lasts the process is another user.
     Skips the law where rights cannot be taken.

@@ -1,4 +1,4 @@
-"""Laws of sources under pressure: size, threads, files nobody may read, another process."""
+"""Laws of sources under pressure: size, threads, files that may not be read, another process."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def _twin(page: Page) -> str:
-    return posixpath.splitext(page.file.dest_uri)[0] + ".md"
+    return f"{posixpath.splitext(page.file.dest_uri)[0]}.md"
 
 
 def _pages(nav: Any) -> list[str]:

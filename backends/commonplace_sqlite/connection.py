@@ -291,7 +291,8 @@ def open_for_writing(path: str, *, vfs: str, busy_ms: int) -> tuple[apsw.Connect
 def _make_current(connection: apsw.Connection, path: str) -> None:
     condition = condition_of(connection, path)
     refuse_newer(condition, path)
-    if condition in {"foreign", "incomplete"}:
+    too_old = condition == "older" and connection.pragma("user_version") < schema.FIRST_VERSION
+    if too_old or condition in {"foreign", "incomplete"}:
         raise UnfitError(condition)
     if connection.readonly("main"):
         raise apsw.ReadOnlyError("the file is read-only")

@@ -178,3 +178,27 @@ def read(path: str, suffix: str) -> bytes:
             return file.read()
     except FileNotFoundError:
         return b""
+
+
+def test_stamps_of_four_numbers_become_text(
+    open_store: Callable[..., SqliteStore], path: str
+) -> None:
+    store = open_store()
+    puts = [make_put("a.md", "ant"), make_put("b.md", "bee", stamp=f"1 -1 -1 {2**64 - 1}")]
+    publish(store, *puts)
+    before = held(store)
+    store.close()
+    old = apsw.Connection(path, vfs=checked_vfs(""))
+    names = ("size", "mtime_ns", "ctime_ns", "inode")
+    for number, name in enumerate(names):
+        old.execute(f"ALTER TABLE document_1 ADD COLUMN {name} NOT NULL DEFAULT 0")
+        for id_, stamp in old.execute("SELECT id, stamp FROM document_1").fetchall():
+            part = str(stamp).split()[number]
+            value = int(part) if abs(int(part)) < 2**63 else part
+            old.execute(f"UPDATE document_1 SET {name} = ? WHERE id = ?", (value, id_))
+    old.execute("ALTER TABLE document_1 DROP COLUMN stamp")
+    old.pragma("user_version", 3)
+    old.close()
+    again = open_store()
+    assert held(again) == before
+    assert len(search(again, words("ant"))) == 1

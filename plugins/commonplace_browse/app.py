@@ -41,14 +41,18 @@ def make_app(
     opened: Namespace,
     progress: Callable[[], Progress | None] = lambda: None,
     used: Callable[[], object] = lambda: None,
+    listeners: list[Callable[[], None]] | None = None,
 ) -> Guard:
     """The ASGI application that shows ``memory``.
 
     ``names`` are the accepted hosts; ``opened`` has ``workspace``, ``config``, ``agent`` and
     ``env`` as the command line named them. ``progress`` says how far a running sync is; ``used``
-    is called when a token was used.
+    is called when a token was used. What is added to ``listeners`` is to be called when notes have
+    changed.
     """
     page = Page(memory, keys, read_only=read_only, opened=opened)
+    if listeners is not None:
+        listeners.append(page.library.forget)
     reading = Reading(page, progress)
     review = Review(page)
     app = Starlette(

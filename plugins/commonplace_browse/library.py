@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from commonplace import DocumentRef, Memory
 
 _SECONDS = 3.0
-"""How long a list of notes is used again."""
+"""How long a list of notes is used again where changes are not noticed."""
 
-_MOST_KEPT = 5000
+_WATCHED_SECONDS = 120.0
+"""The same where they are, and :meth:`Library.forget` is called."""
 
 
 class Listed(NamedTuple):
@@ -38,7 +39,7 @@ class Library:
         self._refs: Sequence[DocumentRef] = ()
         self._listed: tuple[Listed, ...] = ()
         self._until = -1.0
-        self._tags: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._tags: dict[str, tuple[str, ...]] = {}
 
     def refs(self) -> Sequence[DocumentRef]:
         """All notes and documents, by path."""
@@ -48,8 +49,15 @@ class Library:
                 self._listed = tuple(
                     Listed(ref.path, ref.source, str(day_of(ref.path) or "")) for ref in self._refs
                 )
-                self._until = self._clock() + _SECONDS
+                self._tags = {}
+                state = self._memory.sync_state
+                watched = state is not None and state.watching == "native"
+                self._until = self._clock() + (_WATCHED_SECONDS if watched else _SECONDS)
             return self._refs
+
+    def forget(self) -> None:
+        """Read the notes again at the next request: some have changed."""
+        self._until = -1.0
 
     def listed(self) -> tuple[Listed, ...]:
         """The same, as lists show them."""
@@ -67,18 +75,15 @@ class Library:
 
     def tags(self, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """The tags of each note; one that cannot be read has none."""
-        stamps = {ref.path: ref.stamp for ref in self.refs()} if paths else {}
-        found = {}
+        self.refs()
+        kept, found = self._tags, {}
         for path in paths:
-            key = (path, str(stamps.get(path, "")))
-            if key not in self._tags:
-                if len(self._tags) >= _MOST_KEPT:
-                    self._tags.clear()
+            if path not in kept:
                 try:
-                    self._tags[key] = note_facts(self._memory.get(path).text).tags
+                    kept[path] = note_facts(self._memory.get(path).text).tags
                 except CommonplaceError:
-                    self._tags[key] = ()
-            found[path] = self._tags[key]
+                    kept[path] = ()
+            found[path] = kept[path]
         return found
 
     def resolve(self, name: str, beside: str) -> str | None:

@@ -61,6 +61,7 @@ class Review:
     def apply(self, request: Request) -> Response:
         """Make the change that was shown."""
         receipt = changing.apply(self._memory, request.state.form)
+        self._page.library.forget()
         return to(f"/changes?done={receipt.id}")
 
     def proposals(self, request: Request) -> Response:
@@ -96,6 +97,7 @@ class Review:
         only, digest = form.get("only", ""), form.get("digest", "")
         done = changing.accept(self._page.run_command, only, digest)
         self._memory.sync()
+        self._page.library.forget()
         return to(f"/changes?done={done}")
 
     def open(self, request: Request) -> Response:

@@ -20,8 +20,12 @@ from commonplace_browse.guarding import Keys, loopback_names
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from commonplace import Progress
+    from commonplace import Progress, SyncEvent
     from commonplace.plugin import Context
+
+
+_FIRST_SECONDS = 1.0
+_TRIES = 60
 
 
 class Asked(NamedTuple):
@@ -55,7 +59,8 @@ def serve(context: Context, asked: Asked) -> None:
             context.out.flush()
         return address
 
-    with listening, _open(context) as memory:
+    listeners: list[Callable[[], None]] = []
+    with listening, _open(context, listeners) as memory:
         serve_app = _importing()
         if not _is_loopback(asked.host):
             context.note(
@@ -74,6 +79,7 @@ def serve(context: Context, asked: Asked) -> None:
             opened=_named(context),
             listening=listening,
             progress=indexing,
+            listeners=listeners,
             # The next browser needs an address of its own.
             used=lambda: announce("For another browser"),
         )
@@ -116,27 +122,53 @@ def _named(context: Context) -> Namespace:
     )
 
 
-def _open(context: Context) -> Memory:
+def _open(context: Context, listeners: list[Callable[[], None]]) -> Memory:
+    def synced(event: SyncEvent) -> None:
+        if event.report is not None and event.report.changed:
+            for listener in listeners:
+                listener()
+
     return Memory.open(
         workspace=context.workspace,
         agent=context.agent,
         config=context.config,
         env=context.env,
-        watch=True,
+        on_sync=synced,
     )
 
 
 def _index(memory: Memory) -> Callable[[], Progress | None]:
-    """Update the index in the background; what is returned says how far that is."""
+    """Update the index and watch the notes, in the background; the result says how far that is.
+
+    It begins a second later, so that the first page has the processor for itself.
+    """
     latest: list[Progress] = []
 
     def run() -> None:
+        pause = threading.Event().wait
+        pause(_FIRST_SECONDS)
         with suppress(CommonplaceError):  # the pages show it, with its reason
+            memory.watch()
             memory.sync(progress=lambda progress: latest.__setitem__(slice(None), [progress]))
         latest.clear()
+        for _ in range(_TRIES):
+            if _trust_watching(memory):
+                break
+            pause(_FIRST_SECONDS)
 
     threading.Thread(target=run, daemon=True, name="browse-index").start()
     return lambda: latest[0] if latest else None
+
+
+def _trust_watching(memory: Memory) -> bool:
+    """Let searches compare no files where the system notices every change: each key is a search."""
+    state = memory.sync_state
+    if state is None or state.watching != "native":
+        return False
+    search = memory.settings.search
+    quiet = search.evolve(sync=search.sync.evolve(on_search=False))
+    memory.settings = memory.settings.evolve(search=quiet)
+    return True
 
 
 def _open_browser(address: str) -> None:

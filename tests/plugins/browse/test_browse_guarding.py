@@ -49,7 +49,7 @@ def test_every_answer_has_the_policy(browser: Any) -> None:
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
-        assert (headers["referrer-policy"], headers["cache-control"]) == ("no-referrer", "no-store")
+        assert (headers["referrer-policy"], headers["cache-control"]) == ("same-origin", "no-store")
     browser.headers = {}
     assert "content-security-policy" in browser.raw("GET", "/").headers
 

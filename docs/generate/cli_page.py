@@ -100,6 +100,43 @@ filter that is not understood is left out, and a note says so.
 """
 
 
+# What tests/docs/test_blocks_run.py must know of the examples of a command; readers do not see it.
+_MARKS = {
+    "remember": ["run first: echo 'We keep the small server.' > decision.txt"],
+    "correct": [
+        r"run first: printf '# Facts\n\n- Mia drinks no coffee\n' > MEMORY.md",
+        'exits 1: `commonplace correct MEMORY.md#L3 --was "Mia drinks no coffee" "Mia drinks tea"`',
+    ],
+    "forget": [r"run first: printf '# Facts\n\n- One\n- Two\n' > MEMORY.md"],
+    "undo": ["exits 1: `commonplace undo 3f9a1c`"],
+    "watch": [
+        "not run: `commonplace watch --workspace ~/notes`: it runs until Ctrl-C",
+        "not run: `commonplace watch --poll --json`: it runs until Ctrl-C",
+    ],
+    "config": ["run first: echo '{}' > commonplace.json5"],
+    "plugins": ["exits 1: `commonplace plugins check ranker.short-first`"],
+    "completion": [
+        "run first: mkdir -p ~/.local/share/bash-completion/completions ~/.config/fish/completions",
+        'not run: `commonplace completion zsh > "${fpath[1]}/_commonplace"`: fpath is of zsh',
+    ],
+    "man": [
+        "run first: mkdir -p ~/.local/share/man/man1",
+        "not run: `commonplace man | man -l -`: it needs a pager",
+    ],
+    "eval": ["not run: the sets are the reader's own"],
+    "ltm": [
+        (
+            "run first: mkdir -p ~/.config/commonplace && echo '{ plugins: { slots: { memory: "
+            '"memory-lancedb" } } }\' > ~/.config/commonplace/config.json5'
+        ),
+        # There are none, and it says so in place of deleting all.
+        "exits 1: `commonplace ltm import memories.md --replace`",
+        "not run: `commonplace ltm import ~/.openclaw/memory/lancedb`: it needs OpenClaw's store",
+        "exits 1: `commonplace ltm forget 0b0e6c1a`",
+    ],
+}
+
+
 class _Recorder(Parser):
     """Records the arguments that are added."""
 
@@ -135,6 +172,8 @@ def _section(command: Command) -> Iterator[str]:
     if recorder.recorded:
         yield from map(_item, recorder.recorded)
         yield ""
+    for mark in _MARKS.get(command.name, ()):
+        yield f"<!-- {mark} -->"
     yield "```console"
     for example in command.examples:
         yield f"$ {example}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 class TestDuckStore(StoreConformance):
     # Opening a store takes a tenth of a second.
-    settings = settings(max_examples=3, stateful_step_count=12)
+    settings = settings(max_examples=2, stateful_step_count=8)
 
     def open_store(self, directory: str) -> Store:
         return make_store(StoreContext(path=f"{directory}/index"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -97,7 +98,7 @@ class WhooshEngine:
         with self._usable(), self._lease.held(wait):
             with self._searcher() as searcher:
                 plan, failed = self._plan(searcher, force=force)
-            if at_most is not None and plan.size > at_most:
+            if (at_most is not None and plan.size > at_most) or not (plan.size or force):
                 return _report(plan, failed)
             added = updated = done = 0
             unreadable: list[tuple[str, str]] = []
@@ -125,6 +126,8 @@ class WhooshEngine:
             except BaseException:
                 writer.cancel()
                 raise
+            finally:
+                gc.collect()  # a writer leaves the segments that it has read open, in a cycle
             return _report(plan, failed).replace(
                 remaining=len(plan.read) - done,
                 added=added,

@@ -14,6 +14,7 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
+from commonplace.host.border import checked_arms
 from commonplace.index.syncing import Freshness, freshen, maintain_unasked
 from commonplace.model.reports import BackendState
 from commonplace.model.search import with_finite_scores
@@ -313,12 +314,16 @@ class BackendSearch:
 
         def ask(manager: MemoryManager) -> tuple[Arm, ...]:
             try:
-                return manager.search(query, where=where, limit=limit, deadline=until)
+                return checked_arms(
+                    manager.search(query, where=where, limit=limit, deadline=until), self.backend
+                )
             except IndexCorruptError:
                 # A store sets a damaged index aside when it next opens it: rebuild it, also where
                 # searches update nothing, for the empty one that follows it would find nothing.
                 self.freshness = self._freshen(manager)
-                return manager.search(query, where=where, limit=limit, deadline=until)
+                return checked_arms(
+                    manager.search(query, where=where, limit=limit, deadline=until), self.backend
+                )
 
         arms = self._backend.call("search", ask, until)
         if self.doubt is not None and not any(arm.found for arm in arms):

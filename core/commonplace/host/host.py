@@ -90,6 +90,10 @@ class PluginHost:
         """The ranker ``id_``; raises as :meth:`get` does."""
         return self.get("ranker", id_)
 
+    def label(self, kind: str, id_: str) -> str:
+        """Which plugin registers the part, with its distribution and version; raises as `get`."""
+        return self._entry(kind, id_).plugin
+
     def command(self, id_: str) -> Registration[Any]:
         """The command ``id_`` of the command line; raises as :meth:`get` does."""
         return self.get("command", id_)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from commonplace.config.defaults import RANKERS, REPLACED_RANKERS, SWITCHED_RANKERS
 from commonplace.errors import ConfigError, UnavailableError
+from commonplace.host.border import failures_of, make_rankers
 from commonplace.model.search import (
     ArmFacts,
     ArmScore,
@@ -100,10 +101,12 @@ class Searcher:
         rankers: Sequence[Ranker],
         sources: Sequence[str],
         clock: Callable[[], float] = time,
+        notes: Sequence[str] = (),
     ) -> None:
         self._settings = settings
         self._analyser = analyser
         self._rankers = rankers
+        self._notes = notes
         self._sources = sources
         self._profile = settings.ranking.profile
         self._clock = clock
@@ -226,7 +229,13 @@ class Searcher:
             fallback=search.fallback or (vector.fallback if vector else None),
             stale=search.freshness.stale,
             unknown=answer.unknown,
-            notes=(*answer.notes, *notes, *search.freshness.notes),
+            notes=(
+                *answer.notes,
+                *self._notes,
+                *failures_of(ranked),
+                *notes,
+                *search.freshness.notes,
+            ),
             arms=tuple(
                 ArmFacts(
                     name=arm.name,
@@ -299,20 +308,6 @@ def chain_of(settings: Settings) -> tuple[str, ...]:
     return (*(id_ for id_ in RANKERS[ranking.profile] if id_ not in replaced), *switched)
 
 
-def make_rankers(host: PluginHost, settings: Settings) -> list[Ranker]:
-    """The rankers of :func:`chain_of`, each with its own section of the configuration.
-
-    Raises :class:`~commonplace.errors.PluginUnavailableError` for an id no plugin registers.
-    """
-    hybrid = settings.search.query.hybrid
-    return [
-        host.ranker(id_).factory(
-            RankerContext(hybrid.vector_weight, hybrid.text_weight, settings.plugin_config(id_))
-        )
-        for id_ in chain_of(settings)
-    ]
-
-
 def make_searcher(
     host: PluginHost,
     settings: Settings,
@@ -320,12 +315,15 @@ def make_searcher(
     sources: Sequence[Source],
     clock: Callable[[], float],
 ) -> Searcher:
-    """The steps of a search of ``sources`` as they are configured.
+    """The steps of a search of ``sources`` as they are configured."""
+    hybrid = settings.search.query.hybrid
 
-    Raises :class:`~commonplace.errors.PluginUnavailableError` as :func:`make_rankers` does.
-    """
+    def context_of(id_: str) -> RankerContext:
+        return RankerContext(hybrid.vector_weight, hybrid.text_weight, settings.plugin_config(id_))
+
+    rankers, notes = make_rankers(host, chain_of(settings), RANKERS["default"], context_of)
     ids = [source.id for source in sources]
-    return Searcher(settings.search, analyser, make_rankers(host, settings), ids, clock)
+    return Searcher(settings.search, analyser, rankers, ids, clock, notes)
 
 
 def candidates_of(arms: Sequence[Arm]) -> list[Candidate]:

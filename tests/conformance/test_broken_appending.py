@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 from tests.conformance.mutants import caught, complete
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from commonplace.model.chunks import Change
     from commonplace.model.documents import Build, StoredDocument
+    from commonplace.model.search import KeywordMatches
 
 
 class Appending(InMemoryStore):
@@ -102,6 +103,12 @@ class ForgetsTheVectors(Appending):
         return [change]
 
 
+class TurnsItsCounts(InMemoryStore):
+    def keyword(self, query: Any, **more: Any) -> KeywordMatches:
+        matches = super().keyword(query, **more)
+        return matches._replace(terms=matches.terms[::-1])
+
+
 BROKEN: list[tuple[type[InMemoryStore], str]] = [
     (KeepsAllThereIs, "test_what_is_appended_is_as_if_put_whole"),
     (KeepsNothing, "test_what_is_appended_is_as_if_put_whole"),
@@ -112,6 +119,7 @@ BROKEN: list[tuple[type[InMemoryStore], str]] = [
     (KeepsWhatItCan, "test_what_is_not_there_cannot_be_gone_on_with"),
     (KeepsTheDay, "test_a_document_that_grew_has_its_new_day"),
     (ForgetsTheVectors, "test_what_is_kept_keeps_its_vectors"),
+    (TurnsItsCounts, "test_the_tokens_of_each_chunk_are_counted"),
 ]
 
 

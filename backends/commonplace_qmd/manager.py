@@ -144,6 +144,7 @@ class QmdManager:
                 under_way = self._background.wait(deadline.remaining())
                 if under_way is not None and not isinstance(under_way, CommonplaceError):
                     return under_way
+            deadline.check("an update by QMD")
             return self._updater.run(
                 vectors="now" if embed else "no",
                 force=force,

@@ -32,7 +32,8 @@ Answer = TypeVar("Answer")
 
 _PATIENCE = 120.0  # seconds that another thread or process is waited for
 _WAITS = 8  # times that a thread waits within a question
-_WHILE = 0.002  # seconds that it waits then
+_WHILE = 0.005  # seconds that it waits then, at the most
+_STEPS = 200  # lines of the others after which it has waited long enough
 _SELDOM = 11  # lines outside of the package before another thread may run
 
 
@@ -45,7 +46,15 @@ def at_once(
     ``subject``, long enough that what it left there is found by the others.
     """
     together = Barrier(len(questions))
+    tracing = Lock()  # Python raises an error where two threads set their trace functions at once
+    steps = [0]
     own = os.path.dirname(getattr(sys.modules[_class_of(subject).__module__], "__file__", "") or "")
+
+    def wait() -> None:
+        """Wait until the other threads have come on, or seem to wait as well."""
+        until, begun = steps[0] + _STEPS, time.monotonic()
+        while steps[0] < until and time.monotonic() < begun + _WHILE:
+            time.sleep(_WHILE / 10)
 
     def traced(question: Callable[[], Answer], every: int, first: int = 0) -> tuple[Answer, int]:
         """The answer, and how many lines of the package it took; before every so many it waits."""
@@ -58,17 +67,20 @@ def at_once(
                 if line not in lines:
                     lines.add(line)
                     if (len(lines) + first) % every == 0:
-                        time.sleep(_WHILE)
+                        wait()
+                steps[0] += 1
             elif next(others) % _SELDOM == 0:
                 time.sleep(0)
             return unsettle
 
         before = sys.gettrace()
-        sys.settrace(unsettle)
+        with tracing:
+            sys.settrace(unsettle)
         try:
             return question(), len(lines)
         finally:
-            sys.settrace(before)
+            with tracing:
+                sys.settrace(before)
 
     lines = [traced(question, every=sys.maxsize)[1] for question in questions]
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Generator
 
     from commonplace.model.reports import SyncState
+    from commonplace.tools.plugins import PluginTools
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -73,6 +74,11 @@ class AsyncMemory:
     def sync_state(self) -> SyncState | None:
         """How this process syncs the index; ``None`` if it has not synced or watched yet."""
         return self.memory.sync_state
+
+    @property
+    def plugin_tools(self) -> PluginTools:
+        """The tools that plugins add for agents; a plugin is loaded when they are first listed."""
+        return self.memory.plugin_tools
 
 
 class _Opening:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
+from contextlib import suppress
+from datetime import datetime
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -46,9 +49,7 @@ class Library:
         with self._lock:
             if self._clock() >= self._until:
                 self._refs = self._memory.notes()
-                self._listed = tuple(
-                    Listed(ref.path, ref.source, str(day_of(ref.path) or "")) for ref in self._refs
-                )
+                self._listed = tuple(Listed(ref.path, ref.source, _day(ref)) for ref in self._refs)
                 self._tags = {}
                 state = self._memory.sync_state
                 watched = state is not None and state.watching == "native"
@@ -106,3 +107,13 @@ class Library:
             if named is None and plain in (form.rpartition("/")[2] for form in forms):
                 named = one.path
         return named
+
+
+def _day(ref: DocumentRef) -> str:
+    """The day of a note by its name; of another document, when its file last changed."""
+    day = day_of(ref.path)
+    if day is None and ref.source != "memory":
+        with suppress(OSError, ValueError, OverflowError):
+            changed = os.stat(ref.location).st_mtime
+            day = datetime.fromtimestamp(changed, None).astimezone().date()
+    return "" if day is None else day.isoformat()

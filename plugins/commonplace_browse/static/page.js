@@ -17,6 +17,8 @@ function toggleTheme() {
 }
 document.querySelector("[data-theme-button]")?.addEventListener("click", toggleTheme);
 
+document.querySelector("header nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+
 // --- search while typing: one request at a time, the newest query wins ---------------------------
 const form = document.querySelector("form[data-live]");
 const input = form?.querySelector("input");

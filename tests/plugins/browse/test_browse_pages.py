@@ -86,3 +86,18 @@ def test_health_names_the_backend_and_finds_duplicates(browser: Any, notes: Path
     page = browser.get("/health?deep=1")
     assert "memory/a.md#L1" in page
     assert "memory/b.md#L1" in page
+
+
+def test_conversations_stand_on_the_day_of_their_file(
+    browser: Any, memory: Any, tmp_path: Path
+) -> None:
+    import os
+
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text("{}")
+    os.utime(talk, (1_767_268_800, 1_767_268_800))  # 2026-01-01, 12:00 UTC
+    listed = memory.notes()
+    ref = listed[0]._replace(source="chats", path="chats/talk.jsonl", location=str(talk))
+    memory.notes = lambda: (*listed, ref)
+    page = browser.get("/timeline?day=2026-01-01")
+    assert "chats/talk.jsonl" in page

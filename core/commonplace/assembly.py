@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from commonplace.errors import PluginUnavailableError, ScopeDeniedError
+from commonplace.errors import ConfigError, PluginUnavailableError, ScopeDeniedError
 from commonplace.fallback.backend import Backend
 from commonplace.protocols.contexts import (
     ChunkerContext,
@@ -81,6 +81,11 @@ def make_sources(
             sources.append(_make_source(host, settings, id_))
         except PluginUnavailableError as error:
             notices.append(f"source {id_!r} is not searched: {error}")
+        except ConfigError:
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
+            why = f"{host.label('source', id_)} failed: {type(error).__name__}: {error}"
+            notices.append(f"source {id_!r} is not searched: {why}")
     return tuple(sources), tuple(notices)
 
 

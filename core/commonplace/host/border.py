@@ -1,8 +1,8 @@
-"""The border to plugins in a search: what rankers and engines give is checked before it is used.
+"""The border to plugins: what rankers, engines and sources give is checked before it is used.
 
 A part that raises, hangs or gives what it must not costs its own share of the answer, never the
-answer: a ranker is skipped with a note that names it, and an engine is unavailable, so that the
-next backend answers.
+answer: a ranker is skipped with a note that names it, an engine is unavailable, so that the next
+backend answers, and the documents of a source stay as they were indexed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from commonplace.errors import CommonplaceError, DeadlineExceededError, UnavailableError, reason_of
+from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport
 from commonplace.model.search import Arm, Candidate, Explanation, Found, Step, StoredChunk
 from commonplace.resilience.deadline import Deadline
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from commonplace.host.host import PluginHost
     from commonplace.protocols.contexts import RankContext, RankerContext
     from commonplace.protocols.managers import Ranker
+    from commonplace.protocols.parts import Source
 
     ContextOf = Callable[[str], RankerContext]
     """Makes what the factory of the ranker with this id is given."""
@@ -146,6 +148,45 @@ def failures_of(hits: Iterable[Candidate]) -> tuple[str, ...]:
         if step.note.startswith(FAILED)
     }
     return tuple(notes)
+
+
+def scanned(source: Source) -> ScanReport:
+    """What ``source`` finds; where it fails, all of it is a root that could not be looked at."""
+    try:
+        report: object = source.scan()
+        if type(report) is not ScanReport:
+            reason = f"its scan gave a {type(report).__name__}"
+        elif wrong := next((ref for ref in report.documents if not _is_reference(ref)), None):
+            reason = f"its scan gave {type(wrong).__name__} {str(wrong)[:60]!r} for a document"
+        else:
+            return report
+    except CommonplaceError as error:
+        reason = reason_of(error)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - as in GuardedRanker
+        reason = f"{type(error).__name__}: {error}".rstrip(": ")
+    note = f"the source {source.id!r} failed: {reason}"
+    _log_once(note)
+    return ScanReport((), (), failed_roots=(RootFailure("", note, source.id),))
+
+
+def _is_reference(ref: Any) -> bool:
+    return type(ref) is DocumentRef and type(ref.path) is str and bool(ref.path)
+
+
+def read_of(source: Source, ref: DocumentRef) -> Document | None:
+    """The document as ``source`` reads it; ``None`` if it is gone.
+
+    Raises :class:`OSError`, as for a file that cannot be read, for any failure of the source.
+    """
+    try:
+        document: object = source.read(ref)
+    except (OSError, CommonplaceError):
+        raise
+    except (Exception, SystemExit) as error:
+        raise OSError(f"{source.id} failed: {type(error).__name__}: {error}") from error
+    if document is not None and (type(document) is not Document or type(document.text) is not str):
+        raise OSError(f"{source.id} gave a {type(document).__name__} for a document")
+    return document
 
 
 def checked_arms(given: object, backend: str) -> tuple[Arm, ...]:

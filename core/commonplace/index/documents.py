@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from attrs import Factory, define
 
+from commonplace.host.border import read_of
 from commonplace.index.planning import is_unsettled, settled_stamp, size_of
 from commonplace.model.chunks import (
     AnalysedChunk,
@@ -222,7 +223,7 @@ class DocumentProcessor:
         return bool(self._racy)
 
     def _whole(self, job: _Job) -> Outcome:
-        document = self._sources[job.ref.source].read(job.ref)
+        document = read_of(self._sources[job.ref.source], job.ref)
         if document is None:
             return Outcome("vanished")
         stamp = self._stamp(document, job.now_ns, "")
@@ -264,7 +265,7 @@ class DocumentProcessor:
         source = self._sources[ref.source]
         growing = _growing(source)
         if growing is None:
-            return source.read(ref)
+            return read_of(source, ref)
         with growing.segments(ref, position) as segments:
             document: Document | None = None
             for segment in segments or ():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from commonplace.files.roots import file_stamp
+from commonplace.host.border import scanned
 from commonplace.index.builds import fingerprint_of
 from commonplace.model.tuples import NamedTuple
 
@@ -183,7 +184,7 @@ def scan_sources(
     scans = [
         SourceScan(
             source=source.id,
-            report=_with_source(source.scan(), source.id),
+            report=_with_source(scanned(source), source.id),
             fingerprint=fingerprint_of(source, chunker_fingerprint, analyser),
             due=(
                 None

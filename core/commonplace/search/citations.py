@@ -15,6 +15,7 @@ from commonplace.errors import (
 )
 from commonplace.files.reading import cut_lines, read_lines, resolve, split_citation
 from commonplace.files.roots import ENDINGS, ExtraRoot, Roots, find_roots
+from commonplace.host.border import read_of, scanned
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _read_of_source(
         if start is None and lines is None and first is not None and last is not None:
             start, lines = first, last - max(1, first) + 1
         try:
-            document = source.read(ref)
+            document = read_of(source, ref)
         except OSError as error:
             raise UnavailableError(
                 f"{ref.path} cannot be read: {error.strerror or error}",
@@ -140,7 +141,7 @@ def _read_of_source(
 
 
 def _find(source: Source, asked: set[str]) -> DocumentRef | None:
-    refs = source.scan().documents
+    refs = scanned(source).documents
     for ref in refs:
         if ref.path in asked:
             return ref

@@ -7,7 +7,14 @@ import pytest
 
 from commonplace.errors import UnavailableError
 from commonplace.host import border
-from commonplace.host.border import GuardedRanker, checked_arms, failures_of
+from commonplace.host.border import (
+    GuardedRanker,
+    checked_arms,
+    failures_of,
+    read_of,
+    scanned,
+)
+from commonplace.model.documents import DocumentRef, ScanReport
 from commonplace.model.search import (
     Arm,
     Candidate,
@@ -142,3 +149,46 @@ def test_a_lawful_answer_passes_as_it_is() -> None:
     arms = (Arm("keyword", "bm25", (FOUND,)), Arm("vector", "cosine", ()))
     assert checked_arms(arms, "acme") == arms
     assert checked_arms(list(arms), "acme") == arms
+
+
+class OddSource:
+    """A source of one document that fails as it is asked to."""
+
+    id = "odd"
+    version = "1"
+    capabilities: frozenset[str] = frozenset({"readable"})
+
+    def __init__(self, scan: Callable[[Any], Any], read: Callable[[Any], Any]) -> None:
+        self._scan = scan
+        self.read = read
+
+    def scan(self) -> Any:
+        """As it was made to."""
+        return self._scan(None)
+
+
+REF = DocumentRef("odd", "odd/1.md", "1", "one")
+JUNK: dict[str, Callable[[Any], Any]] = {
+    "raises": raises(ValueError("no")),
+    "exits": raises(SystemExit(1)),
+    "none": lambda _: None,
+    "texts": lambda _: ScanReport(("odd/1.md",), ("",)),  # type: ignore[arg-type]
+    "no path": lambda _: ScanReport((REF._replace(path=""),), ("",)),
+}
+
+
+@pytest.mark.parametrize("name", JUNK)
+def test_a_source_that_fails_is_a_root_that_failed(name: str) -> None:
+    source: Any = OddSource(JUNK[name], raises(ValueError()))
+    (failure,) = scanned(source).failed_roots
+    assert (failure.root, failure.source) == ("", "odd")
+    assert failure.reason.startswith("the source 'odd' failed: ")
+    assert scanned(source).documents == ()
+
+
+@pytest.mark.parametrize("read", [raises(KeyError("x")), raises(SystemExit()), lambda _: "text"])
+def test_a_document_that_a_source_cannot_read_is_unreadable(read: Callable[[Any], Any]) -> None:
+    source: Any = OddSource(lambda _: ScanReport((REF,), ("",)), read)
+    assert scanned(source).documents == (REF,)
+    with pytest.raises(OSError, match=r"^odd "):
+        read_of(source, REF)

@@ -19,7 +19,7 @@ FOLDERS = ("core", "backends", "providers", "plugins")
 
 SEARCH_FILES = 27  # the last are the second step of keyword ranking and the border to plugins
 SEARCH_FRAMES = 12
-SYNC_FILES = 40
+SYNC_FILES = 41  # the last is the border to plugins
 
 TRACED = r"""
 import json, os, shutil, sys, threading

@@ -7,7 +7,7 @@ measured of each part is in docs/benchmarks.md.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import log, tanh
+from math import fsum, log, tanh
 from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
@@ -54,7 +54,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     for item, (counts, length) in zip(candidates, terms, strict=True):
         chunk = item.chunk
         room = _K1 * (1 - _B + _B * length / average)
-        words = (_K1 + 1) * sum(
+        words = (_K1 + 1) * fsum(  # exact: the order of the counts is the store's
             [
                 weights[token] * count / (count + room)
                 for token, count in counts.items()
@@ -234,7 +234,7 @@ def _topics(
             if count:
                 sums[token] = sums.get(token, 0.0) + count
     evidence = {
-        path: sum(
+        path: fsum(
             weights.get(token, 0.0) * count * (_K1 + 1) / (count + _DOCUMENT_K)
             for token, count in sums.items()
         )

@@ -61,7 +61,7 @@ def keyword(
     """The best ``limit`` matches and their scores, best first."""
     deadline.check("the keyword search")
     asked = query._replace(
-        should=_tokens(query.should),
+        should=_tokens(query.terms),
         must=_phrases(query.must),
         must_not=_phrases(query.must_not),
     )
@@ -206,28 +206,32 @@ def _count(snapshot: Snapshot, build: BuildState, token: str, deadline: Deadline
     scope = snapshot.scope(build, "chunk")
     chunks = build.total.chunks
     most = chunks if chunks <= _SAMPLE else _COUNTED
-    number: int = snapshot.matching(_any_of((token,)), scope, ("id",), most, deadline).num_rows
+    query = _phrase(token.split(" "))
+    number: int = snapshot.matching(query, scope, ("id",), most, deadline).num_rows
     if number < most or most == chunks:
         return number
     share = _SAMPLE / chunks
     condition = f"{scope} AND id < {int(share * 2**ID_BITS)}"
-    sampled = snapshot.matching(_any_of((token,)), condition, ("id",), _SAMPLE, deadline)
+    sampled = snapshot.matching(query, condition, ("id",), _SAMPLE, deadline)
     estimate: float = sampled.num_rows / share
     return max(number, estimate)
 
 
 def _query(asked: KeywordQuery) -> Any:
     """Lance's form of the query; unwanted phrases are looked for in what it gives."""
-    from lancedb.query import BooleanQuery, Occur, PhraseQuery
+    from lancedb.query import BooleanQuery, Occur
 
     if not asked.must:
         return _any_of(asked.should)
     parts: list[Any] = [(Occur.SHOULD, _any_of(asked.should))]
-    for phrase in asked.must:
-        words = " ".join(phrase)
-        one = _any_of(phrase) if len(phrase) == 1 else PhraseQuery(words, "terms")
-        parts.append((Occur.MUST, one))
+    parts += ((Occur.MUST, _phrase(phrase)) for phrase in asked.must)
     return BooleanQuery(parts)
+
+
+def _phrase(tokens: Sequence[str]) -> Any:
+    from lancedb.query import PhraseQuery
+
+    return _any_of(tokens) if len(tokens) == 1 else PhraseQuery(" ".join(tokens), "terms")
 
 
 def _any_of(tokens: Sequence[str]) -> Any:
@@ -265,12 +269,24 @@ def padded(terms: str) -> Padded:
 def counts_of(columns: Padded, token: str) -> float:
     """How often ``token`` stands in a row, each occurrence with its column's weight."""
     every, extra = columns
+    if " " in token:
+        found, less = _count_phrase(every, token), _count_phrase(extra, token)
+        return found - less + _EXTRA * less
     needle = f" {token} "
     found = every.count(needle)
     if not found:
         return 0.0
     less = extra.count(needle)
     return found - less + _EXTRA * less
+
+
+def _count_phrase(columns: str, phrase: str) -> int:
+    """How often ``phrase`` stands there, also where it overlaps itself."""
+    needle = f" {phrase.replace(' ', '  ')} "
+    count = at = 0
+    while (at := columns.find(needle, at) + 1) > 0:
+        count += 1
+    return count
 
 
 def has(columns: Padded, phrase: Sequence[str]) -> bool:

@@ -151,7 +151,7 @@ class LanceStore:
                 return KeywordMatches()
             live = head.live
             ranked = keyword(snapshot, live, query, where, limit, deadline)
-            holders = holders_of(snapshot, live, query.should, deadline)
+            holders = holders_of(snapshot, live, query.terms, deadline)
             return KeywordMatches(found(snapshot, live, ranked), live.total.chunks, holders)
 
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:

@@ -39,7 +39,7 @@ def keyword(
 
     Raises :class:`~commonplace.errors.DeclinedError` for what the build's tokenizer cannot see.
     """
-    should = cleaned(query.should)
+    should = cleaned(query.terms)
     must = [tokens for one in query.must if (tokens := cleaned(one))]
     must_not = [tokens for one in query.must_not if (tokens := cleaned(one))]
     if not should or limit < 1:

@@ -136,12 +136,12 @@ class SqliteStore:
                 return KeywordMatches(rows.found(connection, live.id, ranked), live.chunks)
             said = able_to_count(connection)
             ranked = keyword(connection, live, query, where, limit, said)
-            tokens = [token for token in query.should if token]
+            tokens = [token for token in query.terms if token]
             counted = [counts_of(tokens, said[id_]) for id_, _ in ranked]
             return KeywordMatches(
                 rows.found(connection, live.id, ranked),
                 live.chunks,
-                holders_of(connection, live, query.should),
+                holders_of(connection, live, query.terms),
                 tuple(terms for _, terms in counted),
                 counted[0][0] if counted else 0.0,
             )

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.discovery import Kind
     from commonplace.host.host import PluginHost
+    from commonplace.index.arms import Arms
     from commonplace.index.builds import Cut
-    from commonplace.index.manager import Arms
     from commonplace.model.documents import WatchedPath
     from commonplace.model.plugins import Mount, Registration
     from commonplace.model.search import Query
@@ -39,7 +39,7 @@ _CHARACTERS_PER_TOKEN = 4
 
 
 def analyser_of(settings: Settings) -> Analyser:
-    """Ours, or under the profile ``compat`` the tokenizer the configuration names."""
+    """Ours, or under the profile ``compat`` that of the tokenizer the configuration names."""
     from commonplace.text.analyse import make_analyser
 
     compat = settings.search.ranking.profile == "compat"
@@ -121,7 +121,7 @@ def make_backends(
 
     Raises the :class:`~commonplace.errors.CallerError` of two plugins that claim one backend.
     """
-    from commonplace.index.manager import Arms
+    from commonplace.index.arms import Arms
 
     permits = tuple(_permits(host, settings))
     arms = Arms(
@@ -323,7 +323,6 @@ def _make_manager(
         StoreContext(
             path=settings.index_path,
             agent=settings.agent,
-            tokenizer=analyser.tokenizer,
             config=config,
         )
     )

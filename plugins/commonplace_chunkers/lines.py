@@ -181,7 +181,8 @@ class LinesChunker:
     """Fills chunks with whole lines up to ``size``; each repeats up to ``overlap`` of the last.
 
     Both are in characters, of which a Chinese, Japanese or Korean one counts four; a size below
-    32 is 32. A line that alone is too long is cut at word borders, and its tail may be repeated.
+    32 is 32. A line that alone is too long is cut at word borders. Where the last line costs more
+    than the overlap, its tail is repeated, from a word border on if there is one.
     """
 
     def __init__(self, size: int, overlap: int) -> None:
@@ -191,7 +192,7 @@ class LinesChunker:
     @property
     def fingerprint(self) -> str:
         """Id, version and parameters."""
-        return f"lines-1(size={self._size},overlap={self._overlap})"
+        return f"lines-2(size={self._size},overlap={self._overlap})"
 
     def chunk(self, document: Document) -> Sequence[Chunk]:
         """The chunks of ``document``; none for a blank one."""
@@ -234,15 +235,20 @@ class LinesChunker:
         while first > 1 and held[first - 1].cost <= left:
             first -= 1
             left -= held[first].cost
-        while first < len(held) and held[first].blank:
+        whole = held[first:]
+        if all(segment.blank for segment in whole):
+            tail = self._tail(text, held[first - 1], left)
+            return [tail, *whole] if tail is not None else []
+        while held[first].blank:
             first += 1
-        last = held[-1]
-        if first < len(held) or not last.part:
-            return held[first:]
+        return held[first:]
+
+    def _tail(self, text: str, last: _Segment, room: int) -> _Segment | None:
+        """The end of ``last`` of a cost up to ``room``; ``None`` if nothing of it fits."""
         start, left = last.stop, room - 1
         while start > last.start + 1 and weight(text[start - 1]) <= left:
             start -= 1
             left -= weight(text[start])
         start = next_border(text, start, last.stop, last.start)
         tail = _segment(text, start, last.stop, part=True)
-        return [] if tail.blank else [tail]
+        return None if tail.blank else tail

@@ -7,7 +7,7 @@ from math import exp, log
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import with_step
-from commonplace_ranking.fusion import days_since_epoch
+from commonplace_ranking.fusion import days_since_epoch, unit_score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +28,11 @@ def decay_factor(age_days: float, half_life_days: float) -> float:
 
 
 class TemporalDecay:
-    """Multiplies the score of a dated chunk by its decay, never below the floor (0 for compat).
+    """Multiplies the score of a dated chunk by its decay, never below the floor.
 
-    The date is that of the document's path. Evergreen notes have none, and do not decay.
+    The date is that of the document's path. Evergreen notes have none, and do not decay. Under the
+    profile ``compat`` the floor is 0, and only what keywords have searched decays, as in the
+    original.
     """
 
     id = "temporal_decay"
@@ -44,6 +46,8 @@ class TemporalDecay:
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Apply the decay."""
+        if context.profile == "compat" and "bm25" not in context.kinds:
+            return [with_step(hit, self.id, hit.score, "only beside keywords") for hit in hits]
         floor = 0.0 if context.profile == "compat" else FLOOR
         return [self._aged(hit, context.now, floor) for hit in hits]
 
@@ -69,15 +73,27 @@ class LexicalBoost:
     needs: frozenset[str] = frozenset()
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
-        """Apply :func:`boosted` to each hit; only where keywords searched alone."""
-        if len(context.arms) > 1:
+        """Apply :func:`boosted` to each hit; only where keywords searched alone.
+
+        What was found by several words, each asked singly, has the best score that one gives it.
+        """
+        if context.kinds != {"bm25"}:
             note = "only where keywords search alone"
             return [with_step(hit, self.id, hit.score, note) for hit in hits]
-        tokens = set(_TOKEN.findall(context.query.text.lower()))
-        return [
-            with_step(hit, self.id, boosted(hit.score, tokens, hit.chunk.text, hit.chunk.path))
-            for hit in hits
-        ]
+        return [with_step(hit, self.id, _best(hit, context)) for hit in hits]
+
+
+def _best(hit: Candidate, context: RankContext) -> float:
+    whole, chunk = context.query.words or context.query.text, hit.chunk
+    scores = [
+        (min(hit.score, unit_score(said, compat=True)), said.arm.partition(":")[2])
+        for said in hit.explain.arms
+        if ":" in said.arm
+    ]
+    return max(
+        boosted(score, set(_TOKEN.findall(asked.lower())), chunk.text, chunk.path)
+        for score, asked in scores or [(hit.score, whole)]
+    )
 
 
 def boosted(score: float, query_tokens: set[str], text: str, path: str) -> float:

@@ -26,12 +26,13 @@ def unit_score(said: ArmScore, *, compat: bool = False) -> float:
     ``bm25`` saturates, s / (s + 8) with s half a point above the raw score: the best hit of a bad
     list stays low, whatever else is in the list. The original's map, s / (s + 1) of the raw score,
     serves ``compat``. A store that counts gives the evidence of its scores, which is taken instead:
-    it means the same in any workspace. ``cosine`` loses its negative half.
+    it means the same in any workspace. Under both, evidence without a raw score is taken as it is.
+    ``cosine`` loses its negative half.
     ``rank`` and ``opaque`` scores count by rank alone, 1 / rank, unless they are 0..1 already.
     """
     if said.kind == "bm25":
         if said.raw <= 0:
-            return 0.0
+            return said.evidence or 0.0
         if said.evidence is not None and not compat:
             return said.evidence
         score, half = (said.raw, 1.0) if compat else (said.raw + BM25_LEAST, BM25_HALF)
@@ -51,17 +52,15 @@ class Single:
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Map and keep; where there are several arms, the better score counts."""
         compat = context.profile == "compat"
-        return [
-            with_step(hit, self.id, max(unit_score(arm, compat=compat) for arm in hit.explain.arms))
-            for hit in hits
-        ]
+        return [_whole(hit, self.id, "", compat=compat) for hit in hits]
 
 
 class Weighted:
     """score = vector weight x cosine + text weight x keyword score; an absent side counts 0.
 
-    The weights sum to 1. Where only one arm answered, its score is taken whole: weights compare
-    arms, and there is nothing to compare. Arms that are neither count as text.
+    The weights sum to 1. Where arms of only one kind answered, the best score is taken whole:
+    weights compare kinds, and there is nothing to compare. So is that of a hit that has no vector
+    yet, of which no cosine is known. Arms that are neither count as text.
     """
 
     id = "weighted"
@@ -78,28 +77,34 @@ class Weighted:
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Fuse; the step's note shows both sides."""
         compat = context.profile == "compat"
-        if len(context.arms) < 2:
-            return [
-                with_step(
-                    hit,
-                    self.id,
-                    max(unit_score(arm, compat=compat) for arm in hit.explain.arms),
-                    "one arm",
-                )
-                for hit in hits
-            ]
-        return [self._fused(hit, compat=compat) for hit in hits]
+        if len(context.kinds or context.arms) < 2:
+            return [_whole(hit, self.id, "one arm", compat=compat) for hit in hits]
+        unembedded = () if compat else context.unembedded
+        return [
+            _whole(hit, self.id, "not embedded yet")
+            if hit.chunk.id in unembedded
+            else self._fused(hit, compat=compat)
+            for hit in hits
+        ]
 
     def _fused(self, hit: Candidate, *, compat: bool) -> Candidate:
-        vector = text = 0.0
+        vectors, texts = [], []
         for said in hit.explain.arms:
-            if said.kind == "cosine":
-                vector = max(vector, unit_score(said))
+            if said.kind != "cosine":
+                texts.append(unit_score(said, compat=compat))
             else:
-                text = max(text, unit_score(said, compat=compat))
-        score = self._vector * vector + self._text * text
+                # In the original a negative cosine counts against what the words say.
+                vectors.append(max(-1.0, min(1.0, said.raw)) if compat else unit_score(said))
+        vector, text = max(vectors, default=0.0), max(texts, default=0.0)
+        score = max(0.0, self._vector * vector + self._text * text)
         note = f"{self._vector:.2g} x {vector:.3f} + {self._text:.2g} x {text:.3f}"
         return with_step(hit, self.id, score, note)
+
+
+def _whole(hit: Candidate, ranker: str, note: str, *, compat: bool = False) -> Candidate:
+    """``hit`` with the best score that an arm gave it."""
+    best = max(unit_score(arm, compat=compat) for arm in hit.explain.arms)
+    return with_step(hit, ranker, best, note)
 
 
 _DAY = 86_400.0
@@ -149,7 +154,10 @@ K = 60
 
 
 class ReciprocalRank:
-    """score = sum over arms of 1 / (60 + rank), divided by what a hit first in every arm gets."""
+    """score = sum over arms of 1 / (60 + rank), divided by what a hit first in every arm gets.
+
+    Of a hit that has no vector yet only the arms count that could have it.
+    """
 
     id = "rrf"
     stage: Literal["fuse"] = "fuse"
@@ -159,11 +167,16 @@ class ReciprocalRank:
         """Fuse, to scores above 0 and up to 1."""
         arms = max(1, len(context.arms))
         best = arms / (K + 1)
+        of_words = max(1, arms - 1) / (K + 1)
         return [
             with_step(
                 hit,
                 self.id,
-                min(1.0, sum(1 / (K + said.rank) for said in hit.explain.arms) / best),
+                min(
+                    1.0,
+                    sum(1 / (K + said.rank) for said in hit.explain.arms)
+                    / (of_words if hit.chunk.id in context.unembedded else best),
+                ),
                 " + ".join(f"1/({K}+{said.rank}) {said.arm}" for said in hit.explain.arms),
             )
             for hit in hits

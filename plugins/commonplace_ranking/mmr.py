@@ -95,9 +95,14 @@ class Mmr:
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Reorder; the hits beyond three times the limit keep their places behind.
 
-        Under the profile ``compat`` all are reordered, as in the original.
+        Under the profile ``compat`` all are reordered, and only where keywords and vectors both
+        searched, as in the original.
         """
-        depth = len(hits) if context.profile == "compat" else 3 * context.limit
+        compat = context.profile == "compat"
+        if compat and not {"bm25", "cosine"} <= context.kinds:
+            note = "only where keywords and vectors search"
+            return [with_step(hit, self.id, hit.score, note) for hit in hits]
+        depth = len(hits) if compat else 3 * context.limit
         head, tail = list(hits[:depth]), list(hits[depth:])
         if len(head) < 2 or self._lambda == 1:
             return [with_step(hit, self.id, hit.score, "order kept") for hit in hits]

@@ -194,9 +194,10 @@ def test_compat_has_its_own_tokenizer_and_scores(opener: Opener) -> None:
     (hit, *_) = memory.search("stagin").hits
     apart = memory.search("staging zebra")
     assert apart.hits[0].path == hit.path
-    assert apart.notes == ()
+    assert apart.notes == ("no note has 'zebra'",)
     assert hit.path == "MEMORY.md"
     assert [step.ranker for step in hit.explain.steps] == ["weighted", "lexical_boost"]
+    assert {arm.arm for arm in apart.hits[0].explain.arms} == {"keyword:staging"}
 
 
 def test_two_agents_have_an_index_each(opener: Opener, tmp_path: Path) -> None:

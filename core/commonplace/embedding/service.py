@@ -34,7 +34,7 @@ _STATES = {"closed": "ready", "open": "failing", "half-open": "probing"}
 class QueryVector(NamedTuple):
     """A query's vector, its space, and the provider and model that made it.
 
-    ``lacking`` counts the chunks that have no vector in that space and could have one.
+    Of the index's ``chunks``, ``lacking`` have no vector in that space and could have one.
     """
 
     vector: bytes
@@ -43,6 +43,7 @@ class QueryVector(NamedTuple):
     model: str
     fallback: Fallback | None = None
     lacking: int = 0
+    chunks: int = 0
 
 
 class ActiveProvider(NamedTuple):
@@ -120,7 +121,9 @@ class EmbeddingService:
                 continue
             fallback = failed.replace(by=provider.id) if failed is not None else None
             lacking = max(0, space.chunks - self._covered(provider, space))
-            return QueryVector(vector, name, provider.id, provider.model, fallback, lacking)
+            return QueryVector(
+                vector, name, provider.id, provider.model, fallback, lacking, space.chunks
+            )
         return failed or Fallback(part="", reason="no embedding provider", since=0.0, by=KEYWORDS)
 
     def only_lacks_notes(self, spaces: Sequence[SpaceInfo]) -> bool:

@@ -15,9 +15,9 @@ from commonplace.errors import (
     reason_of,
 )
 from commonplace.host.border import checked_arms
+from commonplace.index.rescoring import with_finite_scores
 from commonplace.index.syncing import Freshness, freshen, maintain_unasked
 from commonplace.model.reports import BackendState
-from commonplace.model.search import with_finite_scores
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.deadline import NEVER, Deadline

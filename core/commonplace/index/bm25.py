@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from math import log
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from commonplace.files.globs import glob_regex
 from commonplace.model.search import TermCounts, newest_first
@@ -36,6 +36,32 @@ def term_counts(terms: Terms) -> TermCounts:
                 counts[token] = counts.get(token, 0.0) + weight
                 length += 1
     return TermCounts(counts, length)
+
+
+def with_phrases(item: TermCounts, terms: Terms, tokens: Iterable[str]) -> TermCounts:
+    """``item`` with the weighted counts of those of ``tokens`` that are phrases, in ``terms``."""
+    phrases = {token for token in tokens if " " in token}
+    if not phrases:
+        return item
+    counts = dict(item.counts)
+    for column, weight in zip(terms, _WEIGHTS, strict=True):
+        padded = f" {column} "
+        for phrase in phrases:
+            if found := len(re.findall(rf"(?= {re.escape(phrase)} )", padded)):
+                counts[phrase] = counts.get(phrase, 0.0) + weight * found
+    return item._replace(counts=counts)
+
+
+def counts_of(rows: Iterable[Any], tokens: Collection[str]) -> list[TermCounts]:
+    """The counts of each stored row, with those of ``tokens`` that are phrases."""
+    return [
+        with_phrases(TermCounts(row.counts, row.length), row.analysed.terms, tokens) for row in rows
+    ]
+
+
+def words_of(tokens: Iterable[str]) -> set[str]:
+    """The words of ``tokens``, of which some are phrases."""
+    return {word for token in tokens for word in token.split(" ")}
 
 
 def holders_of(tokens: AbstractSet[str], chunks: Iterable[TermCounts]) -> Counter[str]:

@@ -47,7 +47,7 @@ def build_identity(analyser: Analyser, workspace: str) -> str:
     The workspace is part of it: stored paths are relative to it, so two workspaces that share a
     configured index would mix up their documents.
     """
-    return f"keyword-1 tokenizer={analyser.tokenizer or 'analysed'} workspace={workspace}"
+    return f"keyword-1 tokenizer={analyser.terms} workspace={workspace}"
 
 
 def forced_identity(identity: str, at: int) -> str:

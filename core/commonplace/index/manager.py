@@ -9,19 +9,24 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from commonplace.errors import (
-    DeadlineExceededError,
     IndexBusyError,
     IndexCorruptError,
     IndexUnavailableError,
     UnavailableError,
     reason_of,
 )
+from commonplace.index.arms import USUAL_ARMS, vector_arm
 from commonplace.index.builds import build_identity, can_answer, live_build
 from commonplace.index.planning import MissingSource, with_scans
-from commonplace.index.rescoring import DEPTH, Information, rescored, with_word_order
+from commonplace.index.rescoring import (
+    DEPTH,
+    Information,
+    rescored,
+    with_finite_scores,
+    with_word_order,
+)
 from commonplace.index.syncing import IndexSync, SyncOptions
-from commonplace.model.search import Arm, Fallback, with_finite_scores
-from commonplace.model.tuples import NamedTuple
+from commonplace.model.search import Arm
 from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
 
@@ -30,32 +35,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from commonplace.embedding.service import EmbeddingService
+    from commonplace.index.arms import Arms
     from commonplace.index.builds import SharedChunking
     from commonplace.model.documents import Finding, StoreHealth
     from commonplace.model.reports import ProgressCallback, SyncReport
-    from commonplace.model.search import KeywordQuery, Phrase, Query, StoredChunk, Where
+    from commonplace.model.search import KeywordQuery, Query, Where
     from commonplace.protocols.parts import Chunker, CountingStore, Source, Store, VectorStore
     from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 
 
 _LEASE_SECONDS = 30.0
-
-
-class Arms(NamedTuple):
-    """Which arms a search has whenever possible.
-
-    Without ``keyword``, that arm only stands in for vectors. Without ``vector``, no query is
-    embedded before any document is, and no note says that none is. Up to ``unasked`` chunks are
-    embedded in the background, which such a note mentions.
-    """
-
-    keyword: bool = True
-    vector: bool = False
-    unasked: int = 0
-
-
-_USUAL_ARMS = Arms()
 
 
 class IndexedMemoryManager:
@@ -77,7 +67,7 @@ class IndexedMemoryManager:
         analyser: Analyser,
         workspace: str = "",
         embedding: Callable[[], EmbeddingService | None] = lambda: None,
-        arms: Arms = _USUAL_ARMS,
+        arms: Arms = USUAL_ARMS,
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self._store = store
@@ -137,13 +127,24 @@ class IndexedMemoryManager:
                         where=where,
                         limit=limit,
                         deadline=deadline,
-                        analysed=self._analyser.tokenizer is None,
-                        at_most_unasked=self._wanted.unasked,
+                        analysed=self._analyser.terms == "analysed",
+                        wanted=self._wanted,
                     )
                 )
         if not any(arm.name == "keyword" or arm.found for arm in arms):
             arms.insert(0, keyword())
+        if not any(arm.found or (arm.kind == "cosine" and not arm.note) for arm in arms):
+            arms += self._singly(query.keyword, where, limit, deadline)
         return tuple(arms)
+
+    def _singly(
+        self, query: KeywordQuery, where: Where, limit: int, deadline: Deadline
+    ) -> Iterator[Arm]:
+        """An arm of each keyword that finds something, where all of them together find nothing."""
+        for word, one in query.singly:
+            arm = keyword_arm(self._store, one, where=where, limit=limit, deadline=deadline)
+            if arm.found:
+                yield arm._replace(name=f"{arm.name}:{word}", unknown=frozenset())
 
     def pending(self) -> SyncReport:
         """Compare stamps and count; opens no file, writes nothing."""
@@ -280,15 +281,13 @@ def _held(lock: LockType, deadline: Deadline) -> Iterator[None]:
         lock.release()
 
 
-_KEPT_SECONDS = 5.0
-
-
 def keyword_arm(
     store: Store, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
 ) -> Arm:
     """The best ``limit`` chunks by BM25; the first get a second score, see :mod:`.rescoring`.
 
-    Where a store counts the chunks that hold a token, each hit has its evidence, too.
+    Where a store counts the chunks that hold a token, each hit has its evidence, too; those of a
+    query that finds all alike have it all.
     """
     if not query.should:
         return Arm("keyword", "bm25", ())
@@ -297,6 +296,9 @@ def keyword_arm(
     counted = not query.plain and len(matches.terms) == len(usable) and usable == matches.found
     score = rescored if counted else with_word_order
     found = score(matches._replace(found=usable), query, limit)
+    if query.alike:
+        found = [item._replace(score=0.0, evidence=1.0) for item in found]
+        return Arm("keyword", "bm25", tuple(found))
     if matches.holders is None:
         return Arm("keyword", "bm25", tuple(found))
     evidence = Information(query, matches.chunks, matches.holders)
@@ -311,74 +313,3 @@ def keyword_arm(
         unknown=evidence.unknown,
         holders=cast("CountingStore", store).holders,
     )
-
-
-def vector_arm(
-    store: VectorStore,
-    service: EmbeddingService,
-    query: Query,
-    *,
-    where: Where,
-    limit: int,
-    deadline: Deadline,
-    analysed: bool = True,
-    at_most_unasked: int = 0,
-) -> Arm:
-    """The best ``limit`` chunks by cosine; empty, with a note, where there is no query vector.
-
-    Where nothing is embedded the note says what does it: a command, or the background.
-
-    A quarter of the time that is left, at most 5 seconds, is reserved for the search itself.
-    Chunks that lack a quoted phrase of the query, or contain a word it excludes, are left out;
-    not so with ``analysed=False``, where the store analyses the words.
-    """
-    remaining = deadline.remaining()
-    kept = min(_KEPT_SECONDS, remaining / 4)
-    spaces = store.spaces()
-    asked = service.query(
-        query.words or query.text, spaces, deadline=deadline.sooner(remaining - kept)
-    )
-    if isinstance(asked, Fallback):
-        held = store.health() if service.only_lacks_notes(spaces) else None
-        if held is None or not held.chunks:
-            return _empty(asked.reason, asked)
-        notes = "1 note" if held.documents == 1 else f"{held.documents} notes"
-        if held.chunks <= at_most_unasked and service.may_embed_unasked():
-            todo = f"{asked.reason}: {notes} are being embedded in the background"
-            return _empty(todo, asked)._replace(lacking=held.chunks)
-        return _empty(f"{asked.reason}: run `commonplace index` to embed {notes}", asked)
-    try:
-        near = store.nearest(asked.space, asked.vector, where=where, limit=limit, deadline=deadline)
-    except DeadlineExceededError as error:
-        return _empty(str(error), None)
-    found = with_finite_scores(near.found)
-    return Arm(
-        "vector",
-        "cosine",
-        tuple(item for item in found if not analysed or _passes(item.chunk, query.keyword)),
-        exact=near.exact,
-        plan=near.plan,
-        provider=asked.provider,
-        model=asked.model,
-        fallback=asked.fallback,
-        vectors=partial(store.vectors, asked.space),
-        lacking=asked.lacking if asked.lacking and service.may_embed_unasked() else 0,
-    )
-
-
-def _empty(reason: str, fallback: Fallback | None) -> Arm:
-    note = f"searched by keywords alone: {reason}"
-    return Arm("vector", "cosine", (), fallback=fallback, note=note)
-
-
-def _passes(chunk: StoredChunk, query: KeywordQuery) -> bool:
-    if not (query.must or query.must_not):
-        return True
-    body = f" {chunk.body} "
-    return all(_has(body, phrase) for phrase in query.must) and not any(
-        _has(body, phrase) for phrase in query.must_not
-    )
-
-
-def _has(body: str, phrase: Phrase) -> bool:
-    return f" {' '.join(phrase)} " in body

@@ -159,10 +159,10 @@ class Information:
     """
 
     def __init__(self, query: KeywordQuery, chunks: int, holders: Mapping[str, int]) -> None:
-        known = list(filter(None, map(holders.get, query.should)))
+        known = list(filter(None, map(holders.get, query.terms)))
         # What a chunk of usual length scores that holds each token once.
         self._once = sum(max(log((chunks - n + 0.5) / (n + 0.5)), 1e-6) for n in known)
-        self.unknown = frozenset(token for token in query.should if not holders.get(token))
+        self.unknown = frozenset(token for token in query.terms if not holders.get(token))
         missing = len(self.unknown - query.beside)
         self._share = len(known) / (len(known) + missing) if known else 0.0
 
@@ -324,3 +324,22 @@ def _script_weight(token: str, *, kana: bool) -> float:
     if light == len(token):
         return 0.3
     return 0.7 if light else 1.0
+
+
+_LARGEST_SCORE = 1e100
+
+
+def with_finite_scores(found: Sequence[Found]) -> tuple[Found, ...]:
+    """``found``; what has no usable score follows the others with a score of 0.
+
+    Infinity and NaN are none, nor are numbers that a sum could make infinite.
+    """
+    if all(_is_usable(item.score) and _is_usable(item.evidence or 0.0) for item in found):
+        return tuple(found)
+    given = [i if _is_usable(i.evidence or 0.0) else i._replace(evidence=None) for i in found]
+    last = [item._replace(score=0.0) for item in given if not _is_usable(item.score)]
+    return (*[item for item in given if _is_usable(item.score)], *last)
+
+
+def _is_usable(number: float) -> bool:
+    return -_LARGEST_SCORE < number < _LARGEST_SCORE

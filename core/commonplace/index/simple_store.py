@@ -13,11 +13,13 @@ from attrs import evolve
 from commonplace.errors import IndexUnavailableError
 from commonplace.index.bm25 import (
     bm25,
+    counts_of,
     hit_order,
     holders_of,
     matches_terms,
     passing,
     term_counts,
+    words_of,
 )
 from commonplace.model.chunks import AppendDocument, DeleteDocument, PutDocument, TouchDocument
 from commonplace.model.documents import Build, StoredDocument, StoreHealth
@@ -249,16 +251,15 @@ class SimpleStore:
 
         What a token weighs is counted over the whole build, whatever the filters.
         """
-        asked = set(query.should)
+        asked = set(query.terms)
         deadline.check("the keyword search")
         with self.moment():
             contents = self._live()
             total, average = contents.totals()
-            rows = list(_timed(contents.candidates(asked), deadline))
-        counted: dict[ChunkId, TermCounts] = {
-            row.id: TermCounts(row.counts, row.length) for row in rows
-        }
-        scores = bm25(query.should, counted, total=total, average=average)
+            rows = list(_timed(contents.candidates(words_of(asked)), deadline))
+        ids: list[ChunkId] = [row.id for row in rows]
+        counted = dict(zip(ids, counts_of(rows, asked), strict=True))
+        scores = bm25(query.terms, counted, total=total, average=average)
         hits = [
             (row, scores[row.id])
             for row in _timed(rows, deadline)
@@ -277,8 +278,8 @@ class SimpleStore:
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
         """How many chunks of the live build hold each of ``tokens``."""
         with self.moment():
-            rows = self._live().candidates(tokens)
-            counted = [TermCounts(row.counts, row.length) for row in rows]
+            rows = self._live().candidates(words_of(tokens))
+            counted = counts_of(rows, tokens)
         found = holders_of(set(tokens), counted)
         return {token: found[token] for token in tokens}
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 MOST_RESULTS = 1000
 """Hits that one search may ask for."""
 
-_LARGEST_SCORE = 1e100
-
 ChunkId = int | str
 """A store's own name of a chunk: stable while the document is not replaced, opaque to others."""
 
@@ -66,6 +64,11 @@ class KeywordQuery(NamedTuple):
     to find, and nothing is missing where no chunk has one. ``days`` are the times that the words of
     the query name, first and last day (ISO; without the year, ``-05-07``, where any will do): notes
     of these days come first, and no others are left out. ``plain`` asks for BM25 in one step.
+
+    ``weighed``, where it is set, replaces ``should`` in the score: tokens, and phrases of tokens
+    joined by single spaces, each counted and weighed as one. Who cannot do that weighs ``should``.
+    ``singly`` are words and their queries, which are asked one by one where nothing matches and no
+    vectors are searched. ``alike`` says that scores mean nothing: all that match are as good.
     """
 
     should: tuple[str, ...] = ()
@@ -75,6 +78,14 @@ class KeywordQuery(NamedTuple):
     beside: frozenset[str] = frozenset()
     days: tuple[tuple[str, str], ...] = ()
     plain: bool = False
+    weighed: tuple[str, ...] = ()
+    singly: tuple[tuple[str, KeywordQuery], ...] = ()
+    alike: bool = False
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """What makes the score."""
+        return self.weighed or self.should
 
 
 class Query(NamedTuple):
@@ -117,22 +128,6 @@ class Found(NamedTuple):
     score: float
     evidence: float | None = None
     note: str = ""
-
-
-def with_finite_scores(found: Sequence[Found]) -> tuple[Found, ...]:
-    """``found``; what has no usable score follows the others with a score of 0.
-
-    Infinity and NaN are none, nor are numbers that a sum could make infinite.
-    """
-    if all(_is_usable(item.score) and _is_usable(item.evidence or 0.0) for item in found):
-        return tuple(found)
-    given = [i if _is_usable(i.evidence or 0.0) else i._replace(evidence=None) for i in found]
-    last = [item._replace(score=0.0) for item in given if not _is_usable(item.score)]
-    return (*[item for item in given if _is_usable(item.score)], *last)
-
-
-def _is_usable(number: float) -> bool:
-    return -_LARGEST_SCORE < number < _LARGEST_SCORE
 
 
 class TermCounts(NamedTuple):
@@ -180,7 +175,8 @@ class Arm(NamedTuple):
     ``exact`` is False where the list may miss a chunk that belongs in it; ``plan`` names how it was
     found. ``provider`` and ``model`` made the query's embedding, for arms that have one, and
     ``fallback`` says in whose place. ``note`` tells the user why an arm that was wanted is empty.
-    ``lacking`` counts the chunks without a vector that may be embedded in the background.
+    ``lacking`` counts the chunks without a vector that may be embedded in the background;
+    ``incomplete`` tells the user that there are chunks without one, which this list cannot have.
 
     ``unknown`` are the tokens of the query that no chunk holds, where the engine knows; ``holders``
     counts the chunks that hold further tokens. It may be called while the engine is open.
@@ -201,6 +197,7 @@ class Arm(NamedTuple):
     note: str = ""
     vectors: Callable[[Collection[ChunkId]], Mapping[ChunkId, bytes]] | None = None
     lacking: int = 0
+    incomplete: str = ""
     unknown: frozenset[str] = frozenset()
     holders: Callable[[Collection[str]], Mapping[str, int]] | None = None
 

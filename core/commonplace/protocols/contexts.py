@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from commonplace.model.documents import Finding, SpaceInfo, StoreHealth
-    from commonplace.model.search import ChunkId, Query
+    from commonplace.model.search import ArmKind, ChunkId, Query
     from commonplace.protocols.parts import ConfiguredPath, Source
 
 
@@ -110,8 +110,9 @@ class RankContext(NamedTuple):
     """What a ranker may know besides the hits.
 
     ``now`` is epoch seconds. ``profile`` is ``default`` or ``compat``. ``arms`` are the names of
-    the arms that answered. ``vectors`` maps chunk ids to unit vectors as bytes, or is
-    ``None`` where there are none.
+    the arms that answered, ``kinds`` the kinds of their scores. ``vectors`` maps chunk ids to unit
+    vectors as bytes, or is ``None`` where there are none. ``unembedded`` are hits that a list by
+    vectors could not have, since their chunks have none yet.
     """
 
     query: Query
@@ -120,3 +121,5 @@ class RankContext(NamedTuple):
     profile: str = "default"
     arms: tuple[str, ...] = ()
     vectors: Callable[[Collection[ChunkId]], Mapping[ChunkId, Any]] | None = None
+    kinds: frozenset[ArmKind] = frozenset()
+    unembedded: frozenset[ChunkId] = frozenset()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from time import time
 from typing import TYPE_CHECKING, Protocol
 
-from commonplace.config.defaults import RANKERS, REPLACED_RANKERS, SWITCHED_RANKERS
+from commonplace.config.defaults import RANKERS
+from commonplace.config.settings import chain_of
 from commonplace.errors import ConfigError, UnavailableError
 from commonplace.host.border import failures_of, make_rankers
 from commonplace.model.search import (
@@ -22,7 +23,7 @@ from commonplace.model.search import (
 )
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import RankContext, RankerContext
-from commonplace.search.snippets import Folding, above, hits_of
+from commonplace.search.snippets import Folding, above, above_as_original, hits_of
 from commonplace.text.query import may_name_days, nothing_to_search_for, parse_query, unknown_words
 
 if TYPE_CHECKING:
@@ -170,8 +171,11 @@ class Searcher:
                 query, notes=(*notes, nothing_to_search_for(query.text, query.keyword, where))
             )
         arms = search.ask(query, where=where, limit=request.wide)
-        notes += (*self._unknown_sources(arms, request), *(arm.note for arm in arms if arm.note))
-        if query.keyword.must and not any(arm.found for arm in arms if arm.kind != "cosine"):
+        notes += tuple(self._unknown_sources(arms, request))
+        notes += tuple(note for arm in arms for note in (arm.note, arm.incomplete) if note)
+        strict = request.phrases or self._profile != "compat"
+        found = any(arm.found for arm in arms if arm.kind != "cosine")
+        if query.keyword.must and strict and not found:
             # Questions quote things too: what no note holds word for word is no reason for silence.
             query = query._replace(keyword=query.keyword._replace(must=()))
             arms = search.ask(query, where=where, limit=request.wide)
@@ -187,15 +191,19 @@ class Searcher:
 
     def rank(self, answer: Answer, request: Request, *, now: float) -> list[Candidate]:
         """Rank the candidates of all arms; ``now`` is in epoch seconds."""
+        hits = candidates_of(answer.arms)
+        answered = [arm for arm in answer.arms if not arm.note]
         context = RankContext(
             query=answer.query,
             now=now,
             limit=request.limit,
             profile=self._profile,
-            arms=tuple(arm.name for arm in answer.arms if not arm.note),
+            arms=tuple(arm.name for arm in answered),
             vectors=next((arm.vectors for arm in answer.arms if arm.vectors), None),
+            kinds=frozenset(arm.kind for arm in answered),
+            unembedded=_unembedded(hits, answered),
         )
-        return rank(candidates_of(answer.arms), self._rankers, context)
+        return rank(hits, self._rankers, context)
 
     def present(
         self,
@@ -209,13 +217,7 @@ class Searcher:
         """Cut, cite and mark the hits; nothing below a folder that could not be read is shown."""
         hides = search.freshness.hides
         shown = [hit for hit in ranked if not hides(hit.chunk.source, hit.chunk.path)]
-        passed = above(
-            shown,
-            configured=self._settings.query.min_score,
-            asked=min_score,
-            compat=self._profile == "compat",
-            text_weight=self._settings.query.hybrid.text_weight,
-        )
+        passed = self._above(shown, answer, min_score)
         notes = _left_out(len(shown) - len(passed), min_score, self._settings.query.min_score)
         if self._settings.query.fold and self._profile != "compat":
             passed = self._folded(passed, answer, request, search)
@@ -247,6 +249,16 @@ class Searcher:
                 for arm in answer.arms
             ),
         )
+
+    def _above(
+        self, ranked: Sequence[Candidate], answer: Answer, asked: float | None
+    ) -> list[Candidate]:
+        configured, hybrid = self._settings.query.min_score, self._settings.query.hybrid
+        if self._profile != "compat":
+            return above(ranked, configured=configured, asked=asked)
+        weights = hybrid.vector_weight, hybrid.text_weight
+        kinds = {arm.kind for arm in answer.arms if not arm.note}
+        return above_as_original(ranked, kinds, configured=configured, asked=asked, weights=weights)
 
     def _folded(
         self, ranked: Sequence[Candidate], answer: Answer, request: Request, search: Searched
@@ -294,20 +306,6 @@ def _left_out(count: int, asked: float | None, configured: float | None) -> tupl
     return (f"left out: {count} that score less than {least:g}, {name}",)
 
 
-def chain_of(settings: Settings) -> tuple[str, ...]:
-    """The ids of the rankers that run.
-
-    ``ranking.chain`` as it stands, if it is set. Otherwise the profile's (``default`` is ours,
-    ``compat`` gives the original's numbers), with the rankers that their settings switch on.
-    """
-    ranking = settings.search.ranking
-    if ranking.chain is not None:
-        return ranking.chain
-    switched = [id_ for id_ in SWITCHED_RANKERS if settings.plugin_section(id_).get("enabled")]
-    replaced = {REPLACED_RANKERS.get(id_) for id_ in switched}
-    return (*(id_ for id_ in RANKERS[ranking.profile] if id_ not in replaced), *switched)
-
-
 def make_searcher(
     host: PluginHost,
     settings: Settings,
@@ -349,6 +347,15 @@ def candidates_of(arms: Sequence[Arm]) -> list[Candidate]:
                 explain = known.explain.replace(arms=(*known.explain.arms, said))
                 found[item.chunk.id] = known._replace(explain=explain)
     return list(found.values())
+
+
+def _unembedded(hits: Sequence[Candidate], arms: Sequence[Arm]) -> frozenset[ChunkId]:
+    """The ``hits`` whose chunks have no vector yet; no vector is read where all chunks have one."""
+    arm = next((arm for arm in arms if arm.incomplete), None)
+    if arm is None or arm.vectors is None:
+        return frozenset()
+    unlisted = {hit.chunk.id for hit in hits} - {found.chunk.id for found in arm.found}
+    return frozenset(unlisted.difference(arm.vectors(unlisted)) if unlisted else ())
 
 
 def rank(

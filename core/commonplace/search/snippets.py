@@ -12,7 +12,7 @@ from commonplace.model.search import Candidate, Hit, Step, cited, newest_first
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from commonplace.model.search import KeywordQuery, StoredChunk
+    from commonplace.model.search import ArmKind, KeywordQuery, StoredChunk
     from commonplace.text.analyse import Analyser
 
 
@@ -25,32 +25,48 @@ def above(
     *,
     configured: float | None,
     asked: float | None,
-    compat: bool = False,
-    text_weight: float = 0.3,
 ) -> list[Candidate]:
     """The candidates that pass the threshold.
 
     ``asked``, given with the call, or else ``configured`` (the key ``query.minScore``) holds for
     every hit. Without either what vectors alone found must score 0.35, for there is a nearest chunk
-    to any question. Under ``compat`` the threshold, 0.35 if none is given, is the original's: where
-    nothing passes, keyword hits need only ``text_weight``, the most that keywords alone can score,
-    or nothing at all where no vectors were searched.
+    to any question.
     """
     least = configured if asked is None else asked
-    if compat:
-        least = USUAL_LEAST if least is None else least
-        strict = [hit for hit in ranked if hit.score >= least]
-        if strict or not any(_by_vector(hit) for hit in ranked):
-            return strict or list(ranked)
-        relaxed = min(least, text_weight)
-        return [hit for hit in ranked if _by_keyword(hit) and hit.score >= relaxed]
     if least is not None:
         return [hit for hit in ranked if hit.score >= least]
     return [hit for hit in ranked if hit.score >= USUAL_LEAST or _by_keyword(hit)]
 
 
-def _by_vector(hit: Candidate) -> bool:
-    return any(arm.kind == "cosine" for arm in hit.explain.arms)
+def above_as_original(
+    ranked: Sequence[Candidate],
+    kinds: Collection[ArmKind],
+    *,
+    configured: float | None,
+    asked: float | None,
+    weights: tuple[float, float],
+) -> list[Candidate]:
+    """The candidates that pass the threshold of the profile ``compat``, 0.35 if none is given.
+
+    Where nothing passes, keyword hits need only the most that keywords alone can score: their share
+    of the ``weights`` of vectors and text; or nothing at all where no vectors were searched. For an
+    engine's own ranking only what is ``asked`` with the call holds. ``kinds`` are the arms'.
+    """
+    if not {"bm25", "cosine"}.intersection(kinds):
+        return [hit for hit in ranked if hit.score >= (asked or 0.0)]
+    given = configured if asked is None else asked
+    least = USUAL_LEAST if given is None else given
+    strict = [hit for hit in ranked if _reaches(hit, least)]
+    if strict or "cosine" not in kinds:
+        return strict or list(ranked)
+    relaxed = min(least, weights[1] / sum(weights))
+    return [hit for hit in ranked if _by_keyword(hit) and _reaches(hit, relaxed)]
+
+
+def _reaches(hit: Candidate, least: float) -> bool:
+    """Whether it scores enough: 0 also stands for what a negative cosine has brought below it."""
+    below = hit.score == 0 and any(arm.kind == "cosine" and arm.raw < 0 for arm in hit.explain.arms)
+    return hit.score >= least and not below
 
 
 def _by_keyword(hit: Candidate) -> bool:
@@ -65,7 +81,7 @@ def hits_of(
     ranked: Sequence[Candidate], query: KeywordQuery, analyser: Analyser, *, limit: int
 ) -> tuple[Hit, ...]:
     """The first ``limit`` candidates as hits, each with the snippet around its match."""
-    terms = frozenset(query.should)
+    terms = frozenset(query.terms)
     best = max((candidate.score for candidate in ranked[:limit]), default=0.0)
     hits = []
     for candidate in ranked[:limit]:

@@ -87,9 +87,7 @@ class Case(NamedTuple):
 
     def context(self, ranker: Ranker) -> RankContext:
         """What the ranker may know; vectors at least where it needs them."""
-        known = self.vectors
-        if known is None and "vectors" in ranker.needs:
-            known = {}
+        known = {} if self.vectors is None and "vectors" in ranker.needs else self.vectors
 
         def vectors(ids: Collection[ChunkId]) -> Mapping[ChunkId, Any]:
             return {id_: known[id_] for id_ in ids if id_ in known} if known else {}
@@ -101,6 +99,7 @@ class Case(NamedTuple):
             profile=self.profile,
             arms=tuple(arm.name for arm in self.arms),
             vectors=None if known is None else vectors,
+            kinds=frozenset(arm.kind for arm in self.arms),
         )
 
 

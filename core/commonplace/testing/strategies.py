@@ -237,13 +237,9 @@ def queries(
 ) -> SearchStrategy[KeywordQuery]:
     """Queries; about half have nothing but ``should``."""
     some = st.lists(phrases(vocabulary, max_size=longest_phrase), max_size=2).map(tuple)
-    return st.builds(
-        KeywordQuery,
-        should=st.lists(st.sampled_from(vocabulary), min_size=1, max_size=4).map(tuple)
-        | st.just(()),
-        must=st.just(()) | some,
-        must_not=st.just(()) | some,
-    )
+    should = st.lists(st.sampled_from(vocabulary), min_size=1, max_size=4).map(tuple)
+    parts = st.tuples(should | st.just(()), st.just(()) | some, st.just(()) | some)
+    return parts.map(lambda drawn: KeywordQuery(*drawn))
 
 
 def wheres() -> SearchStrategy[Where]:

@@ -45,7 +45,7 @@ class StandardAnalyser:
     """See :class:`commonplace.text.analyse.Analyser`; safe to use from several threads."""
 
     id = "standard-1"
-    tokenizer: str | None = None
+    terms = "analysed"
 
     def __init__(self) -> None:
         self._stems = _Stems()

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.index.manager import keyword_arm
-from commonplace.index.rescoring import neighbour_share
-from commonplace.model.search import Found, KeywordQuery, Where, with_finite_scores
+from commonplace.index.rescoring import neighbour_share, with_finite_scores
+from commonplace.model.search import Found, KeywordQuery, Where
 from commonplace.resilience.deadline import NEVER
 from commonplace.testing import make_put, publish
 from commonplace_inmemory.store import InMemoryStore

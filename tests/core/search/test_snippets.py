@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.search import (
+    ArmKind,
     ArmScore,
     Candidate,
     Explanation,
@@ -19,6 +20,7 @@ from commonplace.search.snippets import (
     LIMIT,
     Folding,
     above,
+    above_as_original,
     hits_of,
     make_snippet,
     markdown_snippet,
@@ -218,11 +220,9 @@ def test_undated_notes_fold_only_word_for_word() -> None:
     ]
 
 
-def candidate(score: float, *kinds: str) -> Candidate:
-    arms = tuple(
-        ArmScore(arm=kind, kind="cosine" if kind == "cosine" else "bm25", raw=score, rank=1)
-        for kind in kinds
-    )
+def candidate(score: float, *kinds: ArmKind, raw: float | None = None) -> Candidate:
+    raw = score if raw is None else raw
+    arms = tuple(ArmScore(arm=kind, kind=kind, raw=raw, rank=1) for kind in kinds)
     chunk = StoredChunk(1, "memory", "memory/a.md", 2, 3, "The walrus sings.", ("Sea",), None)
     return Candidate(chunk, score, Explanation(arms=arms))
 
@@ -241,7 +241,7 @@ def test_a_threshold_holds_for_all_in_the_file_and_on_the_call(
 ) -> None:
     strong = candidate(0.5, "bm25")
     weak = [candidate(0.3, "bm25"), candidate(0.4, "cosine")]
-    assert above([strong, *weak], **given) == [strong]  # type: ignore[arg-type]  # spread
+    assert above([strong, *weak], **given) == [strong]
 
 
 def test_compat_relaxes_as_the_original_does() -> None:
@@ -250,10 +250,28 @@ def test_compat_relaxes_as_the_original_does() -> None:
         candidate(0.3, "bm25"),
         candidate(0.2, "cosine"),
     )
-    options = {"configured": 0.35, "asked": None, "compat": True}
-    assert above([strong, keyword], **options) == [strong]  # type: ignore[arg-type]  # spread
-    assert above([keyword, vector], **options) == [keyword]  # type: ignore[arg-type]  # spread
-    assert above([keyword], **options) == [keyword]  # type: ignore[arg-type]  # spread
+
+    def passing(*hits: Candidate, kinds: set[ArmKind], asked: float | None = None) -> list[float]:
+        passed = above_as_original(hits, kinds, configured=0.35, asked=asked, weights=(1.4, 0.6))
+        return [hit.score for hit in passed]
+
+    assert passing(strong, keyword, kinds={"bm25", "cosine"}) == [0.6]
+    assert passing(keyword, vector, kinds={"bm25", "cosine"}) == [0.3]
+    assert passing(candidate(0.29, "bm25"), kinds={"bm25", "cosine"}) == []
+    assert passing(keyword, kinds={"bm25"}) == [0.3]
+    assert passing(vector, kinds={"cosine"}) == []
+    # An engine's own ranking passes whole, apart from what the call asks for.
+    engine = candidate(0.1, "opaque")
+    assert passing(engine, kinds={"opaque"}) == [0.1]
+    assert passing(engine, kinds={"opaque"}, asked=0.2) == []
+
+
+def test_compat_takes_0_with_a_negative_cosine_for_less() -> None:
+    zero, below = candidate(0.0, "cosine", raw=0.0), candidate(0.0, "cosine", raw=-0.5)
+    passed = above_as_original(
+        [zero, below], {"cosine"}, configured=0.0, asked=None, weights=(0.7, 0.3)
+    )
+    assert passed == [zero]
 
 
 def test_a_hit_is_cited_by_its_lines() -> None:

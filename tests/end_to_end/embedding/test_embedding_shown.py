@@ -68,6 +68,13 @@ def test_search_explains_both_arms(run: Run) -> None:
     assert "arms" not in json.loads(run("search", "walrus", "--json")[0])
 
 
+def test_a_search_says_that_some_notes_are_not_embedded(run: Run, world: World) -> None:
+    run("index")
+    world.write("memory/new.md", "# Heron\n\nA heron nests on the roof.\n")
+    _, err = run("search", "walrus", sync={"embedUnasked": 0})
+    assert err.count("1 of 4 chunks are not embedded yet") == 1
+
+
 def test_a_failure_is_said_once(run: Run, world: World, reply: type[Reply]) -> None:
     run("index")
     world.vendor.always(reply(401, {"error": {"message": f"no such key {KEY}"}}))

@@ -33,7 +33,7 @@ def test_offers_both_chunkers() -> None:
     ("name", "expected"),
     [
         ("markdown", "markdown-3(size=800,overlap=100)"),
-        ("lines", "lines-1(size=800,overlap=100)"),
+        ("lines", "lines-2(size=800,overlap=100)"),
     ],
 )
 def test_fingerprint_names_id_version_and_parameters(name: str, expected: str) -> None:

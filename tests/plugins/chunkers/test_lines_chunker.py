@@ -80,17 +80,36 @@ def test_whole_lines_are_repeated_up_to_the_overlap(document: Make) -> None:
     assert lines_of(document, text, overlap=10) == [(1, 4), (4, 7), (7, 8)]
     assert lines_of(document, text, overlap=19) == [(1, 4), (4, 7), (7, 8)]
     assert lines_of(document, text, overlap=20) == [(1, 4), (3, 6), (5, 8)]
-    assert lines_of(document, text, overlap=9) == [(1, 4), (5, 8)]
+    assert lines_of(document, text, overlap=9) == [(1, 4), (4, 7), (7, 8)]
+    assert lines_of(document, text, overlap=1) == [(1, 4), (5, 8)]
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n"], ids=["lines", "paragraphs"])
+def test_the_end_of_a_line_longer_than_the_overlap_is_repeated(
+    document: Make, between: str
+) -> None:
+    chunks = LinesChunker(40, 12).chunk(
+        document("one two three four five six" + between + "x" * 25)
+    )
+    assert [(chunk.start_line, chunk.text) for chunk in chunks] == [
+        (1, "one two three four five six"),
+        (1, f"five six{between}{'x' * 25}"),
+    ]
 
 
 def test_the_overlap_leaves_room_for_the_next_line(document: Make) -> None:
     text = "\n".join(["123456789", "123456789", "123456789", "x" * 35, "y"])
-    assert lines_of(document, text, overlap=30) == [(1, 3), (4, 5)]
+    assert lines_of(document, text, overlap=30) == [(1, 3), (3, 4), (4, 5)]
+    assert lines_of(document, text.replace("x" * 35, "x" * 39), overlap=30) == [
+        (1, 3),
+        (4, 4),
+        (4, 5),
+    ]
 
 
 def test_a_chunk_never_begins_where_the_one_before_it_does(document: Make) -> None:
     text = "\n".join(["1234", "x" * 30, "y" * 30])
-    assert lines_of(document, text, size=36, overlap=36) == [(1, 2), (3, 3)]
+    assert lines_of(document, text, size=36, overlap=36) == [(1, 2), (2, 3)]
 
 
 def test_a_line_too_long_is_cut_at_words_and_its_tail_repeated(document: Make) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model.search import (
+    ArmKind,
     ArmScore,
     Candidate,
     Explanation,
@@ -23,10 +24,12 @@ from commonplace_ranking.fusion import Recency, ReciprocalRank, Weighted, days_s
 NOW = 1_793_491_200.0  # 2026-11-01T00:00:00Z
 QUERY = Query("q", KeywordQuery())
 BOTH = ("keyword", "vector")
+KINDS: dict[str, ArmKind] = {"keyword": "bm25", "vector": "cosine", "engine": "opaque"}
 
 
 def context(*arms: str, profile: str = "default") -> RankContext:
-    return RankContext(query=QUERY, now=NOW, limit=6, profile=profile, arms=arms)
+    kinds = frozenset(KINDS[arm] for arm in arms)
+    return RankContext(query=QUERY, now=NOW, limit=6, profile=profile, arms=arms, kinds=kinds)
 
 
 def hit(
@@ -61,6 +64,18 @@ def test_weighted_by_hand() -> None:
 def test_weighted_as_the_original_under_compat() -> None:
     (fused,) = Weighted().rank([hit(1, bm25=3.0, cosine=0.8)], context(*BOTH, profile="compat"))
     assert fused.score == pytest.approx(0.7 * 0.8 + 0.3 * 0.75)
+
+
+def test_a_hit_without_a_vector_yet_is_not_weighed_as_if_it_were_unrelated() -> None:
+    hits = [hit(1, bm25=23.5), hit(2, cosine=0.9)]
+    asked = context(*BOTH)._replace(unembedded=frozenset({1}))
+    keyword, vector = Weighted(0.7, 0.3).rank(hits, asked)
+    assert (keyword.score, vector.score) == pytest.approx((0.75, 0.63))
+    assert keyword.explain.steps[-1].note == "not embedded yet"
+    keyword, vector = ReciprocalRank().rank(hits, asked)
+    assert (keyword.score, vector.score) == pytest.approx((1.0, 0.5))
+    keyword, _ = Weighted(0.7, 0.3).rank(hits, asked._replace(profile="compat"))
+    assert keyword.score == pytest.approx(0.3 * 23.5 / 24.5)
 
 
 def test_weights_are_divided_by_their_sum() -> None:
@@ -165,9 +180,48 @@ def test_old_notes_keep_half_and_evergreen_notes_all() -> None:
 
 def test_compat_decays_without_a_floor() -> None:
     (aged,) = TemporalDecay(30).rank(
-        [hit(1, score=0.8, day="2026-09-02")], context(profile="compat")
+        [hit(1, score=0.8, day="2026-09-02")], context("keyword", profile="compat")
     )
     assert aged.score == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("arm", ["vector", "engine"])
+def test_compat_decays_and_boosts_nothing_that_no_keyword_search_found(arm: str) -> None:
+    hits = [hit(1, score=0.8, day="2026-09-02", text="q")]
+    for ranker in (TemporalDecay(30), LexicalBoost()):
+        (kept,) = ranker.rank(hits, context(arm, profile="compat"))
+        assert kept.score == 0.8
+        assert kept.explain.steps[-1].note.startswith("only ")
+
+
+def test_compat_boosts_by_the_word_that_was_asked_singly() -> None:
+    said = [
+        ArmScore(arm=f"keyword:{word}", kind="bm25", raw=raw, rank=1)
+        for word, raw in (("fox", 0.25), ("zebra", 1.0))
+    ]
+    item = hit(1, text="a red fox")._replace(explain=Explanation(arms=tuple(said)))
+    asked = context("keyword", profile="compat")
+    (fused,) = Weighted().rank([item], asked)
+    assert fused.score == 0.5
+    (best,) = LexicalBoost().rank([fused], asked)
+    fox = 0.2 + 0.45 + 0.2 / 3 + len("a red fox") / 160
+    assert best.score == pytest.approx(fox)
+
+
+def test_compat_subtracts_a_negative_cosine_and_never_goes_below_0() -> None:
+    hits = [hit(1, bm25=9.0, cosine=-0.1), hit(2, cosine=-0.9), hit(3, bm25=9.0)]
+    asked = context(*BOTH, profile="compat")
+    first, below, keyword = [one.score for one in Weighted(0.7, 0.3).rank(hits, asked)]
+    assert first == pytest.approx(0.27 - 0.07)
+    assert keyword == pytest.approx(0.27)
+    assert below == 0.0
+
+
+def test_what_matches_alike_scores_1() -> None:
+    item = hit(1, bm25=0.0)
+    (said,) = item.explain.arms
+    item = item._replace(explain=Explanation(arms=(said.replace(evidence=1.0),)))
+    assert Weighted().rank([item], context("keyword", profile="compat"))[0].score == 1.0
 
 
 def test_the_originals_bonus_is_for_keywords_alone() -> None:

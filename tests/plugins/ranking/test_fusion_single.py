@@ -30,7 +30,8 @@ def candidate(*arms: ArmScore, score: float = 0.0, text: str = "text") -> Candid
 
 
 def context(text: str = "q", profile: str = "default") -> RankContext:
-    return RankContext(query=Query(text, KeywordQuery()), now=0.0, limit=6, profile=profile)
+    query, kinds = Query(text, KeywordQuery()), frozenset[ArmKind](("bm25",))
+    return RankContext(query=query, now=0.0, limit=6, profile=profile, kinds=kinds)
 
 
 @pytest.mark.parametrize(

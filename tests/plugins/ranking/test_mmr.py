@@ -40,6 +40,7 @@ def context(
         limit=limit,
         profile=profile,
         vectors=None if vectors is None else lambda _: vectors,
+        kinds=frozenset({"bm25", "cosine"}),
     )
 
 
@@ -105,6 +106,13 @@ def test_no_vectors_are_requested_where_there_is_nothing_to_choose() -> None:
 def test_compat_compares_the_words_of_the_original_whatever_vectors_say() -> None:
     ranked = Mmr(0.5).rank(THREE, context({1: SAME, 2: SAME, 3: OTHER}, profile="compat"))
     assert order(ranked) == [1, 2, 3]
+
+
+def test_compat_reorders_only_what_keywords_and_vectors_found() -> None:
+    hits = [hit(1, 0.9, "a"), hit(2, 0.8, "a"), hit(3, 0.6, "z")]
+    for kinds in (("bm25",), ("cosine",), ("opaque",)):
+        asked = context(profile="compat")._replace(kinds=frozenset(kinds))
+        assert order(Mmr(0.5).rank(hits, asked)) == [1, 2, 3]
 
 
 def test_compat_reorders_all() -> None:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from commonplace.config.defaults import BACKENDS
 from commonplace.errors import ConfigError, PluginUnavailableError, ScopeDeniedError
 from commonplace.fallback.backend import Backend
 from commonplace.protocols.contexts import (
@@ -65,6 +66,14 @@ def section_class(host: PluginHost, section: str) -> type | None:
                 if (config := host.get(kind, id_).config) is not None:
                     return config
     return None
+
+
+def with_standby(host: PluginHost, settings: Settings) -> Settings:
+    """``settings``, with the default backend behind a single one that is switched off."""
+    (first, *others) = settings.backends
+    if others or first in BACKENDS or not host.switched_off("backend", first):
+        return settings
+    return settings.evolve(backends=(first, *BACKENDS))
 
 
 def make_sources(

@@ -17,6 +17,7 @@ from commonplace.assembly import (
     mounts_of,
     section_class,
     watched_paths,
+    with_standby,
 )
 from commonplace.errors import CallerError, CommonplaceError, MemoryDisabledError
 from commonplace.files.roots import check_workspace
@@ -128,7 +129,7 @@ class Memory:
         :class:`~commonplace.errors.WorkspaceError` if the workspace cannot be used, and
         :class:`~commonplace.errors.MemoryDisabledError` if memory is switched off.
         """
-        from commonplace.config.load import check_opening, load_settings
+        from commonplace.config.load import check_opening, load_settings, load_switches
         from commonplace.config.paths import cache_dir
         from commonplace.host.host import PluginHost
 
@@ -137,9 +138,11 @@ class Memory:
         host = host or PluginHost(cache_dir=cache_dir(env), env=env)
         place = os.fspath(workspace) if workspace is not None else None
         sections = partial(section_class, host)
+        host.restrict(load_switches(config, env))
         settings = load_settings(
             workspace=place, agent=agent, config=config, env=env, sections=sections
         )
+        settings = with_standby(host, settings)
         if not settings.search.enabled or settings.slot == "none":
             raise MemoryDisabledError(
                 "memory search is switched off by the configuration",
@@ -333,7 +336,11 @@ class Memory:
             self.settings,
             backends,
             choice=self._embedding.choice,
-            notices=(*self.settings.warnings, *self._source_notices),
+            notices=(
+                *self.settings.warnings,
+                *self._source_notices,
+                *self.host.switch_notices(),
+            ),
             plugins=self.host.plugins(),
             deep=deep,
             sync_state=self.sync_state,

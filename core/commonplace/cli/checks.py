@@ -109,7 +109,6 @@ def missing_extras() -> Iterator[tuple[str, str, str]]:
 
 
 def _configuration(context: Context) -> Generator[Finding, None, Settings | None]:
-    from commonplace.cli.context import plugin_host
     from commonplace.config.load import load_settings
     from commonplace.config.reports import check
 
@@ -120,7 +119,7 @@ def _configuration(context: Context) -> Generator[Finding, None, Settings | None
         "env": context.env,
         "sections": context.section_classes(),
     }
-    report = check(**asked, absence=plugin_host(context.env).absence)
+    report = check(**asked, absence=context.plugin_host().absence)
     for fault in report.problems:
         yield Finding("problem", "configuration", str(fault), Fix(report.hint or _CHECK))
     for warning in report.warnings:
@@ -213,8 +212,11 @@ def _plugins(memory: Memory) -> Iterator[Finding]:
             info.failure,
             Fix(info.hint or f"disable it: COMMONPLACE_DISABLE_PLUGINS={info.name}"),
         )
+    off = [f"{one.name} {one.notices[0]}" for one in infos if one.state == "disabled"]
+    if off:
+        yield Finding("ok", "plugins", f"{count(len(off), 'plugin')} off: {'; '.join(off)}")
     if not failed:
-        yield Finding("ok", "plugins", f"{count(len(infos), 'plugin')}, all load")
+        yield Finding("ok", "plugins", f"{count(len(infos) - len(off), 'plugin')}, all load")
 
 
 def _fallback(status: Status) -> Iterator[Finding]:

@@ -138,12 +138,16 @@ class Context:
         self._progress = ProgressLine(self.err, self.env)
         return self._progress
 
+    def plugin_host(self) -> PluginHost:
+        """A host of the installed plugins, without those that are switched off."""
+        return plugin_host(self.env, self.config)
+
     def section_classes(self) -> Callable[[str], type | None]:
         """Maps a section of the configuration to the settings class that its plugin declares."""
         from commonplace.assembly import section_class
         from commonplace.errors import PluginConflictError
 
-        host = plugin_host(self.env)
+        host = self.plugin_host()
 
         def class_of(section: str) -> type | None:
             try:
@@ -198,17 +202,18 @@ class Context:
         return UploadQuestion(self.err, yes=yes, ask=not self.json, pause=pause)(upload)
 
 
-def plugin_host(env: Mapping[str, str]) -> PluginHost:
-    """The host of the installed plugins, configured by ``env``."""
+def plugin_host(env: Mapping[str, str], config: str | None = None) -> PluginHost:
+    """The host of the installed plugins, as ``env`` and the configuration switch them."""
+    from commonplace.config.load import load_switches
     from commonplace.config.paths import cache_dir
     from commonplace.host.host import PluginHost
 
-    return PluginHost(cache_dir=cache_dir(env), env=env)
+    return PluginHost(cache_dir=cache_dir(env), env=env, rules=load_switches(config, env))
 
 
-def plugin_command_names(env: Mapping[str, str]) -> tuple[str, ...]:
+def plugin_command_names(env: Mapping[str, str], config: str | None = None) -> tuple[str, ...]:
     """The names of the commands that plugins offer; no plugin is imported."""
-    return plugin_host(env).ids("command")
+    return plugin_host(env, config).ids("command")
 
 
 def plugin_commands(env: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -226,10 +231,10 @@ def plugin_commands(env: Mapping[str, str]) -> list[tuple[str, str]]:
     return found
 
 
-def plugin_command(name: str, env: Mapping[str, str]) -> Command:
+def plugin_command(name: str, env: Mapping[str, str], config: str | None = None) -> Command:
     """The command that a plugin offers as ``name``.
 
     Raises :class:`~commonplace.errors.PluginUnavailableError` if it cannot be loaded.
     """
-    command: Command = plugin_host(env).command(name).factory()
+    command: Command = plugin_host(env, config).command(name).factory()
     return command

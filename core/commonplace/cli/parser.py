@@ -14,6 +14,7 @@ from commonplace.cli.context import (
     plugin_command,
     plugin_command_names,
     plugin_commands,
+    plugin_host,
 )
 from commonplace.errors import MemoryDisabledError, suggest
 
@@ -171,6 +172,9 @@ def add_common(
         "plain)",
     )
     group.add_argument("--json", action="store_true", help="print the result as JSON")
+    group.add_argument(
+        "--safe", action="store_true", help="builtin plugins only: import none of third parties"
+    )
 
 
 def _examples(lines: Sequence[str]) -> str:
@@ -247,6 +251,7 @@ def dispatch(argv: Sequence[str]) -> int:
     the command raises.
     """
     common, rest = _split_common(argv)
+    env = {**os.environ, "COMMONPLACE_SAFE": "1"} if _is_safe(argv) else os.environ
     name = rest[0] if rest else ""
     if name in {"--version", "-V"}:
         from commonplace._version import __version__
@@ -258,24 +263,38 @@ def dispatch(argv: Sequence[str]) -> int:
             sys.stdout.write(exit_codes())
             return 0
         if rest[1:]:
-            return _run(_find(rest[1]), ["--help"])
-        sys.stdout.write(overview(os.environ))
+            return _run(_find(rest[1], env), ["--help"], env)
+        sys.stdout.write(overview(env))
         return 0
     if not name:
-        sys.stderr.write(overview(os.environ))
+        sys.stderr.write(overview(env))
         return 2
     if name.startswith("-"):
         raise UsageError(f"unknown option {name}", hint=f"{PROGRAM} --help lists the commands")
-    return _run(_find(name), [*common, *rest[1:]])
+    return _run(_find(name, env, _named_config(argv)), [*common, *rest[1:]], env)
 
 
-def _run(command: Command, arguments: Sequence[str]) -> int:
+def _is_safe(argv: Sequence[str]) -> bool:
+    """Whether ``--safe`` is given; it counts before a plugin's command is looked up."""
+    words = list(argv)
+    return "--safe" in (words[: words.index("--")] if "--" in words else words)
+
+
+def _named_config(argv: Sequence[str]) -> str | None:
+    """The file that ``--config`` names, which may switch off a plugin's command."""
+    for word, following in zip(argv, (*argv[1:], ""), strict=True):
+        if word == "--config" or word.startswith("--config="):
+            return word.partition("=")[2] or following or None
+    return None
+
+
+def _run(command: Command, arguments: Sequence[str], env: Mapping[str, str]) -> int:
     parser = command_parser(command)
     try:
         args = parser.parse_args(arguments)
     except SystemExit:  # raised by argparse itself only after --help
         return 0
-    context = Context(args)
+    context = Context(args, env=env)
     try:
         return command.run(args, context)
     except MemoryDisabledError:
@@ -292,7 +311,7 @@ def _split_common(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     rest = list(argv)
     while rest:
         option, joined, _ = rest[0].partition("=")
-        if rest[0] == "--json" or (option in _COMMON_WITH_VALUE and joined):
+        if rest[0] in ("--json", "--safe") or (option in _COMMON_WITH_VALUE and joined):
             common.append(rest.pop(0))
         elif option in _COMMON_WITH_VALUE and len(rest) > 1:
             common += [rest.pop(0), rest.pop(0)]
@@ -309,12 +328,12 @@ def builtin_command(name: str) -> Command:
     return command
 
 
-def _find(name: str) -> Command:
+def _find(name: str, env: Mapping[str, str], config: str | None = None) -> Command:
     if name in BUILTIN:
         return builtin_command(name)
-    names = plugin_command_names(os.environ)
-    if name in names:
-        return plugin_command(name, os.environ)
+    names = plugin_command_names(env, config)
+    if name in names or plugin_host(env, config).switched_off("command", name):
+        return plugin_command(name, env, config)  # or the error that names what switches it off
     near = suggest(name, (*BUILTIN, *names))
     raise UsageError(
         f"no such command: {name!r}",
@@ -356,6 +375,7 @@ every command takes:
   --agent ID        agent whose memory is used (default: main)
   --format FORM     form of the result: plain, json, md
   --json            print the result as JSON
+  --safe            builtin plugins only: import none of third parties
   --help            its arguments, with examples
 
   -V, --version     the version, without a command

@@ -13,6 +13,8 @@ from commonplace.errors import CallerError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from commonplace.model.plugins import SwitchRule
+
 
 def load_settings(
     *,
@@ -45,6 +47,24 @@ def load_settings(
     return resolve(
         workspace=workspace, agent=agent, config=config, env=env, sections=sections
     ).settings_or_raise()
+
+
+def load_switches(
+    config: str | os.PathLike[str] | Mapping[str, object] | None, env: Mapping[str, str]
+) -> tuple[SwitchRule, ...]:
+    """What the configuration switches off, read before any plugin is; see ``load_settings``.
+
+    Raises nothing: what cannot be read is reported by :func:`load_settings`.
+    """
+    plain = config is None and not paths.given(env, "COMMONPLACE_CONFIG")
+    if plain and not (
+        os.path.isfile(paths.user_file(env)) or paths.original_file(env, paths.openclaw_dirs(env))
+    ):
+        return ()
+    from commonplace.config.document import switch_rules
+    from commonplace.config.resolve import documents
+
+    return switch_rules(documents(config, env))
 
 
 def check_opening(workspace: object, agent: object, config: object) -> None:

@@ -17,7 +17,13 @@ from commonplace.config.defaults import (
     SOURCES,
     TRANSCRIPTS,
 )
-from commonplace.config.document import Shapes, merged_sections, read_document, read_sections
+from commonplace.config.document import (
+    Shapes,
+    merged_sections,
+    read_document,
+    read_sections,
+    switch_rules,
+)
 from commonplace.config.json5 import UnreadableError, parse_json5, read_text
 from commonplace.config.paths import Agents, find_agent, find_workspace
 from commonplace.config.reading import Layer, Reader, TooManyProblemsError, joined
@@ -33,6 +39,7 @@ if TYPE_CHECKING:
     from commonplace.config.reading import Found
     from commonplace.config.search import SearchSettings
     from commonplace.config.shape import Shape
+    from commonplace.model.plugins import SwitchRule
 
 
 def search_settings(
@@ -219,7 +226,7 @@ def resolve(
     index, index_notes = _index_path(
         found["search"].get("store.path"), id_, paths.default_index(state, id_, place), env
     )
-    slot, slot_notes = _slot(findings, sections)
+    slot, slot_notes = _slot(findings, sections, switch_rules((*near, *far)))
     resolution.warnings += [*notes, *index_notes, *slot_notes]
     policies = [f.send_policy for f in findings if f.send_policy is not None]
     resolution.settings = Settings(
@@ -248,6 +255,12 @@ def resolve(
         send_policy=policies[0] if policies else None,
     )
     return resolution
+
+
+def documents(config: Config, env: Mapping[str, str]) -> list[Layer]:
+    """The documents of a configuration without a workspace's own, nearest first."""
+    near, far = _layers(config, env, Resolution())
+    return [*near, *far]
 
 
 def _layers(
@@ -368,7 +381,9 @@ def _index_path(
 
 
 def _slot(
-    findings: list[Findings], sections: Callable[[str], type | None] | None
+    findings: list[Findings],
+    sections: Callable[[str], type | None] | None,
+    rules: tuple[SwitchRule, ...],
 ) -> tuple[str, list[str]]:
     """Which memory plugin the nearest document selects, and a note where it is not there.
 
@@ -380,7 +395,9 @@ def _slot(
     file, slot = found.layer.file, found.value
     if sections is not None and sections(f"plugins.entries.{slot}.config") is not None:
         return slot, []
-    note = f"{file}: plugins.slots.memory: {slot!r} is not installed; memory-core serves instead"
+    by = next((str(rule) for rule in rules if slot in rule.names and not rule.only), "")
+    why = f"switched off by {by}" if by else "not installed or not allowed here"
+    note = f"{file}: plugins.slots.memory: {slot!r} is {why}; memory-core serves instead"
     return slot, [note]
 
 

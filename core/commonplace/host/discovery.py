@@ -18,6 +18,7 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from commonplace.model.plugins import SwitchRule
 
 Kind = Literal["backend", "source", "chunker", "provider", "ranker", "command", "tool"]
 
@@ -290,6 +291,8 @@ def _problem(name: str, module: str) -> str:
 
 ONLY = "COMMONPLACE_PLUGINS"
 DISABLE = "COMMONPLACE_DISABLE_PLUGINS"
+SAFE = "COMMONPLACE_SAFE"
+_OURS = "commonplace"
 
 
 class Catalogue:
@@ -297,16 +300,25 @@ class Catalogue:
 
     ``env`` may hold ``COMMONPLACE_PLUGINS`` (only these) and ``COMMONPLACE_DISABLE_PLUGINS`` (all
     but these): names of entry points (``ranker.mmr``) or of distributions, separated by commas. An
-    empty value is as good as none.
+    empty value is as good as none. ``COMMONPLACE_SAFE=1`` leaves the builtins only. ``rules`` are
+    the switches in the configuration; what the environment switches off, they cannot switch on.
     """
 
-    def __init__(self, entries: Sequence[EntryPoint], env: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        entries: Sequence[EntryPoint],
+        env: Mapping[str, str],
+        rules: Sequence[SwitchRule] = (),
+    ) -> None:
         # Before anything is imported: what a newer API has could not be imported here.
         self.entries = tuple(
             e._replace(problem=e.problem or api_problem(e.api)[0]) if e.api else e for e in entries
         )
         self._only = _names(env.get(ONLY, ""))
         self._disabled = _names(env.get(DISABLE, ""))
+        self.safe = is_safe(env)
+        self.rules = tuple(rules)
+        self._ruled = [(rule, frozenset(map(canonical, rule.names))) for rule in rules]
         self._switched_on: dict[str, list[EntryPoint]] = {}
         # The well formed first: a malformed entry point must not hide one.
         for entry in sorted(self.entries, key=lambda entry: bool(entry.problem)):
@@ -315,10 +327,36 @@ class Catalogue:
                 rivals.append(entry)
 
     def switched_off(self, entry: EntryPoint) -> str:
-        """The variable that switches ``entry`` off, or ``""``."""
+        """The variable or setting that switches ``entry`` off, or ``""``."""
+        if self.safe and not is_builtin(entry):
+            return SAFE
         if self._only and not _named(entry, self._only):
             return ONLY
-        return DISABLE if self._disabled and _named(entry, self._disabled) else ""
+        if self._disabled and _named(entry, self._disabled):
+            return DISABLE
+        for rule, names in self._ruled:
+            named = canonical(entry.id) in names or canonical(entry.name) in names
+            if not is_builtin(entry):
+                named = named or canonical(entry.distribution) in names
+                if rule.only and not named:
+                    return str(rule)
+            if named and not rule.only:
+                return str(rule)
+        return ""
+
+    def unknown_names(self) -> tuple[str, ...]:
+        """A line for each name in our own configuration's switches that no plugin has."""
+        names = {e.name for e in self.entries} | {e.id for e in self.entries}
+        names |= {e.distribution for e in self.entries if not is_builtin(e)}
+        known = {canonical(name) for name in names}
+        lines = []
+        for rule in self.rules:
+            for name in rule.names if rule.ours else ():
+                if canonical(name) not in known:
+                    near = suggest(name.lower(), names)
+                    meant = f"did you mean {near!r}?" if near else "`commonplace plugins` lists all"
+                    lines.append(f"{rule}: no plugin is named {name!r}; {meant}")
+        return tuple(lines)
 
     def ids(self, kind: str) -> tuple[str, ...]:
         """The ids of ``kind`` that one entry point offers, in alphabetical order."""
@@ -377,8 +415,27 @@ def conflict(name: str, rivals: Sequence[EntryPoint]) -> PluginConflictError:
     )
 
 
+def is_safe(env: Mapping[str, str]) -> bool:
+    """Whether ``env`` leaves out the plugins of third parties."""
+    return env.get(SAFE, "").strip().lower() not in {"", "0", "false", "no", "off"}
+
+
+def is_builtin(entry: EntryPoint) -> bool:
+    """Whether ``entry`` is of commonplace's own distribution."""
+    return canonical(entry.distribution) == _OURS
+
+
 def switch_hint(variable: str, name: str) -> str:
-    """How to get back a plugin that an environment variable switches off."""
+    """How to get back a plugin that a variable or a setting switches off."""
+    setting, _, file = variable.partition(" in ")
+    if variable == SAFE:
+        return f"run without --safe, and unset {SAFE}"
+    if setting == "plugins.allow":
+        return f"add {name} to that list"
+    if setting == "plugins.deny":
+        return f"remove {name} from that list"
+    if file:
+        return "set it to true"
     return f"add {name} to {variable}, or unset it" if variable == ONLY else f"unset {variable}"
 
 

@@ -12,7 +12,7 @@ from commonplace.errors import (
     PluginUnavailableError,
     reason_of,
 )
-from commonplace.host.discovery import CALLED, KINDS, Catalogue, installed
+from commonplace.host.discovery import CALLED, KINDS, SAFE, Catalogue, installed
 from commonplace.host.registry import Entry, Failure, Registry
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from commonplace.host.discovery import EntryPoint, Kind
     from commonplace.host.events import EventBus, Listeners
     from commonplace.host.reports import PluginInfo
-    from commonplace.model.plugins import Registration
+    from commonplace.model.plugins import Registration, SwitchRule
     from commonplace.model.receipts import Receipt
     from commonplace.model.search import SearchResult
     from commonplace.protocols.managers import MemoryManager, Ranker
@@ -38,7 +38,8 @@ class PluginHost:
 
     ``entry_points`` are those installed, unless given. ``cache_dir`` is where the list of them is
     kept between starts; ``None`` keeps nothing. ``env`` (default: ``os.environ``) may hold
-    ``COMMONPLACE_PLUGINS``, ``COMMONPLACE_DISABLE_PLUGINS`` and ``COMMONPLACE_TRACE_PLUGINS``.
+    ``COMMONPLACE_PLUGINS``, ``COMMONPLACE_DISABLE_PLUGINS``, ``COMMONPLACE_SAFE`` and
+    ``COMMONPLACE_TRACE_PLUGINS``. ``rules`` are the switches of a configuration.
     Threads may share a host. Creating one costs nothing. The failure of a plugin is kept for
     :meth:`plugins` and raised only where one of its parts is requested.
     """
@@ -49,7 +50,9 @@ class PluginHost:
         *,
         cache_dir: str | None = None,
         env: Mapping[str, str] | None = None,
+        rules: Sequence[SwitchRule] = (),
     ) -> None:
+        self._rules = rules
         self._given = entry_points
         self._cache_dir = cache_dir
         self._env = os.environ if env is None else env
@@ -134,6 +137,31 @@ class PluginHost:
                 except (PluginUnavailableError, PluginConflictError) as error:
                     return reason_of(error)
         return ""
+
+    def restrict(self, rules: Sequence[SwitchRule]) -> None:
+        """Apply the switches of a configuration, unless a plugin has been looked up already."""
+        with self._lock:
+            if self._found is None:
+                self._rules = rules
+
+    def switched_off(self, kind: str, id_: str) -> str:
+        """The variable or setting that switches ``id_`` of ``kind`` off, or ``""``."""
+        with self._lock:
+            catalogue, registry = self._parts()
+            name = f"{kind}.{id_}"
+            if registry.get(name) is not None or catalogue.rivals(name):
+                return ""
+            off = (catalogue.switched_off(e) for e in catalogue.entries if e.name == name)
+            return next(off, "")
+
+    def switch_notices(self) -> tuple[str, ...]:
+        """What should be known of the switches: a line on safe mode, and one for each slip."""
+        with self._lock:
+            catalogue, _ = self._parts()
+        off = [e.name for e in catalogue.entries if catalogue.switched_off(e) == SAFE]
+        listed = ", ".join(off) or "none is installed"
+        safe = f"safe mode ({SAFE}): plugins of third parties are not imported: {listed}"
+        return ((safe,) if catalogue.safe else ()) + catalogue.unknown_names()
 
     def plugins(self, *, load: bool = False) -> tuple[PluginInfo, ...]:
         """Every entry point and its state, in alphabetical order.
@@ -250,7 +278,7 @@ class PluginHost:
         if self._found is None:
             given = self._given
             entries = installed(self._cache_dir) if given is None else given
-            catalogue = Catalogue(entries, self._env)
+            catalogue = Catalogue(entries, self._env, self._rules)
             trace = _to_stderr if self._env.get(TRACE, "0") not in {"", "0"} else None
             self._found = catalogue, Registry(catalogue, trace)
         return self._found

@@ -31,6 +31,25 @@ def _available() -> Probe:
     return Probe(available=True)
 
 
+class SwitchRule(NamedTuple):
+    """One setting that switches plugins off.
+
+    ``setting`` is its key and ``file`` where it stands. ``names`` are ids (``mmr``), names of entry
+    points (``ranker.mmr``) or distributions. With ``only`` every plugin of a third party that is
+    not among them is off, else those that are. ``ours`` says that the file is commonplace's alone,
+    so that a name that no plugin has must be a slip.
+    """
+
+    setting: str
+    file: str
+    names: tuple[str, ...] = ()
+    only: bool = False
+    ours: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.setting} in {self.file}"
+
+
 class Credentials(NamedTuple):
     """Where the host looks for a provider's key, in this order after ``remote.apiKey``.
 

@@ -307,12 +307,6 @@ def test_a_setting_that_stands_at_the_top_is_refused(
         ({"Memory": {}}, "Memory", "did you mean 'memory'?"),
         ({"gateway": {}}, "gateway", "the keys here are agents, memory, models"),
         ({"session": {"sendPolicy": {}}}, "session.sendPolicy", "has no effect"),
-        ({"plugins": {"deny": ["qmd"]}}, "plugins.deny", "COMMONPLACE_DISABLE_PLUGINS"),
-        (
-            {"plugins": {"entries": {"qmd": {"enabled": False}}}},
-            "plugins.entries.qmd.enabled",
-            "COMMONPLACE_DISABLE_PLUGINS",
-        ),
     ],
 )
 def test_what_has_no_effect_in_ones_own_file_is_warned_of(
@@ -328,6 +322,26 @@ def test_what_has_no_effect_in_ones_own_file_is_warned_of(
     assert words in warning
     (warning,) = load(config=content).warnings[:1]
     assert key in warning
+
+
+@pytest.mark.parametrize(
+    ("plugins", "key", "words"),
+    [
+        ({"deny": "ranker.mmr"}, "plugins.deny", "must be a list"),
+        ({"allow": [1]}, "plugins.allow", "must be a list"),
+        ({"enabled": "no"}, "plugins.enabled", "true or false"),
+        ({"entries": {"mmr": {"enabled": 0}}}, "plugins.entries.mmr.enabled", "true or false"),
+    ],
+)
+def test_a_switch_of_plugins_in_a_wrong_form_is_a_problem(
+    plugins: dict[str, Any],
+    key: str,
+    words: str,
+    problems: Callable[..., list[ConfigProblem]],
+) -> None:
+    (problem,) = problems(config={"plugins": plugins})
+    assert problem.key == key
+    assert words in problem.message
 
 
 def test_an_originals_file_may_have_keys_of_other_programs(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.host.discovery import CALLED, DISABLE, KINDS, ONLY, installed
+from commonplace.host.discovery import CALLED, DISABLE, KINDS, ONLY, SAFE, installed
 from commonplace.host.host import TRACE, PluginHost
 from commonplace.model.plugins import Registration
 from commonplace.model.search import Candidate, Explanation, KeywordQuery, Query, StoredChunk
@@ -70,4 +70,9 @@ def test_every_field_of_a_registration_stands_in_the_table(page: str) -> None:
 
 
 def test_every_variable_stands_in_the_table(page: str) -> None:
-    assert re.findall(r"^\| `(COMMONPLACE_\w+)=", page, re.MULTILINE) == [ONLY, DISABLE, TRACE]
+    assert re.findall(r"^\| `(COMMONPLACE_\w+)=", page, re.MULTILINE) == [
+        ONLY,
+        DISABLE,
+        SAFE,
+        TRACE,
+    ]

@@ -111,7 +111,6 @@ def _new(args: Namespace, context: Context) -> int:
 
 
 def _check_name(name: str, kind: str, context: Context) -> None:
-    from commonplace.cli.context import plugin_host
     from commonplace.model.plugins import is_id
 
     if not is_id(name) or not name[0].isalpha() or len(name) > _LONGEST_NAME:
@@ -119,7 +118,7 @@ def _check_name(name: str, kind: str, context: Context) -> None:
             f"{name!r} is no name of a plugin",
             hint="lower-case letters and digits, in words joined by - or _, such as short-first",
         )
-    taken = plugin_host(context.env).ids(kind)  # type: ignore[arg-type]
+    taken = context.plugin_host().ids(kind)  # type: ignore[arg-type]
     if name in taken or (kind == "command" and name in BUILTIN):
         raise CallerError(f"there is a {kind} {name!r} already", hint="choose another name")
 
@@ -167,10 +166,9 @@ _WORDS = ("passed", "failed", "skipped")
 
 def _plugin(subject: str, context: Context) -> tuple[str, str]:
     """Kind and id of the plugin that ``subject`` names, with or without its kind."""
-    from commonplace.cli.context import plugin_host
     from commonplace.host.discovery import KINDS
 
-    host = plugin_host(context.env)
+    host = context.plugin_host()
     kind, dot, id_ = subject.partition(".")
     if dot:
         if kind not in KINDS:

@@ -90,7 +90,6 @@ _HINTS = {
 
 
 def _change(args: Namespace, context: Context) -> int:
-    from commonplace.cli.context import plugin_host
     from commonplace.config import paths
     from commonplace.config.change import ConfigFile
 
@@ -99,7 +98,7 @@ def _change(args: Namespace, context: Context) -> int:
         args.file or named or paths.user_file(context.env),
         env=context.env,
         classes=context.section_classes(),
-        absence=plugin_host(context.env).absence,
+        absence=context.plugin_host().absence,
     )
     agent = context.agent or ""
     if args.action == "set":
@@ -183,7 +182,6 @@ def _spelt_alike(key: str) -> str:
 def _show(context: Context, *, changed: bool, key: str | None) -> int:
     from json import dumps
 
-    from commonplace.cli.context import plugin_host
     from commonplace.config.load import load_settings
     from commonplace.config.reports import explain
 
@@ -194,7 +192,7 @@ def _show(context: Context, *, changed: bool, key: str | None) -> int:
         "env": context.env,
         "sections": context.section_classes(),
     }
-    host = plugin_host(context.env)
+    host = context.plugin_host()
     settings = (
         *explain(**asked),
         *_accesses(host, load_settings(**asked), context.env),
@@ -302,18 +300,19 @@ def _matching(settings: tuple[Explained, ...], key: str) -> tuple[Explained, ...
 
 
 def _check(context: Context) -> int:
-    from commonplace.cli.context import plugin_host
     from commonplace.cli.parser import DONE, NOT_VALID
     from commonplace.config.reports import check
 
+    host = context.plugin_host()
     report = check(
         workspace=context.workspace,
         agent=context.agent,
         config=context.config,
         env=context.env,
         sections=context.section_classes(),
-        absence=plugin_host(context.env).absence,
+        absence=host.absence,
     )
+    report = report.evolve(warnings=(*report.warnings, *host.switch_notices()))
     if context.json:
         context.emit(
             {

@@ -62,9 +62,8 @@ class PluginsCommand:
         if args.action:
             return authoring.run(args, context)
         from commonplace.cli.checks import missing_extras
-        from commonplace.cli.context import plugin_host
 
-        host = plugin_host(context.env)
+        host = context.plugin_host()
         with context.progress() as progress:
             progress.show("Asking the plugins")
             infos = host.plugins(load=not args.no_probe)
@@ -75,10 +74,13 @@ class PluginsCommand:
             extras = [
                 dict(zip(("library", "adds", "install"), one, strict=True)) for one in missing
             ]
-            context.emit({"plugins": infos, "missingExtras": extras})
+            notices = host.switch_notices()
+            context.emit({"plugins": infos, "missingExtras": extras, "warnings": notices})
         else:
             _show(infos, context)
             _show_extras(missing, context)
+            for notice in host.switch_notices():
+                context.note(notice)
         return 1 if any(info.state == "failed" for info in infos) else 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from commonplace.config.defaults import BACKENDS
 from commonplace.errors import ConfigError, PluginUnavailableError, ScopeDeniedError
@@ -20,6 +20,7 @@ from commonplace.protocols.contexts import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from commonplace.config.resolve import Arguments
     from commonplace.config.settings import Settings
     from commonplace.embedding.service import EmbeddingService
     from commonplace.fallback.manager import FallbackMemoryManager
@@ -68,8 +69,16 @@ def section_class(host: PluginHost, section: str) -> type | None:
     return None
 
 
-def with_standby(host: PluginHost, settings: Settings) -> Settings:
-    """``settings``, with the default backend behind a single one that is switched off."""
+def configured(host: PluginHost, **arguments: Unpack[Arguments]) -> Settings:
+    """The settings of ``arguments``; ``host`` loses what the configuration switches off.
+
+    Behind a single backend that is switched off stands the default one.
+    """
+    from commonplace.config.load import load_settings, load_switches
+
+    host.restrict(load_switches(arguments.get("config"), arguments.get("env") or os.environ))
+    arguments["sections"] = partial(section_class, host)
+    settings = load_settings(**arguments)
     (first, *others) = settings.backends
     if others or first in BACKENDS or not host.switched_off("backend", first):
         return settings

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from commonplace.assembly import (
     analyser_of,
+    configured,
     embeds,
     make_backends,
     make_sources,
     may_have_provider,
     mounts_of,
-    section_class,
     watched_paths,
-    with_standby,
 )
 from commonplace.errors import CallerError, CommonplaceError, MemoryDisabledError
 from commonplace.files.roots import check_workspace
@@ -129,7 +128,7 @@ class Memory:
         :class:`~commonplace.errors.WorkspaceError` if the workspace cannot be used, and
         :class:`~commonplace.errors.MemoryDisabledError` if memory is switched off.
         """
-        from commonplace.config.load import check_opening, load_settings, load_switches
+        from commonplace.config.load import check_opening
         from commonplace.config.paths import cache_dir
         from commonplace.host.host import PluginHost
 
@@ -137,12 +136,7 @@ class Memory:
         env = os.environ if env is None else env
         host = host or PluginHost(cache_dir=cache_dir(env), env=env)
         place = os.fspath(workspace) if workspace is not None else None
-        sections = partial(section_class, host)
-        host.restrict(load_switches(config, env))
-        settings = load_settings(
-            workspace=place, agent=agent, config=config, env=env, sections=sections
-        )
-        settings = with_standby(host, settings)
+        settings = configured(host, workspace=place, agent=agent, config=config, env=env)
         if not settings.search.enabled or settings.slot == "none":
             raise MemoryDisabledError(
                 "memory search is switched off by the configuration",
@@ -336,11 +330,7 @@ class Memory:
             self.settings,
             backends,
             choice=self._embedding.choice,
-            notices=(
-                *self.settings.warnings,
-                *self._source_notices,
-                *self.host.switch_notices(),
-            ),
+            notices=(*self.settings.warnings, *self._source_notices, *self.host.switch_notices()),
             plugins=self.host.plugins(),
             deep=deep,
             sync_state=self.sync_state,

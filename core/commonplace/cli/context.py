@@ -10,7 +10,7 @@ from commonplace.cli.streams import one_line
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from commonplace.cli.progress import ProgressLine
     from commonplace.cli.terminal import Style
@@ -238,3 +238,17 @@ def plugin_command(name: str, env: Mapping[str, str], config: str | None = None)
     """
     command: Command = plugin_host(env, config).command(name).factory()
     return command
+
+
+def is_safe(argv: Sequence[str]) -> bool:
+    """Whether ``--safe`` is given; it counts before a plugin's command is looked up."""
+    words = list(argv)
+    return "--safe" in (words[: words.index("--")] if "--" in words else words)
+
+
+def named_config(argv: Sequence[str]) -> str | None:
+    """The file that ``--config`` names, which may switch off a plugin's command."""
+    for word, following in zip(argv, (*argv[1:], ""), strict=True):
+        if word == "--config" or word.startswith("--config="):
+            return word.partition("=")[2] or following or None
+    return None

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from commonplace.cli.context import (
     Context,
+    is_safe,
+    named_config,
     plugin_command,
     plugin_command_names,
     plugin_commands,
@@ -251,7 +253,7 @@ def dispatch(argv: Sequence[str]) -> int:
     the command raises.
     """
     common, rest = _split_common(argv)
-    env = {**os.environ, "COMMONPLACE_SAFE": "1"} if _is_safe(argv) else os.environ
+    env = {**os.environ, "COMMONPLACE_SAFE": "1"} if is_safe(argv) else os.environ
     name = rest[0] if rest else ""
     if name in {"--version", "-V"}:
         from commonplace._version import __version__
@@ -271,21 +273,7 @@ def dispatch(argv: Sequence[str]) -> int:
         return 2
     if name.startswith("-"):
         raise UsageError(f"unknown option {name}", hint=f"{PROGRAM} --help lists the commands")
-    return _run(_find(name, env, _named_config(argv)), [*common, *rest[1:]], env)
-
-
-def _is_safe(argv: Sequence[str]) -> bool:
-    """Whether ``--safe`` is given; it counts before a plugin's command is looked up."""
-    words = list(argv)
-    return "--safe" in (words[: words.index("--")] if "--" in words else words)
-
-
-def _named_config(argv: Sequence[str]) -> str | None:
-    """The file that ``--config`` names, which may switch off a plugin's command."""
-    for word, following in zip(argv, (*argv[1:], ""), strict=True):
-        if word == "--config" or word.startswith("--config="):
-            return word.partition("=")[2] or following or None
-    return None
+    return _run(_find(name, env, named_config(argv)), [*common, *rest[1:]], env)
 
 
 def _run(command: Command, arguments: Sequence[str], env: Mapping[str, str]) -> int:

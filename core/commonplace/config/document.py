@@ -12,14 +12,15 @@ from commonplace.config.search import SearchSettings
 from commonplace.config.secret import Opaque
 from commonplace.config.settings import FlushSettings, MemorySettings
 from commonplace.config.shape import Shape
+from commonplace.config.switches import check_switches
 from commonplace.config.values import kind_of
 from commonplace.errors import suggest
-from commonplace.model.plugins import ConfigProblem, Group, SwitchRule, setting
+from commonplace.model.plugins import ConfigProblem, Group, setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from commonplace.config.reading import Keys, Layer, Reader
+    from commonplace.config.reading import Keys, Reader
 
 
 Names = tuple[str, ...]
@@ -210,49 +211,7 @@ def _strangers(reader: Reader, shapes: Shapes, root: Mapping[str, Any]) -> None:
     if isinstance(session, Mapping) and "sendPolicy" in session:
         reader.warn(("session", "sendPolicy"), "has no effect: commonplace sends no messages")
     if isinstance(plugins, Mapping):
-        _check_switches(reader, plugins)
-
-
-def _check_switches(reader: Reader, plugins: Mapping[str, Any]) -> None:
-    """Problems of form in what switches plugins off: such a setting must not fail in silence."""
-    if not isinstance(plugins.get("enabled", True), bool):
-        reader.problem(("plugins", "enabled"), "must be true or false")
-    for key in ("allow", "deny"):
-        names = plugins.get(key, [])
-        if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-            reader.problem(("plugins", key), 'must be a list of plugins, such as ["ranker.mmr"]')
-    entries = plugins.get("entries")
-    for name, entry in entries.items() if isinstance(entries, Mapping) else ():
-        if isinstance(entry, Mapping) and not isinstance(entry.get("enabled", True), bool):
-            keys = ("plugins", "entries", str(name), "enabled")
-            reader.problem(keys, "must be true or false")
-
-
-def switch_rules(layers: Iterable[Layer]) -> tuple[SwitchRule, ...]:
-    """What the documents switch off, nearest first: of each setting the nearest one counts."""
-    rules: dict[str, SwitchRule] = {}
-    for layer in layers:
-        plugins = layer.data.get("plugins") if isinstance(layer.data, Mapping) else None
-        if not isinstance(plugins, Mapping):
-            continue
-        found: dict[str, tuple[tuple[str, ...], bool] | None] = {}
-        if "enabled" in plugins:
-            found["plugins.enabled"] = ((), True) if plugins["enabled"] is False else None
-        for key in ("allow", "deny"):
-            names = plugins.get(key)
-            if isinstance(names, list | tuple):
-                texts = tuple(n.strip() for n in names if isinstance(n, str) and n.strip())
-                found[f"plugins.{key}"] = (texts, key == "allow") if texts else None
-        entries = plugins.get("entries")
-        for name, entry in entries.items() if isinstance(entries, Mapping) else ():
-            if isinstance(entry, Mapping) and "enabled" in entry:
-                off = ((str(name),), False) if entry["enabled"] is False else None
-                found[f"plugins.entries.{name}.enabled"] = off
-        for setting_, rule in found.items():
-            names, only = rule or ((), False)
-            made = SwitchRule(setting_, layer.file, names, only, layer.is_ours)
-            rules.setdefault(setting_, made)
-    return tuple(rule for rule in rules.values() if rule.names or rule.only)
+        check_switches(reader, plugins)
 
 
 def _agents(findings: Findings, shapes: Shapes, agents: Mapping[str, Any]) -> None:

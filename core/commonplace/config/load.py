@@ -61,8 +61,8 @@ def load_switches(
         os.path.isfile(paths.user_file(env)) or paths.original_file(env, paths.openclaw_dirs(env))
     ):
         return ()
-    from commonplace.config.document import switch_rules
     from commonplace.config.resolve import documents
+    from commonplace.config.switches import switch_rules
 
     return switch_rules(documents(config, env))
 

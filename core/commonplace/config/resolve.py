@@ -22,12 +22,12 @@ from commonplace.config.document import (
     merged_sections,
     read_document,
     read_sections,
-    switch_rules,
 )
 from commonplace.config.json5 import UnreadableError, parse_json5, read_text
 from commonplace.config.paths import Agents, find_agent, find_workspace
 from commonplace.config.reading import Layer, Reader, TooManyProblemsError, joined
 from commonplace.config.settings import MemorySettings, Settings
+from commonplace.config.switches import memory_slot, switch_rules
 from commonplace.errors import ConfigError
 from commonplace.model.plugins import ConfigProblem
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from commonplace.config.reading import Found
     from commonplace.config.search import SearchSettings
     from commonplace.config.shape import Shape
-    from commonplace.model.plugins import SwitchRule
 
 
 def search_settings(
@@ -226,7 +225,9 @@ def resolve(
     index, index_notes = _index_path(
         found["search"].get("store.path"), id_, paths.default_index(state, id_, place), env
     )
-    slot, slot_notes = _slot(findings, sections, switch_rules((*near, *far)))
+    slot, slot_notes = memory_slot(
+        next((f.slot for f in findings if f.slot), None), sections, switch_rules((*near, *far))
+    )
     resolution.warnings += [*notes, *index_notes, *slot_notes]
     policies = [f.send_policy for f in findings if f.send_policy is not None]
     resolution.settings = Settings(
@@ -378,27 +379,6 @@ def _index_path(
             f"{found.layer.file}: store.path: is the original's own index; ours is {default}"
         ]
     return path, []
-
-
-def _slot(
-    findings: list[Findings],
-    sections: Callable[[str], type | None] | None,
-    rules: tuple[SwitchRule, ...],
-) -> tuple[str, list[str]]:
-    """Which memory plugin the nearest document selects, and a note where it is not there.
-
-    A plugin that can be selected declares a section of the configuration.
-    """
-    found = next((f.slot for f in findings if f.slot), None)
-    if found is None or found.value in {"memory-core", "none"}:
-        return found.value if found else "memory-core", []
-    file, slot = found.layer.file, found.value
-    if sections is not None and sections(f"plugins.entries.{slot}.config") is not None:
-        return slot, []
-    by = next((str(rule) for rule in rules if slot in rule.names and not rule.only), "")
-    why = f"switched off by {by}" if by else "not installed or not allowed here"
-    note = f"{file}: plugins.slots.memory: {slot!r} is {why}; memory-core serves instead"
-    return slot, [note]
 
 
 def _providers(findings: list[Findings]) -> Mapping[str, ProviderSection]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError, suggest
 from commonplace.hookspecs import GROUP
+from commonplace.host.switches import DISABLE, Switches, canonical, switch_hint
 from commonplace.host.versions import API_PREFIX, api_problem
 from commonplace.model.plugins import is_id
 from commonplace.model.tuples import NamedTuple
@@ -175,12 +176,6 @@ def scan(path: Sequence[str]) -> tuple[EntryPoint, ...]:
     return tuple(found)
 
 
-def canonical(distribution: str) -> str:
-    """The name of a distribution as package indexes compare it."""
-    words = distribution.lower().replace("_", "-").replace(".", "-").split("-")
-    return "-".join(word for word in words if word)
-
-
 def remember(
     file: str,
     key: str,
@@ -289,12 +284,6 @@ def _problem(name: str, module: str) -> str:
     return ""
 
 
-ONLY = "COMMONPLACE_PLUGINS"
-DISABLE = "COMMONPLACE_DISABLE_PLUGINS"
-SAFE = "COMMONPLACE_SAFE"
-_OURS = "commonplace"
-
-
 class Catalogue:
     """Entry points, looked up by kind and id.
 
@@ -314,11 +303,7 @@ class Catalogue:
         self.entries = tuple(
             e._replace(problem=e.problem or api_problem(e.api)[0]) if e.api else e for e in entries
         )
-        self._only = _names(env.get(ONLY, ""))
-        self._disabled = _names(env.get(DISABLE, ""))
-        self.safe = is_safe(env)
-        self.rules = tuple(rules)
-        self._ruled = [(rule, frozenset(map(canonical, rule.names))) for rule in rules]
+        self.switches = Switches(env, rules)
         self._switched_on: dict[str, list[EntryPoint]] = {}
         # The well formed first: a malformed entry point must not hide one.
         for entry in sorted(self.entries, key=lambda entry: bool(entry.problem)):
@@ -328,35 +313,11 @@ class Catalogue:
 
     def switched_off(self, entry: EntryPoint) -> str:
         """The variable or setting that switches ``entry`` off, or ``""``."""
-        if self.safe and not is_builtin(entry):
-            return SAFE
-        if self._only and not _named(entry, self._only):
-            return ONLY
-        if self._disabled and _named(entry, self._disabled):
-            return DISABLE
-        for rule, names in self._ruled:
-            named = canonical(entry.id) in names or canonical(entry.name) in names
-            if not is_builtin(entry):
-                named = named or canonical(entry.distribution) in names
-                if rule.only and not named:
-                    return str(rule)
-            if named and not rule.only:
-                return str(rule)
-        return ""
+        return self.switches.off(entry.name, entry.distribution)
 
     def unknown_names(self) -> tuple[str, ...]:
         """A line for each name in our own configuration's switches that no plugin has."""
-        names = {e.name for e in self.entries} | {e.id for e in self.entries}
-        names |= {e.distribution for e in self.entries if not is_builtin(e)}
-        known = {canonical(name) for name in names}
-        lines = []
-        for rule in self.rules:
-            for name in rule.names if rule.ours else ():
-                if canonical(name) not in known:
-                    near = suggest(name.lower(), names)
-                    meant = f"did you mean {near!r}?" if near else "`commonplace plugins` lists all"
-                    lines.append(f"{rule}: no plugin is named {name!r}; {meant}")
-        return tuple(lines)
+        return self.switches.unknown_names([(e.name, e.distribution) for e in self.entries])
 
     def ids(self, kind: str) -> tuple[str, ...]:
         """The ids of ``kind`` that one entry point offers, in alphabetical order."""
@@ -415,30 +376,6 @@ def conflict(name: str, rivals: Sequence[EntryPoint]) -> PluginConflictError:
     )
 
 
-def is_safe(env: Mapping[str, str]) -> bool:
-    """Whether ``env`` leaves out the plugins of third parties."""
-    return env.get(SAFE, "").strip().lower() not in {"", "0", "false", "no", "off"}
-
-
-def is_builtin(entry: EntryPoint) -> bool:
-    """Whether ``entry`` is of commonplace's own distribution."""
-    return canonical(entry.distribution) == _OURS
-
-
-def switch_hint(variable: str, name: str) -> str:
-    """How to get back a plugin that a variable or a setting switches off."""
-    setting, _, file = variable.partition(" in ")
-    if variable == SAFE:
-        return f"run without --safe, and unset {SAFE}"
-    if setting == "plugins.allow":
-        return f"add {name} to that list"
-    if setting == "plugins.deny":
-        return f"remove {name} from that list"
-    if file:
-        return "set it to true"
-    return f"add {name} to {variable}, or unset it" if variable == ONLY else f"unset {variable}"
-
-
 def _suggestion(kind: str, id_: str, known: Iterable[str]) -> str:
     """The id that was probably meant, and all known ones."""
     ids = sorted(known)
@@ -447,11 +384,3 @@ def _suggestion(kind: str, id_: str, known: Iterable[str]) -> str:
     listed = f"there is {', '.join(ids)}"
     close = suggest(id_, ids)
     return f"did you mean {close!r}? {listed}" if close else listed
-
-
-def _names(value: str) -> frozenset[str]:
-    return frozenset(canonical(name.strip()) for name in value.split(",") if name.strip())
-
-
-def _named(entry: EntryPoint, names: frozenset[str]) -> bool:
-    return canonical(entry.name) in names or canonical(entry.distribution) in names

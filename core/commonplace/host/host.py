@@ -12,8 +12,9 @@ from commonplace.errors import (
     PluginUnavailableError,
     reason_of,
 )
-from commonplace.host.discovery import CALLED, KINDS, SAFE, Catalogue, installed
+from commonplace.host.discovery import CALLED, KINDS, Catalogue, installed
 from commonplace.host.registry import Entry, Failure, Registry
+from commonplace.host.switches import SAFE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -161,7 +162,7 @@ class PluginHost:
         off = [e.name for e in catalogue.entries if catalogue.switched_off(e) == SAFE]
         listed = ", ".join(off) or "none is installed"
         safe = f"safe mode ({SAFE}): plugins of third parties are not imported: {listed}"
-        return ((safe,) if catalogue.safe else ()) + catalogue.unknown_names()
+        return ((safe,) if catalogue.switches.safe else ()) + catalogue.unknown_names()
 
     def plugins(self, *, load: bool = False) -> tuple[PluginInfo, ...]:
         """Every entry point and its state, in alphabetical order.

@@ -8,8 +8,9 @@ from attrs import evolve, field, frozen
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError, how_to_install
 from commonplace.hookspecs import Hooks
-from commonplace.host.discovery import canonical, conflict, switch_hint
+from commonplace.host.discovery import conflict
 from commonplace.host.registry import Failure, attempt
+from commonplace.host.switches import canonical, switch_hint
 from commonplace.host.versions import api_hint
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import Deadline

@@ -20,11 +20,11 @@ from commonplace.host.discovery import (
     CALLED,
     KINDS,
     EntryPoint,
-    canonical,
     installed,
     remember,
     scan,
 )
+from commonplace.host.switches import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,0 +1,75 @@
+"""What a configuration says of which plugins are used: its switches, and the slot of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from commonplace.model.plugins import SwitchRule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from commonplace.config.reading import Found, Layer, Reader
+
+
+def check_switches(reader: Reader, plugins: Mapping[str, Any]) -> None:
+    """Problems of form in what switches plugins off: such a setting must not fail in silence."""
+    if not isinstance(plugins.get("enabled", True), bool):
+        reader.problem(("plugins", "enabled"), "must be true or false")
+    for key in ("allow", "deny"):
+        names = plugins.get(key, [])
+        if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+            reader.problem(("plugins", key), 'must be a list of plugins, such as ["ranker.mmr"]')
+    entries = plugins.get("entries")
+    for name, entry in entries.items() if isinstance(entries, Mapping) else ():
+        if isinstance(entry, Mapping) and not isinstance(entry.get("enabled", True), bool):
+            keys = ("plugins", "entries", str(name), "enabled")
+            reader.problem(keys, "must be true or false")
+
+
+def switch_rules(layers: Iterable[Layer]) -> tuple[SwitchRule, ...]:
+    """What the documents switch off, nearest first: of each setting the nearest one counts."""
+    rules: dict[str, SwitchRule] = {}
+    for layer in layers:
+        plugins = layer.data.get("plugins") if isinstance(layer.data, Mapping) else None
+        if not isinstance(plugins, Mapping):
+            continue
+        found: dict[str, tuple[tuple[str, ...], bool] | None] = {}
+        if "enabled" in plugins:
+            found["plugins.enabled"] = ((), True) if plugins["enabled"] is False else None
+        for key in ("allow", "deny"):
+            names = plugins.get(key)
+            if isinstance(names, list | tuple):
+                texts = tuple(n.strip() for n in names if isinstance(n, str) and n.strip())
+                found[f"plugins.{key}"] = (texts, key == "allow") if texts else None
+        entries = plugins.get("entries")
+        for name, entry in entries.items() if isinstance(entries, Mapping) else ():
+            if isinstance(entry, Mapping) and "enabled" in entry:
+                off = ((str(name),), False) if entry["enabled"] is False else None
+                found[f"plugins.entries.{name}.enabled"] = off
+        for setting_, rule in found.items():
+            names, only = rule or ((), False)
+            made = SwitchRule(setting_, layer.file, names, only, layer.is_ours)
+            rules.setdefault(setting_, made)
+    return tuple(rule for rule in rules.values() if rule.names or rule.only)
+
+
+def memory_slot(
+    found: Found | None,
+    sections: Callable[[str], type | None] | None,
+    rules: tuple[SwitchRule, ...],
+) -> tuple[str, list[str]]:
+    """Which memory plugin the nearest document selects, and a note where it is not there.
+
+    A plugin that can be selected declares a section of the configuration.
+    """
+    if found is None or found.value in {"memory-core", "none"}:
+        return found.value if found else "memory-core", []
+    file, slot = found.layer.file, found.value
+    if sections is not None and sections(f"plugins.entries.{slot}.config") is not None:
+        return slot, []
+    by = next((str(rule) for rule in rules if slot in rule.names and not rule.only), "")
+    why = f"switched off by {by}" if by else "not installed or not allowed here"
+    note = f"{file}: plugins.slots.memory: {slot!r} is {why}; memory-core serves instead"
+    return slot, [note]

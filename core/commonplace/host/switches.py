@@ -1,0 +1,91 @@
+"""Which plugins are switched off, by the environment and by the configuration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.errors import suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from commonplace.model.plugins import SwitchRule
+
+
+ONLY = "COMMONPLACE_PLUGINS"
+DISABLE = "COMMONPLACE_DISABLE_PLUGINS"
+SAFE = "COMMONPLACE_SAFE"
+_OURS = "commonplace"
+
+
+class Switches:
+    """The variables of ``env`` and the ``rules`` of a configuration.
+
+    What the environment switches off, rules cannot switch on.
+    """
+
+    def __init__(self, env: Mapping[str, str], rules: Sequence[SwitchRule] = ()) -> None:
+        self.safe = env.get(SAFE, "").strip().lower() not in {"", "0", "false", "no", "off"}
+        self._only = _names(env.get(ONLY, ""))
+        self._disabled = _names(env.get(DISABLE, ""))
+        self._rules = [(rule, frozenset(map(canonical, rule.names))) for rule in rules]
+
+    def off(self, name: str, distribution: str) -> str:
+        """What switches off the entry point ``name``: a variable, a setting, or ``""``."""
+        owner = canonical(distribution)
+        if self.safe and owner != _OURS:
+            return SAFE
+        own = {canonical(name), owner}
+        if self._only and self._only.isdisjoint(own):
+            return ONLY
+        if not self._disabled.isdisjoint(own):
+            return DISABLE
+        own = (own | {canonical(name.partition(".")[2])}) - {_OURS}
+        for rule, names in self._rules:
+            named = not names.isdisjoint(own)
+            if (owner != _OURS and not named) if rule.only else named:
+                return str(rule)
+        return ""
+
+    def unknown_names(self, entries: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+        """A line for each name in our own configuration that none of ``entries`` has.
+
+        An entry is its name and its distribution.
+        """
+        names: set[str] = set()
+        for name, distribution in entries:
+            names |= {name, name.partition(".")[2]}
+            names |= {distribution} if canonical(distribution) != _OURS else set()
+        known = {canonical(name) for name in names}
+        lines = []
+        for rule, _ in self._rules:
+            for name in rule.names if rule.ours else ():
+                if canonical(name) not in known:
+                    near = suggest(name.lower(), names)
+                    meant = f"did you mean {near!r}?" if near else "`commonplace plugins` lists all"
+                    lines.append(f"{rule}: no plugin is named {name!r}; {meant}")
+        return tuple(lines)
+
+
+def canonical(distribution: str) -> str:
+    """The name of a distribution as package indexes compare it."""
+    words = distribution.lower().replace("_", "-").replace(".", "-").split("-")
+    return "-".join(word for word in words if word)
+
+
+def switch_hint(variable: str, name: str) -> str:
+    """How to get back a plugin that a variable or a setting switches off."""
+    setting, _, file = variable.partition(" in ")
+    if variable == SAFE:
+        return f"run without --safe, and unset {SAFE}"
+    if setting == "plugins.allow":
+        return f"add {name} to that list"
+    if setting == "plugins.deny":
+        return f"remove {name} from that list"
+    if file:
+        return "set it to true"
+    return f"add {name} to {variable}, or unset it" if variable == ONLY else f"unset {variable}"
+
+
+def _names(value: str) -> frozenset[str]:
+    return frozenset(canonical(name.strip()) for name in value.split(",") if name.strip())

@@ -20,7 +20,7 @@ def check_switches(reader: Reader, plugins: Mapping[str, Any]) -> None:
     for key in ("allow", "deny"):
         names = plugins.get(key, [])
         if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-            reader.problem(("plugins", key), 'must be a list of plugins, such as ["ranker.mmr"]')
+            reader.problem(("plugins", key), "must be a list of plugins, each an id or kind.id")
     entries = plugins.get("entries")
     for name, entry in entries.items() if isinstance(entries, Mapping) else ():
         if isinstance(entry, Mapping) and not isinstance(entry.get("enabled", True), bool):

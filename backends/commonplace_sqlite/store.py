@@ -260,6 +260,7 @@ class SqliteStore:
             notices=tuple(notices),
             problems=tuple(problem.line for problem in problems),
             findings=findings,
+            vectors=self._vector_search().support() if counts else None,
         )
 
     def close(self) -> None:

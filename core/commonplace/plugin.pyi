@@ -131,6 +131,7 @@ from commonplace.model.documents import Stamp as Stamp
 from commonplace.model.documents import StoredDocument as StoredDocument
 from commonplace.model.documents import StoreHealth as StoreHealth
 from commonplace.model.documents import Trust as Trust
+from commonplace.model.documents import VectorSupport as VectorSupport
 from commonplace.model.documents import WatchedPath as WatchedPath
 from commonplace.model.plugins import Credentials as Credentials
 from commonplace.model.plugins import Group as Group

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from importlib.machinery import ModuleSpec
 
-    from commonplace.plugin import Deadline, Where
+    from commonplace.plugin import Deadline, VectorSupport, Where
     from commonplace_sqlite.schema import LiveBuild
     from commonplace_sqlite.vectors.resident import Resident
     from commonplace_sqlite.vectors.slabs import Space
@@ -124,6 +124,24 @@ class VectorSearch:
             )
         return lines
 
+    def support(self) -> VectorSupport:
+        """Whether sqlite-vec is loaded, and what vectors are searched with."""
+        from commonplace.plugin import VectorSupport
+
+        kernels, extension = self._kernels, self._extension
+        reason = extension.probe()
+        loaded = extension.enabled and not reason
+        if kernels.simsimd is not None:
+            plan = "8-bit codes by simsimd, which is faster than sqlite-vec"
+        elif not loaded:
+            plan = "8-bit codes by numpy" if kernels.numpy else "plain Python"
+        elif kernels.numpy is None:
+            plan = "sqlite-vec"
+        else:
+            plan = f"sqlite-vec up to {self._limits.extension} vectors, numpy for more"
+        version, path, enabled = extension.version, extension.path, extension.enabled
+        return VectorSupport("sqlite-vec", loaded, version, path, reason, plan, enabled)
+
     def _follow(self, space: Space) -> Resident | None:
         """The matrix in memory, up to date; ``None`` where there is none, and not worth one."""
         resident = self._resident
@@ -178,16 +196,22 @@ class Extension:
     """
 
     def __init__(self, *, enabled: bool = True, path: str | None = None) -> None:
-        self._enabled = enabled
+        self.enabled = enabled
         self._path = path
+        self.version = ""
         self.configured = enabled and path is not None
         """Whether the configuration names one by its path."""
         self._connection: apsw.Connection | None = None
         self._failed = ""
 
+    @property
+    def path(self) -> str:
+        """Where it is looked for, without the suffix; ``""`` if it is not installed."""
+        return self._path or _library()
+
     def load(self, connection: apsw.Connection) -> bool:
         """Load it into ``connection``; returns whether that worked."""
-        if not self._enabled or self._failed:
+        if not self.enabled or self._failed:
             return False
         if self._connection is not connection:
             self._failed = self._load(connection)
@@ -196,7 +220,7 @@ class Extension:
 
     def probe(self) -> str:
         """Try it; returns why it cannot be used, or ``""``."""
-        if self._enabled and self._connection is None and not self._failed:
+        if self.enabled and not self.version and not self._failed:
             connection = apsw.Connection(":memory:")
             try:
                 self._failed = self._load(connection)
@@ -205,7 +229,7 @@ class Extension:
         return self._failed
 
     def _load(self, connection: apsw.Connection) -> str:
-        path = self._path or _library()
+        path = self.path
         if not path:
             return "sqlite-vec is not installed"
         try:
@@ -215,6 +239,7 @@ class Extension:
             finally:
                 connection.enable_load_extension(False)
             connection.execute("SELECT vec_distance_cosine(x'0000803f', x'0000803f')").fetchone()
+            self.version = str(connection.execute("SELECT vec_version()").get)
         except (apsw.Error, AttributeError) as error:
             return f"sqlite-vec cannot be loaded from {path}: {error}"
         return ""

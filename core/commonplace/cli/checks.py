@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.cli.terminal import count, size
 from commonplace.errors import CommonplaceError, ConfigError, how_to_install
+from commonplace.health.groups import vector_words
 from commonplace.model.documents import Finding, Fix
 
 if TYPE_CHECKING:
@@ -293,6 +294,8 @@ def _index(status: Status, memory: Memory) -> Iterator[Finding]:
             yield Finding("warning", "index", notice)
     for line in status.information:
         yield Finding("ok", "backend", line)
+    if status.groups is not None and status.groups.vector.library:
+        yield Finding("ok", "vectors", vector_words(status.groups.vector))
     if not status.problems:
         yield _contents(where, status, memory)
 

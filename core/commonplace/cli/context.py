@@ -161,6 +161,7 @@ class Context:
         self,
         *,
         workspace: str | None = None,
+        agent: str | None = None,
         config: str | None = None,
         state_dir: str | None = None,
         on_sync: SyncListener | None = None,
@@ -180,7 +181,7 @@ class Context:
             env = {**env, "COMMONPLACE_STATE_DIR": state_dir}
         memory = Memory.open(
             workspace=workspace or self.workspace,
-            agent=self.agent,
+            agent=agent or self.agent,
             config=config or self.config,
             env=env,
             one_shot=True,

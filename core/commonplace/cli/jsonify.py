@@ -145,6 +145,7 @@ def status_json(status: Status) -> dict[str, Any]:
         "requestedProvider": status.requested_provider,
         "provider": status.provider,
         "model": status.model,
+        **(plain(status.groups) if status.groups is not None else {}),
         "providers": status.providers,
         "spaces": status.spaces,
         "sources": status.sources,

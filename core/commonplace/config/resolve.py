@@ -233,6 +233,7 @@ def resolve(
     resolution.settings = Settings(
         workspace=place,
         agent=id_,
+        agents=agents.ids,
         state_dir=state,
         cache_dir=paths.cache_dir(env),
         index_path=index,

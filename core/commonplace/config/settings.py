@@ -154,6 +154,7 @@ class Settings(Group):
         "The section `models.providers`.", default={}, veiled=True
     )
     env_blocks: tuple[Any, ...] = setting("The sections `env`.", default=(), veiled=True)
+    agents: tuple[str, ...] = setting("Every configured agent.", default=())
     send_policy: Mapping[str, object] | None = setting("`session.sendPolicy`.", default=None)
 
     def plugin_section(self, id_: str) -> Mapping[str, object]:

@@ -68,6 +68,9 @@ def status_of(
     providers: tuple[ProviderState, ...] = ()
     if store is not None:
         provider, providers = _embedding(choice(), store, health.spaces, warnings)
+    from commonplace.health.groups import groups_of
+
+    service = choice().service if store is not None else None
     findings = list(health.findings)
     if deep:
         findings += _deep_findings(settings, choice().service, health, providers, clock())
@@ -107,6 +110,7 @@ def status_of(
         information=health.information,
         left_out=left_out_of(settings) if "memory" in search.sources else None,
         watchers=_watchers(settings.index_path),
+        groups=groups_of(settings, health, service),
     )
 
 

@@ -151,13 +151,30 @@ class Build(NamedTuple):
     state: Literal["live", "filling"]
 
 
+class VectorSupport(NamedTuple):
+    """What a store searches vectors with.
+
+    ``library`` is ``loaded`` from ``path`` in this ``version``, or not: for ``reason``, or as
+    it is not ``enabled``. ``plan`` is one line for people on what is used.
+    """
+
+    library: str
+    loaded: bool
+    version: str = ""
+    path: str = ""
+    reason: str = ""
+    plan: str = ""
+    enabled: bool = True
+
+
 class StoreHealth(NamedTuple):
     """Counts of the live build, and what is wrong.
 
     ``location`` is a path or URI for people (``""``: nowhere). ``size`` is bytes on disk.
     ``notices`` are lines about what the store repaired or cannot do (set aside a damaged file, is
     read-only, ...); ``problems`` are findings of a deep check that were not repaired. ``findings``
-    are all that a deep check looked at, well or not, of stores that tell.
+    are all that a deep check looked at, well or not, of stores that tell. ``vectors`` is what it
+    searches vectors with, of stores that tell.
     """
 
     location: str
@@ -170,6 +187,7 @@ class StoreHealth(NamedTuple):
     notices: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    vectors: VectorSupport | None = None
 
 
 class SpaceInfo(NamedTuple):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.cli.terminal import count
+from commonplace.health.groups import vector_words
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from commonplace.cli.context import Context
+    from commonplace.memory import Memory
     from commonplace.model.documents import Finding
     from commonplace.model.reports import Status, SyncState
 
@@ -32,39 +34,111 @@ class StatusCommand:
             "show how to fix what is wrong",
         )
         parser.add_argument(
+            "--verbose",
+            action="store_true",
+            help="also show folders, the embedding cache, batch jobs, spaces and plugins that are "
+            "off",
+        )
+        parser.add_argument(
             "--index", action="store_true", help="update the index first; implies --deep"
         )
 
     def run(self, args: Namespace, context: Context) -> int:
-        """Show the status; return 1 if there is a problem or no backend is available."""
-        deep = args.deep or args.index
-        with context.open_memory() as memory, context.progress() as progress:
-            if args.index:
-                memory.sync(progress=progress)
-            if deep:
-                progress.show("Checking the index")
-            status = memory.status(deep=deep)
+        """Show the status; return 1 if there is a problem or no backend is available.
+
+        Without an agent or a workspace that is named, every configured agent is shown.
+        """
+        with context.open_memory() as memory:
+            agents = memory.settings.agents
+            shown = [_one(memory, args, context)]
+            others = [agent for agent in agents if agent != memory.settings.agent]
+        named = context.agent or context.workspace or context.env.get("COMMONPLACE_AGENT")
+        documents = [shown[0][1]]
+        for agent in others if not named else ():
+            if not context.json:
+                context.line()
+            good, facts = _of(agent, args, context)
+            shown.append((good, facts))
+            documents.append(facts)
         if context.json:
-            from commonplace.cli.jsonify import status_json
-
-            context.emit(status_json(status))
-        elif context.format == "md":
-            from commonplace.cli.forms import facts_as_markdown
-
-            context.out.write(facts_as_markdown(f"Memory of {status.agent}", _all_facts(status)))
-        else:
-            _show(status, context)
-        broken = any(finding.state == "problem" for finding in status.findings)
-        return 1 if status.problems or broken or not status.available else 0
+            extra = {"agents": documents} if len(documents) > 1 else {}
+            context.emit({**documents[0], **extra})
+        return 0 if all(good for good, _ in shown) else 1
 
 
-def _show(status: Status, context: Context) -> None:
+def _of(agent: str, args: Namespace, context: Context) -> tuple[bool, dict[str, object]]:
+    """The status of another configured agent, or why its memory cannot be opened."""
+    from commonplace.errors import CommonplaceError, reason_of
+
+    try:
+        with context.open_memory(agent=agent) as memory:
+            return _one(memory, args, context)
+    except CommonplaceError as error:
+        reason = reason_of(error)
+        if not context.json:
+            context.line(context.style.strong(f"Memory of {agent}"))
+            context.line(f"  {context.style.bad('not available:')} {reason}")
+        return False, {"agent": agent, "available": False, "warnings": [reason]}
+
+
+def _one(memory: Memory, args: Namespace, context: Context) -> tuple[bool, dict[str, object]]:
+    """Show the status of one memory, or return it for JSON; whether all is well."""
+    deep = args.deep or args.index
+    with context.progress() as progress:
+        if args.index:
+            memory.sync(progress=progress)
+        if deep:
+            progress.show("Checking the index")
+        status = memory.status(deep=deep)
+    facts: dict[str, object] = {}
+    if context.json:
+        from commonplace.cli.jsonify import status_json
+
+        facts = status_json(status)
+    elif context.format == "md":
+        from commonplace.cli.forms import facts_as_markdown
+
+        context.out.write(facts_as_markdown(f"Memory of {status.agent}", _all_facts(status)))
+    else:
+        _show(status, context, _details(status, memory) if args.verbose else ())
+    broken = any(finding.state == "problem" for finding in status.findings)
+    return not (status.problems or broken or not status.available), facts
+
+
+def _details(status: Status, memory: Memory) -> Iterator[tuple[str, str]]:
+    """What ``--verbose`` adds."""
+    yield "State folder", memory.settings.state_dir
+    yield "Cache folder", memory.settings.cache_dir
+    for source, files, chunks in status.source_counts:
+        yield f"Source {source}", f"{count(files, 'note')}, {count(chunks, 'chunk')}"
+    if (groups := status.groups) is not None:
+        vector, cache, batch = groups.vector, groups.cache, groups.batch
+        yield "Keyword search", f"{groups.fts.state} {groups.fts.reason}".rstrip()
+        yield "Vector search", vector.state + (f", {vector.dims} dimensions" if vector.dims else "")
+        if vector.path:
+            yield "  library at", vector.path
+        bound = f" of at most {cache.max_entries}" if cache.max_entries is not None else ""
+        entries = f", {count(cache.entries, 'embedding')}{bound}"
+        yield "Embedding cache", cache.state + entries + (f": {cache.reason}" * bool(cache.reason))
+        failures = f", {batch.failures} of {batch.limit} failures" if batch.limit else ""
+        yield "Batch jobs", batch.state + failures + (f": {batch.reason}" * bool(batch.reason))
+    for space in status.spaces:
+        yield "Space", f"{space.space}: {space.covered} of {count(space.chunks, 'chunk')}"
+    for link in status.links:
+        if link.reason:
+            yield f"Failing {link.id}", f"{link.reason}{_since(link.since)}"
+    for info in memory.host.plugins():
+        if info.state == "disabled":
+            yield f"Off {info.name}", "; ".join(info.notices)
+
+
+def _show(status: Status, context: Context, details: Iterable[tuple[str, str]] = ()) -> None:
     from commonplace.cli.streams import one_line
     from commonplace.cli.terminal import columns
 
     style = context.style
     context.line(style.strong(f"Memory of {status.agent}"))
-    facts = list(_facts(status))
+    facts = [*_facts(status), *details]
     for line in columns([(f"  {label}", one_line(value)) for label, value in facts]):
         context.line(line)
     shown = "\n".join(value for _, value in facts)
@@ -113,6 +187,7 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     if status.model:
         yield "Model", status.model
     yield from _embedding(status)
+    yield from _vectors(status)
     yield "Indexed", f"{count(status.files, 'note')}, {count(status.chunks, 'chunk')}"
     if len(status.source_counts) > 1:
         for source, files, chunks in status.source_counts:
@@ -135,6 +210,13 @@ def _facts(status: Status) -> Iterator[tuple[str, str]]:
     if status.skipped_symlinks:
         yield "Not followed", count(status.skipped_symlinks, "symbolic link")
     yield from _fallback(status)
+
+
+def _vectors(status: Status) -> Iterator[tuple[str, str]]:
+    """Whether the store's library for vectors is in use, or why not, and what is used."""
+    vector = status.groups.vector if status.groups is not None else None
+    if vector is not None and vector.library:
+        yield "Vectors", vector_words(vector)
 
 
 def _searched(status: Status) -> Iterator[tuple[str, str]]:

@@ -154,6 +154,7 @@ class Batching:
         self.store = store
         self.clocks = clocks or Clocks()
         self.failures = 0
+        self.most_failures = _MOST_FAILURES
         self.off = ""
         self._policy = policy or RetryPolicy(sleep=self.clocks.sleep)
         self._heard = heard

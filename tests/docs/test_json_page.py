@@ -23,14 +23,19 @@ from commonplace.errors import IndexReadOnlyError, PluginUnavailableError
 from commonplace.model.documents import Finding, Fix, RootFailure, SpaceInfo
 from commonplace.model.reports import (
     BackendState,
+    BatchState,
+    CacheState,
     Embedding,
+    KeywordState,
     LeftOut,
     ProviderState,
     Status,
+    StatusGroups,
     SyncEvent,
     SyncOutcome,
     SyncReport,
     SyncState,
+    VectorState,
     WatchingProcess,
 )
 from commonplace.model.search import Fallback, SearchResult, UnknownWord
@@ -77,6 +82,12 @@ STATUS = Status(
     ),
     findings=(Finding("warning", "check", "x", Fix("do it")),),
     left_out=LeftOut(looked_for="notes", workspace="/notes", folders=(".git",)),
+    groups=StatusGroups(
+        vector=VectorState(enabled=True, state="ready"),
+        fts=KeywordState(enabled=True, state="ready"),
+        cache=CacheState(enabled=True, state="ready"),
+        batch=BatchState(enabled=True, state="ready"),
+    ),
 )
 TYPES: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),

@@ -109,7 +109,7 @@ def _details(status: Status, memory: Memory) -> Iterator[tuple[str, str]]:
     """What ``--verbose`` adds."""
     yield "State folder", memory.settings.state_dir
     yield "Cache folder", memory.settings.cache_dir
-    for source, files, chunks in status.source_counts:
+    for source, files, chunks in status.source_counts if len(status.source_counts) == 1 else ():
         yield f"Source {source}", f"{count(files, 'note')}, {count(chunks, 'chunk')}"
     if (groups := status.groups) is not None:
         vector, cache, batch = groups.vector, groups.cache, groups.batch

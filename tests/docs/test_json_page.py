@@ -21,21 +21,23 @@ from commonplace.cli.context import Context
 from commonplace.cli.jsonify import document, report_json, result_json, status_json
 from commonplace.errors import IndexReadOnlyError, PluginUnavailableError
 from commonplace.model.documents import Finding, Fix, RootFailure, SpaceInfo
-from commonplace.model.reports import (
-    BackendState,
+from commonplace.model.groups import (
     BatchState,
     CacheState,
-    Embedding,
     KeywordState,
+    StatusGroups,
+    VectorState,
+)
+from commonplace.model.reports import (
+    BackendState,
+    Embedding,
     LeftOut,
     ProviderState,
     Status,
-    StatusGroups,
     SyncEvent,
     SyncOutcome,
     SyncReport,
     SyncState,
-    VectorState,
     WatchingProcess,
 )
 from commonplace.model.search import Fallback, SearchResult, UnknownWord

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.errors import CommonplaceError
-from commonplace.model.reports import (
+from commonplace.model.groups import (
     BatchState,
     CacheState,
     KeywordState,

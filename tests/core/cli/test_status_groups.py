@@ -86,6 +86,6 @@ def test_verbose_shows_folders_and_what_is_off(run: Callable[..., Run], agents: 
         assert words not in plain
 
 
-def test_an_agent_is_told_by_the_settings(agents: str) -> None:
+def test_the_settings_list_all_agents(agents: str) -> None:
     with Memory.open(config=agents, agent="ann") as memory:
         assert memory.settings.agents == ("ann", "bob", "cid")

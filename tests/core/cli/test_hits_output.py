@@ -57,7 +57,8 @@ def test_json_explains_where_asked() -> None:
     facts = json.loads(dumps(result_json(RESULT, explain=True), "utf-8"))
     explain = facts["results"][0]["explain"]
     (arm,) = explain["arms"]
-    assert arm == {"arm": "keyword", "kind": "bm25", "raw": 12.3456, "rank": 1, "evidence": None}
+    shown = {"arm": "keyword", "kind": "bm25", "raw": 12.3456, "rank": 1}
+    assert arm == {**shown, "evidence": None, "note": ""}
     assert explain["steps"][-1] == {
         "ranker": "mmr",
         "before": 0.87654,

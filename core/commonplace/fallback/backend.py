@@ -125,7 +125,7 @@ class Backend:
                 return ask(self.manager())
             except CommonplaceError:
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:  # an engine that exits has failed, too
                 raise self._mistake(error) from error
 
     def probe(self, ask: Callable[[MemoryManager], T], deadline: Deadline) -> T:
@@ -134,7 +134,7 @@ class Backend:
             return self.guard.run(lambda: ask(self.manager()), deadline)
         except CommonplaceError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._mistake(error) from error
 
     def search_of(
@@ -247,7 +247,7 @@ class Backend:
         if self._closed:
             raise UnavailableError(f"{self.id} is closed")
 
-    def _mistake(self, error: Exception) -> UnavailableError:
+    def _mistake(self, error: BaseException) -> UnavailableError:
         return UnavailableError(f"{self.id} failed: {type(error).__name__}: {error}")
 
 

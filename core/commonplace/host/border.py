@@ -74,13 +74,8 @@ class GuardedRanker:
     def _bounded(self, hits: Sequence[Candidate], context: RankContext) -> Sequence[Candidate]:
         from commonplace.resilience.bounded_call import Worker
 
-        def work() -> Sequence[Candidate]:
-            try:
-                return self._ranker.rank(hits, context)
-            except KeyboardInterrupt as error:  # not the user's: signals reach another thread
-                raise RuntimeError("KeyboardInterrupt") from error
-
-        return Worker(f"ranker {self.id}").run(work, Deadline.after(RANKER_SECONDS))
+        worker = Worker(f"ranker {self.id}")
+        return worker.run(lambda: self._ranker.rank(hits, context), Deadline.after(RANKER_SECONDS))
 
 
 def make_rankers(

@@ -84,6 +84,9 @@ class _Call(Generic[T]):
         """Do the work, on the thread made for it."""
         try:
             self._answers.append(self._work())
+        except KeyboardInterrupt as error:  # not the user's: signals reach the main thread alone
+            self._error = RuntimeError("KeyboardInterrupt")
+            self._error.__cause__ = error
         except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
             self._error = error
         finally:

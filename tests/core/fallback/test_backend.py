@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, NoReturn
 
@@ -9,6 +10,7 @@ import pytest
 
 from commonplace.errors import DeadlineExceededError, UnavailableError
 from commonplace.fallback.backend import Backend
+from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -45,3 +47,34 @@ def test_who_is_to_blame(error: UnavailableError, cancelled: bool, blamed: bool)
         with pytest.raises(UnavailableError):
             backend.call("sync", ask, deadline)
     assert (backend.guard.failure("sync") is not None) == blamed
+
+
+@pytest.mark.parametrize(
+    ("error", "worker"),
+    [
+        (SystemExit(3), None),
+        (SystemExit(3), Worker("engine")),
+        (KeyboardInterrupt(), Worker("engine")),
+    ],
+    ids=["exit", "exit on a thread", "interrupt on a thread"],
+)
+def test_an_engine_that_ends_the_program_has_failed(
+    error: BaseException, worker: Worker | None
+) -> None:
+    backend = Backend("engine", make, worker=worker)
+
+    def ask(_: MemoryManager) -> NoReturn:
+        raise error
+
+    for call in (partial(backend.call, "search"), backend.probe):
+        with pytest.raises(UnavailableError, match=f"engine failed: .*{type(error).__name__}"):
+            call(ask, Deadline.after(60))
+    assert backend.guard.failure("search") is not None
+
+
+def test_the_users_interrupt_passes() -> None:
+    def ask(_: MemoryManager) -> NoReturn:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Backend("engine", make).call("search", ask, Deadline.after(60))

@@ -38,6 +38,11 @@ from commonplace.model.documents import Finding as Finding
 from commonplace.model.documents import Fix as Fix
 from commonplace.model.documents import RootFailure as RootFailure
 from commonplace.model.documents import SpaceInfo as SpaceInfo
+from commonplace.model.groups import BatchesState as BatchesState
+from commonplace.model.groups import CacheState as CacheState
+from commonplace.model.groups import KeywordState as KeywordState
+from commonplace.model.groups import StatusGroups as StatusGroups
+from commonplace.model.groups import VectorState as VectorState
 from commonplace.model.plugins import ConfigProblem as ConfigProblem
 from commonplace.model.receipts import Action as Action
 from commonplace.model.receipts import Lines as Lines

@@ -12,6 +12,7 @@ import pytest
 from commonplace.errors import how_to_install
 
 ROOT = Path(__file__).parents[2]
+AUTHORING = "commands/authoring.py"
 
 
 @pytest.fixture
@@ -59,7 +60,8 @@ def test_the_program_says_it_in_one_place_alone() -> None:
     folders = (Path(sys.modules["commonplace"].__file__ or "").parent, *_plugins())
     for folder in folders:
         for file in folder.rglob("*.py"):
-            if file.name != "errors.py" or file.parent.name != "commonplace":
+            # The other one installs the plugin that it has written.
+            if f"{file.parent.name}/{file.name}" not in ("commonplace/errors.py", AUTHORING):
                 assert "pip install" not in file.read_text(encoding="utf-8"), file
 
 

@@ -22,7 +22,7 @@ from commonplace.cli.jsonify import document, report_json, result_json, status_j
 from commonplace.errors import IndexReadOnlyError, PluginUnavailableError
 from commonplace.model.documents import Finding, Fix, RootFailure, SpaceInfo
 from commonplace.model.groups import (
-    BatchState,
+    BatchesState,
     CacheState,
     KeywordState,
     StatusGroups,
@@ -88,7 +88,7 @@ STATUS = Status(
         vector=VectorState(enabled=True, state="ready"),
         fts=KeywordState(enabled=True, state="ready"),
         cache=CacheState(enabled=True, state="ready"),
-        batch=BatchState(enabled=True, state="ready"),
+        batch=BatchesState(enabled=True, state="ready"),
     ),
 )
 TYPES: dict[str, Callable[[Any], bool]] = {

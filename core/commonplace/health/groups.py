@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.errors import CommonplaceError
 from commonplace.model.groups import (
-    BatchState,
+    BatchesState,
     CacheState,
     KeywordState,
     StatusGroups,
@@ -75,7 +75,7 @@ def _cache(settings: Settings, service: EmbeddingService | None) -> CacheState:
     )
 
 
-def _batch(settings: Settings, service: EmbeddingService | None) -> BatchState:
+def _batch(settings: Settings, service: EmbeddingService | None) -> BatchesState:
     own = settings.search.remote.batch
     state, failures, limit, reason = ("unused" if own.enabled else "disabled"), 0, 0, ""
     for provider in service.providers if service is not None and own.enabled else ():
@@ -88,7 +88,7 @@ def _batch(settings: Settings, service: EmbeddingService | None) -> BatchState:
             state = "unavailable" if batching.off else "ready"
             failures, limit, reason = batching.failures, batching.most_failures, batching.off
             break
-    return BatchState(
+    return BatchesState(
         enabled=own.enabled,
         state=state,
         failures=failures,

@@ -44,7 +44,7 @@ class CacheState(Record):
     reason: str = ""
 
 
-class BatchState(Record):
+class BatchesState(Record):
     """Batch jobs of the provider: ``ready``, ``unavailable``, ``disabled`` or ``unused``.
 
     After ``failures`` as many as ``limit`` they are left alone, because of ``reason``.
@@ -67,4 +67,4 @@ class StatusGroups(Record):
     vector: VectorState
     fts: KeywordState
     cache: CacheState
-    batch: BatchState
+    batch: BatchesState

@@ -87,7 +87,8 @@ _MARKS_OF_OPERATORS = (*_CLOSING, "-", ":", "：", "OR")
 
 # Some are parts of other words: they only tell which queries need a closer look.
 _TIMES = """
-jan feb mar apr may mai jun jul aug sep oct okt nov dec dez enero gennaio abr set out dic
+jan feb mar apr may mai jun jul aug sep oct okt nov dec dez abr set out dic avr fév mär jui aoû déc
+jän ener genn magg giug lugl ago ott
 today yesterday tomorrow week month year ago last 年 月 周 週 星期 天 日 礼拜 禮拜 きょう
 きのう おととい あした 오늘 어제 그저께 그제 내일 주 달 해 년 일 전 วัน เมื่อ สัปดาห์ เดือน ปี พรุ่ง
 """

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
-    from mkdocs.structure.nav import Navigation, Section
+    from mkdocs.structure.nav import Navigation
     from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,7 +118,7 @@ def _pages(nav: Any) -> list[str]:
     return [page for item in below for page in _pages(item)]
 
 
-def _listed(item: Page | Section) -> list[str]:
+def _listed(item: Any) -> list[str]:  # a page, a link or a section
     if item.is_page:
         return [f"- [{item.title}]({_twin(item)})"]
     return [line for child in item.children or () for line in _listed(child)]

@@ -107,6 +107,9 @@ from commonplace.index.simple_store import Held as Held
 from commonplace.index.simple_store import SimpleStore as SimpleStore
 from commonplace.index.simple_store import StoredRow as StoredRow
 from commonplace.index.simple_store import best_found as best_found
+from commonplace.listening import is_loopback as is_loopback
+from commonplace.listening import listen as listen
+from commonplace.listening import shown_host as shown_host
 from commonplace.model.chunks import AnalysedChunk as AnalysedChunk
 from commonplace.model.chunks import AppendDocument as AppendDocument
 from commonplace.model.chunks import Change as Change

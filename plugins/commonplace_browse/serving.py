@@ -6,18 +6,17 @@ The browser is opened while the libraries are still being imported: its connecti
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-import socket
 import threading
 from argparse import Namespace
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from commonplace import CallerError, CommonplaceError, Memory, PluginUnavailableError
-from commonplace.plugin import NamedTuple, how_to_install
+from commonplace import CommonplaceError, Memory, PluginUnavailableError
+from commonplace.plugin import NamedTuple, how_to_install, is_loopback, listen, shown_host
 from commonplace_browse.guarding import Keys, loopback_names
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
 
     from commonplace import Progress, SyncEvent
@@ -45,8 +44,8 @@ def serve(context: Context, asked: Asked) -> None:
     :class:`~commonplace.PluginUnavailableError` without the extra ``browse``, and what
     ``Memory.open`` raises.
     """
-    listening = _listen(asked.host, asked.port)
-    shown = f"[{asked.host}]" if ":" in asked.host else asked.host
+    listening = listen(asked.host, asked.port)
+    shown = shown_host(asked.host)
     port = listening.getsockname()[1]
     keys = Keys(port)
 
@@ -62,14 +61,14 @@ def serve(context: Context, asked: Asked) -> None:
     listeners: list[Callable[[], None]] = []
     with listening, _open(context, listeners) as memory:
         serve_app = _importing()
-        if not _is_loopback(asked.host):
+        if not is_loopback(asked.host):
             context.note(
                 f"other machines can reach {shown}; what they read is not encrypted on the way"
             )
         address = announce("Browse your memory (the address works once; Ctrl-C ends)")
         if asked.opens:
             _open_browser(address)
-        names = (*asked.names, *(loopback_names() if _is_loopback(asked.host) else (shown,)))
+        names = (*asked.names, *(loopback_names() if is_loopback(asked.host) else (shown,)))
         indexing = _index(memory)
         serve_app(
             memory,
@@ -175,21 +174,3 @@ def _open_browser(address: str) -> None:
     import webbrowser
 
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise CallerError(
-            f"cannot listen on {host} port {port}: {error.strerror or error}",
-            hint="give a free port, or 0 for any",
-        ) from error
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

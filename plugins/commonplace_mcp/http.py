@@ -7,13 +7,11 @@ another ``Host`` or a foreign ``Origin`` are refused, so that no web page reache
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import secrets
-import socket
 from typing import TYPE_CHECKING, Any
 
 from commonplace import CallerError, PluginUnavailableError, __version__
-from commonplace.plugin import how_to_install
+from commonplace.plugin import how_to_install, is_loopback, listen, shown_host
 from commonplace_mcp.asking import Asking
 from commonplace_mcp.protocol import MISSING_CAPABILITY, MODERN
 from commonplace_mcp.surface import MissingCapabilityError, RefusedError
@@ -45,7 +43,7 @@ def serve(
 
     Raises :class:`~commonplace.errors.CallerError` for an address or token that cannot be used.
     """
-    if not token and not _is_loopback(host):
+    if not token and not is_loopback(host):
         raise CallerError(
             f"{host} can be reached by other machines: a token is required",
             hint="set COMMONPLACE_MCP_TOKEN to a long random text, and give it to your clients",
@@ -63,11 +61,11 @@ def serve(
             "MCP over HTTP needs the official SDK", hint=how_to_install("commonplace[mcp]")
         ) from error
 
-    listening = _listen(host, port)
+    listening = listen(host, port)
     number = listening.getsockname()[1]
     hosts = [
         *names,
-        *(["localhost", "127.0.0.1", "[::1]"] if _is_loopback(host) else [_shown(host)]),
+        *(["localhost", "127.0.0.1", "[::1]"] if is_loopback(host) else [shown_host(host)]),
     ]
     security = TransportSecuritySettings(
         allowed_hosts=[form for name in hosts for form in (name, f"{name}:*")],
@@ -84,7 +82,7 @@ def serve(
     config = uvicorn.Config(
         _with_token(app, token) if token else app, log_level="warning", lifespan="on"
     )
-    ready(f"http://{_shown(host)}:{number}{PATH}")
+    ready(f"http://{shown_host(host)}:{number}{PATH}")
     with listening:
         asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
 
@@ -179,25 +177,3 @@ def _with_token(app: Any, token: str) -> Any:
         await app(scope, receive, send)
 
     return guarded
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise CallerError(
-            f"cannot listen on {_shown(host)}:{port}: {error.strerror or error}",
-            hint="give a free port, or 0 for any",
-        ) from error
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

@@ -22,12 +22,15 @@ if TYPE_CHECKING:
     from commonplace.protocols.contexts import RankContext, RankerContext
     from commonplace.protocols.managers import Ranker
     from commonplace.protocols.parts import Source
+    from commonplace.resilience.bounded_call import Worker
 
     ContextOf = Callable[[str], RankerContext]
     """Makes what the factory of the ranker with this id is given."""
 
 RANKER_SECONDS = 2.0
 """How long a third party's ranker may take."""
+
+_HANGING = 4
 
 FAILED = "failed: "
 """What the note of a ranker's step begins with, where the ranker was skipped for its failure."""
@@ -41,7 +44,7 @@ class GuardedRanker:
 
     ``label`` names the ranker's plugin and its distribution. ``instead`` fuses where a ranker of
     the stage ``fuse`` fails, as hits without a score cannot be ranked. With ``trusted`` it runs on
-    the caller's thread; others are given up after 2 seconds.
+    the caller's thread; others are given up after 2 seconds, and not tried while four calls hang.
     """
 
     def __init__(
@@ -52,30 +55,34 @@ class GuardedRanker:
         self.needs = frozenset(ranker.needs)
         self._ranker = ranker
         self._label = label
-        self._trusted = trusted
+        self._worker = None if trusted else _worker(self.id)
         self._instead = instead
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> Sequence[Candidate]:
         """What the ranker gives, if that is a selection of ``hits`` with finite scores."""
         given = tuple(hits)
+
+        def work() -> list[Candidate]:
+            return _selected(self._ranker.rank(given, context), given)
+
         try:
-            if self._trusted:
-                return _selected(self._ranker.rank(given, context), given)
-            return _selected(self._bounded(given, context), given)
+            if self._worker is None:
+                return work()
+            return self._worker.run(work, Deadline.after(RANKER_SECONDS))
         except DeadlineExceededError:
             why = f"it took more than {RANKER_SECONDS:g} s"
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
             why = f"{type(error).__name__}: {error}".rstrip(": ")
         note = f"{FAILED}the ranker {self.id!r} of {self._label} was skipped: {why}"
-        _log_once(note)
+        _log_once(f"ranker {self.id} of {self._label}", note)
         fused = given if self._instead is None else self._instead.rank(given, context)
         return [_noted(hit, self.id, note) for hit in fused]
 
-    def _bounded(self, hits: Sequence[Candidate], context: RankContext) -> Sequence[Candidate]:
-        from commonplace.resilience.bounded_call import Worker
 
-        worker = Worker(f"ranker {self.id}")
-        return worker.run(lambda: self._ranker.rank(hits, context), Deadline.after(RANKER_SECONDS))
+def _worker(ranker: str) -> Worker:
+    from commonplace.resilience.bounded_call import Worker  # imports threading
+
+    return Worker(f"ranker {ranker}", at_most=_HANGING)
 
 
 def make_rankers(
@@ -87,9 +94,7 @@ def make_rankers(
     ``default`` run in place of the whole chain, for hits would have no scores.
     """
     notes: list[str] = []
-    made = [
-        (ranker, label) for id_ in chain for ranker, label in _made(host, id_, context_of, notes)
-    ]
+    made = [one for id_ in chain for one in _made(host, id_, context_of, notes)]
     if not any(ranker.stage == "fuse" for ranker, _ in made):
         notes.append(f"no ranker of ranking.chain fuses: {', '.join(default)} rank instead")
         made = [one for id_ in default for one in _made(host, id_, context_of, notes)]
@@ -160,7 +165,7 @@ def scanned(source: Source) -> ScanReport:
     except (Exception, SystemExit) as error:  # noqa: BLE001 - as in GuardedRanker
         reason = f"{type(error).__name__}: {error}".rstrip(": ")
     note = f"the source {source.id!r} failed: {reason}"
-    _log_once(note)
+    _log_once(f"source {source.id}", note)
     return ScanReport((), (), failed_roots=(RootFailure("", note, source.id),))
 
 
@@ -256,9 +261,10 @@ def _text(value: object, what: str) -> str:
 _LOGGED: set[str] = set()
 
 
-def _log_once(note: str) -> None:
-    if note not in _LOGGED:
+def _log_once(part: str, note: str) -> None:
+    """Log the first failure of a part: its later ones may say the same in other words."""
+    if part not in _LOGGED:
         from commonplace.host.events import logger
 
-        _LOGGED.add(note)
+        _LOGGED.add(part)
         logger().warning(note.removeprefix(FAILED))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import PluginUnavailableError, hookimpl
+from commonplace.plugin import hookimpl
 from commonplace_inmemory.store import InMemoryStore
 
 if TYPE_CHECKING:
@@ -12,16 +12,8 @@ if TYPE_CHECKING:
 
 
 def make_store(context: StoreContext) -> Store:
-    """An empty store that lives as long as the process; ``context.path`` is not used.
-
-    Raises :class:`~commonplace.errors.PluginUnavailableError` where ``context.tokenizer`` is set:
-    this store has no tokenizers and would find nothing in raw text.
-    """
-    if context.tokenizer is not None:
-        raise PluginUnavailableError(
-            f"the in-memory store has no tokenizer {context.tokenizer!r}: it takes analysed terms",
-            hint="leave the tokenizer unset, or use the builtin backend",
-        )
+    """An empty store that lives as long as the process; ``context.path`` is not used."""
+    del context
     return InMemoryStore()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import PluginUnavailableError, Probe, hookimpl, how_to_install
+from commonplace.plugin import Probe, hookimpl, how_to_install
 from commonplace_lancedb.settings import LanceSettings
 from commonplace_lancedb.store import LanceStore
 
@@ -16,16 +16,7 @@ _NEEDED = ("lancedb", "pyarrow")
 
 
 def make_store(context: StoreContext) -> Store:
-    """A store on the table that the configuration names, which is opened at first use.
-
-    Raises :class:`~commonplace.errors.PluginUnavailableError` where ``context.tokenizer`` is set:
-    the terms are indexed as they are analysed.
-    """
-    if context.tokenizer is not None:
-        raise PluginUnavailableError(
-            f"the LanceDB backend has no tokenizer {context.tokenizer!r}: it takes analysed terms",
-            hint="leave the tokenizer unset, or use the builtin backend",
-        )
+    """A store on the table that the configuration names, which is opened at first use."""
     from commonplace_lancedb.settings import location_of
 
     settings = context.config or LanceSettings()

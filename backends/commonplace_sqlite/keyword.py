@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from commonplace.plugin import DeclinedError, TermCounts, newest_first
+from commonplace.plugin import TermCounts, newest_first
 from commonplace_sqlite.pruning import essential_tokens
 from commonplace_sqlite.rows import ids_in, indexable, text_in, text_out
 from commonplace_sqlite.schema import of_build
@@ -35,24 +35,19 @@ def keyword(
     limit: int,
     counts: dict[int, str] | None = None,
 ) -> list[tuple[int, float]]:
-    """The best ``limit`` matches and their scores, best first; ``counts`` as in :func:`best`.
-
-    Raises :class:`~commonplace.errors.DeclinedError` for what the build's tokenizer cannot see.
-    """
+    """The best ``limit`` matches and their scores, best first; ``counts`` as in :func:`best`."""
     should = cleaned(query.terms)
     must = [tokens for one in query.must if (tokens := cleaned(one))]
     must_not = [tokens for one in query.must_not if (tokens := cleaned(one))]
     if not should or limit < 1:
         return []
     restriction = restriction_of(connection, live.id, where)
-    if live.tokenizer is not None:
-        _decline_invisible(must)
     clauses = [restriction]
     if must:
         clauses.append((_AMONG, (" AND ".join(map(phrase, must)),)))
     if must_not:
         clauses.append((_NOT_AMONG, (" OR ".join(map(phrase, must_not)),)))
-    if live.counted and live.tokenizer is None and not must:
+    if live.counted and not must:
         holders = common_terms(connection, live, should)
         lowest = partial(_lowest_of_best, connection, live.id, clauses, limit)
         essential = essential_tokens(should, live.chunks, holders, lowest)
@@ -64,16 +59,6 @@ def keyword(
 def cleaned(tokens: Phrase) -> list[str]:
     """The tokens that FTS5 can index, without empty ones."""
     return [indexable(token) for token in tokens if token]
-
-
-def _decline_invisible(phrases: Sequence[Sequence[str]]) -> None:
-    """Decline phrases of punctuation alone: ``unicode61`` indexes letters and digits only."""
-    for tokens in phrases:
-        if not any(character.isalnum() for token in tokens for character in token):
-            raise DeclinedError(
-                f"the index has no words of punctuation alone: {' '.join(tokens)!r}",
-                hint="search without it",
-            )
 
 
 Clause = tuple[str, tuple[Any, ...]]
@@ -191,14 +176,6 @@ def _lowest_of_best(
     """What the best ``limit`` rows score at the least, by ``tokens`` alone."""
     rows = _rows(connection, build, _BEST.replace("<counts>", ""), any_of(tokens), clauses, limit)
     return float(-rows[-1][1]) if len(rows) == limit else 0.0
-
-
-def all_scores(
-    connection: apsw.Connection, build: int, expression: str, clauses: Sequence[Clause]
-) -> dict[int, float]:
-    """The score of every row that matches."""
-    rows = _rows(connection, build, _NOT_WORSE, expression, clauses, 0.0)
-    return {id_: -score for id_, score in rows}
 
 
 def in_order(connection: apsw.Connection, build: int, ranked: Ranked, limit: int) -> Ranked:
@@ -332,13 +309,8 @@ _HOLDERS = "SELECT count(*) FROM fts_<n> WHERE fts_<n> MATCH ?"
 
 def holders_of(
     connection: apsw.Connection, live: LiveBuild, tokens: Collection[str]
-) -> dict[str, int] | None:
-    """How many chunks hold each of ``tokens``, of common ones at least how many.
-
-    ``None`` where the tokenizer is FTS5's own, for it knows other tokens.
-    """
-    if live.tokenizer is not None:
-        return None
+) -> dict[str, int]:
+    """How many chunks hold each of ``tokens``, of common ones at least how many."""
     stored = {token: indexable(token) for token in tokens}
     common = common_terms(connection, live, list(stored.values())) if live.counted else {}
     sql = of_build(_HOLDERS, live.id)

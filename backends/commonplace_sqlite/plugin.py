@@ -26,25 +26,11 @@ class SqliteSettings(Group):
     vector: VectorSettings = setting("Vector extension.", default=VectorSettings())
 
 
-_TOKENIZERS = (None, "unicode61", "trigram")
-
-
 def make_store(context: StoreContext) -> Store:
-    """A store on the file ``context.path``, which is opened at first use, and created by a write.
-
-    Raises :class:`~commonplace.errors.PluginUnavailableError` for a tokenizer SQLite does not have.
-    """
-    if context.tokenizer not in _TOKENIZERS:
-        from commonplace.plugin import PluginUnavailableError
-
-        raise PluginUnavailableError(
-            f"the builtin backend has no tokenizer {context.tokenizer!r}",
-            hint="use unicode61 or trigram, or leave the tokenizer unset",
-        )
+    """A store on the file ``context.path``, opened at first use and created by a write."""
     vector = (context.config or SqliteSettings()).vector
     return SqliteStore(
         context.path,
-        tokenizer=context.tokenizer,
         vectors=vector.enabled,
         vector_extension=vector.extension_path,
     )

@@ -24,7 +24,6 @@ CREATE TABLE build (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     identity TEXT NOT NULL,
     state TEXT NOT NULL UNIQUE CHECK (state IN ('live', 'filling')),
-    tokenizer TEXT,                             -- of FTS5; NULL: terms are analysed
     chunks INTEGER NOT NULL DEFAULT 0,          -- how many there are now
     counted INTEGER NOT NULL DEFAULT 0,        -- how many there were when common_<n> was filled
     removed INTEGER NOT NULL DEFAULT 0          -- how many of those were deleted since, at most
@@ -145,10 +144,7 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _tokenize(tokenizer: str | None) -> str:
-    if tokenizer is None:
-        return _quoted(f"ascii tokenchars {_quoted(_TOKEN_CHARACTERS)}")
-    return _quoted("trigram case_sensitive 0" if tokenizer == "trigram" else tokenizer)
+_TOKENIZE = _quoted(f"ascii tokenchars {_quoted(_TOKEN_CHARACTERS)}")
 
 
 def of_build(sql: str, build: int) -> str:
@@ -208,9 +204,9 @@ def create(connection: apsw.Connection) -> None:
     connection.pragma("user_version", VERSION)
 
 
-def create_build(connection: apsw.Connection, build: int, tokenizer: str | None) -> None:
+def create_build(connection: apsw.Connection, build: int) -> None:
     """Create the tables of a build; the caller holds a transaction."""
-    tables = _BUILD.replace("<tokenize>", _tokenize(tokenizer))
+    tables = _BUILD.replace("<tokenize>", _TOKENIZE)
     connection.execute(of_build(tables + _SLABS + _FEW_DELETED, build))
 
 
@@ -226,7 +222,6 @@ class LiveBuild(NamedTuple):
     """What reading needs to know of a build: see the table ``build``."""
 
     id: int
-    tokenizer: str | None
     chunks: int
     counted: int
     removed: int
@@ -236,7 +231,7 @@ def live_build(connection: apsw.Connection | None) -> LiveBuild | None:
     """The build that is searched, if there is one."""
     if connection is None:
         return None
-    sql = "SELECT id, tokenizer, chunks, counted, removed FROM build WHERE state = 'live'"
+    sql = "SELECT id, chunks, counted, removed FROM build WHERE state = 'live'"
     row: Any = connection.execute(sql).fetchone()
     return row and LiveBuild(*row)
 
@@ -263,17 +258,17 @@ def need(connection: apsw.Connection | None, build: Build) -> None:
         )
 
 
-def open_build(connection: apsw.Connection, identity: str, tokenizer: str | None) -> Build:
+def open_build(connection: apsw.Connection, identity: str) -> Build:
     """The unfinished build of ``identity``, or a new one; one of another identity is deleted."""
     for build in all_builds(connection):
         if build.state == "filling":
             if build.identity == identity:
                 return build
             drop(connection, build)
-    sql = "INSERT INTO build (identity, state, tokenizer) VALUES (?, 'filling', ?)"
-    connection.execute(sql, (identity, tokenizer))
+    sql = "INSERT INTO build (identity, state) VALUES (?, 'filling')"
+    connection.execute(sql, (identity,))
     build = Build(connection.last_insert_rowid(), identity, "filling")
-    create_build(connection, build.id, tokenizer)
+    create_build(connection, build.id)
     return build
 
 

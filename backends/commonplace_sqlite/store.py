@@ -49,7 +49,6 @@ class SqliteStore:
         self,
         path: str,
         *,
-        tokenizer: str | None = None,
         vectors: bool = True,
         vector_extension: str | None = None,
         search: VectorSearch | None = None,
@@ -57,9 +56,6 @@ class SqliteStore:
         busy_ms: int = 5_000,
     ) -> None:
         self._database = Database(path, vfs=vfs, busy_ms=busy_ms)
-        self._tokenizer = tokenizer
-        if tokenizer is not None:  # FTS5 makes tokens of its own
-            self.capabilities = self.capabilities - {"counts", "term_counts"}
         self._written = 0
         self._extension = vectors, vector_extension
         self._search = search
@@ -82,7 +78,7 @@ class SqliteStore:
     def open_build(self, identity: str) -> Build:
         """The unfinished build of ``identity``, or a new one."""
         with self._database.writing() as connection:
-            build = schema.open_build(connection, identity, self._tokenizer)
+            build = schema.open_build(connection, identity)
             _forget_unused_vectors(connection)
             return build
 
@@ -124,16 +120,8 @@ class SqliteStore:
             if found is None:
                 return KeywordMatches()
             connection, live = found
-            if live.tokenizer == "trigram":
-                from commonplace_sqlite.trigram import keyword as substrings
-
-                ranked = substrings(connection, live, query, where, limit)
-                return KeywordMatches(rows.found(connection, live.id, ranked), live.chunks)
             from commonplace_sqlite.keyword import able_to_count, counts_of, holders_of, keyword
 
-            if live.tokenizer is not None:  # FTS5 makes tokens of its own
-                ranked = keyword(connection, live, query, where, limit)
-                return KeywordMatches(rows.found(connection, live.id, ranked), live.chunks)
             said = able_to_count(connection)
             ranked = keyword(connection, live, query, where, limit, said)
             tokens = [token for token in query.terms if token]
@@ -151,7 +139,7 @@ class SqliteStore:
         from commonplace_sqlite.keyword import holders_of
 
         with self._live() as found:
-            return dict.fromkeys(tokens, 0) if found is None else holders_of(*found, tokens) or {}
+            return dict.fromkeys(tokens, 0) if found is None else holders_of(*found, tokens)
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """The spaces of the file, and what they cover of the live build."""

@@ -1,4 +1,4 @@
-"""Listening on an address for those servers that plugins run, on this machine unless told."""
+"""Listening on an address, for the servers that plugins run."""
 
 from __future__ import annotations
 

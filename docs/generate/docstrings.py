@@ -24,4 +24,5 @@ def markdown(text: str) -> str:
     """The same docstring; a text without such marks is unchanged."""
     text = re.sub(r":[a-z]+:`~?([^`]+)`", r"`\1`", text)
     text = re.sub(r"(?<=\S)::$", ":", text, flags=re.MULTILINE)
-    return re.sub(r"(?m)(^>>> .*\n?(?:^(?:>>>|\.\.\.).*\n?)*)", r"```pycon\n\1\n```\n", text)
+    # A session goes on to the next blank line, what is printed included.
+    return re.sub(r"(?m)^>>> .*(?:\n.+)*", r"```pycon\n\g<0>\n```", text)

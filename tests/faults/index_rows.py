@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-_LIVE = "SELECT id, tokenizer, chunks FROM build WHERE state = 'live'"
+_LIVE = "SELECT id, chunks FROM build WHERE state = 'live'"
 _DOCUMENTS = "SELECT source, path, digest, fingerprint, day, trust, chunks FROM document_{n}"
 _ORDER = "SELECT id, ordinal, digest FROM chunk_{n}"
 _WORDS = "SELECT doc, col, offset, term FROM temp.words"

@@ -22,15 +22,11 @@ class StoreContext(NamedTuple):
     """What a store's factory is given.
 
     ``path`` is where the configuration wants the index, for stores that live in a file.
-    ``tokenizer`` is ``None`` where the terms are already analysed (tokens joined by single
-    spaces), else the name of a tokenizer (``unicode61``, ``trigram``) that the store must apply
-    itself to raw text.
     ``config`` is the plugin's own section, read into its registered config class.
     """
 
     path: str
     agent: str = "main"
-    tokenizer: str | None = None
     config: Any = None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import PluginUnavailableError, Probe, hookimpl
+from commonplace.plugin import Probe, hookimpl
 
 if TYPE_CHECKING:
     from commonplace.plugin import BackendRegistrar, Store, StoreContext
@@ -24,16 +24,7 @@ def commonplace_register_backends(register: BackendRegistrar) -> None:
 
 
 def make_store(context: StoreContext) -> Store:
-    """The store in a file beside the index of the builtin backend.
-
-    Raises :class:`~commonplace.plugin.PluginUnavailableError` where ``context.tokenizer`` is set:
-    the store keeps analysed terms and would find nothing in raw text.
-    """
-    if context.tokenizer is not None:
-        raise PluginUnavailableError(
-            f"the store on DuckDB has no tokenizer {context.tokenizer!r}",
-            hint='leave ranking.profile at "default", or use the builtin backend',
-        )
+    """The store in a file beside the index of the builtin backend."""
     from commonplace_example_duckdb.store import DuckStore
 
     return DuckStore(f"{context.path}.duckdb")

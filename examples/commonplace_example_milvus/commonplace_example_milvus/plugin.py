@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import PluginUnavailableError, Probe, hookimpl
+from commonplace.plugin import Probe, hookimpl
 from commonplace_example_milvus.pinned import PinnedSettings
 from commonplace_example_milvus.settings import MilvusSettings
 
@@ -58,16 +58,7 @@ def commonplace_register_providers(register: ProviderRegistrar) -> None:
 
 
 def make_store(context: StoreContext) -> Store:
-    """The store at ``memory.milvus.uri``.
-
-    Raises :class:`~commonplace.errors.PluginUnavailableError` where ``context.tokenizer`` is set:
-    the store keeps analysed terms and would find nothing in raw text.
-    """
-    if context.tokenizer is not None:
-        raise PluginUnavailableError(
-            f"the store on Milvus has no tokenizer {context.tokenizer!r}",
-            hint='leave ranking.profile at "default", or use the builtin backend',
-        )
+    """The store at ``memory.milvus.uri``."""
     from commonplace_example_milvus.opening import open_store
 
     return open_store(context)

@@ -12,7 +12,6 @@ import pytest
 from commonplace.plugin import (
     IndexBusyError,
     IndexUnavailableError,
-    PluginUnavailableError,
     Reading,
     Secret,
     StoreContext,
@@ -86,11 +85,6 @@ def test_a_file_that_is_no_database_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "index.milvus.db").write_text("not a database")
     with pytest.raises(IndexUnavailableError):
         make_store(StoreContext(path=str(tmp_path / "index")))
-
-
-def test_a_tokenizer_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PluginUnavailableError, match="unicode61"):
-        make_store(StoreContext(path=str(tmp_path / "index"), tokenizer="unicode61"))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import commonplace_inmemory.plugin
-from commonplace.errors import PluginUnavailableError
 from commonplace.host.host import PluginHost
 from commonplace.protocols.contexts import StoreContext
 
@@ -31,10 +30,3 @@ def test_it_is_never_chosen_automatically(registration: Registration[Any]) -> No
 def test_what_is_registered_is_what_the_store_declares(registration: Registration[Any]) -> None:
     store = registration.factory(StoreContext(path="nowhere"))
     assert store.capabilities == registration.capabilities
-
-
-@pytest.mark.parametrize("tokenizer", ["unicode61", "trigram"])
-def test_raw_text_is_refused(registration: Registration[Any], tokenizer: str) -> None:
-    with pytest.raises(PluginUnavailableError, match=tokenizer) as caught:
-        registration.factory(StoreContext(path="nowhere", tokenizer=tokenizer))
-    assert caught.value.hint

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.errors import PluginUnavailableError, how_to_install
+from commonplace.errors import how_to_install
 from commonplace.host.host import PluginHost
-from commonplace.protocols.contexts import StoreContext
 from commonplace_lancedb import plugin
 
 if TYPE_CHECKING:
@@ -19,12 +18,6 @@ def test_it_is_found_by_its_name_and_never_chosen_without() -> None:
     registration = PluginHost().backend("lancedb").registration
     assert registration.priority is None
     assert registration.capabilities == {"keyword", "phrases", "counts", "vectors", "persistent"}
-
-
-def test_a_tokenizer_of_its_own_is_refused() -> None:
-    with pytest.raises(PluginUnavailableError, match="no tokenizer 'trigram'") as caught:
-        plugin.make_store(StoreContext(path="x.sqlite", tokenizer="trigram"))
-    assert caught.value.hint
 
 
 @pytest.mark.parametrize(

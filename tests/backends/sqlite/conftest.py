@@ -24,8 +24,8 @@ def open_store(path: str) -> Iterator[Callable[..., SqliteStore]]:
     """Opens stores on ``path``, or on another, and closes them after the test."""
     opened: list[SqliteStore] = []
 
-    def make(where: str = path, *, tokenizer: str | None = None, vfs: str = "") -> SqliteStore:
-        store = SqliteStore(where, tokenizer=tokenizer, vfs=vfs, busy_ms=50)
+    def make(where: str = path, *, vfs: str = "") -> SqliteStore:
+        store = SqliteStore(where, vfs=vfs, busy_ms=50)
         opened.append(store)
         return store
 

@@ -102,6 +102,21 @@ def test_a_ranker_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "took more than" in failures_of(ranked)[0]
 
 
+def test_a_ranker_that_always_hangs_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(border, "RANKER_SECONDS", 0.01)
+    done, calls = Event(), []
+
+    def hang(hits: Any) -> Any:
+        calls.append(hits)
+        done.wait(30)
+
+    ranker = GuardedRanker(Odd(hang), LABEL, trusted=False)  # type: ignore[arg-type]
+    notes = [failures_of(ranker.rank(HITS, CONTEXT))[0] for _ in range(6)]
+    done.set()
+    assert len(calls) == 4
+    assert "4 calls have not come back" in notes[-1]
+
+
 def test_a_selection_with_new_scores_passes() -> None:
     ranker = GuardedRanker(
         Odd(lambda hits: [with_step(hits[1], "odd", 1)]),  # type: ignore[arg-type]

@@ -1,3 +1,4 @@
+from commonplace.cli.commands.search import explained as explained
 from commonplace.cli.context import Command as Command
 from commonplace.cli.context import Context as Context
 from commonplace.cli.parser import UsageError as UsageError

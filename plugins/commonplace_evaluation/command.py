@@ -1,23 +1,23 @@
-"""The command ``eval``: index each set, run its queries, measure the results."""
+"""The command ``eval``: index each set, run its queries, measure and compare the results."""
 
 from __future__ import annotations
 
-import json
 import os
-import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Progress, count, positive_int
-from commonplace_evaluation.measures import DEPTH, Outcome, Span, recall_in_budget, score_query
+from commonplace.plugin import CallerError, positive_int
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Sequence
-    from typing import TextIO
 
-    from commonplace import Hit, Memory
-    from commonplace.plugin import Context, ProgressCallback
+    from commonplace.plugin import Context
+    from commonplace_evaluation.running import Outcome
     from commonplace_evaluation.sets import EvalSet
+
+
+CURRENT = "current"
+"""The name of the configuration in force, where it is compared with others."""
 
 
 class EvalCommand:
@@ -28,6 +28,7 @@ class EvalCommand:
     examples = (
         "commonplace eval sets/ --out results.jsonl",
         "commonplace eval sets/manual/queries.jsonl --budget 4000 --json",
+        "commonplace eval queries.jsonl --compare plain.json5 new.json5",
     )
 
     def configure(self, parser: ArgumentParser) -> None:
@@ -36,7 +37,8 @@ class EvalCommand:
             "path",
             metavar="TREE_OR_QUERIES",
             help="a queries.jsonl with a workspace/ beside it, or a folder with such folders below "
-            "it; each gets an index of its own in a temporary folder",
+            "it; each gets an index of its own in a temporary folder. A file without a workspace/ "
+            "beside it is about your own notes",
         )
         parser.add_argument(
             "--out", metavar="RESULTS.jsonl", help="also write the results of each query to a file"
@@ -47,18 +49,38 @@ class EvalCommand:
             type=positive_int,
             help="also measure recall after reading N characters of the results",
         )
+        parser.add_argument(
+            "--compare",
+            metavar="CONFIG",
+            nargs="+",
+            help="measure with each of these configuration files, and compare the others with the "
+            "first; a single one is compared with the configuration in force",
+        )
+        parser.add_argument(
+            "--worst",
+            metavar="N",
+            type=positive_int,
+            default=5,
+            help="--compare: how many of the queries that lost most are explained (default: 5)",
+        )
 
     def run(self, args: Namespace, context: Context) -> int:
         """Measure all sets, one after the other."""
+        from commonplace_evaluation.running import run_sets
         from commonplace_evaluation.sets import find_sets
         from commonplace_evaluation.table import as_json, as_lines
 
-        sets = find_sets(args.path)
-        if args.out is None:
-            outcomes = _run_all(sets, args, context, None)
-        else:
-            with open(args.out, "w", encoding="utf-8") as out:
-                outcomes = _run_all(sets, args, context, out)
+        if args.compare and args.out:
+            raise CallerError(
+                "--out takes the results of one configuration",
+                hint="leave out --compare, and choose the configuration with --config",
+            )
+        sets = find_sets(args.path, lambda: _own_workspace(args.path, context))
+        if args.compare:
+            _compare(sets, args, context)
+            return 0
+        with open(args.out, "w", encoding="utf-8") if args.out else nullcontext() as out:
+            outcomes = run_sets(sets, context, budget=args.budget, out=out)
         if context.json:
             context.emit(as_json(outcomes))
         else:
@@ -67,94 +89,36 @@ class EvalCommand:
         return 0
 
 
-def _run_all(
-    sets: list[EvalSet], args: Namespace, context: Context, out: TextIO | None
-) -> list[Outcome]:
-    from tempfile import TemporaryDirectory
-
-    outcomes = []
-    for number, evalset in enumerate(sets, 1):
-        with (
-            TemporaryDirectory(prefix="commonplace-eval-") as state,
-            context.open_memory(workspace=evalset.workspace, state_dir=state) as memory,
-            context.progress() as progress,
-        ):
-            outcome = _run_set(evalset, memory, budget=args.budget, out=out, progress=progress)
-        outcomes.append(outcome)
-        seconds = outcome.index_seconds + outcome.search_seconds
-        context.err.write(
-            f"[{number}/{len(sets)}] {evalset.title}: {count(outcome.notes, 'note')}, "
-            f"{len(evalset.queries)} queries, {seconds:.1f} s\n"
-        )
-        if not outcome.notes:
-            context.note(f"no notes were indexed in {evalset.workspace}")
-    return outcomes
+def _own_workspace(path: str, context: Context) -> str:
+    with context.open_memory() as memory:
+        workspace = memory.settings.workspace
+    context.note(f"there is no workspace/ beside {path}: measured on {workspace}")
+    return workspace
 
 
-def _run_set(
-    evalset: EvalSet,
-    memory: Memory,
-    *,
-    budget: int | None,
-    out: TextIO | None,
-    progress: ProgressCallback,
-) -> Outcome:
-    """Index the set, run every query, and write the results to ``out``, one line for each."""
-    started = time.perf_counter()
-    report = memory.sync(progress=progress)
-    indexed = time.perf_counter()
-    searching = 0.0
-    lengths = _line_lengths(evalset.workspace)
-    scores = []
-    for number, query in enumerate(evalset.queries, 1):
-        asked = time.perf_counter()
-        hits = memory.search(query.text, max_results=DEPTH).hits
-        searching += time.perf_counter() - asked
-        results = [Span(hit.path, hit.start_line, hit.end_line) for hit in hits]
-        measures = score_query(query.relevant, results)
-        if budget is not None:
-            measures["budget"] = recall_in_budget(query.relevant, results, lengths, budget)
-        scores.append((query.category, measures))
-        if out is not None:
-            out.write(_result_line(query.id, hits))
-        progress(
-            Progress(
-                label=f"Searching {evalset.title}", completed=number, total=len(evalset.queries)
-            )
-        )
-    return Outcome(
-        name=evalset.name,
-        title=evalset.title,
-        scores=tuple(scores),
-        notes=report.added + report.updated + report.unchanged,
-        index_seconds=indexed - started,
-        search_seconds=searching,
-    )
+def _compare(sets: list[EvalSet], args: Namespace, context: Context) -> None:
+    from commonplace_evaluation.running import run_sets
+    from commonplace_evaluation.table import comparison_json, comparison_lines
+
+    configs = _named(args.compare)
+    for config in configs.values():  # all of them, before the first takes its time
+        context.open_memory(workspace=sets[0].workspace, config=config).close()
+    runs: dict[str, list[Outcome]] = {
+        name: run_sets(sets, context, config=config, budget=args.budget, explain=True, label=name)
+        for name, config in configs.items()
+    }
+    if context.json:
+        context.emit(comparison_json(runs, args.worst))
+    else:
+        for line in comparison_lines(runs, args.worst):
+            context.line(line)
 
 
-def _result_line(query_id: str, hits: Sequence[Hit]) -> str:
-    results = [
-        {
-            "path": hit.path,
-            "startLine": hit.start_line,
-            "endLine": hit.end_line,
-            "score": hit.score,
-        }
-        for hit in hits
-    ]
-    return json.dumps({"id": query_id, "results": results}, ensure_ascii=False) + "\n"
-
-
-def _line_lengths(workspace: str) -> Callable[[str], Sequence[int]]:
-    known: dict[str, list[int]] = {}
-
-    def lengths(path: str) -> list[int]:
-        if path not in known:
-            try:
-                with open(os.path.join(workspace, path), encoding="utf-8") as lines:
-                    known[path] = [len(line) for line in lines]
-            except OSError:
-                known[path] = []
-        return known[path]
-
-    return lengths
+def _named(paths: list[str]) -> dict[str, str | None]:
+    """The configuration files by a short name, the one to compare with first."""
+    short = [os.path.basename(path) for path in paths]
+    names = short if len(set(short)) == len(short) else paths
+    configs: dict[str, str | None] = dict(zip(names, paths, strict=True))
+    if len(configs) < len(paths):
+        raise CallerError("--compare names a configuration twice", hint="name each file once")
+    return configs if len(configs) > 1 else {CURRENT: None, **configs}

@@ -107,17 +107,3 @@ def recall_in_budget(
 def average(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The mean of each measure over ``rows``, which all have the same ones and are not none."""
     return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
-
-
-class Outcome(NamedTuple):
-    """The measures of a set, or of a part of one.
-
-    ``scores`` holds category and measures of each query; ``notes`` counts the indexed notes.
-    """
-
-    name: str
-    title: str
-    scores: tuple[tuple[str, dict[str, float]], ...]
-    notes: int
-    index_seconds: float
-    search_seconds: float

@@ -10,7 +10,7 @@ from commonplace.plugin import CallerError, NamedTuple
 from commonplace_evaluation.measures import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 _FILE = "queries.jsonl"
@@ -24,6 +24,7 @@ class EvalQuery(NamedTuple):
     text: str
     relevant: tuple[Span, ...]
     category: str
+    lang: str = "-"
 
 
 class EvalSet(NamedTuple):
@@ -40,13 +41,18 @@ class EvalSet(NamedTuple):
         return f"{self.name}/{self.part}" if self.part else self.name
 
 
-def find_sets(path: str) -> list[EvalSet]:
+def find_sets(path: str, own_workspace: Callable[[], str] | None = None) -> list[EvalSet]:
     """All sets at or below ``path`` (a folder, or a file of queries), ordered by path.
+
+    A single file of queries without a ``workspace/`` beside it is about ``own_workspace()``.
 
     Raises :class:`~commonplace.errors.CallerError` if there is none, or one is malformed.
     """
     if os.path.isfile(path):
         folder = os.path.dirname(os.path.abspath(path))
+        if own_workspace is not None and not os.path.isdir(os.path.join(folder, "workspace")):
+            name = os.path.basename(path).removesuffix(".jsonl")
+            return [EvalSet(name, "", own_workspace(), read_queries(path))]
         return [_read_set(path, os.path.basename(folder), "")]
     top = os.path.basename(os.path.abspath(path))
     sets = []
@@ -71,6 +77,14 @@ def _read_set(path: str, name: str, part: str) -> EvalSet:
     workspace = os.path.join(os.path.dirname(os.path.abspath(path)), "workspace")
     if not os.path.isdir(workspace):
         raise CallerError(f"{path}: there is no workspace/ beside it", hint=_LAYOUT)
+    return EvalSet(name, part, workspace, read_queries(path))
+
+
+def read_queries(path: str) -> tuple[EvalQuery, ...]:
+    """The queries of a file, in order.
+
+    Raises :class:`~commonplace.errors.CallerError` if there is none, or a line is malformed.
+    """
     queries = []
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
@@ -84,7 +98,7 @@ def _read_set(path: str, name: str, part: str) -> EvalSet:
                     ) from error
     if not queries:
         raise CallerError(f"{path}: there are no queries in it", hint=_LAYOUT)
-    return EvalSet(name, part, workspace, tuple(queries))
+    return tuple(queries)
 
 
 def _read_query(facts: dict[str, Any]) -> EvalQuery:
@@ -99,4 +113,5 @@ def _read_query(facts: dict[str, Any]) -> EvalQuery:
         text=str(facts["query"]),
         relevant=relevant,
         category=str(facts.get("category", "-")),
+        lang=str(facts.get("lang", "-")),
     )

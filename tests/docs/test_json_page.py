@@ -317,10 +317,15 @@ def test_demo(run: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatc
 
 def test_eval(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     shutil.copytree(tmp_path / "notes", tmp_path / "set" / "workspace")
-    relevant = [{"path": "MEMORY.md", "startLine": 1, "endLine": 2}]
+    relevant = [{"path": "MEMORY.md", "startLine": 1, "endLine": 99}]
     query = {"id": "q", "query": "spare key", "relevant": relevant}
     (tmp_path / "set" / "queries.jsonl").write_text(json.dumps(query) + "\n", encoding="utf-8")
     check(documented()["eval"][0], run("eval", "set"))
+    for name, least in (("new", 0), ("few", 0.99)):
+        config = {"memory": {"search": {"query": {"minScore": least}}}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(config), encoding="utf-8")
+    compared = run("eval", "set", "--compare", "new.json", "few.json")
+    check(documented()["eval --compare"][0], compared)
 
 
 def test_dream(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:

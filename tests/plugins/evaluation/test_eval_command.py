@@ -95,3 +95,74 @@ def test_eval_without_notes_says_so(
     assert ran.code == 0
     assert "note: no notes were indexed in" in ran.err
     assert ran.json["all"]["recall@10"] == 0
+
+
+def _configs(folder: Path) -> list[str]:
+    """A configuration that finds little, and the default one."""
+    texts = {"few.json5": "{ memory: { search: { query: { minScore: 0.8 } } } }", "new.json5": "{}"}
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [str(folder / name) for name in texts]
+
+
+def test_two_configurations_are_compared_query_by_query(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    _evalset(tmp_path / "set", workspace)
+    few, new = _configs(tmp_path)
+    argv = ("eval", str(tmp_path / "set"), "--compare", new, few)
+    found = run(*argv, "--json").json
+    assert found["baseline"] == "new.json5"
+    assert list(found["configurations"]) == ["new.json5", "few.json5"]
+    (comparison,) = found["comparisons"]
+    recall = comparison["all"]["recall@10"]
+    assert recall["n"] == 3
+    assert recall["before"] > recall["after"]
+    assert recall["low"] <= recall["difference"] < 0
+    assert (recall["better"], recall["worse"]) == (0, 1)
+    assert set(comparison["categories"]) == {"identifier", "person"}
+    assert set(comparison["languages"]) == {"en"}
+    (lost,) = comparison["worst"]
+    assert lost["query"] == "ERR_STALE_HARMONICS"
+    assert [result["relevant"] for result in lost["before"]["results"]].count(True) == 1
+    assert "keyword: bm25" in lost["before"]["results"][0]["why"][0]
+    text = run(*argv).out
+    assert "few.json5 against new.json5" in text
+    assert "few.json5: none relevant in 10" in text
+
+
+def test_one_configuration_is_compared_with_that_in_force(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    _evalset(tmp_path / "set", workspace)
+    ran = run("eval", str(tmp_path / "set"), "--compare", _configs(tmp_path)[1])
+    assert "new.json5 against current" in ran.out
+    assert "no query lost" in ran.out
+
+
+def test_a_configuration_that_is_wrong_is_named_before_anything_is_measured(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    _evalset(tmp_path / "set", workspace)
+    new = _configs(tmp_path)[1]
+    ran = run("eval", str(tmp_path / "set"), "--compare", new, str(tmp_path / "none.json5"))
+    assert ran.code == 2
+    assert "none.json5" in ran.err
+    assert "[1/1]" not in ran.err
+    twice = run("eval", str(tmp_path / "set"), "--compare", new, new)
+    assert twice.code == 1
+    assert "twice" in twice.err
+    both = run("eval", str(tmp_path / "set"), "--compare", new, "--out", "x")
+    assert both.code == 1
+
+
+def test_queries_about_ones_own_notes_need_no_copy_of_them(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    _evalset(tmp_path / "set", workspace)
+    queries = tmp_path / "set" / "queries.jsonl"
+    (tmp_path / "mine").mkdir()
+    queries = queries.rename(tmp_path / "mine" / "mine.jsonl")
+    ran = run("eval", str(queries), "--workspace", workspace, "--json")
+    assert ran.json["sets"]["mine"]["all"]["n"] == 3
+    assert f"measured on {workspace}" in ran.err

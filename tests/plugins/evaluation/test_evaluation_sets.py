@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.errors import CallerError
-from commonplace_evaluation.measures import Outcome, Span, score_query
-from commonplace_evaluation.sets import find_sets
+from commonplace_evaluation.measures import Span, score_query
+from commonplace_evaluation.running import Outcome, Scored
+from commonplace_evaluation.sets import EvalQuery, find_sets
 from commonplace_evaluation.table import as_json, as_lines
 
 if TYPE_CHECKING:
@@ -66,6 +67,12 @@ def test_a_malformed_query_is_named_by_its_line(tmp_path: Path, line: str) -> No
         find_sets(str(tmp_path))
 
 
+def test_queries_without_a_workspace_are_about_ones_own_notes(tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl").write_text(json.dumps({**QUERY, "lang": "en"}), encoding="utf-8")
+    (only,) = find_sets(str(tmp_path / "mine.jsonl"), lambda: "/notes")
+    assert (only.title, only.workspace, only.queries[0].lang) == ("mine", "/notes", "en")
+
+
 def test_nothing_to_be_found_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CallerError, match="no queries"):
         find_sets(str(tmp_path))
@@ -86,7 +93,13 @@ def _outcome(name: str, *kinds: tuple[str, bool]) -> Outcome:
     return Outcome(
         name=name,
         title=name,
-        scores=tuple((kind, score_query(relevant, relevant if hit else ())) for kind, hit in kinds),
+        scores=tuple(
+            Scored(
+                EvalQuery("q", "where?", relevant, kind),
+                score_query(relevant, relevant if hit else ()),
+            )
+            for kind, hit in kinds
+        ),
         notes=3,
         index_seconds=1.0,
         search_seconds=0.5,
@@ -120,7 +133,7 @@ def test_json_has_means_over_queries_not_over_parts() -> None:
 
 def test_table_has_a_row_for_each_set_and_category() -> None:
     lines = as_lines(OUTCOMES)
-    assert lines[0].split() == ["set", "queries", *list(OUTCOMES[0].scores[0][1]), "seconds"]
+    assert lines[0].split() == ["set", "queries", *list(OUTCOMES[0].scores[0].measures), "seconds"]
     assert [line.split()[0] for line in lines[1:-2]] == ["logs", "fact", "why", "docs", "all"]
     assert lines[1].split()[1:3] == ["3", "0.667"]
     assert lines[-1] == "indexing took 3.00 s"

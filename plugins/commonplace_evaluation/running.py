@@ -1,0 +1,194 @@
+"""Runs sets of queries: each gets an index of its own in a temporary folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import TYPE_CHECKING
+
+from commonplace.plugin import NamedTuple, Progress, count, explained
+from commonplace_evaluation.measures import DEPTH, Span, recall_in_budget, score_query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TextIO
+
+    from commonplace import Hit, Memory
+    from commonplace.plugin import Context, ProgressCallback
+    from commonplace_evaluation.sets import EvalQuery, EvalSet
+
+
+SHOWN = 3
+"""The first results of each query are kept with their explanations, and the first relevant one."""
+
+
+class Result(NamedTuple):
+    """A result with its 1-based rank, and why it scores what it scores."""
+
+    rank: int
+    span: Span
+    score: float
+    relevant: bool
+    why: tuple[str, ...]
+
+
+class Scored(NamedTuple):
+    """A query, its measures, and those of its results that explain them."""
+
+    query: EvalQuery
+    measures: dict[str, float]
+    results: tuple[Result, ...] = ()
+
+
+class Outcome(NamedTuple):
+    """The measures of a set, or of a part of one; ``notes`` counts the indexed notes."""
+
+    name: str
+    title: str
+    scores: tuple[Scored, ...]
+    notes: int
+    index_seconds: float
+    search_seconds: float
+
+
+def run_sets(
+    sets: Sequence[EvalSet],
+    context: Context,
+    *,
+    config: str | None = None,
+    budget: int | None = None,
+    out: TextIO | None = None,
+    explain: bool = False,
+    label: str = "",
+) -> list[Outcome]:
+    """Measure ``sets`` one after the other, with the configuration in force or that in ``config``.
+
+    Results of each query are also written to ``out``, one line of JSON each. ``explain`` keeps the
+    first results with their explanations; ``label`` stands before each title in messages.
+    """
+    from tempfile import TemporaryDirectory
+
+    outcomes = []
+    for number, evalset in enumerate(sets, 1):
+        title = f"{label}: {evalset.title}" if label else evalset.title
+        with (
+            TemporaryDirectory(prefix="commonplace-eval-") as state,
+            context.open_memory(
+                workspace=evalset.workspace, config=config, state_dir=state
+            ) as memory,
+            context.progress() as progress,
+        ):
+            run = _Run(evalset, title, budget, out, progress, explain=explain)
+            outcome = run.measure(memory)
+        outcomes.append(outcome)
+        seconds = outcome.index_seconds + outcome.search_seconds
+        context.err.write(
+            f"[{number}/{len(sets)}] {title}: {count(outcome.notes, 'note')}, "
+            f"{len(evalset.queries)} queries, {seconds:.1f} s\n"
+        )
+        if not outcome.notes:
+            context.note(f"no notes were indexed in {evalset.workspace}")
+    return outcomes
+
+
+class _Run:
+    """One set being measured."""
+
+    def __init__(
+        self,
+        evalset: EvalSet,
+        title: str,
+        budget: int | None,
+        out: TextIO | None,
+        progress: ProgressCallback,
+        *,
+        explain: bool,
+    ) -> None:
+        self._set = evalset
+        self._title = title
+        self._budget = budget
+        self._out = out
+        self._progress = progress
+        self._explain = explain
+        self._lengths = line_lengths(evalset.workspace)
+
+    def measure(self, memory: Memory) -> Outcome:
+        """Index the set, then run every query."""
+        started = time.perf_counter()
+        report = memory.sync(progress=self._progress)
+        indexed = time.perf_counter()
+        searching = 0.0
+        scores = []
+        for number, query in enumerate(self._set.queries, 1):
+            asked = time.perf_counter()
+            hits = memory.search(query.text, max_results=DEPTH).hits
+            searching += time.perf_counter() - asked
+            scores.append(self._score(query, hits))
+            if self._out is not None:
+                self._out.write(_result_line(query.id, hits))
+            self._progress(
+                Progress(
+                    label=f"Searching {self._title}",
+                    completed=number,
+                    total=len(self._set.queries),
+                )
+            )
+        return Outcome(
+            name=self._set.name,
+            title=self._set.title,
+            scores=tuple(scores),
+            notes=report.added + report.updated + report.unchanged,
+            index_seconds=indexed - started,
+            search_seconds=searching,
+        )
+
+    def _score(self, query: EvalQuery, hits: Sequence[Hit]) -> Scored:
+        spans = [Span(hit.path, hit.start_line, hit.end_line) for hit in hits]
+        measures = score_query(query.relevant, spans)
+        if self._budget is not None:
+            measures["budget"] = recall_in_budget(
+                query.relevant, spans, self._lengths, self._budget
+            )
+        return Scored(query, measures, _kept(query, hits, spans) if self._explain else ())
+
+
+def _kept(query: EvalQuery, hits: Sequence[Hit], spans: Sequence[Span]) -> tuple[Result, ...]:
+    results = []
+    found = False
+    for rank, (hit, span) in enumerate(zip(hits, spans, strict=True), 1):
+        relevant = any(span.overlaps(wanted) for wanted in query.relevant)
+        if rank <= SHOWN or (relevant and not found):
+            why = tuple(explained(hit.explain))
+            results.append(Result(rank, span, hit.score, relevant, why))
+        found = found or relevant
+    return tuple(results)
+
+
+def _result_line(query_id: str, hits: Sequence[Hit]) -> str:
+    results = [
+        {
+            "path": hit.path,
+            "startLine": hit.start_line,
+            "endLine": hit.end_line,
+            "score": hit.score,
+        }
+        for hit in hits
+    ]
+    return json.dumps({"id": query_id, "results": results}, ensure_ascii=False) + "\n"
+
+
+def line_lengths(workspace: str) -> Callable[[str], Sequence[int]]:
+    """Gives the characters of each line of a note of ``workspace``, line ends included."""
+    known: dict[str, list[int]] = {}
+
+    def lengths(path: str) -> list[int]:
+        if path not in known:
+            try:
+                with open(os.path.join(workspace, path), encoding="utf-8") as lines:
+                    known[path] = [len(line) for line in lines]
+            except OSError:
+                known[path] = []
+        return known[path]
+
+    return lengths

@@ -6,7 +6,7 @@ import os
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import CallerError, positive_int
+from commonplace.plugin import CallerError, CommonplaceError, count, positive_int, write_whole
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -28,6 +28,7 @@ class EvalCommand:
     examples = (
         "commonplace eval sets/ --out results.jsonl",
         "commonplace eval sets/manual/queries.jsonl --budget 4000 --json",
+        "commonplace eval --make 50 queries.jsonl",
         "commonplace eval queries.jsonl --compare plain.json5 new.json5",
     )
 
@@ -39,6 +40,13 @@ class EvalCommand:
             help="a queries.jsonl with a workspace/ beside it, or a folder with such folders below "
             "it; each gets an index of its own in a temporary folder. A file without a workspace/ "
             "beside it is about your own notes",
+        )
+        parser.add_argument(
+            "--make",
+            metavar="N",
+            type=positive_int,
+            help="draft N queries from your own notes, without a model, and write them to "
+            "TREE_OR_QUERIES, a new file: a smoke test, until you rewrite them",
         )
         parser.add_argument(
             "--out", metavar="RESULTS.jsonl", help="also write the results of each query to a file"
@@ -66,6 +74,9 @@ class EvalCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Measure all sets, one after the other."""
+        if args.make:
+            _make(args.path, args.make, context)
+            return 0
         from commonplace_evaluation.running import run_sets
         from commonplace_evaluation.sets import find_sets
         from commonplace_evaluation.table import as_json, as_lines
@@ -87,6 +98,40 @@ class EvalCommand:
             for line in as_lines(outcomes):
                 context.line(line)
         return 0
+
+
+_SMOKE_TEST = (
+    "drafts repeat the notes' own words: a smoke test of settings, no measure of how well "
+    "questions are answered. Rewrite each query as you would ask it, and delete those with other "
+    "right answers"
+)
+
+
+def _make(path: str, most: int, context: Context) -> None:
+    """Write drafts of queries to ``path``."""
+    from commonplace_evaluation.drafting import as_jsonl, draft_queries
+
+    if os.path.exists(path):
+        raise CallerError(f"{path}: is there already", hint="name a new file, or delete this one")
+    texts = {}
+    with context.open_memory() as memory:
+        for ref in memory.notes():
+            try:
+                texts[ref.path] = memory.get(ref.path).text
+            except CommonplaceError as error:
+                context.note(f"{ref.path}: left out: {error}")
+    drafts = draft_queries(texts, most)
+    if not drafts:
+        raise CallerError(
+            f"no queries can be drafted from {count(len(texts), 'note')}",
+            hint="--workspace names the folder of your notes; lines need five words and more",
+        )
+    write_whole(os.path.abspath(path), as_jsonl(drafts))
+    context.note(_SMOKE_TEST)
+    if context.json:
+        context.emit({"path": path, "queries": len(drafts), "notes": len(texts)})
+    else:
+        context.line(f"{len(drafts)} queries from {count(len(texts), 'note')}: {path}")
 
 
 def _own_workspace(path: str, context: Context) -> str:

@@ -326,6 +326,7 @@ def test_eval(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
         (tmp_path / f"{name}.json").write_text(json.dumps(config), encoding="utf-8")
     compared = run("eval", "set", "--compare", "new.json", "few.json")
     check(documented()["eval --compare"][0], compared)
+    check(documented()["eval --make"][0], run("eval", "--make", "3", "made.jsonl"))
 
 
 def test_dream(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ class EvalCommand:
         "commonplace eval sets/ --out results.jsonl",
         "commonplace eval sets/manual/queries.jsonl --budget 4000 --json",
         "commonplace eval --make 50 queries.jsonl",
-        "commonplace eval queries.jsonl --compare plain.json5 new.json5",
+        "commonplace eval queries.jsonl --compare plain.json5 new.json5 --html report.html",
     )
 
     def configure(self, parser: ArgumentParser) -> None:
@@ -69,7 +69,13 @@ class EvalCommand:
             metavar="N",
             type=positive_int,
             default=5,
-            help="--compare: how many of the queries that lost most are explained (default: 5)",
+            help="--compare, --html: how many of the queries that lost most, or scored lowest, are "
+            "explained (default: 5)",
+        )
+        parser.add_argument(
+            "--html",
+            metavar="REPORT.html",
+            help="also write a report with tables and charts, one file that opens from disk",
         )
 
     def run(self, args: Namespace, context: Context) -> int:
@@ -86,17 +92,26 @@ class EvalCommand:
                 "--out takes the results of one configuration",
                 hint="leave out --compare, and choose the configuration with --config",
             )
+        if args.html:
+            from commonplace_evaluation.report import check_extra
+
+            check_extra()
         sets = find_sets(args.path, lambda: _own_workspace(args.path, context))
         if args.compare:
             _compare(sets, args, context)
             return 0
         with open(args.out, "w", encoding="utf-8") if args.out else nullcontext() as out:
-            outcomes = run_sets(sets, context, budget=args.budget, out=out)
+            outcomes = run_sets(sets, context, budget=args.budget, out=out, explain=bool(args.html))
         if context.json:
             context.emit(as_json(outcomes))
         else:
             for line in as_lines(outcomes):
                 context.line(line)
+        if args.html:
+            from commonplace_evaluation.report import measured_sections, write_report
+
+            sections = measured_sections(outcomes, args.worst)
+            write_report(args.html, f"Retrieval on {os.path.basename(args.path)}", sections)
         return 0
 
 
@@ -157,6 +172,10 @@ def _compare(sets: list[EvalSet], args: Namespace, context: Context) -> None:
     else:
         for line in comparison_lines(runs, args.worst):
             context.line(line)
+    if args.html:
+        from commonplace_evaluation.report import comparison_sections, write_report
+
+        write_report(args.html, f"{' and '.join(runs)}", comparison_sections(runs, args.worst))
 
 
 def _named(paths: list[str]) -> dict[str, str | None]:

@@ -45,25 +45,28 @@ def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 def as_lines(outcomes: Sequence[Outcome]) -> list[str]:
     """A table with a row for each set, and below it one for each of its categories."""
-    table: list[list[str]] = []
+    table = measures_table(outcomes)
+    widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
+    lines = columns(
+        [
+            [row[0], *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+            for row in table
+        ]
+    )
+    return [*lines, "", f"indexing took {_times(outcomes)['indexSeconds']:.2f} s"]
+
+
+def measures_table(outcomes: Sequence[Outcome]) -> list[list[str]]:
+    """A header, a row for each set and, indented, for each of its categories, and one for all."""
+    table = [["set", "queries", *average(_scores(outcomes)), "seconds"]]
     for name, parts in _by_set(outcomes).items():
         times = _times(parts)
         table.append([name, *_cells(_scores(parts)), f"{times['searchSeconds']:.2f}"])
         categories = _by_category(parts)
         if len(categories) > 1:
             table += [[f"  {kind}", *_cells(rows), ""] for kind, rows in categories]
-    times = _times(outcomes)
-    table.append(["all", *_cells(_scores(outcomes)), f"{times['searchSeconds']:.2f}"])
-    names = list(average(_scores(outcomes)))
-    header = ["set", "queries", *names, "seconds"]
-    widths = [max(len(row[place]) for row in [header, *table]) for place in range(len(header))]
-    lines = columns(
-        [
-            [row[0], *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-            for row in [header, *table]
-        ]
-    )
-    return [*lines, "", f"indexing took {times['indexSeconds']:.2f} s"]
+    seconds = _times(outcomes)["searchSeconds"]
+    return [*table, ["all", *_cells(_scores(outcomes)), f"{seconds:.2f}"]]
 
 
 def _scores(outcomes: Iterable[Outcome]) -> Scores:
@@ -182,34 +185,32 @@ def comparison_lines(runs: Mapping[str, Sequence[Outcome]], most: int) -> list[s
         lines += [
             f"{name} against {first}: difference of the means [{CONFIDENCE:.0%} interval]",
             "",
-            *_difference_table(pairs),
+            *columns(difference_table(pairs)),
             "",
             *_worst_lines(pairs, most, first, name),
         ]
     return [*lines, "* the interval leaves out 0; of many rows one in twenty does so by chance"]
 
 
-def _difference_table(pairs: list[Pair]) -> list[str]:
+def comparison_rows(pairs: list[Pair]) -> list[tuple[str, dict[str, Difference]]]:
+    """The differences over all, and over each set, category and language where there are more."""
     rows = [("all", pairs)]
     for group, members in groupings(pairs).items():
         label = {"sets": "set", "categories": "category", "languages": "language"}[group]
         if len(members) > 1:
             rows += [(f"{label} {name}", found) for name, found in members.items()]
+    return [(label, differences(found)) for label, found in rows]
+
+
+def difference_table(pairs: list[Pair]) -> list[list[str]]:
+    """A header, and :func:`comparison_rows` as text."""
     measures = [name for name in COMPARED if name in pairs[0].before.measures]
     table = [["", "queries", *measures, "better", "worse"]]
-    for label, found in rows:
-        by_measure = differences(found)
-        ranked = by_measure[RANKED_BY]
-        table.append(
-            [
-                label,
-                str(len(found)),
-                *(_cell(by_measure[name]) for name in measures),
-                str(ranked.better),
-                str(ranked.worse),
-            ]
-        )
-    return columns(table)
+    for label, found in comparison_rows(pairs):
+        ranked = found[RANKED_BY]
+        cells = [_cell(found[name]) for name in measures]
+        table.append([label, str(ranked.n), *cells, str(ranked.better), str(ranked.worse)])
+    return table
 
 
 def _cell(found: Difference) -> str:
@@ -232,25 +233,26 @@ def _worst_lines(pairs: list[Pair], most: int, first: str, name: str) -> Iterato
         change = f"{pair.before.measures[RANKED_BY]:.3f} -> {pair.after.measures[RANKED_BY]:.3f}"
         label = f"{pair.set} {query.id} ({query.category}, {query.lang})"
         yield f"{change}  {label}: {_plain(query.text)}"
-        yield "  relevant: " + ", ".join(_position(span) for span in query.relevant)
+        yield "  relevant: " + ", ".join(position(span) for span in query.relevant)
         for label, scored in ((first, pair.before), (name, pair.after)):
-            yield from _result_lines(label, scored)
+            yield from (f"  {line}" for line in result_lines(label, scored))
         yield ""
 
 
-def _result_lines(label: str, scored: Scored) -> Iterator[str]:
+def result_lines(label: str, scored: Scored) -> Iterator[str]:
     """The first result, and the first relevant one, with their explanations."""
     relevant = next((result for result in scored.results if result.relevant), None)
     rank = f"relevant at rank {relevant.rank}" if relevant else f"none relevant in {DEPTH}"
-    yield f"  {label}: {rank}"
+    yield f"{label}: {rank}"
     shown = [result for result in scored.results[:1] if result is not relevant]
     for result in [*shown, *([relevant] if relevant else [])]:
-        yield f"    {result.rank}. {_position(result.span)}  {result.score:.3f}"
+        yield f"  {result.rank}. {position(result.span)}  {result.score:.3f}"
         for line in result.why:
-            yield f"       {line}"
+            yield f"     {line}"
 
 
-def _position(span: Span) -> str:
+def position(span: Span) -> str:
+    """``path:3-9``."""
     return _plain(f"{span.path}:{span.start_line}-{span.end_line}")
 
 

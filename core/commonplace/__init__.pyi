@@ -40,6 +40,7 @@ from commonplace.model.documents import RootFailure as RootFailure
 from commonplace.model.documents import SpaceInfo as SpaceInfo
 from commonplace.model.groups import BatchesState as BatchesState
 from commonplace.model.groups import CacheState as CacheState
+from commonplace.model.groups import EmbeddingState as EmbeddingState
 from commonplace.model.groups import KeywordState as KeywordState
 from commonplace.model.groups import StatusGroups as StatusGroups
 from commonplace.model.groups import VectorState as VectorState

@@ -24,6 +24,7 @@ from commonplace.model.documents import Finding, Fix, RootFailure, SpaceInfo
 from commonplace.model.groups import (
     BatchesState,
     CacheState,
+    EmbeddingState,
     KeywordState,
     StatusGroups,
     VectorState,
@@ -89,6 +90,7 @@ STATUS = Status(
         fts=KeywordState(enabled=True, state="ready"),
         cache=CacheState(enabled=True, state="ready"),
         batch=BatchesState(enabled=True, state="ready"),
+        provider=EmbeddingState(id="openai", requested="openai", state="ready"),
     ),
 )
 TYPES: dict[str, Callable[[Any], bool]] = {

@@ -143,7 +143,6 @@ def status_json(status: Status) -> dict[str, Any]:
         "fallback": status.fallback,
         "searchMode": status.search_mode,
         "requestedProvider": status.requested_provider,
-        "provider": status.provider,
         "model": status.model,
         **(plain(status.groups) if status.groups is not None else {}),
         "providers": status.providers,

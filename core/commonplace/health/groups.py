@@ -1,4 +1,4 @@
-"""The groups of a status: vector search, keyword search, embedding cache and batch jobs."""
+"""The groups of a status: vector and keyword search, embedding cache, batch jobs, provider."""
 
 from __future__ import annotations
 
@@ -8,21 +8,32 @@ from commonplace.errors import CommonplaceError
 from commonplace.model.groups import (
     BatchesState,
     CacheState,
+    EmbeddingState,
     KeywordState,
     StatusGroups,
     VectorState,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from commonplace.config.settings import Settings
-    from commonplace.embedding.service import EmbeddingService
+    from commonplace.embedding.service import ActiveProvider, EmbeddingService
+    from commonplace.model.reports import ProviderState
     from commonplace.protocols.contexts import ManagerHealth
 
 
 def groups_of(
-    settings: Settings, health: ManagerHealth, service: EmbeddingService | None
+    settings: Settings,
+    health: ManagerHealth,
+    service: EmbeddingService | None,
+    active: ActiveProvider,
+    providers: Sequence[ProviderState],
 ) -> StatusGroups:
-    """The states, from what the active backend and the embedding ``service`` report."""
+    """The states, from what the active backend and the embedding ``service`` report.
+
+    ``providers`` are the states of those that ``service`` has, the primary first.
+    """
     keyword = KeywordState(
         enabled=settings.search.query.hybrid.enabled,
         state="ready" if health.available else "unavailable",
@@ -33,6 +44,7 @@ def groups_of(
         fts=keyword,
         cache=_cache(settings, service),
         batch=_batch(settings, service),
+        provider=_provider(settings, active, providers),
     )
 
 
@@ -98,6 +110,22 @@ def _batch(settings: Settings, service: EmbeddingService | None) -> BatchesState
         poll_interval_ms=own.poll_interval_ms,
         timeout_ms=own.timeout_minutes * 60_000,
         reason=reason,
+    )
+
+
+def _provider(
+    settings: Settings, active: ActiveProvider, providers: Sequence[ProviderState]
+) -> EmbeddingState:
+    requested = settings.search.provider
+    known = next((one for one in providers if one.id == active.provider), None)
+    known = known or next(iter(providers), None)
+    return EmbeddingState(
+        id=active.provider,
+        requested=requested,
+        state=known.state if known is not None else "unused",
+        model=active.model,
+        reason=known.reason if known is not None else "",
+        since=known.since if known is not None else None,
     )
 
 

@@ -110,7 +110,7 @@ def status_of(
         information=health.information,
         left_out=left_out_of(settings) if "memory" in search.sources else None,
         watchers=_watchers(settings.index_path),
-        groups=groups_of(settings, health, service),
+        groups=groups_of(settings, health, service, provider, providers),
     )
 
 

@@ -61,6 +61,21 @@ class BatchesState(Record):
     reason: str = ""
 
 
+class EmbeddingState(Record):
+    """The embedding provider: ``id`` is the active one, ``requested`` the one of the settings.
+
+    ``state`` is that of a :class:`~commonplace.ProviderState`, or ``unused`` without any provider;
+    ``reason`` says why it is not ``ready``, ``since`` when that began (epoch seconds).
+    """
+
+    id: str | None
+    requested: str
+    state: str
+    model: str | None = None
+    reason: str = ""
+    since: float | None = None
+
+
 class StatusGroups(Record):
     """The states of the parts that a search is made of."""
 
@@ -68,3 +83,4 @@ class StatusGroups(Record):
     fts: KeywordState
     cache: CacheState
     batch: BatchesState
+    provider: EmbeddingState

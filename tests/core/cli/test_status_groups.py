@@ -26,6 +26,20 @@ def test_the_groups_have_the_states_of_the_parts(run: Callable[..., Run], indexe
     assert status["vector"]["library"] == "sqlite-vec"
     assert status["vector"]["loaded"] == (status["vector"]["loadError"] == "")
     assert bool(status["vector"]["version"]) == status["vector"]["loaded"]
+    assert (status["provider"]["id"], status["provider"]["state"]) == (None, "unused")
+
+
+def test_a_provider_without_its_key_is_unusable_for_that_reason(
+    run: Callable[..., Run], indexed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    config = tmp_path / "openai.json5"
+    config.write_text("{memory: {search: {provider: 'openai'}}}")
+    group = run("status", "--workspace", indexed, "--config", str(config), "--json").json[
+        "provider"
+    ]
+    assert (group["id"], group["requested"], group["state"]) == (None, "openai", "unusable")
+    assert "key" in group["reason"]
 
 
 def test_what_is_switched_off_or_cannot_be_loaded_is_said(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_index_and_status_tell_who_embedded_how_much(run: Run) -> None:
     assert "openai, 3 of 3 chunks embedded" in out
     assert "hybrid" in out
     facts = json.loads(run("status", "--json")[0])
-    assert (facts["provider"], facts["searchMode"]) == ("openai", "hybrid")
+    assert (facts["provider"]["id"], facts["searchMode"]) == ("openai", "hybrid")
     assert facts["providers"][0]["covered"] == 3
     assert facts["spaces"][0]["dims"] == 64
 

@@ -111,6 +111,9 @@ class EmbeddingService:
             except UnavailableError as error:
                 failed = failed or self._failure(provider, error)
                 continue
+            if not vector:
+                reason = f"the query means nothing to {provider.id}: its vector is zero"
+                return Fallback(part="", reason=reason, since=0.0, by=KEYWORDS)
             name = names.get(len(vector))
             if name is None:
                 found = len(vector) // 4
@@ -227,6 +230,7 @@ class EmbeddingService:
     def _vector(
         self, provider: GuardedProvider, text: str, lengths: Mapping[int, str], deadline: Deadline
     ) -> bytes:
+        """The query's vector; empty for one of length zero, which is no failure."""
         key, digest = cache_key(provider.fingerprint(), "query"), text_digest(text)
         if self.cache is not None:
             known = self.cache.get(key, [digest]).get(digest)
@@ -236,8 +240,13 @@ class EmbeddingService:
             provider.gate.check(1, query=True)
 
         def ask(deadline: Deadline) -> bytes:
+            from commonplace.embedding.vectors import ZeroVectorError
+
             with provider.guarded("query"):
-                vector = provider.runner().one(text, purpose="query", deadline=deadline)
+                try:
+                    vector = provider.runner().one(text, purpose="query", deadline=deadline)
+                except ZeroVectorError:
+                    return b""
             if self.cache is not None and len(vector) in lengths:
                 self.cache.put(key, {digest: vector})
             return vector

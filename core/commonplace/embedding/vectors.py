@@ -23,6 +23,10 @@ MOST_DIMS = 65_536
 _TINY = 1e-10
 
 
+class ZeroVectorError(ProviderError):
+    """A vector of length zero came back: a text that means nothing to the model."""
+
+
 def checked(
     vectors: Sequence[Sequence[float]], *, count: int, dims: int | None, provider: str
 ) -> list[bytes]:
@@ -130,7 +134,8 @@ def _unit(vector: Sequence[float], provider: str) -> bytes:
     if not isfinite(largest) or not all(map(isfinite, values)):
         raise _wrong(provider, "a vector came back with a number that is not finite")
     if largest < _TINY:
-        raise _wrong(provider, "a vector of length zero came back")
+        what = f"{provider}: a vector of length zero came back"
+        raise ZeroVectorError(what, provider=provider, kind="protocol")
     return unit(values)
 
 

@@ -258,3 +258,20 @@ def test_former_links_are_made_once_and_closed() -> None:
         service.query(words, [space(2, 10)], deadline=NEVER)
     service.close()
     assert (len(made), closed) == (1, ["model 2"])
+
+
+def test_a_query_vector_of_length_zero_is_no_failure_of_the_provider() -> None:
+    class Blank(Provider):
+        def embed(self, texts: Sequence[str], **_: object) -> Sequence[Sequence[float]]:
+            self.asked += texts
+            return [[0.0] * self.dims for _ in texts]
+
+    provider = Blank(0)
+    service = service_of(provider, Provider(1))
+    for _ in range(9):
+        found = service.query("?!", [space(0, 10), space(1, 5)], deadline=NEVER)
+        assert isinstance(found, Fallback)
+        assert found.reason == "the query means nothing to p0: its vector is zero"
+    (state, _) = provider_states(service, [space(0, 10), space(1, 5)], 10)
+    assert (state.state, state.since) == ("ready", None)
+    assert len(provider.asked) == 9

@@ -91,14 +91,17 @@ class Weighted:
         vectors, texts = [], []
         for said in hit.explain.arms:
             if said.kind != "cosine":
-                texts.append(unit_score(said, compat=compat))
+                texts.append((unit_score(said, compat=compat), said.arm))
             else:
                 # In the original a negative cosine counts against what the words say.
-                vectors.append(max(-1.0, min(1.0, said.raw)) if compat else unit_score(said))
-        vector, text = max(vectors, default=0.0), max(texts, default=0.0)
+                score = max(-1.0, min(1.0, said.raw)) if compat else unit_score(said)
+                vectors.append((score, said.arm))
+        vector, by_vector = max(vectors, default=(0.0, ""))
+        text, by_text = max(texts, default=(0.0, ""))
         score = max(0.0, self._vector * vector + self._text * text)
         note = f"{self._vector:.2g} x {vector:.3f} + {self._text:.2g} x {text:.3f}"
-        return with_step(hit, self.id, score, note)
+        parts = ((by_vector, self._vector * vector), (by_text, self._text * text))
+        return with_step(hit, self.id, score, note, tuple(part for part in parts if part[0]))
 
 
 def _whole(hit: Candidate, ranker: str, note: str, *, compat: bool = False) -> Candidate:
@@ -168,16 +171,12 @@ class ReciprocalRank:
         arms = max(1, len(context.arms))
         best = arms / (K + 1)
         of_words = max(1, arms - 1) / (K + 1)
-        return [
-            with_step(
-                hit,
-                self.id,
-                min(
-                    1.0,
-                    sum(1 / (K + said.rank) for said in hit.explain.arms)
-                    / (of_words if hit.chunk.id in context.unembedded else best),
-                ),
-                " + ".join(f"1/({K}+{said.rank}) {said.arm}" for said in hit.explain.arms),
-            )
-            for hit in hits
-        ]
+        fused = []
+        for hit in hits:
+            most = of_words if hit.chunk.id in context.unembedded else best
+            said = hit.explain.arms
+            score = min(1.0, sum(1 / (K + one.rank) for one in said) / most)
+            note = " + ".join(f"1/({K}+{one.rank}) {one.arm}" for one in said)
+            parts = tuple((one.arm, 1 / (K + one.rank) / most) for one in said)
+            fused.append(with_step(hit, self.id, score, note, parts))
+        return fused

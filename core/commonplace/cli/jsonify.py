@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from commonplace.model.reports import LeftOut, Status, SyncReport
-    from commonplace.model.search import Hit, SearchResult
+    from commonplace.model.search import Explanation, Hit, SearchResult
 
 
 SCHEMA_VERSION = 1
@@ -94,7 +94,20 @@ def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
         "similar": hit.similar,
         "weak": hit.weak,
     }
-    return facts | {"explain": hit.explain} if explain else facts
+    return facts | {"explain": _explain_json(hit.explain)} if explain else facts
+
+
+def _explain_json(explain: Explanation) -> dict[str, Any]:
+    """Why a hit scores what it scores; ``parts`` sum to the score."""
+    return {
+        "arms": explain.arms,
+        "steps": [
+            {"ranker": step.ranker, "before": step.before, "after": step.after, "note": step.note}
+            for step in explain.steps
+        ],
+        "parts": [{"name": name, "amount": amount} for name, amount in explain.parts],
+        "filters": explain.filters,
+    }
 
 
 def report_json(report: SyncReport, warnings: Sequence[str]) -> dict[str, Any]:

@@ -131,10 +131,7 @@ class Found(NamedTuple):
 
 
 class TermCounts(NamedTuple):
-    """What BM25 needs of a chunk: how often it has each token, and its length in tokens.
-
-    An occurrence counts 1, one among the ``extra`` :class:`~commonplace.plugin.Terms` 0.4.
-    """
+    """What BM25 needs of a chunk: how often it has each token (in ``extra`` 0.4), its length."""
 
     counts: Mapping[str, float]
     length: int
@@ -205,8 +202,7 @@ class Arm(NamedTuple):
 class Nearest(NamedTuple):
     """Chunks by cosine similarity (-1..1), best first, read in one transaction.
 
-    ``exact`` is True where it is proved that no other chunk of the space belongs in the list.
-    ``plan`` names how it was found, for explanations.
+    ``exact`` and ``plan`` are as in :class:`Arm`.
     """
 
     found: tuple[Found, ...]
@@ -229,19 +225,36 @@ class ArmScore(Record):
 
 
 class Step(Record):
-    """What a ranker did to a hit's score, or why it did nothing."""
+    """What a ranker did to a hit's score, or why it did nothing.
+
+    ``parts`` say what each arm gave to ``after``, where several arms were fused.
+    """
 
     ranker: str
     before: float
     after: float
     note: str = ""
+    parts: tuple[tuple[str, float], ...] = ()
 
 
 class Explanation(Record):
-    """Why a hit scores what it scores: the last step's ``after`` is the score."""
+    """Why a hit scores what it scores: the last step's ``after`` is the score.
+
+    ``filters`` are those of the query, all of which the hit passed.
+    """
 
     arms: tuple[ArmScore, ...] = ()
     steps: tuple[Step, ...] = ()
+    filters: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[tuple[str, float], ...]:
+        """What each arm and ranker added to the score, or took from it; their sum is the score."""
+        parts: list[tuple[str, float]] = []
+        for step in self.steps:
+            rest = step.after - step.before - sum(amount for _, amount in step.parts)
+            parts += [*step.parts, (step.ranker, rest)]
+        return tuple(part for part in parts if abs(part[1]) > 1e-12)
 
 
 class Candidate(NamedTuple):
@@ -311,16 +324,12 @@ class UnknownWord(Record):
     @property
     def note(self) -> str:
         """That in words for the user."""
-        note = f"no note has {self.word!r}"
-        return f"{note}; did you mean {self.suggestion!r}?" if self.suggestion else note
+        meant = f"; did you mean {self.suggestion!r}?" if self.suggestion else ""
+        return f"no note has {self.word!r}{meant}"
 
 
 class ArmFacts(Record):
-    """What one ranked list gave to an answer: ``found`` chunks.
-
-    ``exact`` is False where the list may miss a chunk that belongs in it; ``plan`` names how it was
-    found, and ``note`` says why a list that was wanted is empty.
-    """
+    """What one ranked list gave to an answer: ``found`` chunks; the others are as in Arm."""
 
     name: str
     found: int
@@ -352,10 +361,8 @@ class SearchResult(Record):
     def as_prompt(self, *, budget: int = 8_000, citations: bool = True) -> str:
         """The answer as the block of text that an agent is shown, the same that its tools give.
 
-        Each passage stands between ``<memory>`` tags that no note can close, with its path, lines,
-        score and trust, below a line saying that it is data. ``budget`` is in characters: a
-        passage is cut, and passages that do not fit are counted in a last line. ``citations``
-        adds a ``Source:`` line to each. Without hits the block says that nothing was found.
+        Each passage is as in :meth:`Hit.as_prompt`. ``budget`` is in characters: a passage is cut,
+        and those that do not fit are counted in a last line. Without hits that is what it says.
         """
         return shown_to_agent(self, self.hits, budget=budget, cited=citations)[0]
 
@@ -374,12 +381,8 @@ def shown_to_agent(
 def _passage(hit: Hit, *, cited: bool) -> Passage:
     from commonplace.model.prompt import Passage
 
-    marks = {
-        "path": hit.path,
-        "lines": f"{hit.start_line}-{hit.end_line}",
-        "score": f"{hit.score:.2f}",
-        "trust": hit.trust,
-    }
+    lines, score = f"{hit.start_line}-{hit.end_line}", f"{hit.score:.2f}"
+    marks = {"path": hit.path, "lines": lines, "score": score, "trust": hit.trust}
     if hit.heading:
         marks["heading"] = " > ".join(hit.heading)
     return Passage(hit.snippet, marks, hit.citation if cited else "")

@@ -24,7 +24,13 @@ from commonplace.model.search import (
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import RankContext, RankerContext
 from commonplace.search.snippets import Folding, above, above_as_original, hits_of
-from commonplace.text.query import may_name_days, nothing_to_search_for, parse_query, unknown_words
+from commonplace.text.query import (
+    may_name_days,
+    nothing_to_search_for,
+    parse_query,
+    shown_filters,
+    unknown_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -133,12 +139,7 @@ class Searcher:
             from commonplace.text.days import named_days
 
             keyword = keyword._replace(days=named_days(" ".join(parsed.words), self._today))
-        query = Query(
-            text=parsed.text,
-            keyword=keyword,
-            words=" ".join(parsed.words),
-            session_key=session_key,
-        )
+        query = Query(parsed.text, keyword, " ".join(parsed.words), session_key)
         wide = min(_CANDIDATES_AT_MOST, limit * self._settings.query.hybrid.candidate_multiplier)
         return Request(
             query,
@@ -191,7 +192,7 @@ class Searcher:
 
     def rank(self, answer: Answer, request: Request, *, now: float) -> list[Candidate]:
         """Rank the candidates of all arms; ``now`` is in epoch seconds."""
-        hits = candidates_of(answer.arms)
+        hits = candidates_of(answer.arms, shown_filters(request.where))
         answered = [arm for arm in answer.arms if not arm.note]
         context = RankContext(
             query=answer.query,
@@ -218,9 +219,10 @@ class Searcher:
         hides = search.freshness.hides
         shown = [hit for hit in ranked if not hides(hit.chunk.source, hit.chunk.path)]
         passed = self._above(shown, answer, min_score)
-        notes = _left_out(len(shown) - len(passed), min_score, self._settings.query.min_score)
+        left = _left_out(len(shown) - len(passed), min_score, self._settings.query.min_score)
         if self._settings.query.fold and self._profile != "compat":
             passed = self._folded(passed, answer, request, search)
+        notes = (*answer.notes, *self._notes, *failures_of(ranked), *left, *search.freshness.notes)
         # The arm that the query was embedded for, or should have been.
         vector = next((arm for arm in answer.arms if arm.provider or arm.fallback), None)
         return SearchResult(
@@ -231,13 +233,7 @@ class Searcher:
             fallback=search.fallback or (vector.fallback if vector else None),
             stale=search.freshness.stale,
             unknown=answer.unknown,
-            notes=(
-                *answer.notes,
-                *self._notes,
-                *failures_of(ranked),
-                *notes,
-                *search.freshness.notes,
-            ),
+            notes=notes,
             arms=tuple(
                 ArmFacts(
                     name=arm.name,
@@ -280,11 +276,9 @@ class Searcher:
                 arms = search.ask(answer.query, where=where, limit=asked)
             except UnavailableError:
                 break  # what is found already is an answer
-            hides = search.freshness.hides
-            more = candidates_of(arms)
-            folding.add(
-                (hit for hit in more if not hides(hit.chunk.source, hit.chunk.path)), limit=0
-            )
+            hides, more = search.freshness.hides, candidates_of(arms, shown_filters(request.where))
+            kept = (hit for hit in more if not hides(hit.chunk.source, hit.chunk.path))
+            folding.add(kept, limit=0)
             where = where._replace(after=max(folding.since() or since, where.after or ""))
         return folding.folded()
 
@@ -324,8 +318,8 @@ def make_searcher(
     return Searcher(settings.search, analyser, rankers, ids, clock, notes)
 
 
-def candidates_of(arms: Sequence[Arm]) -> list[Candidate]:
-    """The union of the arms' hits by chunk, each with what every arm said of it.
+def candidates_of(arms: Sequence[Arm], filters: tuple[str, ...] = ()) -> list[Candidate]:
+    """The union of the arms' hits by chunk, each with what every arm said of it, and ``filters``.
 
     In order of first appearance, arm by arm; scores are 0 until a ``fuse`` ranker has run.
     """
@@ -342,7 +336,8 @@ def candidates_of(arms: Sequence[Arm]) -> list[Candidate]:
             )
             known = found.get(item.chunk.id)
             if known is None:
-                found[item.chunk.id] = Candidate(item.chunk, 0.0, Explanation(arms=(said,)))
+                explain = Explanation(arms=(said,), filters=filters)
+                found[item.chunk.id] = Candidate(item.chunk, 0.0, explain)
             else:
                 explain = known.explain.replace(arms=(*known.explain.arms, said))
                 found[item.chunk.id] = known._replace(explain=explain)
@@ -383,9 +378,14 @@ def rank(
     return ranked
 
 
-def with_step(hit: Candidate, ranker: str, score: float, note: str = "") -> Candidate:
-    """``hit`` with a new score, and the step that gave it."""
-    step = Step(ranker=ranker, before=hit.score, after=score, note=note)
+Parts = tuple[tuple[str, float], ...]
+
+
+def with_step(
+    hit: Candidate, ranker: str, score: float, note: str = "", parts: Parts = ()
+) -> Candidate:
+    """``hit`` with a new score, and the step that gave it; ``parts`` say what each arm gave."""
+    step = Step(ranker=ranker, before=hit.score, after=score, note=note, parts=parts)
     explain = hit.explain.replace(steps=(*hit.explain.steps, step))
     return hit._replace(score=score, explain=explain)
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import strategies as st
 
 from commonplace.model.documents import Trust
-from commonplace.model.search import Arm, ArmKind, Found, Step, StoredChunk
+from commonplace.model.search import Arm, ArmKind, Found, StoredChunk
 from commonplace.protocols.contexts import RankContext, RankerContext
 from commonplace.search.search import candidates_of, with_step
 from commonplace.testing.base import make_vector
@@ -246,14 +246,15 @@ class RankerConformance(Laws):
 
     @law(case=cases())
     def test_each_hit_gets_one_step(self, ranker: Ranker, case: Case) -> None:
-        """Earlier steps stay; the new one has the ranker's id, both scores, a note of one line."""
+        """Earlier steps stay; the new one has the ranker, scores, a note of one line, its arms."""
         before = {hit.chunk.id: hit for hit in case.hits(ranker)}
         for hit in ranked(ranker, case):
             old = before[hit.chunk.id]
             *steps, last = hit.explain.steps
             assert tuple(steps) == old.explain.steps
-            assert last == Step(ranker=ranker.id, before=old.score, after=hit.score, note=last.note)
+            assert (last.ranker, last.before, last.after) == (ranker.id, old.score, hit.score)
             assert "\n" not in last.note
+            assert {name for name, _ in last.parts} <= {said.arm for said in old.explain.arms}
 
     @law(case=cases())
     def test_what_is_given_is_left_alone(self, ranker: Ranker, case: Case) -> None:

@@ -149,6 +149,18 @@ def parse_query(text: str, today: Callable[[], date] | None = None) -> ParsedQue
     return read.finish()
 
 
+def shown_filters(where: Where) -> tuple[str, ...]:
+    """The filters of ``where`` as they are typed, such as ``path:memory/**``."""
+    dates = (("after", where.after), ("before", where.before))
+    kinds: tuple[tuple[str, Iterable[str]], ...] = (
+        *(("path", where.paths), ("-path", where.not_paths)),
+        *(("source", where.sources or ()), ("-source", where.not_sources)),
+        *(("tag", where.tags), ("-tag", where.not_tags)),
+        *((key, (day,)) for key, day in dates if day),
+    )
+    return tuple(f"{key}:{value}" for key, values in kinds for value in sorted(values))
+
+
 class _Reader:
     """The state of taking one query apart."""
 
@@ -203,14 +215,8 @@ class _Reader:
             tags=tuple(dict.fromkeys(self._tags)),
             not_tags=tuple(dict.fromkeys(self._not_tags)),
         )
-        return ParsedQuery(
-            self._text,
-            tuple(self._words),
-            tuple(self._phrases),
-            tuple(self._excluded),
-            where,
-            tuple(self._notes),
-        )
+        words, phrases, excluded = map(tuple, (self._words, self._phrases, self._excluded))
+        return ParsedQuery(self._text, words, phrases, excluded, where, tuple(self._notes))
 
     def _either_way(self, match: re.Match[str]) -> None:
         """``OR``: what stands around it need not be there, a phrase neither."""

@@ -78,6 +78,13 @@ def test_search_explains_itself(run: Callable[..., Run], indexed: str) -> None:
         0
     ]
     assert hit["explain"]["steps"][-1]["after"] == pytest.approx(hit["score"])
+    assert sum(part["amount"] for part in hit["explain"]["parts"]) == pytest.approx(hit["score"])
+
+
+def test_search_names_the_filters_that_a_hit_passed(run: Callable[..., Run], indexed: str) -> None:
+    query = "key path:** -source:nowhere -tag:none"
+    ran = run("search", "--workspace", indexed, "--explain", "--query", query)
+    assert "  passed: path:** -source:nowhere -tag:none\n" in ran.out
 
 
 def test_search_leaves_out_what_scores_too_little(run: Callable[..., Run], indexed: str) -> None:

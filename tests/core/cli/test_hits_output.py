@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from commonplace.cli.commands.search import notes_on, plain_hits, pretty_hits
+from commonplace.cli.commands.search import explained, notes_on, plain_hits, pretty_hits
 from commonplace.cli.jsonify import dumps, result_json
 from commonplace.cli.terminal import Style
 from commonplace.model.search import (
@@ -65,6 +65,25 @@ def test_json_explains_where_asked() -> None:
         "after": 0.87654,
         "note": "no vectors",
     }
+    assert explain["parts"] == [{"name": "single", "amount": 0.87654}]
+    assert explain["filters"] == []
+
+
+def test_what_was_added_and_passed_is_summed_up() -> None:
+    steps = (
+        Step(
+            ranker="weighted",
+            before=0.0,
+            after=0.78,
+            parts=(("vector", 0.63), ("keyword", 0.15)),
+        ),
+        Step(ranker="recency", before=0.78, after=0.7),
+    )
+    explanation = Explanation(steps=steps, filters=("path:memory", "after:2026-10-01"))
+    assert list(explained(explanation))[-2:] == [
+        "score: 0.7000 = 0.6300 vector +0.1500 keyword -0.0800 recency",
+        "passed: path:memory after:2026-10-01",
+    ]
 
 
 def test_json_can_be_written_to_any_stream_and_read_back() -> None:

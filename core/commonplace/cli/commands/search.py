@@ -161,13 +161,19 @@ def remarks_on(hit: Hit) -> Iterator[str]:
 
 
 def explained(explanation: Explanation) -> Iterator[str]:
-    """How a score came about: the score of each arm, then the change by each ranker."""
+    """How a score came about: each arm's, the change by each ranker, their sum, and the filters."""
     for arm in explanation.arms:
         note = f" ({arm.note})" if arm.note else ""
-        yield f"{arm.arm}: {arm.kind} {arm.raw:.4g}, rank {arm.rank}{note}"
+        evidence = f", evidence {arm.evidence:.3f}" if arm.evidence is not None else ""
+        yield f"{arm.arm}: {arm.kind} {arm.raw:.4g}, rank {arm.rank}{evidence}{note}"
     for step in explanation.steps:
         change = f"{step.before:.4f} -> {step.after:.4f}"
         yield f"{step.ranker}: {change}" + (f" ({step.note})" if step.note else "")
+    if len(explanation.parts) > 1:
+        parts = " ".join(f"{amount:+.4f} {name}" for name, amount in explanation.parts)
+        yield f"score: {explanation.steps[-1].after:.4f} = {parts.removeprefix('+')}"
+    if explanation.filters:
+        yield f"passed: {' '.join(explanation.filters)}"
 
 
 def notes_on(result: SearchResult) -> Iterator[str]:

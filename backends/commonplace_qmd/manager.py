@@ -45,10 +45,6 @@ if TYPE_CHECKING:
 _NAME = "qmd"
 _UNINDEXED = "QMD has not indexed anything yet: run `commonplace index`"
 _CLOSED = "this memory is closed"
-_NO_EFFECT = (
-    "memory.qmd.mcporter and searchTool have no effect: QMD's own server is kept running, which is "
-    "what mcporter was for"
-)
 _WAIT_FOR_UPDATE = 0.5
 """Seconds that a search waits for an update under way, which may bring the answer."""
 _WAIT_AT_END = 5.0
@@ -269,7 +265,7 @@ def make_manager(
     probe = qmd.probe()
     if not probe.available:
         raise PluginUnavailableError(probe.reason, hint=probe.hint)
-    notices = [_NO_EFFECT] if config.mcporter.enabled or config.search_tool else []
+    notices: list[str] = []
     exporter: Exporter | None = None
     folder = _export_folder(config, home)
     if folder is not None:

@@ -163,16 +163,6 @@ class QmdPath(Group):
     pattern: str = setting("Glob of its files.", default="**/*.md")
 
 
-class Mcporter(Group):
-    """The original's way to QMD through the mcporter daemon; read, and without effect."""
-
-    enabled: bool = setting(
-        "No effect: QMD's own server is kept running instead of mcporter's.", default=False
-    )
-    server_name: str = setting("No effect.", default="qmd")
-    start_daemon: bool = setting("No effect.", default=True)
-
-
 class Sessions(Group):
     """Transcripts exported as a collection."""
 
@@ -238,6 +228,10 @@ class Limits(Group):
 class QmdSettings(Group):
     """``memory.qmd``, resolved."""
 
+    unsupported: ClassVar[dict[str, str]] = {
+        "mcporter": "QMD's own server is kept running, which is what mcporter was for",
+        "searchTool": "searchMode chooses the command; there is no mcporter to have tools",
+    }
     standby: ClassVar[str] = "builtin"
     """The backend that stands in for this one where it is named alone."""
 
@@ -250,10 +244,6 @@ class QmdSettings(Group):
     search_mode: Literal["search", "vsearch", "query"] = setting(
         "Command that searches: keywords, vectors, or both and a re-ranker.", default="search"
     )
-    search_tool: str | None = setting(
-        "No effect, as `mcporter`.", default=None, shown="by the mode"
-    )
-    mcporter: Mcporter = setting("The original's way to QMD.", default=Mcporter())
     include_default_memory: bool = setting(
         "Make collections of MEMORY.md and memory/.", default=True
     )

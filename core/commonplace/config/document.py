@@ -162,7 +162,6 @@ class Findings:
         self.slot: Found | None = None
         self.sections: dict[str, tuple[Mapping[str, Any], Keys]] = {}
         self.providers: dict[str, ProviderSection] = {}
-        self.send_policy: Mapping[str, object] | None = None
 
 
 def agent_id(text: str) -> str:
@@ -338,16 +337,13 @@ def _plugins(findings: Findings, plugins: object) -> None:
 
 
 def _others(findings: Findings, root: Mapping[str, Any]) -> None:
-    models, session = root.get("models"), root.get("session")
+    models = root.get("models")
     providers = models.get("providers") if isinstance(models, Mapping) else None
     for name, section in providers.items() if isinstance(providers, Mapping) else ():
         if isinstance(section, Mapping):
             findings.providers[str(name)] = ProviderSection(
                 str(name), section, findings.reader.layer
             )
-    policy = session.get("sendPolicy") if isinstance(session, Mapping) else None
-    if isinstance(policy, Mapping):
-        findings.send_policy = policy
 
 
 def _workspace(reader: Reader, shapes: Shapes, data: Mapping[str, Any], at: Keys) -> Found | None:

@@ -229,7 +229,6 @@ def resolve(
         next((f.slot for f in findings if f.slot), None), sections, switch_rules((*near, *far))
     )
     resolution.warnings += [*notes, *index_notes, *slot_notes]
-    policies = [f.send_policy for f in findings if f.send_policy is not None]
     resolution.settings = Settings(
         workspace=place,
         agent=id_,
@@ -254,7 +253,6 @@ def resolve(
         section_values=values,
         providers=_providers(findings),
         env_blocks=blocks,
-        send_policy=policies[0] if policies else None,
     )
     return resolution
 

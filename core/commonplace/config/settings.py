@@ -155,7 +155,6 @@ class Settings(Group):
     )
     env_blocks: tuple[Any, ...] = setting("The sections `env`.", default=(), veiled=True)
     agents: tuple[str, ...] = setting("Every configured agent.", default=())
-    send_policy: Mapping[str, object] | None = setting("`session.sendPolicy`.", default=None)
 
     def plugin_section(self, id_: str) -> Mapping[str, object]:
         """``plugins.entries.<id>.config`` as it is written, and what stands elsewhere of it."""

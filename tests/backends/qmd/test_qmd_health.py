@@ -12,7 +12,7 @@ from commonplace.cli.parser import dispatch
 from commonplace.model.plugins import Probe
 from commonplace.resilience.deadline import NEVER
 from commonplace_qmd.engine.values import QmdError
-from commonplace_qmd.settings import Mcporter, QmdSettings
+from commonplace_qmd.settings import QmdSettings
 
 if TYPE_CHECKING:
     from tests.backends.qmd.conftest import Desk
@@ -89,11 +89,6 @@ def test_what_a_mode_lacks_is_reported(
     notices = manager.health().notices
     assert len(notices) == bool(notice)
     assert all(notice in line for line in notices)
-
-
-def test_what_mcporter_was_for_is_there_without_it(desk: Desk) -> None:
-    manager = desk.make(QmdSettings(mcporter=Mcporter(enabled=True)))
-    assert any("mcporter" in notice for notice in manager.health().notices)
 
 
 class TestCommand:

@@ -307,6 +307,8 @@ def test_a_setting_that_stands_at_the_top_is_refused(
         ({"Memory": {}}, "Memory", "did you mean 'memory'?"),
         ({"gateway": {}}, "gateway", "the keys here are agents, memory, models"),
         ({"session": {"sendPolicy": {}}}, "session.sendPolicy", "has no effect"),
+        ({"memory": {"qmd": {"mcporter": {"enabled": True}}}}, "memory.qmd.mcporter", "own server"),
+        ({"memory": {"qmd": {"searchTool": "x"}}}, "memory.qmd.searchTool", "searchMode"),
     ],
 )
 def test_what_has_no_effect_in_ones_own_file_is_warned_of(

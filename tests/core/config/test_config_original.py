@@ -87,8 +87,6 @@ def test_the_older_generation_is_read_as_it_is(
     assert (flush.soft_threshold_tokens, flush.reserve_tokens_floor) == (6000, 24_000)
     assert flush.force_flush_transcript_bytes == 4 * 1024 * 1024
     assert flush.post_index_sync == "await"
-    assert settings.send_policy is not None
-    assert settings.send_policy["default"] == "deny"
 
 
 def test_what_has_no_effect_is_warned_of_once_each(older: Callable[..., Settings]) -> None:

@@ -106,3 +106,17 @@ def test_doctor_knows_what_is_not_embedded_yet(run: Run) -> None:
     run("index")
     out, _ = run("doctor")
     assert "chunks embedded" not in out
+
+
+@pytest.mark.parametrize(
+    ("command", "requests"), [("status", 0), ("status --deep", 1), ("doctor", 1)]
+)
+def test_one_request_asks_whether_a_provider_answers(
+    run: Run, world: World, command: str, requests: int
+) -> None:
+    run("index")
+    before = world.asked()
+    out, _ = run(*command.split(), "--verbose")
+    assert world.asked() == before + requests
+    assert ("answers in" in out) == bool(requests)
+    assert "sqlite-vec" in out

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from commonplace.cli.parser import BUILTIN, EXIT_CODES, PROGRAM, Parser, add_common, builtin_command
+from commonplace_evaluation.bench import BenchCommand
 from commonplace_evaluation.command import EvalCommand
 from commonplace_longterm.command import LtmCommand
 
@@ -124,6 +125,7 @@ _MARKS = {
         "not run: `commonplace man | man -l -`: it needs a pager",
     ],
     "eval": ["not run: the sets are the reader's own"],
+    "bench": ["not run: the files are their authors'"],
     "ltm": [
         (
             "run first: mkdir -p ~/.config/commonplace && echo '{ plugins: { slots: { memory: "
@@ -156,7 +158,7 @@ def reference() -> str:
     common = _Recorder()
     add_common(common)
     lines = [_HEAD, "Every command takes:", "", *map(_item, common.recorded)]
-    for command in (*map(builtin_command, BUILTIN), EvalCommand(), LtmCommand()):
+    for command in (*map(builtin_command, BUILTIN), EvalCommand(), BenchCommand(), LtmCommand()):
         lines += ["", *_section(command)]
     codes = "".join(f"| `{code}` | {words} |\n" for code, words in EXIT_CODES.items())
     return "\n".join(lines) + "\n" + _EXIT_CODES + codes + _QUERIES

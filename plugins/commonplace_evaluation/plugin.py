@@ -1,4 +1,4 @@
-"""Offers the command ``eval``."""
+"""Offers the commands ``eval`` and ``bench``."""
 
 from __future__ import annotations
 
@@ -12,15 +12,26 @@ if TYPE_CHECKING:
 
 @hookimpl
 def commonplace_register_commands(register: CommandRegistrar) -> None:
-    """Add ``commonplace eval``."""
+    """Add ``commonplace eval`` and ``commonplace bench``."""
     register.command(
         "eval",
-        _command,
+        _eval,
         summary="Measure retrieval on queries with known answers: recall, MRR, nDCG",
+    )
+    register.command(
+        "bench",
+        _bench,
+        summary="Measure retrieval on public benchmarks of memory, beside FTS5 and grep",
     )
 
 
-def _command() -> Command:
+def _bench() -> Command:
+    from commonplace_evaluation.bench import BenchCommand
+
+    return BenchCommand()
+
+
+def _eval() -> Command:
     from commonplace_evaluation.command import EvalCommand
 
     return EvalCommand()

@@ -19,6 +19,7 @@ from commonplace.cli import main
 from commonplace.cli.commands.watch import SyncPrinter
 from commonplace.cli.context import Context
 from commonplace.cli.jsonify import document, report_json, result_json, status_json
+from commonplace.cli.parser import command_parser
 from commonplace.errors import IndexReadOnlyError, PluginUnavailableError
 from commonplace.model.documents import Finding, Fix, RootFailure, SpaceInfo
 from commonplace.model.groups import (
@@ -43,6 +44,7 @@ from commonplace.model.reports import (
 )
 from commonplace.model.search import Fallback, SearchResult, UnknownWord
 from commonplace.sample import copy_workspace
+from commonplace_evaluation.bench import BenchCommand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -329,6 +331,17 @@ def test_eval(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     compared = run("eval", "set", "--compare", "new.json", "few.json")
     check(documented()["eval --compare"][0], compared)
     check(documented()["eval --make"][0], run("eval", "--make", "3", "made.jsonl"))
+
+
+def test_bench(tmp_path: Path) -> None:
+    session = [{"speaker": "Ann", "dia_id": "D1:1", "text": "The boat sank."}]
+    asked = [{"question": "What sank?", "evidence": ["D1:1"], "category": 4}]
+    sample = {"sample_id": "x", "conversation": {"session_1": session}, "qa": asked}
+    (tmp_path / "locomo10.json").write_text(json.dumps([sample]), encoding="utf-8")
+    command, out = BenchCommand(), io.StringIO()
+    args = command_parser(command).parse_args(["locomo", str(tmp_path / "locomo10.json"), "--json"])
+    command.run(args, Context(args, out=out, err=io.StringIO()))
+    check(documented()["bench"][0], json.loads(out.getvalue()))
 
 
 def test_dream(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:

@@ -1,0 +1,103 @@
+"""``commonplace bench``: measures, what it is compared with, and what it prints."""
+
+from __future__ import annotations
+
+import io
+import json
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.cli.context import Context
+from commonplace.cli.parser import command_parser
+from commonplace_evaluation.bench import BenchCommand, measured
+from commonplace_evaluation.public import Text
+from commonplace_evaluation.rivals import Fts5, Grep
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BOAT, CLASS = "The sailing boat sank.", "A class in pottery\nand one more class."
+
+
+def bench(*argv: str) -> str:
+    """Run the command, whether or not the installation knows it yet; what it printed."""
+    command, out = BenchCommand(), io.StringIO()
+    args = command_parser(command).parse_args(argv)
+    context = Context(args, out=out, err=io.StringIO())
+    assert command.run(args, context) == 0
+    return out.getvalue()
+
+
+@pytest.fixture
+def locomo(tmp_path: Path) -> str:
+    talk: dict[str, Any] = {
+        f"session_{at}": [{"speaker": "Ann", "dia_id": f"D{at}:1", "text": text}]
+        for at, text in enumerate((BOAT, CLASS, "It rained.", "We met."), 1)
+    }
+    talk |= {f"session_{at}_date_time": f"1:56 pm on {at} May, 2023" for at in range(1, 5)}
+    qa = [
+        {"question": "What sank?", "evidence": ["D1:1"], "category": 4},
+        {"question": "Which pottery class, and which boat?", "evidence": ["D2:1"], "category": 1},
+        {"question": "Nothing?", "evidence": [], "category": 5},
+    ]
+    file = tmp_path / "locomo10.json"
+    sample = {"sample_id": "conv-1", "conversation": talk, "qa": qa}
+    file.write_text(json.dumps([sample]), encoding="utf-8")
+    return str(file)
+
+
+def test_measures_worked_by_hand() -> None:
+    found = measured(frozenset("ab"), ["x", "a", "y", "b"], [1, 2, 4])
+    assert found == {
+        "share@1": 0,
+        "share@2": 0.5,
+        "share@4": 1,
+        "any@1": 0,
+        "any@2": 1,
+        "any@4": 1,
+        "all@1": 0,
+        "all@2": 0,
+        "all@4": 1,
+    }
+
+
+def test_what_it_is_compared_with() -> None:
+    texts = [Text("boat", BOAT), Text("class", CLASS), Text("rain", "It rained.")]
+    for rival in (Fts5(texts), Grep(texts)):
+        assert rival.ranked("Which CLASS, or which boat class?", 5) == ["class", "boat"]
+        assert rival.ranked('"?', 5) == []
+        assert rival.ranked("pottery boat rained", 1) != []
+        assert len(rival.ranked("pottery boat rained", 2)) == 2
+
+
+def test_bench_prints_each_system_and_the_file(home: Path, locomo: str) -> None:
+    facts = json.loads(bench("locomo", locomo, "--k", "1", "2", "--json"))
+    assert facts["questions"] == 2
+    assert facts["leftOut"] == 1
+    assert len(facts["sha256"]) == 64
+    assert set(facts["systems"]) == {"commonplace", "fts5", "grep"}
+    ours = facts["systems"]["commonplace"]
+    assert ours["all"] == {
+        "n": 2,
+        **{f"{name}@{k}": 1.0 for name in ("share", "any", "all") for k in (1, 2)},
+    }
+    assert set(ours["categories"]) == {"single-hop", "multi-hop"}
+    assert facts["differences"]["grep"]["share@1"]["n"] == 2
+    text = bench("locomo", locomo, "--dates", "--limit", "1")
+    assert f"sha256 {facts['sha256']}" in text
+    assert "A document is a session, with its day" in text
+    assert "share@10" in text
+    assert "commonplace less fts5, share@1:" in text
+    assert not list(home.rglob("*.sqlite"))
+
+
+@pytest.mark.skipif(
+    find_spec("pygal") is None or find_spec("jinja2") is None, reason="needs the extra eval"
+)
+def test_bench_writes_a_report(home: Path, locomo: str) -> None:
+    bench("locomo", locomo, "--html", str(home / "report.html"))
+    page = (home / "report.html").read_text(encoding="utf-8")
+    assert "<h1>locomo: 2 questions</h1>" in page
+    assert "data:image/svg+xml" in page

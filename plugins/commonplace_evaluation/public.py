@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import CallerError, NamedTuple
@@ -68,7 +68,7 @@ def digest_of(path: str) -> str:
     """The SHA-256 of a file; of a folder that of the lines ``digest  path`` of all its files."""
     if os.path.isfile(path):
         with open(path, "rb") as file:
-            return sha256(file.read()).hexdigest()
+            return file_digest(file, sha256).hexdigest()
     lines = []
     for folder, folders, names in os.walk(path):
         folders.sort()

@@ -81,7 +81,9 @@ def run_sets(
         ):
             run = _Run(evalset, title, budget, out, progress, explain=explain)
             outcome = run.measure(memory)
+            there = {ref.path for ref in memory.notes()}
         outcomes.append(outcome)
+        wanted = {span.path for query in evalset.queries for span in query.relevant}
         seconds = outcome.index_seconds + outcome.search_seconds
         context.err.write(
             f"[{number}/{len(sets)}] {title}: {count(outcome.notes, 'note')}, "
@@ -89,6 +91,12 @@ def run_sets(
         )
         if not outcome.notes:
             context.note(f"no notes were indexed in {evalset.workspace}")
+        elif missing := sorted(wanted - there):
+            some = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
+            context.note(
+                f"{count(len(missing), 'relevant note')} not in {evalset.workspace}, so no search "
+                f"can find them: {some}"
+            )
     return outcomes
 
 

@@ -166,3 +166,14 @@ def test_queries_about_ones_own_notes_need_no_copy_of_them(
     ran = run("eval", str(queries), "--workspace", workspace, "--json")
     assert ran.json["sets"]["mine"]["all"]["n"] == 3
     assert f"measured on {workspace}" in ran.err
+
+
+def test_queries_about_notes_that_are_gone_are_named(
+    run: Callable[..., Run], workspace: str, tmp_path: Path
+) -> None:
+    _evalset(tmp_path / "set", workspace)
+    (tmp_path / "set" / "workspace" / "memory" / "2026-10-07.md").unlink()
+    ran = run("eval", str(tmp_path / "set"))
+    assert ran.code == 0
+    assert "1 relevant note not in" in ran.err
+    assert "memory/2026-10-07.md" in ran.err

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import NamedTuple, Progress, columns, count, positive_int
-from commonplace_evaluation.comparing import CONFIDENCE, Difference, paired
+from commonplace_evaluation.comparing import CONFIDENCE, Difference, paired, rounded
 from commonplace_evaluation.measures import average
 from commonplace_evaluation.public import BENCHMARKS, digest_of, read_benchmark
 from commonplace_evaluation.rivals import Fts5, Grep
@@ -102,8 +102,9 @@ class BenchCommand:
         else:
             for line in _lines(benchmark, tally, args.path, facts):
                 context.line(line)
-        if args.html:
+        if args.html and tally.answers:
             _write_report(args.html, benchmark, tally, facts)
+            context.note(f"report: {args.html}")
         return 0
 
 
@@ -223,7 +224,7 @@ def _facts(benchmark: Benchmark, tally: Tally, digest: str, *, dates: bool) -> d
             for system in systems
         },
         "differences": {
-            system: {name: _rounded(found) for name, found in _less(answers, system).items()}
+            system: {name: rounded(found) for name, found in _less(answers, system).items()}
             for system in systems
             if system != OURS
         },
@@ -240,13 +241,6 @@ def _less(answers: Sequence[Answer], system: str) -> dict[str, Difference]:
             [answer.measures[OURS][name] for answer in answers],
         )
         for name in answers[0].measures[OURS]
-    }
-
-
-def _rounded(found: Difference) -> dict[str, Any]:
-    return {
-        key: round(value, 4) if isinstance(value, float) else value
-        for key, value in found._asdict().items()
     }
 
 
@@ -301,8 +295,6 @@ def _write_report(path: str, benchmark: Benchmark, tally: Tally, facts: dict[str
     from commonplace_evaluation.charts import bars
     from commonplace_evaluation.report import Section, write_report
 
-    if not tally.answers:
-        return
     names = [name for name in facts["systems"][OURS]["all"] if name.startswith("share@")]
     chart = bars(
         f"{benchmark.name}: share of the evidence in the first k documents",

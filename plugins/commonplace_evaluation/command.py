@@ -112,6 +112,7 @@ class EvalCommand:
 
             sections = measured_sections(outcomes, args.worst)
             write_report(args.html, f"Retrieval on {os.path.basename(args.path)}", sections)
+            context.note(f"report: {args.html}")
         return 0
 
 
@@ -175,7 +176,8 @@ def _compare(sets: list[EvalSet], args: Namespace, context: Context) -> None:
     if args.html:
         from commonplace_evaluation.report import comparison_sections, write_report
 
-        write_report(args.html, f"{' and '.join(runs)}", comparison_sections(runs, args.worst))
+        write_report(args.html, " and ".join(runs), comparison_sections(runs, args.worst))
+        context.note(f"report: {args.html}")
 
 
 def _named(paths: list[str]) -> dict[str, str | None]:

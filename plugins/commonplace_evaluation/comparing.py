@@ -48,6 +48,14 @@ class Difference(NamedTuple):
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
 
+def rounded(found: Difference) -> dict[str, float | int | None]:
+    """``found`` as JSON has it: its fields by name, to four decimals."""
+    return {
+        key: round(value, 4) if isinstance(value, float) else value
+        for key, value in found._asdict().items()
+    }
+
+
 class Pair(NamedTuple):
     """A query measured with both configurations, and the set that it belongs to."""
 

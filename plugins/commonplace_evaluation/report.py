@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -72,7 +73,7 @@ def write_report(path: str, title: str, sections: Sequence[Section]) -> None:
     page = templates.get_template("report.html").render(
         title=title, made=time.strftime("%Y-%m-%d %H:%M"), sections=sections
     )
-    write_whole(path, page)
+    write_whole(os.path.abspath(path), page)
 
 
 def measured_sections(outcomes: Sequence[Outcome], most: int) -> list[Section]:

@@ -11,6 +11,7 @@ from commonplace_evaluation.comparing import (
     differences,
     groupings,
     pairs_of,
+    rounded,
     worst,
 )
 from commonplace_evaluation.measures import DEPTH, average
@@ -129,13 +130,7 @@ def _comparison(pairs: list[Pair], most: int) -> dict[str, Any]:
 
 
 def _differences(pairs: list[Pair]) -> dict[str, Any]:
-    return {
-        name: {
-            key: round(value, 4) if isinstance(value, float) else value
-            for key, value in found._asdict().items()
-        }
-        for name, found in differences(pairs).items()
-    }
+    return {name: rounded(found) for name, found in differences(pairs).items()}
 
 
 def _pair(pair: Pair) -> dict[str, Any]:

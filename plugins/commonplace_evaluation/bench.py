@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from commonplace_evaluation.public import Benchmark, Corpus
 
 OURS = "commonplace"
-RESULTS = 50
-"""How many passages are asked for; their documents count in the order in which they come."""
+PASSAGES = 2
+"""How many passages are asked for, for each document that counts; on LoCoMo 20 passages have the
+same first ten documents as 200."""
 
 
 class Answer(NamedTuple):
@@ -167,7 +168,7 @@ def _answers(
     seconds = 0.0
     for question in corpus.questions:
         asked = time.perf_counter()
-        hits = memory.search(question.text, max_results=max(RESULTS, most)).hits
+        hits = memory.search(question.text, max_results=PASSAGES * most).hits
         seconds += time.perf_counter() - asked
         ranked = {
             OURS: list(dict.fromkeys(paths[hit.path] for hit in hits)),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import socket
 from contextlib import closing
 
 import pytest
@@ -14,6 +15,14 @@ def test_a_port_that_is_taken_is_the_callers_mistake() -> None:
         with pytest.raises(CallerError, match=rf"cannot listen on 127\.0\.0\.1:{port}") as caught:
             listen("127.0.0.1", port)
     assert "free port" in caught.value.hint
+
+
+def test_an_answer_in_two_pieces_does_not_wait_between_them() -> None:
+    with closing(listen("127.0.0.1", 0)) as server:
+        with closing(socket.create_connection(server.getsockname())):
+            connection, _ = server.accept()
+            with closing(connection):
+                assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,15 @@ QUERIES = (
 WATCH = """
 () => {
   window.took = [];
+  window.next = (count) => took.length > count || new Promise((done) => { window.there = done; });
   let began = 0;
   const input = document.querySelector('#q');
   addEventListener('keydown', () => { began = performance.now(); }, true);
   addEventListener('commonplace:shown', () => {
-    requestAnimationFrame(() => setTimeout(() => took.push(performance.now() - began)));
+    requestAnimationFrame(() => setTimeout(() => {
+      took.push(performance.now() - began);
+      window.there?.();
+    }));
   });
 }
 """
@@ -84,8 +88,7 @@ def typed(page: Any) -> list[float]:
             before = page.evaluate("took.length")
             page.keyboard.type(letter)
             if letter != " ":
-                while page.evaluate("took.length") == before:
-                    page.wait_for_timeout(5)
+                page.evaluate("count => next(count)", before)
     found: list[float] = page.evaluate("took")
     return found
 

@@ -95,9 +95,13 @@ class Reading:
         self._progress = progress
 
     def search(self, request: Request) -> Response:
-        """The search page, or with ``part`` its results alone."""
+        """The search page; with ``part`` its results without explanations, or one of these."""
         page = self._page
         query = request.query_params.get("q", "").strip()
+        part = request.query_params.get("part")
+        if part == "why":
+            cited = request.query_params.get("at", "")
+            return page.show("part_why", request, why=searching.why(self._memory, query, cited))
         values: dict[str, Any] = {"query": query, "answer": None, "newest": (), "notes": 0}
         if query:
             most = number_in(request, "most") or searching.SHOWN
@@ -105,8 +109,8 @@ class Reading:
         else:
             values["newest"] = page.library.newest(8)
             values["notes"] = len(page.library.listed())
-        part = "part" in request.query_params
-        return page.show("part_results" if part else "search", request, **values)
+        name = "search" if part is None else "part_results"
+        return page.show(name, request, whole=part is None, **values)
 
     def note(self, request: Request) -> Response:
         """One note, rendered or line by line."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 import nh3
@@ -17,9 +17,6 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from commonplace.plugin import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LONGEST = 200_000
 """Characters of a note that are rendered; the rest is shown line by line only."""
@@ -79,7 +76,8 @@ def render_note(text: str, path: str) -> Rendered:
     return Rendered(Markup(_STRAY.sub("", html)), properties.rstrip(), len(cut) == len(body))  # noqa: S704 - sanitised
 
 
-def render_snippet(text: str, highlights: Sequence[tuple[int, int]], path: str) -> Markup:
+@lru_cache(maxsize=512)
+def render_snippet(text: str, highlights: tuple[tuple[int, int], ...], path: str) -> Markup:
     """A piece of the note ``path`` with ``highlights`` (offsets into it) marked."""
     plain = text.translate({ord(_OPEN): " ", ord(_CLOSE): " "})
     parts, at = [], 0

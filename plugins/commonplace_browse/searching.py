@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from commonplace import Hit, Memory, SearchResult
+    from commonplace import ArmFacts, ArmScore, Hit, Memory, SearchResult
     from commonplace_browse.library import Library
 
 SHOWN = 10
 MOST = 100
+_CONSIDERED = 30
+"""Hits that facets count, where no more are shown."""
+
 _FACETS = 12
 """Values of a facet that are shown."""
 
@@ -43,7 +46,15 @@ class Bar(NamedTuple):
     value: str
     share: float
     note: str = ""
-    kind: str = "arm"
+    kind: str = "more"
+
+
+class Why(NamedTuple):
+    """Why a hit stands where it stands: what makes up its score, and what its lists found."""
+
+    bars: tuple[Bar, ...]
+    filters: tuple[str, ...]
+    lists: tuple[ArmFacts, ...]
 
 
 class Shown(NamedTuple):
@@ -53,7 +64,7 @@ class Shown(NamedTuple):
     html: Markup
     url: str
     tags: tuple[str, ...]
-    bars: tuple[Bar, ...]
+    why: Why
 
 
 class Value(NamedTuple):
@@ -99,20 +110,20 @@ def search(memory: Memory, library: Library, query: str, most: int) -> Answer:
     """
     began = perf_counter()
     most = max(1, min(most, MOST))
-    result = memory.search(query, max_results=max(most, 30))
+    result = memory.search(query, max_results=max(most, _CONSIDERED))
     hits = result.hits[:most]
-    tags = library.tags(list(dict.fromkeys(hit.path for hit in result.hits[:30])))
+    tags = library.tags(list(dict.fromkeys(hit.path for hit in result.hits[:_CONSIDERED])))
     shown = tuple(
         Shown(
             hit,
             render_snippet(hit.snippet, hit.highlights, hit.path),
             note_url(hit.path, hit.start_line, hit.end_line),
             tags.get(hit.path, ()),
-            tuple(_bars(hit)),
+            _why(hit, result),
         )
         for hit in hits
     )
-    more = len(result.hits) > most or (len(result.hits) == most < MOST and most >= 30)
+    more = len(result.hits) > most or (len(result.hits) == most < MOST and most >= _CONSIDERED)
     return Answer(
         result,
         shown,
@@ -123,6 +134,15 @@ def search(memory: Memory, library: Library, query: str, most: int) -> Answer:
         search_url(query, most=min(MOST, most * 3)) if more else "",
         (perf_counter() - began) * 1000,
     )
+
+
+def why(memory: Memory, query: str, citation: str) -> Why | None:
+    """Why ``citation`` is among the hits for ``query``; ``None`` where it no longer is.
+
+    Raises as ``Memory.search`` does.
+    """
+    result = memory.search(query, max_results=_CONSIDERED)
+    return next((_why(hit, result) for hit in result.hits if hit.citation == citation), None)
 
 
 def search_url(query: str, **more: object) -> str:
@@ -148,19 +168,37 @@ def _messages(result: SearchResult) -> Iterable[str]:
         yield f"{result.stale} changed files are not indexed yet"
 
 
+def _why(hit: Hit, result: SearchResult) -> Why:
+    return Why(tuple(_bars(hit)), hit.explain.filters, result.arms)
+
+
 def _bars(hit: Hit) -> Iterable[Bar]:
-    for arm in hit.explain.arms:
-        share = arm.evidence
-        if share is None:
-            share = max(0.0, min(1.0, arm.raw)) if arm.kind == "cosine" else 1 / arm.rank
-        name = _ARMS.get(arm.arm, arm.arm)
-        value = f"{arm.raw:.2f} {_ARMS.get(arm.kind, arm.kind)}"
-        yield Bar(name, value, share, f"number {arm.rank} there")
-    for step in hit.explain.steps:
-        change = step.after - step.before
-        value = f"{step.after:.2f}" if not change else f"{step.after:.2f} ({change:+.2f})"
-        share = min(1.0, max(0.0, step.after))
-        yield Bar(step.ranker.replace("_", " "), value, share, step.note, "step")
+    """What each list and ranker gave to the score, which is their sum, or took from it."""
+    lists = {arm.arm: arm for arm in hit.explain.arms}
+    steps = {step.ranker: step for step in hit.explain.steps}
+    parts = hit.explain.parts
+    longest = max((abs(amount) for _, amount in parts), default=0.0) or 1.0
+    for name, amount in parts:
+        kind = "more" if amount > 0 else "less"
+        yield Bar(
+            _ARMS.get(name, name.replace("_", " ")),
+            f"{amount:+.2f}".replace("-", "−"),
+            abs(amount) / longest,
+            _place(lists[name]) if name in lists else steps[name].note,
+            kind,
+        )
+    given = {name for name, _ in parts}
+    for arm in lists.values():
+        if arm.arm not in given:
+            yield Bar(_ARMS.get(arm.arm, arm.arm), "0", 0.0, _place(arm), "none")
+    for step in steps.values():
+        if step.note and not step.parts and step.ranker not in given:
+            yield Bar(step.ranker.replace("_", " "), "0", 0.0, step.note, "none")
+    yield Bar("Score", f"{hit.score:.2f}", 0.0, "", "sum")
+
+
+def _place(arm: ArmScore) -> str:
+    return f"number {arm.rank} there, {_ARMS.get(arm.kind, arm.kind)} {arm.raw:.2f}"
 
 
 def _facets(query: str, hits: Sequence[Hit], tags: dict[str, tuple[str, ...]]) -> Iterable[Facet]:

@@ -6,6 +6,7 @@ The browser is opened while the libraries are still being imported: its connecti
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from argparse import Namespace
 from contextlib import suppress
@@ -150,6 +151,9 @@ def _index(memory: Memory) -> Callable[[], Progress | None]:
             memory.watch()
             memory.sync(progress=lambda progress: latest.__setitem__(slice(None), [progress]))
         latest.clear()
+        # Each full collection would look at what these have loaded, for 50 to 100 ms of a search.
+        gc.collect()
+        gc.freeze()
         for _ in range(_TRIES):
             if _trust_watching(memory):
                 break

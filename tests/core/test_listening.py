@@ -18,11 +18,12 @@ def test_a_port_that_is_taken_is_the_callers_mistake() -> None:
 
 
 def test_an_answer_in_two_pieces_does_not_wait_between_them() -> None:
-    with closing(listen("127.0.0.1", 0)) as server:
-        with closing(socket.create_connection(server.getsockname())):
-            connection, _ = server.accept()
-            with closing(connection):
-                assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    with (
+        closing(listen("127.0.0.1", 0)) as server,
+        closing(socket.create_connection(server.getsockname())),
+        closing(server.accept()[0]) as connection,
+    ):
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ const shownProgress = document.querySelector("[data-progress]");
 let running = false;
 let shown = input?.value.trim() ?? "";
 let timer = 0;
+let naming = 0;
 
 async function showProgress() {
   if (!running || !shownProgress) return;
@@ -41,6 +42,13 @@ async function showProgress() {
   if (running) setTimeout(showProgress, 500);
 }
 
+// The address and the title follow when the typing pauses: each change of them goes through the browser.
+function showAddress() {
+  clearTimeout(naming);
+  history.replaceState(null, "", shown ? `/?${new URLSearchParams({ q: shown })}` : "/");
+  document.title = shown ? `${shown} · commonplace` : "commonplace";
+}
+
 async function search() {
   const query = input.value.trim();
   if (running || query === shown) return;
@@ -53,9 +61,9 @@ async function search() {
     const text = await answer.text();
     if (!answer.headers.get("content-type")?.startsWith("text/html")) throw new Error(text);
     results.innerHTML = text;
-    history.replaceState(null, "", query ? `/?${new URLSearchParams({ q: query })}` : "/");
-    document.title = query ? `${query} · commonplace` : "commonplace";
     chosen = -1;
+    clearTimeout(naming);
+    naming = setTimeout(showAddress, 250);
     dispatchEvent(new CustomEvent("commonplace:shown", { detail: query }));
   } catch (error) {
     const box = document.createElement("p");
@@ -70,6 +78,25 @@ async function search() {
   }
   if (input.value.trim() !== shown) search();
 }
+
+// Why a hit stands there is asked for when somebody wants to know.
+results?.addEventListener("toggle", async ({ target }) => {
+  const cited = target.dataset?.why;
+  if (!cited || !target.open) return;
+  delete target.dataset.why;
+  const box = document.createElement("div");
+  try {
+    const answer = await fetch(`/?${new URLSearchParams({ q: shown, part: "why", at: cited })}`);
+    box.innerHTML = await answer.text();
+  } catch (error) {
+    target.dataset.why = cited;
+    box.className = "failure";
+    box.textContent = `The explanation was not answered: ${error.message || error}`;
+  }
+  target.querySelector(":scope > div")?.remove();
+  target.append(box);
+}, true);
+results?.addEventListener("click", showAddress, true);
 
 // A query that a provider embeds costs a request: wait for a pause then.
 input?.addEventListener("input", () => {

@@ -135,7 +135,7 @@ def test_results_follow_each_key(site: Site) -> None:
     page.wait_for_url("**/?q=port+of+staging")
     assert page.title().startswith("port of staging")
     page.click("summary:has-text('Why')")
-    assert page.locator(".bars svg").first.is_visible()
+    page.wait_for_selector(".bars svg")  # asked for when it is opened
     page.click(".facet a:has-text('memory/projects')")
     page.wait_for_selector(".chip:has-text('path:memory/projects')")
     assert "MEMORY.md#" not in page.inner_text("#results")

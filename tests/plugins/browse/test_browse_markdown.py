@@ -34,7 +34,7 @@ BAD = re.compile(
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_what_runs_or_loads_is_gone(text: str) -> None:
-    found = str(render_note(text, "a.md").html) + str(render_snippet(text, [(1, 5)], "a.md"))
+    found = str(render_note(text, "a.md").html) + str(render_snippet(text, ((1, 5),), "a.md"))
     tags = re.findall(r"<[a-zA-Z/!?][^>]*>", found)
     assert not [tag for tag in tags if BAD.search(tag)]
     for address in re.findall(r'href="([^"]*)"', found):
@@ -48,7 +48,7 @@ def test_a_note_cannot_forge_lines() -> None:
 
 def test_matches_are_marked_in_text_only() -> None:
     text = "A [port](http://port.example/port) and `port`"
-    spots = [match.span() for match in re.finditer("port", text)]
+    spots = tuple(match.span() for match in re.finditer("port", text))
     html = str(render_snippet(text, spots, "a.md"))
     assert html.count("<mark>port</mark>") == 2
     assert 'href="http://port.example/port"' in html

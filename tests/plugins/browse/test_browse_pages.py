@@ -17,6 +17,21 @@ def test_search_shows_hits_with_reasons_and_facets(browser: Any) -> None:
     part = browser.get("/?q=port&part=1")
     assert "<html" not in part
     assert "<mark>port</mark>" in part
+    assert 'class="bars"' not in part  # why is asked for when it is opened
+
+
+def test_why_a_hit_is_there_adds_up_to_its_score(browser: Any, memory: Any) -> None:
+    hit = memory.search("port path:memory").hits[0]
+    why = browser.get(f"/?q=port+path:memory&part=why&at={hit.citation.replace('#', '%23')}")
+    values = re.findall(r'<tr class="(?:more|less)">.*?class="value">([^<]*)<', why)
+    total = re.search(r'<tr class="sum">.*?class="value">([^<]*)<', why)
+    assert total is not None
+    assert float(total[1]) == round(hit.score, 2)
+    amounts = [float(value.replace("\N{MINUS SIGN}", "-")) for value in values]
+    assert amounts
+    assert abs(sum(amounts) - hit.score) <= 0.005 * (len(amounts) + 1)
+    assert "<code>path:memory</code>" in why
+    assert "no longer" in browser.get("/?q=port&part=why&at=gone.md%23L1")
 
 
 def test_filters_are_chips_that_can_be_taken_back(browser: Any) -> None:

@@ -91,7 +91,7 @@ def read_benchmark(benchmark: Benchmark, path: str) -> Iterator[Corpus]:
         )
     try:
         yield from benchmark.read(path)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise CallerError(
             f"{path}: not a file of {benchmark.name}: {type(error).__name__}: {error}",
             hint=f"what is read: {benchmark.files}",

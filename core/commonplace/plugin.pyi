@@ -213,6 +213,13 @@ from commonplace.sync.queue import SyncRequest as SyncRequest
 from commonplace.sync.queue import SyncWorker as SyncWorker
 from commonplace.text.analyse import Analyser as Analyser
 from commonplace.text.analyse import make_analyser as make_analyser
+from commonplace.text.facts import NUMBER as NUMBER
+from commonplace.text.facts import NoteLine as NoteLine
+from commonplace.text.facts import fact_of as fact_of
+from commonplace.text.facts import facts as facts
+from commonplace.text.facts import plain_line as plain_line
+from commonplace.text.facts import prose_lines as prose_lines
+from commonplace.text.facts import value_of as value_of
 from commonplace.text.instructions import instruction_in as instruction_in
 from commonplace.text.notes import note_facts as note_facts
 from commonplace.text.query import parse_query as parse_query
@@ -222,8 +229,8 @@ from commonplace.tools.definitions import memory_get_tool as memory_get_tool
 from commonplace.tools.definitions import memory_search_tool as memory_search_tool
 from commonplace.tools.recalls import Recalled as Recalled
 from commonplace.tools.recalls import line_digest as line_digest
-from commonplace.tools.recalls import plain_line as plain_line
 from commonplace.tools.recalls import recall_log as recall_log
+from commonplace.writing.entries import superseded as superseded
 from commonplace.writing.notefile import read_note as read_note
 from commonplace.writing.notefile import split_lines as split_lines
 from commonplace.writing.writer import Writer as Writer

@@ -10,26 +10,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import STOP_WORDS, NamedTuple, line_digest, plain_line
+from commonplace.plugin import (
+    NUMBER,
+    STOP_WORDS,
+    NamedTuple,
+    fact_of,
+    line_digest,
+    plain_line,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from commonplace.plugin import Recalled
+    from commonplace.plugin import NoteLine, Recalled
 
 _DAILY = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})[^/]*\.md$")
-_SUPERSEDED = re.compile(r"~~.*~~\s*\(superseded ")
-_NO_FACT = re.compile(r"^\s*(?:#{1,6}\s|```|~~~|>|\||---|<!--)")
-_NUMBER = re.compile(r"(?<!\w)[-+]?\d+(?:[.,:/-]\d+)*(?!\w)")
 _WORDS = re.compile(r"\w+").findall
-_TOKENS = re.compile(rf"{_NUMBER.pattern}|\w+").findall
-# What stands before the number that is the value of a line; the first that is found counts.
-_BEFORE_VALUE = (
-    re.compile(r"(?:\b(?:is|are)|=)[^\w.;!?]*$", re.IGNORECASE),
-    re.compile(r":[^\w.;!?]*$"),
-    re.compile(r"\b(?:to|at)[^\w.;!?]*$", re.IGNORECASE),
-)
-_SOURCE = re.compile(r"\(Source: ([^()]*)#L(\d+)\)\s*$")
 _NEGATED = re.compile(r"n['\u2019]t\b", re.IGNORECASE)
 # Stop words that change what a line says: another of them corrects it.
 _TELLS = """
@@ -38,7 +34,6 @@ few more most only can could may might must should would was were did will i you
 we us our they them their my your não ne не нет без sem لا لم
 """
 _EMPTY = STOP_WORDS.difference(_TELLS.split())
-_SHORTEST = 12  # characters of a line that can say something by itself
 
 
 class Gates(NamedTuple):
@@ -52,34 +47,16 @@ class Gates(NamedTuple):
 USUAL = Gates()
 
 
-class Line(NamedTuple):
-    """One line of a note; ``day`` is that of its daily log, ``""`` for another note.
-
-    ``source`` cites the line of a log that it was taken from, if it says so.
-    """
-
-    path: str
-    number: int
-    text: str
-    day: str = ""
-    source: str = ""
-
-    @property
-    def citation(self) -> str:
-        """``path#L3``."""
-        return f"{self.path}#L{self.number}"
-
-
 class Step(NamedTuple):
     """One change of the proposal: ``text`` is kept; it takes the place of ``replaces``, if any.
 
     ``recalled`` says how often the line was recalled, for the person who reviews.
     """
 
-    source: Line
+    source: NoteLine
     text: str
     recalled: Recalled
-    replaces: Line | None = None
+    replaces: NoteLine | None = None
 
 
 def day_of_log(path: str, folder: str) -> str:
@@ -87,31 +64,12 @@ def day_of_log(path: str, folder: str) -> str:
     return _day(path) if path.startswith(f"{folder}/") else ""
 
 
-def facts(path: str, text: str, day: str = "") -> list[Line]:
-    r"""The lines of a note that say something by themselves: no headings, quotes, code, tables.
-
-    They are counted as citations count them: only ``\n`` ends a line.
-    """
-    found, fenced = [], False
-    for number, ended in enumerate(text.split("\n"), 1):
-        line = ended.removesuffix("\r")
-        if line.lstrip().startswith(("```", "~~~")):
-            fenced = not fenced
-        elif not fenced and not _NO_FACT.match(line) and not _SUPERSEDED.search(line):
-            plain = plain_line(line)
-            if len(plain) >= _SHORTEST:
-                taken = _SOURCE.search(line)
-                source = f"{taken[1]}#L{taken[2]}" if taken else ""
-                found.append(Line(path, number, plain, day, source))
-    return found
-
-
 def propose(
-    logs: Iterable[Line],
-    kept: Sequence[Line],
+    logs: Iterable[NoteLine],
+    kept: Sequence[NoteLine],
     recalls: Mapping[str, Recalled],
     *,
-    trusted: Callable[[Line], bool],
+    trusted: Callable[[NoteLine], bool],
     gates: Gates = USUAL,
     budget: int = 2000,
 ) -> list[Step]:
@@ -121,10 +79,10 @@ def propose(
     line that has an older value, or nearly the same words; what is kept already, or is older than
     such a kept line, is not proposed. ``trusted`` is asked last, for lines that passed all else.
     """
-    newest: dict[_Fact, tuple[Line, Recalled]] = {}
-    seen: dict[_Fact, Line] = {}
+    newest: dict[_Fact, tuple[NoteLine, Recalled]] = {}
+    seen: dict[_Fact, NoteLine] = {}
     for line in sorted(logs, key=_when):
-        fact = _fact(line.text)
+        fact = fact_of(line.text)
         seen[fact] = line
         recalled = recalls.get(line_digest(line.text))
         if recalled is not None and _passes(recalled, gates):
@@ -147,19 +105,19 @@ def propose(
     return _within(steps, budget)
 
 
-def never_recalled(kept: Sequence[Line], recalls: Mapping[str, Recalled]) -> list[Line]:
+def never_recalled(kept: Sequence[NoteLine], recalls: Mapping[str, Recalled]) -> list[NoteLine]:
     """The kept lines that no question recalled while the log was on: perhaps stale."""
     return [line for line in kept if line_digest(line.text) not in recalls]
 
 
 def worded(text: str, wording: str) -> str:
     """``wording``, where a model made it of ``text`` and added no word or number; else ``text``."""
-    given = {word.casefold() for word in _WORDS(text)} | set(_NUMBER.findall(text))
+    given = {word.casefold() for word in _WORDS(text)} | set(NUMBER.findall(text))
     used = [word.casefold() for word in _WORDS(wording) if len(word) > 3]
     line = plain_line(wording)
     if "\n" in wording.strip() or not line or len(line) > len(text) * 2:
         return text
-    return line if given.issuperset([*used, *_NUMBER.findall(wording)]) else text
+    return line if given.issuperset([*used, *NUMBER.findall(wording)]) else text
 
 
 def _passes(recalled: Recalled, gates: Gates) -> bool:
@@ -173,44 +131,17 @@ def _passes(recalled: Recalled, gates: Gates) -> bool:
 _Fact = tuple[tuple[str, ...], ...]
 
 
-def _fact(text: str) -> _Fact:
-    """The words and numbers of a line before its value and after it; lines of one fact share them.
-
-    The value is a number after "is", "are", "=", ":", "to" or "at", or the last word. A line has
-    one value at most: what differs in any other number is another fact.
-    """
-    value = _value(text)
-    if value is None:
-        return (_tokens(text),)
-    return _tokens(text[: value.start()]), _tokens(text[value.end() :])
-
-
-def _value(text: str) -> re.Match[str] | None:
-    numbers = list(_NUMBER.finditer(text))
-    for before in _BEFORE_VALUE:
-        for number in reversed(numbers):
-            if before.search(text[: number.start()]):
-                return number
-    if numbers and not _WORDS(text[numbers[-1].end() :]):
-        return numbers[-1]
-    return None
-
-
-def _tokens(text: str) -> tuple[str, ...]:
-    return tuple(word.casefold() for word in _TOKENS(text))
-
-
 def _said(text: str) -> frozenset[str]:
     """The words of a line, without its numbers."""
-    plain = _NEGATED.sub(" not", _NUMBER.sub(" ", text))
+    plain = _NEGATED.sub(" not", NUMBER.sub(" ", text))
     return frozenset(word.casefold() for word in _WORDS(plain))
 
 
-def _is_kept(line: Line, kept: Sequence[Line]) -> bool:
+def _is_kept(line: NoteLine, kept: Sequence[NoteLine]) -> bool:
     """Whether a kept line has the same numbers, and the same words but for empty ones."""
-    words, numbers = _said(line.text), _NUMBER.findall(line.text)
+    words, numbers = _said(line.text), NUMBER.findall(line.text)
     return any(
-        _NUMBER.findall(one.text) == numbers and _meaning(_said(one.text)) == _meaning(words)
+        NUMBER.findall(one.text) == numbers and _meaning(_said(one.text)) == _meaning(words)
         for one in kept
     )
 
@@ -219,24 +150,24 @@ def _meaning(words: frozenset[str]) -> frozenset[str]:
     return words - _EMPTY or words
 
 
-def _contradicted(line: Line, kept: Sequence[Line]) -> list[Line]:
+def _contradicted(line: NoteLine, kept: Sequence[NoteLine]) -> list[NoteLine]:
     """The kept lines with another value of the fact; without any, those of nearly its words."""
-    fact = _fact(line.text)
-    found = [one for one in kept if _fact(one.text) == fact]
+    fact = fact_of(line.text)
+    found = [one for one in kept if fact_of(one.text) == fact]
     if found:
         return found
-    words, numbers = _said(line.text), _NUMBER.findall(line.text)
+    words, numbers = _said(line.text), NUMBER.findall(line.text)
     return [
         one
         for one in kept
-        if _NUMBER.findall(one.text) == numbers
+        if NUMBER.findall(one.text) == numbers
         and len(words & _said(one.text)) * 5 >= len(words | _said(one.text)) * 4
     ]
 
 
 def _one_for_each_place(steps: Sequence[Step]) -> list[Step]:
     """Of steps that replace the same kept line the newest; all others stay."""
-    last: dict[Line, Step] = {}
+    last: dict[NoteLine, Step] = {}
     for step in steps:
         if step.replaces is not None:
             other = last.get(step.replaces, step)
@@ -244,7 +175,7 @@ def _one_for_each_place(steps: Sequence[Step]) -> list[Step]:
     return [step for step in steps if step.replaces is None or last[step.replaces] is step]
 
 
-def _when(line: Line) -> tuple[str, str, int]:
+def _when(line: NoteLine) -> tuple[str, str, int]:
     """Where in the logs a line stands or was taken from, by day; what is of no log comes first."""
     path, _, number = line.source.rpartition("#L")
     if path and not line.day:

@@ -12,18 +12,20 @@ from commonplace.plugin import (
     CommonplaceError,
     NamedTuple,
     decode,
+    facts,
     lowest,
     plain_line,
     read_note,
     recall_log,
     split_lines,
 )
-from commonplace_dream.gates import USUAL, Line, day_of_log, facts, never_recalled, propose, worded
+from commonplace_dream.gates import USUAL, day_of_log, never_recalled, propose, worded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commonplace import Memory, Receipt
+    from commonplace.plugin import NoteLine
     from commonplace_dream.gates import Gates, Step
 
 WHO = "commonplace dream"
@@ -41,7 +43,7 @@ class Dream(NamedTuple):
 
     path: str
     steps: tuple[Step, ...]
-    stale: tuple[Line, ...]
+    stale: tuple[NoteLine, ...]
     recorded: int
     full: bool = False
 
@@ -64,8 +66,8 @@ def dream(
     log = recall_log(settings.state_dir, settings.workspace)
     recalls = log.read()
     folder = writer.log_path.rpartition("/")[0]
-    logs: list[Line] = []
-    kept: list[Line] = []
+    logs: list[NoteLine] = []
+    kept: list[NoteLine] = []
     for ref in memory.notes():
         day = day_of_log(ref.path, folder)
         if day and recalls:
@@ -73,7 +75,7 @@ def dream(
         elif ref.path == writer.entry_path:
             kept = facts(ref.path, _text(memory, ref.path))
 
-    def trusted(line: Line) -> bool:
+    def trusted(line: NoteLine) -> bool:
         cited = _text(memory, line.citation)
         return plain_line(cited) == line.text and writer.origin_of(line.citation) in _TRUSTED
 
@@ -147,7 +149,7 @@ def _with_steps(
     return result
 
 
-def _position(lines: Sequence[str], replaced: Line | None) -> int | None:
+def _position(lines: Sequence[str], replaced: NoteLine | None) -> int | None:
     """Where the line to be replaced stands now: at its number, or where its text is alone."""
     if replaced is None:
         return None

@@ -13,7 +13,7 @@ from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import STOP_WORDS, NamedTuple, redact
+from commonplace.plugin import STOP_WORDS, NamedTuple, prose_lines, redact
 from commonplace_evaluation.measures import Span
 
 if TYPE_CHECKING:
@@ -107,24 +107,9 @@ def _facts(number: int, draft: Draft) -> dict[str, Any]:
     }
 
 
-def _outside_code(text: str) -> Iterator[tuple[int, str]]:
-    """Number (1-based) and text of each line outside front matter and blocks of code."""
-    inside = ""
-    for number, line in enumerate(text.split("\n"), 1):
-        words = line.strip()
-        if inside:
-            inside = "" if words.startswith(inside) else inside
-        elif number == 1 and words in ("---", "+++"):
-            inside = words
-        elif words.startswith(("```", "~~~")):
-            inside = words[:3]
-        else:
-            yield number, line
-
-
 def _prose(path: str, text: str) -> Iterator[_Line]:
     """The lines of a note that are no headings."""
-    for number, line in _outside_code(text):
+    for number, line in prose_lines(text):
         words = line.strip()
         if words and not _HEADING.match(words) and redact(line) == line:
             yield _Line(path, number, words, tuple(_pieces(words)))
@@ -170,7 +155,7 @@ def _headings(notes: Mapping[str, str]) -> Iterator[Draft]:
     sections: dict[str, list[Span]] = {}
     for path, text in sorted(notes.items()):
         lines = text.split("\n")
-        found = [(at, _HEADING.match(line)) for at, line in _outside_code(text)]
+        found = [(at, _HEADING.match(line)) for at, line in prose_lines(text)]
         starts = [(at, heading[2]) for at, heading in found if heading]
         ends = [at - 1 for at, _ in starts[1:]] + [len(lines)]
         for (start, words), end in zip(starts, ends[: len(starts)], strict=True):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.dirs import make_private_folder
 from commonplace.model.tuples import NamedTuple
+from commonplace.text.facts import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from commonplace.model.search import Hit
 
 _WORDS = re.compile(r"\w+").findall
-_LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+|^\s*#{1,6}\s+")
-_BESIDE = re.compile(r"<!--.*?-->|\(Source: [^()]*\)\s*$")
 _MOST_BYTES = 16 << 20
 _MOST_LINES = 3  # of one answer
 
@@ -117,11 +116,6 @@ def recall_log(state_dir: str, workspace: str) -> RecallLog:
 def line_digest(line: str) -> str:
     """A digest of what ``line`` says, without marks of lists and headings, spaces and comments."""
     return _digest(plain_line(line))
-
-
-def plain_line(line: str) -> str:
-    """``line`` without marks of lists and headings, comments, its source, and needless spaces."""
-    return " ".join(_LIST_MARK.sub("", _BESIDE.sub("", line)).split())
 
 
 def _digest(text: str) -> str:

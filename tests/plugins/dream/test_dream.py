@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from commonplace import CallerError, Memory, MemoryTools
 from commonplace.cli import main
-from commonplace.plugin import recall_log
-from commonplace_dream.gates import Line, facts, worded
+from commonplace.plugin import NoteLine, facts, recall_log
+from commonplace_dream.gates import worded
 from commonplace_dream.proposal import apply, diff_of, dream
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def test_lines_are_counted_as_citations_count_them(make: Callable[..., Memory]) 
 def test_a_line_is_trusted_only_if_its_citation_says_it(
     make: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def shifted(path: str, text: str, day: str = "") -> list[Line]:
+    def shifted(path: str, text: str, day: str = "") -> list[NoteLine]:
         return [line._replace(number=line.number + 1) for line in facts(path, text, day)]
 
     with make(_2026_09_01=LOG) as memory:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.plugin import Recalled, line_digest
-from commonplace_dream.gates import Line, facts, propose
+from commonplace.plugin import NoteLine, Recalled, facts, line_digest
+from commonplace_dream.gates import propose
 
 
 def test_superseded_lines_headings_and_code_are_no_facts() -> None:
@@ -17,7 +17,7 @@ def test_superseded_lines_headings_and_code_are_no_facts() -> None:
 
 
 def test_what_stands_on_no_trusted_word_is_not_proposed() -> None:
-    line = Line("memory/2026-01-01.md", 1, "The staging port is 8444.", "2026-01-01")
+    line = NoteLine("memory/2026-01-01.md", 1, "The staging port is 8444.", "2026-01-01")
     recalls = {line_digest(line.text): Recalled(9, frozenset("ab"), frozenset("cd"))}
     assert len(propose([line], [], recalls, trusted=lambda _: True)) == 1
     assert propose([line], [], recalls, trusted=lambda _: False) == []
@@ -26,7 +26,7 @@ def test_what_stands_on_no_trusted_word_is_not_proposed() -> None:
 def proposed(logs: list[str], *kept: str, recalled: int | None = None) -> list[tuple[str, str]]:
     """What is proposed, and what it replaces; each line of ``logs`` is of a later day."""
     lines = [
-        Line(f"memory/2026-09-{day:02}.md", 1, text, f"2026-09-{day:02}")
+        NoteLine(f"memory/2026-09-{day:02}.md", 1, text, f"2026-09-{day:02}")
         for day, text in enumerate(logs, 1)
     ]
     often = lines if recalled is None else lines[recalled : recalled + 1]

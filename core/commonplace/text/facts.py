@@ -1,0 +1,127 @@
+"""The lines of a note that say something by themselves, and which part of such a line is its value.
+
+Plugins that compare what notes say (proposals of lines to keep, audits, drafts of queries) share
+one reading of them: what is outside front matter and code, which lines are facts, and when two
+lines are one fact with two values. All is done by comparing words.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from commonplace.model.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NUMBER = re.compile(r"(?<!\w)[-+]?\d+(?:[.,:/-]\d+)*(?!\w)")
+"""A number, a date or a time, as it stands in a line."""
+
+_LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+|^\s*#{1,6}\s+")
+_BESIDE = re.compile(r"<!--.*?-->|\(Source: [^()]*\)\s*$")
+_SUPERSEDED = re.compile(r"~~.*~~\s*\(superseded ")
+_NO_FACT = re.compile(r"^\s*(?:#{1,6}\s|```|~~~|>|\||---|<!--)")
+_FENCES = ("```", "~~~")
+_WORDS = re.compile(r"\w+").findall
+_TOKENS = re.compile(rf"{NUMBER.pattern}|\w+").findall
+_SOURCE = re.compile(r"\(Source: ([^()]*)#L(\d+)\)\s*$")
+_SHORTEST = 12  # characters of a line that can say something by itself
+# What stands before the number that is the value of a line; the first that is found counts.
+_BEFORE_VALUE = (
+    re.compile(r"(?:\b(?:is|are)|=)[^\w.;!?]*$", re.IGNORECASE),
+    re.compile(r":[^\w.;!?]*$"),
+    re.compile(r"\b(?:to|at)[^\w.;!?]*$", re.IGNORECASE),
+)
+
+
+class NoteLine(NamedTuple):
+    """One line of a note; ``day`` is that of its daily log, ``""`` for another note.
+
+    ``number`` is 1-based, as in citations; ``text`` is without marks of lists, comments and source.
+    ``source`` cites the line of a log that it was taken from, if it says so.
+    """
+
+    path: str
+    number: int
+    text: str
+    day: str = ""
+    source: str = ""
+
+    @property
+    def citation(self) -> str:
+        """``path#L3``."""
+        return f"{self.path}#L{self.number}"
+
+
+def plain_line(line: str) -> str:
+    """``line`` without marks of lists and headings, comments, its source, and needless spaces."""
+    return " ".join(_LIST_MARK.sub("", _BESIDE.sub("", line)).split())
+
+
+def prose_lines(text: str) -> Iterator[tuple[int, str]]:
+    r"""Number (1-based) and text of each line outside front matter and fenced code.
+
+    They are counted as citations count them: only ``\n`` ends a line. Front matter and code that do
+    not end are none and reach to the end of the note, respectively.
+    """
+    lines = text.split("\n")
+    start = 0
+    if lines[0].rstrip() in ("---", "+++"):
+        ends = {lines[0].rstrip(), "..."} if lines[0][0] == "-" else {lines[0].rstrip()}
+        start = next((at for at, line in enumerate(lines[1:], 2) if line.rstrip() in ends), 0)
+    fence = ""
+    for number, line in enumerate(lines[start:], start + 1):
+        words = line.strip()
+        if fence:
+            fence = "" if words.startswith(fence) else fence
+        elif words.startswith(_FENCES):
+            fence = words[:3]
+        else:
+            yield number, line.removesuffix("\r")
+
+
+def facts(path: str, text: str, day: str = "") -> list[NoteLine]:
+    """The lines of a note that say something by themselves.
+
+    Headings, quotes, code, tables, lines that are superseded, and those of fewer than 12
+    characters say nothing by themselves.
+    """
+    found = []
+    for number, line in prose_lines(text):
+        if not _NO_FACT.match(line) and not _SUPERSEDED.search(line):
+            plain = plain_line(line)
+            if len(plain) >= _SHORTEST:
+                taken = _SOURCE.search(line)
+                source = f"{taken[1]}#L{taken[2]}" if taken else ""
+                found.append(NoteLine(path, number, plain, day, source))
+    return found
+
+
+def fact_of(text: str) -> tuple[tuple[str, ...], ...]:
+    """The words and numbers of a line before its value and after it; lines of one fact share them.
+
+    The value is a number after "is", "are", "=", ":", "to" or "at", or the last word. A line has
+    one value at most: what differs in any other number is another fact. Of a line without such a
+    value it is all its words.
+    """
+    value = value_of(text)
+    if value is None:
+        return (_tokens(text),)
+    return _tokens(text[: value.start()]), _tokens(text[value.end() :])
+
+
+def value_of(text: str) -> re.Match[str] | None:
+    """The number that is the value of a line, as :func:`fact_of` says, where there is one."""
+    numbers = list(NUMBER.finditer(text))
+    for before in _BEFORE_VALUE:
+        for number in reversed(numbers):
+            if before.search(text[: number.start()]):
+                return number
+    if numbers and not _WORDS(text[numbers[-1].end() :]):
+        return numbers[-1]
+    return None
+
+
+def _tokens(text: str) -> tuple[str, ...]:
+    return tuple(word.casefold() for word in _TOKENS(text))

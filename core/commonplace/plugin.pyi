@@ -223,6 +223,7 @@ from commonplace.text.facts import value_of as value_of
 from commonplace.text.instructions import instruction_in as instruction_in
 from commonplace.text.notes import note_facts as note_facts
 from commonplace.text.query import parse_query as parse_query
+from commonplace.text.redaction import looks_random as looks_random
 from commonplace.text.redaction import redact as redact
 from commonplace.text.standard import STOP_WORDS as STOP_WORDS
 from commonplace.tools.definitions import memory_get_tool as memory_get_tool

@@ -361,6 +361,17 @@ def test_dream(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     check(documented()["dream"][0], run("dream"), run("dream", "--apply"))
 
 
+def test_audit(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    (tmp_path / "notes" / "MEMORY.md").write_text(
+        "- [Ann](gone.md)\n- The staging port is 1.\n", encoding="utf-8"
+    )
+    (tmp_path / "notes" / "memory").mkdir(exist_ok=True)
+    log = tmp_path / "notes" / "memory" / "2026-01-31.md"
+    log.write_text("- The staging port is 2.\n", encoding="utf-8")
+    (tmp_path / "notes" / "memory" / "image.md").write_bytes(b"\x89PNG\x00\x01\xff\xfe\x00")
+    check(documented()["audit"][0], run("audit"))
+
+
 def test_install(run: Callable[..., dict[str, Any]]) -> None:
     (table,) = documented()["install"]
     check(table, run("install", "codex", "--dry-run"), run("uninstall", "codex"))

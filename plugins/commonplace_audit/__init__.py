@@ -1,0 +1,1 @@
+"""An audit of the notes: what is there twice, contradicts, went stale, is too large or broken."""

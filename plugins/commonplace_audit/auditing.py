@@ -1,0 +1,143 @@
+"""One audit: reads all notes once, and asks each check."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import date
+from typing import TYPE_CHECKING
+
+from commonplace.plugin import ENDINGS, CommonplaceError, NamedTuple, Progress, day_of, decode
+from commonplace_audit.contradictions import contradictions, restated
+from commonplace_audit.duplicates import duplicates
+from commonplace_audit.findings import KINDS, SEVERITIES, AuditFinding, audited
+from commonplace_audit.links import Links
+from commonplace_audit.reach import unfound
+from commonplace_audit.staleness import LARGEST, oversized, secrets, stale_dates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from commonplace import Memory
+    from commonplace.plugin import ProgressCallback
+    from commonplace_audit.findings import AuditedNote, Kind
+
+_SILENCED = re.compile(r"<!--\s*audit:\s*ignore(?:\s+([\w, -]+?))?\s*-->")
+
+
+class Audit(NamedTuple):
+    """The result: the findings, the number of notes that were read, and those that were not.
+
+    ``unreadable`` are (path, reason). ``silenced`` counts findings on lines that say
+    ``<!-- audit: ignore -->``.
+    """
+
+    findings: tuple[AuditFinding, ...]
+    notes: int
+    unreadable: tuple[tuple[str, str], ...] = ()
+    silenced: int = 0
+
+
+def audit(
+    memory: Memory,
+    *,
+    kinds: Collection[Kind] = KINDS,
+    largest: int = LARGEST,
+    today: date | None = None,
+    progress: ProgressCallback = lambda _: None,
+) -> Audit:
+    """The findings of ``kinds`` in the notes of ``memory``, by kind, severity and citation.
+
+    The same notes, ``today`` and settings give the same findings. No note is changed, and
+    conversations and documents of others are not audited. ``unfound`` searches the index, which is
+    updated for it; everything else reads the notes alone. ``largest`` is in characters.
+
+    Raises :class:`~commonplace.plugin.UnavailableError` if notes are to be searched for and no
+    backend can answer.
+    """
+    day = today or date(*time.localtime()[:3])
+    notes, unreadable = read_notes(memory, progress)
+    checks: Mapping[Kind, Callable[[], Iterator[AuditFinding]]] = {
+        "secret": lambda: _each(notes, secrets),
+        "contradiction": lambda: contradictions(notes),
+        "stale": lambda: _stale(notes, day),
+        "duplicate": lambda: duplicates(notes),
+        "broken-link": lambda: _each(notes, Links(notes, memory.settings.workspace).broken),
+        "oversized": lambda: oversized(notes, cut=memory.recall().cut, largest=largest),
+        "unfound": lambda: unfound(memory, notes, progress),
+    }
+    asked = [kind for kind in KINDS if kind in kinds]
+    found: list[AuditFinding] = []
+    for done, kind in enumerate(asked):
+        progress(Progress(label=f"Looking for findings: {kind}", completed=done, total=len(asked)))
+        found += checks[kind]()
+    ordered = sorted(found, key=_order)
+    by_path = {note.path: note for note in notes}
+    kept = [one for one in ordered if not _is_silenced(one, by_path)]
+    return Audit(tuple(kept), len(notes), tuple(unreadable), len(found) - len(kept))
+
+
+def read_notes(
+    memory: Memory, progress: ProgressCallback
+) -> tuple[list[AuditedNote], list[tuple[str, str]]]:
+    """The notes of ``memory``, and (path, reason) of those that cannot be read."""
+    notes: list[AuditedNote] = []
+    unreadable: list[tuple[str, str]] = []
+    refs = [ref for ref in memory.notes() if ref.path.endswith(ENDINGS)]
+    for done, ref in enumerate(refs):
+        progress(Progress(label="Reading notes", completed=done, total=len(refs)))
+        try:
+            note = memory.get(ref.path)
+        except CommonplaceError as error:
+            unreadable.append((ref.path, str(error)))
+            continue
+        if note.trust == "memory":
+            day = day_of(ref.path)
+            shown = day.isoformat() if day else ""
+            text = _with_ends(note.text, ref.location)
+            notes.append(audited(ref.path, text, location=ref.location, day=shown))
+    return notes, unreadable
+
+
+def _with_ends(text: str, location: str) -> str:
+    """``text`` with the ends of lines that its file has: a diff has to meet each byte."""
+    try:
+        with open(location, "rb") as file:
+            exact = decode(file.read())
+    except (OSError, ValueError):
+        return text
+    return exact if exact.splitlines() == text.splitlines() else text
+
+
+def _each(
+    notes: Sequence[AuditedNote], check: Callable[[AuditedNote], Iterator[AuditFinding]]
+) -> Iterator[AuditFinding]:
+    for note in notes:
+        yield from check(note)
+
+
+def _stale(notes: Sequence[AuditedNote], today: date) -> Iterator[AuditFinding]:
+    yield from restated(notes)
+    for note in notes:
+        yield from stale_dates(note, today)
+
+
+def _order(finding: AuditFinding) -> tuple[int, int, str, int, str]:
+    path, _, lines = finding.citation.partition("#L")
+    first = int(lines.partition("-")[0] or 0)
+    rank = SEVERITIES.index(finding.severity)
+    return KINDS.index(finding.kind), rank, path, first, finding.text
+
+
+def _is_silenced(finding: AuditFinding, notes: Mapping[str, AuditedNote]) -> bool:
+    path, _, lines = finding.citation.partition("#L")
+    if path not in notes:
+        return False
+    text = notes[path].text
+    if lines:
+        first, _, last = lines.partition("-L")
+        text = "\n".join(text.split("\n")[int(first) - 1 : int(last or first)])
+        marks = _SILENCED.finditer(text)
+    else:
+        marks = _SILENCED.finditer(text.split("\n", 1)[0])  # of the whole note: its first line
+    return any(not mark[1] or finding.kind in re.split(r"[,\s]+", mark[1]) for mark in marks)

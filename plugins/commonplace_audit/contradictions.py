@@ -1,0 +1,234 @@
+"""Finds facts that two notes state with different values, and facts that were superseded elsewhere.
+
+The aim is few false alarms. A fact counts only if its value stands after "is", "are", "=" or ":",
+its subject has two words of its own at least, and no note has two values for it. What changes
+from day to day (measurements, what happened "today") is no contradiction.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from commonplace.plugin import (
+    NUMBER,
+    STOP_WORDS,
+    NamedTuple,
+    NoteLine,
+    fact_of,
+    plain_line,
+    prose_lines,
+    split_lines,
+    superseded,
+    value_of,
+)
+from commonplace_audit.findings import AuditFinding, diff_of, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from commonplace_audit.findings import AuditedNote
+
+_MOST_VALUES = 3  # of one fact: what has more is a series, such as a weight or a price
+_OWN_WORDS = 2  # of a subject
+_OWN_WORDS_OF_NOTES = 3  # of a subject, where two notes without a day are compared
+_LONGEST_VALUE = 4  # words
+_WORDS = re.compile(r"\w+").findall
+_NAMED = re.compile(
+    r"(?P<subject>[^:=]{4,80}?)(?P<mark>\s+(?:is|are)(?:\s+now)?\s+|:\s+|\s*=\s+)(?P<value>\S.*)\Z"
+)
+_CONJUNCTIONS = re.compile(r"[,;(]|\s(?:and|or|but|because|since|when|if|that|which|who)\s")
+_NAME = re.compile(r"[`\"“*_]|\b[A-Z0-9]")
+_OF_THE_DAY = re.compile(
+    r"\b(?:today|yesterday|tomorrow|tonight|this|last|next|morning|evening|afternoon|night|week|"
+    r"month|here|now|currently|current|latest|yet|still|todo|done|met|talked|called|asked|said|"
+    r"attendees|agenda|topic|mood|weather|weight|steps|sleep|slept|lunch|dinner|breakfast|spent|"
+    r"paid|bought|ran|walked|score|temperature|progress|status|heute|gestern|morgen)\b",
+    re.IGNORECASE,
+)
+_COPULA = re.compile(r"(?:\b(?:is|are)(?:\s+now)?|=|:)[^\w.;!?]*\Z", re.IGNORECASE)
+_STRUCK = re.compile(r"~~(.+?)~~\s*\(superseded (\d{4}-\d{2}-\d{2})")
+_QUESTION = re.compile(r"\?\s*\Z")
+
+
+class Stated(NamedTuple):
+    """A line, the fact that it states, and the value that it gives."""
+
+    line: NoteLine
+    fact: tuple[object, ...]
+    value: str
+
+
+def contradictions(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
+    """For each fact with several values: the newest statement against those before it."""
+    by_path = {note.path: note for note in notes}
+    stated: dict[tuple[object, ...], list[Stated]] = {}
+    for note in notes:
+        for line in note.facts:
+            if (one := statement(line)) is not None:
+                stated.setdefault(one.fact, []).append(one)
+    for those in stated.values():
+        if _differ(those):
+            yield from _against_the_newest(those, by_path)
+
+
+def statement(line: NoteLine) -> Stated | None:
+    """The fact that ``line`` states and its value; ``None`` if it states none that can be compared.
+
+    The value is a number, a date or a time after "is", "are", "=" or ":", or else up to four words
+    that look like a name: after a colon any, after "is" such as have a capital letter or a digit.
+    """
+    text = line.text
+    if _QUESTION.search(text) or _OF_THE_DAY.search(text):
+        return None
+    number = value_of(text)
+    if number is not None and _COPULA.search(text[: number.start()]):
+        before, after = fact_of(text)
+        rest = text[number.end() :]
+        if len(_WORDS(rest)) <= _LONGEST_VALUE and _own_words(text[: number.start()] + rest):
+            return Stated(line, ("number", before, after), number[0])
+        return None
+    return _named(line)
+
+
+def _named(line: NoteLine) -> Stated | None:
+    found = _NAMED.match(line.text)
+    if found is None or "://" in line.text or NUMBER.search(found["subject"]):
+        return None
+    value = found["value"].rstrip(" .!").strip('`*_"“”')
+    by_colon = found["mark"].strip() in (":", "=")
+    if (
+        0 < len(_WORDS(value)) <= _LONGEST_VALUE
+        and not _CONJUNCTIONS.search(f" {value} ")
+        and not value.startswith("[")
+        and (by_colon or _NAME.search(found["value"]))
+        and _own_words(found["subject"])
+    ):
+        subject = tuple(word.casefold() for word in _WORDS(found["subject"]))
+        return Stated(line, ("name", subject), " ".join(value.split()))
+    return None
+
+
+def restated(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
+    """Lines that were superseded in one note and are still stated in another, or in the same."""
+    old: dict[str, tuple[str, str]] = {}
+    for note in notes:
+        for number, line in prose_lines(note.text):
+            found = _STRUCK.search(line)
+            if found is not None:
+                old[_folded(found[1])] = found[2], f"{note.path}#L{number}"
+    if not old:
+        return
+    for note in notes:
+        for fact in note.facts:
+            since, where = old.get(_folded(fact.text), ("", ""))
+            if since and not (note.day and note.day <= since):  # a log says what was true then
+                yield AuditFinding(
+                    "stale",
+                    "warning",
+                    fact.citation,
+                    f"{quoted(fact.text)} was superseded on {since} in {where}",
+                    f'commonplace correct {fact.citation} "…" with what is true now',
+                    (where,),
+                    _marked(note, fact.number, since, where),
+                )
+
+
+def _own_words(text: str) -> int:
+    """The number of words that say what ``text`` is about, if they are enough; else 0."""
+    own = {word.casefold() for word in _WORDS(text) if not word.isdigit()} - STOP_WORDS
+    return len(own) if len(own) >= _OWN_WORDS else 0
+
+
+def _differ(those: Sequence[Stated]) -> bool:
+    values = {one.value.casefold() for one in those}
+    if not 1 < len(values) <= _MOST_VALUES:
+        return False
+    of_note: dict[str, str] = {}
+    return all(
+        of_note.setdefault(one.line.path, one.value.casefold()) == one.value.casefold()
+        for one in those
+    )
+
+
+def _against_the_newest(
+    those: list[Stated], by_path: Mapping[str, AuditedNote]
+) -> Iterator[AuditFinding]:
+    *before, newest = sorted(those, key=lambda one: (_day(one.line), one.line.path))
+    reported: set[str] = {newest.value.casefold()}
+    for older in reversed(before):
+        if older.value.casefold() in reported or _is_part(older.value, newest.value):
+            continue
+        reported.add(older.value.casefold())
+        undated = not older.line.day
+        if undated and not _day(newest.line) and not _is_specific(older):
+            continue
+        says = f"{quoted(older.line.text)}; {newest.line.citation} says {quoted(newest.line.text)}"
+        if undated and _day(newest.line):
+            yield AuditFinding(
+                "contradiction",
+                "warning",
+                older.line.citation,
+                f"{says} ({_day(newest.line)})",
+                f"if the newer holds: commonplace correct {older.line.citation} --supersede "
+                f'"{newest.line.text}"',
+                (newest.line.citation,),
+                _superseded(by_path[older.line.path], older, newest),
+            )
+        elif undated:
+            yield AuditFinding(
+                "contradiction",
+                "warning",
+                older.line.citation,
+                f"{says}; neither has a day",
+                "correct the one that is wrong with commonplace correct",
+                (newest.line.citation,),
+            )
+        else:
+            yield AuditFinding(
+                "contradiction",
+                "info",
+                older.line.citation,
+                f"{says}, which is newer",
+                "a log keeps what was true on its day: write what holds now to MEMORY.md",
+                (newest.line.citation,),
+            )
+
+
+def _is_part(one: str, other: str) -> bool:
+    """Whether one value begins with the other, and says more of the same."""
+    words, others = one.casefold().split(), other.casefold().split()
+    shared = min(len(words), len(others))
+    return words[:shared] == others[:shared]
+
+
+def _is_specific(one: Stated) -> bool:
+    """Whether a subject is likely the same in two notes without a day."""
+    value = re.escape(one.value)
+    return _own_words(re.sub(value, " ", one.line.text)) >= _OWN_WORDS_OF_NOTES
+
+
+def _day(line: NoteLine) -> str:
+    """The day of a line: that of its log, or of the log that it was taken from."""
+    found = re.search(r"\d{4}-\d{2}-\d{2}", line.source)
+    return line.day or (found[0] if found else "")
+
+
+def _superseded(note: AuditedNote, older: Stated, newest: Stated) -> str:
+    at, lines = older.line.number, split_lines(note.text)
+    end = "\r\n" if lines[at - 1].endswith("\r\n") else "\n"
+    day = _day(newest.line)
+    text = f"{newest.line.text} (Source: {newest.line.citation})"
+    return diff_of(note, superseded(lines, at - 1, at, text, day=day, end=end))
+
+
+def _marked(note: AuditedNote, number: int, since: str, where: str) -> str:
+    """The diff that strikes a line out, with where it was superseded."""
+    lines = split_lines(note.text)
+    end = "\r\n" if lines[number - 1].endswith("\r\n") else "\n"
+    struck = superseded(lines, number - 1, number, f"see {where}", day=since, end=end)
+    return diff_of(note, [*struck[:number], *lines[number:]])
+
+
+def _folded(text: str) -> str:
+    return plain_line(text).rstrip(" .").casefold()

@@ -1,0 +1,172 @@
+"""Finds notes and passages that say nearly the same, by the shingles that they share.
+
+Two texts are near-duplicates if the Jaccard similarity of their sets of shingles (runs of three
+words) is 0.8 or more. The pairs are exact: of each set only its rarest shingles are looked up, as
+two sets cannot be that similar without sharing one of these (the prefix filter of Chaudhuri, Ganti
+and Kaushik, "A Primitive Operator for Similarity Joins in Data Cleaning", 2006).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from math import ceil
+from typing import TYPE_CHECKING
+
+from commonplace.plugin import NamedTuple, prose_lines, split_lines
+from commonplace_audit.findings import AuditFinding, diff_of, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from commonplace_audit.findings import AuditedNote
+
+ALIKE = 0.8
+_TOKENS = re.compile(r"[^\W_]+").findall
+# Written without spaces: each character counts as a word.
+_UNSPACED = re.compile("([\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
+_RUN = 3
+_FEWEST = 12  # words of a passage, and of a note, that can be a duplicate
+_MOST_SHARING = 200  # passages that share a rare shingle: a form that is filled in, no copy
+
+
+class Passage(NamedTuple):
+    """A block of lines of a note (1-based, inclusive) between empty lines and headings."""
+
+    note: AuditedNote
+    first: int
+    last: int
+    text: str
+
+    @property
+    def citation(self) -> str:
+        """``path#L3-L9``."""
+        lines = f"#L{self.first}" + (f"-L{self.last}" if self.last > self.first else "")
+        return self.note.path + lines
+
+
+def duplicates(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
+    """The pairs of notes that are nearly the same; then such passages of all others."""
+    sets = [shingles(_prose(note.text)) for note in notes]
+    same: set[tuple[str, str]] = set()
+    for one, other, share in similar_pairs(sets):
+        older, newer = sorted((notes[one], notes[other]), key=_age)
+        same.add((older.path, newer.path))
+        yield AuditFinding(
+            "duplicate",
+            "warning",
+            newer.path,
+            f"the whole note is {share:.0%} the same as {older.path}",
+            "keep what they differ in, and delete one of them",
+            (older.path,),
+        )
+    blocks = [passage for note in notes for passage in passages(note)]
+    sets = [shingles(block.text) for block in blocks]
+    reported: set[str] = set()
+    for one, other, share in sorted(similar_pairs(sets), key=lambda pair: (-pair[2], pair)):
+        old, new = sorted((blocks[one], blocks[other]), key=lambda of: (*_age(of.note), of.first))
+        if (old.note.path, new.note.path) in same or _numbers(old.text) != _numbers(new.text):
+            continue  # reported above; or the same form with other values, which is no copy
+        if new.citation in reported:
+            continue
+        reported.add(new.citation)
+        equal = tokens(old.text) == tokens(new.text)
+        yield AuditFinding(
+            "duplicate",
+            "warning" if equal else "info",
+            new.citation,
+            f"{quoted(new.text)} stands {'also' if equal else f'{share:.0%} the same'} "
+            f"in {old.citation}",
+            f"commonplace forget {new.citation}" if equal else "keep the better wording",
+            (old.citation,),
+            _without(new) if equal else "",
+        )
+
+
+def passages(note: AuditedNote) -> Iterator[Passage]:
+    """The blocks of a note that have words enough; an item of a list is a block."""
+    block: list[tuple[int, str]] = []
+    for number, line in [*prose_lines(note.text), (0, "")]:
+        words = line.strip()
+        gap = bool(block) and number != block[-1][0] + 1
+        starts = words.startswith(("#", "- ", "* ", "+ ")) or words[:1].isdigit()
+        if block and (not words or gap or starts):
+            text = "\n".join(of for _, of in block)
+            lead = text.lstrip().startswith(("#", "|", "~~")) or text.rstrip().endswith((":", "："))
+            if not lead and _size(text) >= _FEWEST:
+                yield Passage(note, block[0][0], block[-1][0], text)
+            block = []
+        if words:
+            block.append((number, line))
+
+
+def tokens(text: str) -> list[str]:
+    """The words of ``text`` as they are compared; of unspaced scripts the characters."""
+    return _TOKENS(_UNSPACED.sub(r" \1 ", text.casefold()))
+
+
+def shingles(text: str) -> frozenset[str]:
+    """The runs of three words of ``text``; none if it has fewer than twelve words."""
+    words = tokens(text)
+    if len(words) < _FEWEST:
+        return frozenset()
+    return frozenset(" ".join(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1))
+
+
+def similar_pairs(
+    sets: Sequence[frozenset[str]], alike: float = ALIKE
+) -> Iterator[tuple[int, int, float]]:
+    """The pairs of ``sets``, by index, with a Jaccard similarity of ``alike`` (above 0) or more.
+
+    Exact but for sets whose rarest elements more than 200 others share: of these every set is
+    compared with the 200 before it.
+    """
+    counts = Counter(one for of in sets for one in of)
+    rank = {one: at for at, (one, _) in enumerate(sorted(counts.items(), key=_rarest))}
+    holding: dict[int, list[int]] = {}
+    # By size: what is looked up is then never smaller than what was indexed.
+    for at in sorted(range(len(sets)), key=lambda at: (len(sets[at]), at)):
+        mine = sets[at]
+        if not mine:
+            continue
+        size = len(mine)
+        prefix = sorted(rank[one] for one in mine)[: size - ceil(alike * size - 1e-9) + 1]
+        seen = dict.fromkeys(other for one in prefix for other in holding.get(one, ()))
+        for other in seen:
+            theirs = sets[other]
+            if len(theirs) >= alike * size - 1e-9:
+                both = len(mine & theirs)
+                share = both / (size + len(theirs) - both)
+                if share >= alike:
+                    yield min(at, other), max(at, other), share
+        for one in prefix:
+            those = holding.setdefault(one, [])
+            those.append(at)
+            del those[:-_MOST_SHARING]
+
+
+def _size(text: str) -> float:
+    """The number of words; two characters of unspaced scripts count as one."""
+    return len(tokens(text)) - len(_UNSPACED.findall(text)) / 2
+
+
+def _rarest(counted: tuple[str, int]) -> tuple[int, str]:
+    return counted[1], counted[0]
+
+
+def _prose(text: str) -> str:
+    return "\n".join(line for _, line in prose_lines(text))
+
+
+def _numbers(text: str) -> list[str]:
+    return [word for word in tokens(text) if word.isdigit()]
+
+
+def _age(note: AuditedNote) -> tuple[bool, str, str]:
+    """What is kept comes first: a note without a day, then the older day."""
+    return bool(note.day), note.day, note.path
+
+
+def _without(passage: Passage) -> str:
+    lines = split_lines(passage.note.text)
+    return diff_of(passage.note, [*lines[: passage.first - 1], *lines[passage.last :]])

@@ -1,0 +1,91 @@
+"""Finds notes that no query finds: each is searched for by its title and by its rarest words.
+
+All searches are by keyword, so that nothing is sent anywhere and nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from commonplace import Memory
+from commonplace.plugin import STOP_WORDS, Progress, prose_lines
+from commonplace_audit.findings import AuditFinding, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from commonplace.plugin import ProgressCallback
+    from commonplace_audit.findings import AuditedNote
+
+FIRST = 10
+"""A note is found if it is among so many results."""
+
+_WORDS = re.compile(r"[^\W\d_]{3,}").findall
+_QUERY_WORDS = 4
+_QUERIES = 2  # by rare words
+_LEAST = 3  # different words of a note that can be looked for
+
+
+def unfound(
+    memory: Memory, notes: Sequence[AuditedNote], progress: ProgressCallback
+) -> Iterator[AuditFinding]:
+    """The notes that none of their queries finds, and those that only their title does not."""
+    words = {note.path: _words_of(note) for note in notes}
+    counts = Counter(word for own in words.values() for word in own)
+    search = memory.settings.search.evolve(provider="none")
+    with Memory(memory.settings.evolve(search=search), memory.host, one_shot=True) as by_keyword:
+        for done, note in enumerate(notes):
+            progress(Progress(label="Searching for each note", completed=done, total=len(notes)))
+            if len(words[note.path]) < _LEAST:
+                continue
+            missed = [
+                (query, titled)
+                for query, titled in _queries(note, words[note.path], counts)
+                if not _finds(by_keyword, query, note.path)
+            ]
+            asked = len(list(_queries(note, words[note.path], counts)))
+            if missed and (len(missed) == asked or any(titled for _, titled in missed)):
+                yield _finding(note, [query for query, _ in missed], asked)
+
+
+def _finding(note: AuditedNote, missed: Sequence[str], asked: int) -> AuditFinding:
+    all_missed = len(missed) == asked
+    tried = ", ".join(quoted(query) for query in missed)
+    return AuditFinding(
+        "unfound",
+        "warning" if all_missed else "info",
+        note.path,
+        f"not among the first {FIRST} results for "
+        + (f"any of its own words: {tried}" if all_missed else f"its own title: {tried}"),
+        "say in it what it is about, in words that no other note has"
+        if all_missed
+        else "give it a title that tells it from the others",
+    )
+
+
+def _queries(
+    note: AuditedNote, words: Sequence[str], counts: Counter[str]
+) -> Iterator[tuple[str, bool]]:
+    """The queries for a note, and whether each is its title."""
+    title = [word for word in _WORDS(note.title) if word.casefold() not in STOP_WORDS]
+    if title:
+        yield " ".join(title), True
+    rare = sorted(words, key=lambda word: (counts[word], word))
+    for at in range(0, _QUERY_WORDS * _QUERIES, _QUERY_WORDS):
+        if some := rare[at : at + _QUERY_WORDS]:
+            yield " ".join(some), False
+
+
+def _words_of(note: AuditedNote) -> tuple[str, ...]:
+    """The different words of the prose of a note that say what it is about."""
+    text = "\n".join(line for _, line in prose_lines(note.text))
+    words = (word.casefold() for word in _WORDS(text))
+    return tuple(dict.fromkeys(word for word in words if word not in STOP_WORDS))
+
+
+def _finds(memory: Memory, query: str, path: str) -> bool:
+    hits = memory.search(query, max_results=FIRST).hits
+    cited = (citation for hit in hits for citation in (hit.path, *hit.similar))
+    return any(citation.partition("#")[0] == path for citation in cited)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from operator import mul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import NamedTuple, with_step
 
@@ -41,13 +43,34 @@ def likeness_of(hits: Sequence[Candidate], context: RankContext) -> Likeness:
         return Likeness("words", lambda i, j: _original_jaccard(tokens[i], tokens[j]))
     known = context.vectors([hit.chunk.id for hit in hits]) if context.vectors else {}
     if known and all(hit.chunk.id in known for hit in hits):
-        from commonplace.plugin import floats
-
-        # Lists: their numbers are objects already, which an array creates again each time.
-        vectors = [floats(known[hit.chunk.id]).tolist() for hit in hits]
-        return Likeness("vectors", lambda i, j: max(0.0, sum(map(mul, vectors[i], vectors[j]))))
+        return Likeness("vectors", _cosines([known[hit.chunk.id] for hit in hits]))
     words = [frozenset(_WORD.findall(hit.chunk.body or hit.chunk.text.lower())) for hit in hits]
     return Likeness("words", lambda i, j: jaccard(words[i], words[j]))
+
+
+def _cosines(packed: Sequence[bytes]) -> Callable[[int, int], float]:
+    """The cosine of two of these unit vectors by their places, 0 for negative ones.
+
+    By numpy where it is loaded: 30 vectors of 768 numbers have 435 pairs, of 20 µs each without.
+    Rounded, so that the way of computing decides no order.
+    """
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is not None and len(set(map(len, packed))) == 1:
+        matrix = numpy.frombuffer(b"".join(packed), "<f4").reshape(len(packed), -1)
+        matrix = matrix.astype("f8")
+        products: list[list[float]] = numpy.clip((matrix @ matrix.T).round(9), 0.0, None).tolist()
+        return lambda i, j: products[i][j]
+    from commonplace.plugin import floats
+
+    # Lists: their numbers are objects already, which an array creates again each time.
+    vectors = [floats(vector).tolist() for vector in packed]
+    product: Callable[[list[float], list[float]], float] = getattr(math, "sumprod", _sumprod)
+    return lambda i, j: max(0.0, round(product(vectors[i], vectors[j]), 9))
+
+
+def _sumprod(one: list[float], other: list[float]) -> float:  # as of Python 3.12
+    product: float = sum(map(mul, one, other))
+    return product
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:

@@ -20,6 +20,12 @@ from commonplace_lancedb.settings import LanceSettings
 from commonplace_local.plugin import LocalSettings
 from commonplace_longterm.settings import LongTermSettings
 from commonplace_qmd.settings import QmdSettings
+from commonplace_ranking.optional import (
+    ExactPathSettings,
+    ImportanceSettings,
+    SourceBalanceSettings,
+    SpreadSettings,
+)
 from commonplace_ranking.plugin import MmrSettings, RecencySettings, TemporalDecaySettings
 from commonplace_sessions.plugin import TranscriptSettings
 from commonplace_sqlite.plugin import SqliteSettings
@@ -42,6 +48,10 @@ SECTIONS = {
     "plugins.entries.mmr.config": MmrSettings,
     "plugins.entries.recency.config": RecencySettings,
     "plugins.entries.temporal_decay.config": TemporalDecaySettings,
+    "plugins.entries.source_balance.config": SourceBalanceSettings,
+    "plugins.entries.exact_path.config": ExactPathSettings,
+    "plugins.entries.importance.config": ImportanceSettings,
+    "plugins.entries.spread.config": SpreadSettings,
 }
 RENEW = (
     "python docs/generate/configuration_page.py docs/configuration.md "
@@ -53,7 +63,11 @@ RENEW = (
     "plugins.entries.memory-lancedb.config=commonplace_longterm.settings:LongTermSettings "
     "plugins.entries.mmr.config=commonplace_ranking.plugin:MmrSettings "
     "plugins.entries.recency.config=commonplace_ranking.plugin:RecencySettings "
-    "plugins.entries.temporal_decay.config=commonplace_ranking.plugin:TemporalDecaySettings"
+    "plugins.entries.temporal_decay.config=commonplace_ranking.plugin:TemporalDecaySettings "
+    "plugins.entries.source_balance.config=commonplace_ranking.optional:SourceBalanceSettings "
+    "plugins.entries.exact_path.config=commonplace_ranking.optional:ExactPathSettings "
+    "plugins.entries.importance.config=commonplace_ranking.optional:ImportanceSettings "
+    "plugins.entries.spread.config=commonplace_ranking.optional:SpreadSettings"
 )
 SEARCH = Shape(SearchSettings, SEARCH_KEYS, SECTIONS.get).complete()
 SHAPES = [SEARCH, *map(Shape, (FlushSettings, MemorySettings, QmdSettings, LanceSettings))]

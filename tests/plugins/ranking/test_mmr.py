@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
+import sys
 from math import sqrt
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -182,6 +184,19 @@ def test_nothing_is_lost_invented_or_rescored(
         assert [one.chunk for one in ranked] == [one.chunk for one in hits]
     if len(ranked) > 1:
         assert ranked[0].score == max(one.score for one in hits) or lambda_ in {0, 1}
+
+
+def test_numpy_decides_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numpy")
+    random = Random(1)
+    rows = [[random.gauss(0, 1) for _ in range(8)] for _ in range(10)]
+    rows[1] = rows[0]  # the second repeats the first
+    hits = [hit(at, 1 - at / 20) for at in range(len(rows))]
+    asked = context({at: vector(*row) for at, row in enumerate(rows)})
+    ranked = Mmr(0.3).rank(hits, asked)
+    monkeypatch.delitem(sys.modules, "numpy")
+    assert Mmr(0.3).rank(hits, asked) == ranked
+    assert order(ranked) != order(hits)
 
 
 @given(st.lists(NUMBERS, min_size=2, max_size=6))

@@ -1,0 +1,130 @@
+"""Offers the rankers that no profile runs by itself: ``ranking.chain`` names them.
+
+They are apart from the others so that a search without them imports none of this.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.plugin import Group, hookimpl, setting
+
+if TYPE_CHECKING:
+    from commonplace.plugin import Ranker, RankerContext, RankerRegistrar
+
+
+class SourceBalanceSettings(Group):
+    """``plugins.entries.source_balance.config``."""
+
+    share: float = setting(
+        "Most of the shown hits that one source may have while others have hits, as a share.",
+        default=0.5,
+        minimum=0,
+        maximum=1,
+        clamp=(0, 1),
+    )
+    least: float = setting(
+        "What a hit of another source must score to come before one of a source that has its share "
+        "already, as a share of that one's score.",
+        default=0.5,
+        minimum=0,
+        maximum=1,
+        clamp=(0, 1),
+    )
+
+
+class ExactPathSettings(Group):
+    """``plugins.entries.exact_path.config``."""
+
+    stems: bool = setting("Whether a file's name without its ending names it.", default=True)
+    anywhere: bool = setting(
+        "Whether a path in a longer query counts, or only one that is the whole query.",
+        default=True,
+    )
+
+
+class ImportanceSettings(Group):
+    """``plugins.entries.importance.config``."""
+
+    weight: float = setting(
+        "How much an importance weighs: 0.5 multiplies a score by 0.75 for 0 to 1.25 for 1.",
+        default=0.5,
+        minimum=0,
+        maximum=1,
+        clamp=(0, 1),
+    )
+
+
+class SpreadSettings(Group):
+    """``plugins.entries.spread.config``."""
+
+    another: float = setting(
+        "What each further passage of a document keeps of its score.",
+        default=0.9,
+        minimum=0,
+        maximum=1,
+        clamp=(0, 1),
+    )
+    next_to: float = setting(
+        "What a passage next to a better one keeps of its score besides.",
+        default=0.8,
+        minimum=0,
+        maximum=1,
+        clamp=(0, 1),
+    )
+
+
+@hookimpl
+def commonplace_register_rankers(register: RankerRegistrar) -> None:
+    """Register them; each runs where the configuration's chain names it."""
+    register.ranker(
+        "source_balance",
+        _source_balance,
+        summary="no source takes more than its share of the hits while others have good ones",
+        config=SourceBalanceSettings,
+    )
+    register.ranker(
+        "exact_path",
+        _exact_path,
+        summary="the file that the query names by its path or name first",
+        config=ExactPathSettings,
+    )
+    register.ranker(
+        "importance",
+        _importance,
+        summary="entries marked as important before others",
+        config=ImportanceSettings,
+    )
+    register.ranker(
+        "spread",
+        _spread,
+        summary="further passages of a document behind those of others",
+        config=SpreadSettings,
+    )
+
+
+def _source_balance(context: RankerContext) -> Ranker:
+    from commonplace_ranking.places import SourceBalance
+
+    settings = context.config or SourceBalanceSettings()
+    return SourceBalance(settings.share, settings.least)
+
+
+def _exact_path(context: RankerContext) -> Ranker:
+    from commonplace_ranking.places import ExactPath
+
+    settings = context.config or ExactPathSettings()
+    return ExactPath(stems=settings.stems, anywhere=settings.anywhere)
+
+
+def _importance(context: RankerContext) -> Ranker:
+    from commonplace_ranking.places import Importance
+
+    return Importance((context.config or ImportanceSettings()).weight)
+
+
+def _spread(context: RankerContext) -> Ranker:
+    from commonplace_ranking.places import Spread
+
+    settings = context.config or SpreadSettings()
+    return Spread(settings.another, settings.next_to)

@@ -1,0 +1,61 @@
+"""The laws of rankers, kept by those that no profile runs by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import strategies as st
+
+from commonplace.testing import RankerConformance
+from commonplace_ranking.optional import (
+    ExactPathSettings,
+    ImportanceSettings,
+    SourceBalanceSettings,
+    SpreadSettings,
+    _exact_path,
+    _importance,
+    _source_balance,
+    _spread,
+)
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from commonplace.plugin import Ranker, RankerContext
+
+pytestmark = pytest.mark.slow
+
+SHARES = st.sampled_from((0.0, 1.0)) | st.floats(0, 1)
+
+
+class TestSourceBalance(RankerConformance):
+    def make_ranker(self, context: RankerContext) -> Ranker:
+        return _source_balance(context)
+
+    def configs(self) -> SearchStrategy[SourceBalanceSettings]:
+        return st.builds(SourceBalanceSettings, share=SHARES, least=SHARES)
+
+
+class TestExactPath(RankerConformance):
+    def make_ranker(self, context: RankerContext) -> Ranker:
+        return _exact_path(context)
+
+    def configs(self) -> SearchStrategy[ExactPathSettings]:
+        return st.builds(ExactPathSettings, stems=st.booleans(), anywhere=st.booleans())
+
+
+class TestImportance(RankerConformance):
+    def make_ranker(self, context: RankerContext) -> Ranker:
+        return _importance(context)
+
+    def configs(self) -> SearchStrategy[ImportanceSettings]:
+        return st.builds(ImportanceSettings, weight=SHARES)
+
+
+class TestSpread(RankerConformance):
+    def make_ranker(self, context: RankerContext) -> Ranker:
+        return _spread(context)
+
+    def configs(self) -> SearchStrategy[SpreadSettings]:
+        return st.builds(SpreadSettings, another=SHARES, next_to=SHARES)

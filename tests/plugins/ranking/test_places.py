@@ -1,0 +1,126 @@
+"""Rankers by place: values by hand, and what each explains."""
+
+from __future__ import annotations
+
+import pytest
+
+from commonplace.model.search import Candidate, Explanation, KeywordQuery, Query, StoredChunk
+from commonplace.plugin import RankContext
+from commonplace_ranking.places import (
+    ExactPath,
+    Importance,
+    SourceBalance,
+    Spread,
+    importance_of,
+)
+
+
+def hit(
+    id_: int,
+    score: float = 0.5,
+    *,
+    source: str = "memory",
+    path: str = "",
+    line: int = 1,
+    text: str = "text",
+) -> Candidate:
+    chunk = StoredChunk(id_, source, path or f"memory/{id_}.md", line, line + 2, text)
+    return Candidate(chunk, score, Explanation())
+
+
+def asked(text: str = "q", limit: int = 4) -> RankContext:
+    return RankContext(Query(text, KeywordQuery(), text), now=0.0, limit=limit)
+
+
+def ids(hits: list[Candidate]) -> list[object]:
+    return [one.chunk.id for one in hits]
+
+
+def notes(hits: list[Candidate]) -> list[str]:
+    return [one.explain.steps[-1].note for one in hits]
+
+
+CROWDED = [hit(at, 1 - at / 10, source="sessions" if at < 5 else "memory") for at in range(8)]
+
+
+def test_a_source_leaves_room_for_others() -> None:
+    ranked = SourceBalance(0.5, 0.55).rank(CROWDED, asked())
+    assert ids(ranked) == [0, 1, 5, 2, 3, 4, 6, 7]  # 6 scores half of what 2 does
+    assert notes(ranked)[2:4] == ["place 6 to 3", "place 3 to 4"]
+    assert ids(SourceBalance(0.5, 0.0).rank(CROWDED, asked()))[:4] == [0, 1, 5, 6]
+
+
+def test_one_source_alone_is_left_alone() -> None:
+    ranked = SourceBalance(0.0, 0.0).rank(CROWDED[:5], asked())
+    assert (ids(ranked), set(notes(ranked))) == ([0, 1, 2, 3, 4], {"one source"})
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "note"),
+    [
+        ("memory/projects/Staging.md", 3, "named whole, place 3 to 1"),
+        ("what is in projects/staging.md?", 3, "named by its end, place 3 to 1"),
+        ("`staging.md`", 3, "named by its end, place 3 to 1"),
+        ("staging", 3, "named without its ending, place 3 to 1"),
+        ("what of 2026-10-07?", 2, "named without its ending, place 2 to 1"),
+        ("which port has staging", 1, "place kept"),
+        ("!?", 1, "the query names no file"),
+    ],
+)
+def test_the_file_that_is_named_comes_first(query: str, first: int, note: str) -> None:
+    paths = ("MEMORY.md", "memory/2026-10-07.md", "memory/projects/staging.md")
+    hits = [hit(at, 1 - at / 10, path=path) for at, path in enumerate(paths, 1)]
+    ranked = ExactPath().rank(hits, asked(query))
+    assert (ranked[0].chunk.id, notes(ranked)[0]) == (first, note)
+    assert [one.score for one in ranked] == [hits[int(str(i)) - 1].score for i in ids(ranked)]
+
+
+def test_a_whole_path_comes_before_the_same_name_elsewhere() -> None:
+    hits = [hit(1, path="memory/a/x.md"), hit(2, path="x.md"), hit(3, path="memory/x.txt")]
+    assert ids(ExactPath().rank(hits, asked("x.md"))) == [2, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "importance"),
+    [
+        ("- a fact <!-- importance: 0.8 -->", 0.8),
+        ("- a <!-- importance: 0.2 -->\n- b <!-- importance: 1 -->", 1.0),
+        ("- a fact <!-- project: x importance: 7 -->", 0.7),
+        ("- a fact <!-- ltm id=1 importance=0.3 created=x -->", 0.3),
+        ("- a fact <!-- importance: 99 -->", 1.0),
+        ("the importance: 0.8 of this", None),
+        ("<!-- importance: high -->", None),
+        ("", None),
+    ],
+)
+def test_importance_stands_in_a_comment(text: str, importance: float | None) -> None:
+    assert importance_of(text) == importance
+
+
+def test_importance_by_hand() -> None:
+    texts = ("<!-- importance: 10 -->", "<!-- importance: 0.1 -->", "plain")
+    ranked = Importance(0.5).rank(
+        [hit(at, 0.6, text=text) for at, text in enumerate(texts)], asked()
+    )
+    assert [one.score for one in ranked] == pytest.approx([0.75, 0.48, 0.6])
+    assert notes(ranked) == ["x 1.250, importance 1", "x 0.800, importance 0.1", "no importance"]
+    (most,) = Importance(1.0).rank([hit(1, 0.9, text=texts[0])], asked())
+    assert most.score == 1.0
+
+
+def test_spread_by_hand() -> None:
+    hits = [
+        hit(1, 0.9, path="a.md", line=1),
+        hit(2, 0.8, path="a.md", line=4),
+        hit(3, 0.7, path="a.md", line=90),
+        hit(4, 0.6, path="b.md"),
+    ]
+    ranked = Spread(0.9, 0.8).rank(hits, asked())
+    assert [one.score for one in ranked] == pytest.approx(
+        [0.9, 0.8 * 0.9 * 0.8, 0.7 * 0.9 * 0.9, 0.6]
+    )
+    assert notes(ranked)[1:] == [
+        "x 0.720, 1 of its document before it, next to one",
+        "x 0.810, 2 of its document before it",
+        "first of its document",
+    ]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from commonplace.index.builds import Cut
     from commonplace.model.documents import WatchedPath
     from commonplace.model.plugins import Mount, Registration
+    from commonplace.model.reports import UploadListener
     from commonplace.model.search import Query
     from commonplace.protocols.managers import MemoryManager
     from commonplace.protocols.parts import Chunker, Source, WatchedSource
@@ -119,6 +120,19 @@ def _make_source(host: PluginHost, settings: Settings, id_: str) -> Source:
             secret_patterns=settings.search.redact.patterns,
         )
     )
+
+
+def permit_of(
+    settings: Settings, clock: Callable[[], float], on_upload: UploadListener | None
+) -> Callable[[str, str, int, str], None]:
+    """What rankers call, by their id, before they send texts to another machine."""
+
+    def permit(ranker: str, server: str, texts: int, key: str) -> None:
+        from commonplace.embedding.consent import check_ranker
+
+        check_ranker(settings, ranker, server, texts, key, clock=clock, listener=on_upload)
+
+    return permit
 
 
 def make_backends(

@@ -16,6 +16,7 @@ from commonplace.assembly import (
     make_sources,
     may_have_provider,
     mounts_of,
+    permit_of,
     watched_paths,
 )
 from commonplace.errors import CallerError, CommonplaceError, MemoryDisabledError
@@ -394,4 +395,5 @@ class Memory:
 
     @cached_property
     def _steps(self) -> Searcher:
-        return make_searcher(self.host, self.settings, self._analyser, self._sources, self._clock)
+        given = self.host, self.settings, self._analyser, self._sources, self._clock
+        return make_searcher(*given, permit_of(self.settings, self._clock, self._on_upload))

@@ -5,9 +5,9 @@ They are apart from the others so that a search without them imports none of thi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from commonplace.plugin import Group, hookimpl, setting
+from commonplace.plugin import Group, Secret, UnavailableError, hookimpl, setting
 
 if TYPE_CHECKING:
     from commonplace.plugin import Ranker, RankerContext, RankerRegistrar
@@ -74,6 +74,44 @@ class SpreadSettings(Group):
     )
 
 
+class RerankSettings(Group):
+    """``plugins.entries.rerank.config``."""
+
+    url: str | None = setting(
+        "Address of the endpoint, such as `https://api.jina.ai/v1/rerank` or "
+        "`http://localhost:8080/rerank`.",
+        default=None,
+        veiled=True,
+    )
+    form: Literal["auto", "cohere", "jina", "tei"] = setting(
+        "Form of the request: `cohere`, `jina` (also llama-server, vLLM), `tei` "
+        "(text-embeddings-inference); `auto` goes by the address.",
+        default="auto",
+    )
+    model: str | None = setting(
+        "Model, where the server has several.", default=None, shown="the vendor's"
+    )
+    api_key: Secret | None = setting("Key: a literal or `${NAME}`.", default=None)
+    candidates: int = setting(
+        "Hits that are sent and reordered.", default=20, minimum=1, maximum=200, clamp=(1, 200)
+    )
+    weight: float = setting(
+        "1 orders by the server's relevance alone, 0 by the score before it.",
+        default=1.0,
+        minimum=0,
+        maximum=1,
+        clamp=(0, 1),
+    )
+    seconds: float = setting(
+        "Longest wait for its answer; the order stays then.",
+        default=3.0,
+        unit="seconds",
+        minimum=0.1,
+        maximum=25,
+        clamp=(0.1, 25),
+    )
+
+
 @hookimpl
 def commonplace_register_rankers(register: RankerRegistrar) -> None:
     """Register them; each runs where the configuration's chain names it."""
@@ -101,6 +139,30 @@ def commonplace_register_rankers(register: RankerRegistrar) -> None:
         summary="further passages of a document behind those of others",
         config=SpreadSettings,
     )
+    register.ranker(
+        "rerank",
+        _rerank,
+        summary="the order of a cross-encoder behind an HTTP endpoint",
+        config=RerankSettings,
+    )
+
+
+def _rerank(context: RankerContext) -> Ranker:
+    from commonplace_ranking.reranking import Rerank, Reranker
+
+    settings = context.config or RerankSettings()
+    if not settings.url:
+        hint = "set plugins.entries.rerank.config.url"
+        raise UnavailableError("no address of an endpoint is configured", hint=hint)
+    reranker = Reranker(
+        settings.url,
+        form=settings.form,
+        model=settings.model,
+        key=settings.api_key.reveal() if settings.api_key is not None else "",
+        seconds=settings.seconds,
+        permit=context.permit,
+    )
+    return Rerank(reranker, settings.candidates, settings.weight)
 
 
 def _source_balance(context: RankerContext) -> Ranker:

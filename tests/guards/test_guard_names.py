@@ -15,13 +15,17 @@ KINDS = ("backend", "source", "chunker", "provider", "ranker")
 EXEMPT = ("config/defaults.py", "testing/", "sample/")
 """The defaults, the tests' own kit, and the notes of the demonstration."""
 
-WORDS = frozenset({"memory", "sessions", "lines", "single", "local", "markdown", "builtin"})
+WORDS = frozenset({"memory", "sessions", "lines", "single", "local", "markdown", "builtin"}) | {
+    "importance",
+    "spread",
+}
 """Ids that are words of the configuration or of English, too: they count as whole literals only."""
 
 OURS = {
     "memory": "a section and a folder",
     "local": "a section",
     "lines": "an argument of the tool that reads notes",
+    "importance": "an argument of the tool that writes notes",
 }
 """Whole literals that name something of core's own."""
 

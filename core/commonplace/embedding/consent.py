@@ -19,10 +19,10 @@ from commonplace.model.reports import Upload
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from commonplace.config.settings import Settings
     from commonplace.model.reports import UploadListener
 
 
-_NEVER = 'set memorySearch.provider to "none", or remote.consent to "no"'
 _YES = '`commonplace index --yes` sends them; if you never want that, set provider to "none"'
 
 _asking = threading.Lock()
@@ -35,7 +35,8 @@ class UploadGate:
     ``host`` is the server (``""``: this machine, which needs no consent), ``key`` says where the
     key stands, ``named`` whether the configuration asks for this provider, and ``policy`` is the
     setting ``remote.consent``. ``listener`` is called before the first upload; without one
-    a warning is logged, and texts are sent. Answers are kept for all agents and processes.
+    a warning is logged, and texts are sent. ``never`` says how to prevent it. Answers are kept for
+    all agents and processes.
     """
 
     path: str
@@ -46,6 +47,7 @@ class UploadGate:
     policy: Literal["ask", "yes", "no"] = "ask"
     listener: UploadListener | None = None
     clock: Callable[[], float] = time.time
+    never: str = 'set memorySearch.provider to "none"'
     _passed: threading.Event = field(factory=threading.Event, init=False)
 
     def is_open(self) -> bool:
@@ -94,6 +96,7 @@ class UploadGate:
             named=self.named or self.policy == "yes",
             declined=bool(self.refusal),
             query=query,
+            never=self.never,
         )
         if self.listener is None:
             if upload.declined:
@@ -139,13 +142,40 @@ class UploadGate:
         return held if isinstance(held, dict) else {}
 
 
+def check_ranker(
+    settings: Settings,
+    ranker: str,
+    server: str,
+    texts: int,
+    key: str,
+    *,
+    clock: Callable[[], float],
+    listener: UploadListener | None,
+) -> None:
+    """Let a ranker that the configuration's chain names send ``texts`` texts to ``server``.
+
+    Raises :class:`~commonplace.errors.UnavailableError` if they must not be.
+    """
+    UploadGate(
+        record_path(settings.state_dir),
+        f"the ranker {ranker}",
+        server,
+        key=key,
+        named=True,
+        policy=settings.search.remote.consent,
+        listener=listener,
+        clock=clock,
+        never=f"take {ranker} out of ranking.chain",
+    ).check(texts, query=True)
+
+
 def announcement(upload: Upload) -> str:
     """What is about to be sent, to whom, with which key, and how to prevent it; on one line."""
     number = "1 text" if upload.texts == 1 else f"{upload.texts} texts"
     key = f" (key: {upload.key})" if upload.key and not upload.key.startswith("no key") else ""
     return (
         f"sending {number} of your notes to {upload.provider} at {upload.host} for the first time"
-        f"{key}; to send nothing, {_NEVER}"
+        f'{key}; to send nothing, {upload.never}, or remote.consent to "no"'
     )
 
 

@@ -31,7 +31,8 @@ class Upload(Record):
     ``host`` is its scheme, host and port; a server on this machine is none. ``texts`` counts them,
     and ``query`` tells that it is the words of a search. ``key`` says where the key stands.
     ``named`` tells that the configuration asks for it, by the provider's id, address or key;
-    otherwise a key was merely found. ``declined`` tells that the answer was no before.
+    otherwise a key was merely found. ``declined`` tells that the answer was no before. ``never``
+    says how to prevent it for good.
     """
 
     provider: str
@@ -41,6 +42,7 @@ class Upload(Record):
     named: bool = False
     declined: bool = False
     query: bool = False
+    never: str = 'set memorySearch.provider to "none"'
 
 
 UploadListener = Callable[[Upload], bool | None]

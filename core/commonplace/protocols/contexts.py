@@ -95,11 +95,19 @@ class ChunkerContext(NamedTuple):
 
 
 class RankerContext(NamedTuple):
-    """What a ranker's factory is given: the shares of both arms in a fusion, its own section."""
+    """What a ranker's factory is given: the shares of both arms in a fusion, its own section.
+
+    ``permit(server, texts, key)`` is to be called before so many texts go to a server on another
+    machine, named by scheme, host and port; ``key`` says where its key stands (``""``: none). It
+    informs or asks the user the first time, and raises
+    :class:`~commonplace.errors.UnavailableError` where nothing must be sent. ``None``: no one can
+    be asked, and nothing must be sent.
+    """
 
     vector_weight: float = 0.7
     text_weight: float = 0.3
     config: Any = None
+    permit: Callable[[str, int, str], None] | None = None
 
 
 class RankContext(NamedTuple):

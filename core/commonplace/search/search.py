@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import time
 from typing import TYPE_CHECKING, Protocol
 
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from commonplace.protocols.managers import Ranker
     from commonplace.protocols.parts import Source
     from commonplace.text.analyse import Analyser
+
+    Parts = tuple[tuple[str, float], ...]
 
 
 SEARCH_SECONDS = 30.0
@@ -306,16 +309,16 @@ def make_searcher(
     analyser: Analyser,
     sources: Sequence[Source],
     clock: Callable[[], float],
+    permit: Callable[[str, str, int, str], None],
 ) -> Searcher:
-    """The steps of a search of ``sources`` as they are configured."""
-    hybrid = settings.search.query.hybrid
+    """The steps of a search of ``sources`` as they are configured; see ``permit_of``."""
 
     def context_of(id_: str) -> RankerContext:
-        return RankerContext(hybrid.vector_weight, hybrid.text_weight, settings.plugin_config(id_))
+        config, hybrid = settings.plugin_config(id_), settings.search.query.hybrid
+        return RankerContext(hybrid.vector_weight, hybrid.text_weight, config, partial(permit, id_))
 
     rankers, notes = make_rankers(host, chain_of(settings), RANKERS["default"], context_of)
-    ids = [source.id for source in sources]
-    return Searcher(settings.search, analyser, rankers, ids, clock, notes)
+    return Searcher(settings.search, analyser, rankers, [one.id for one in sources], clock, notes)
 
 
 def candidates_of(arms: Sequence[Arm], filters: tuple[str, ...] = ()) -> list[Candidate]:
@@ -376,9 +379,6 @@ def rank(
             else:
                 ranked = list(ranker.rank(ranked, context))
     return ranked
-
-
-Parts = tuple[tuple[str, float], ...]
 
 
 def with_step(

@@ -23,6 +23,7 @@ from commonplace_qmd.settings import QmdSettings
 from commonplace_ranking.optional import (
     ExactPathSettings,
     ImportanceSettings,
+    RerankSettings,
     SourceBalanceSettings,
     SpreadSettings,
 )
@@ -52,6 +53,7 @@ SECTIONS = {
     "plugins.entries.exact_path.config": ExactPathSettings,
     "plugins.entries.importance.config": ImportanceSettings,
     "plugins.entries.spread.config": SpreadSettings,
+    "plugins.entries.rerank.config": RerankSettings,
 }
 RENEW = (
     "python docs/generate/configuration_page.py docs/configuration.md "
@@ -67,7 +69,8 @@ RENEW = (
     "plugins.entries.source_balance.config=commonplace_ranking.optional:SourceBalanceSettings "
     "plugins.entries.exact_path.config=commonplace_ranking.optional:ExactPathSettings "
     "plugins.entries.importance.config=commonplace_ranking.optional:ImportanceSettings "
-    "plugins.entries.spread.config=commonplace_ranking.optional:SpreadSettings"
+    "plugins.entries.spread.config=commonplace_ranking.optional:SpreadSettings "
+    "plugins.entries.rerank.config=commonplace_ranking.optional:RerankSettings"
 )
 SEARCH = Shape(SearchSettings, SEARCH_KEYS, SECTIONS.get).complete()
 SHAPES = [SEARCH, *map(Shape, (FlushSettings, MemorySettings, QmdSettings, LanceSettings))]

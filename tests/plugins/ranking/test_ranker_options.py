@@ -71,6 +71,9 @@ ROWS: dict[str, dict[str, tuple[Any, Any, list[Candidate], str]]] = {
 SWITCHES = {("mmr", "enabled"), ("temporal_decay", "enabled")}
 """Options that put a ranker into the chain: tests/core/config and tests/end_to_end try these."""
 
+OVER_HTTP = {("rerank", option) for option in optional.RerankSettings.fields()}
+"""Options of the one that asks a server: test_reranking.py tries each."""
+
 
 @pytest.fixture(scope="module")
 def host() -> PluginHost:
@@ -117,4 +120,4 @@ def test_every_option_of_every_ranker_has_a_row(host: PluginHost) -> None:
         for option in registration.config.fields()
     }
     rows = {(ranker, option) for ranker, options in ROWS.items() for option in options}
-    assert options == rows | SWITCHES
+    assert options == rows | SWITCHES | OVER_HTTP

@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from commonplace.plugin import Deadline
+    from commonplace.plugin import Deadline, StoredDocument
     from commonplace_lancedb.head import BuildState
     from commonplace_lancedb.settings import Location
+
+
+_WHILE_WRITING = 1.0
+"""Age, in seconds, up to which a writer uses what it knows of the table."""
 
 
 class Database:
@@ -45,6 +49,9 @@ class Database:
         self._connection: Any = None
         self._snapshot: Snapshot | None = None
         self._looked = 0.0
+        self._written: tuple[int, Head] | None = None
+        self.writing = False
+        """Whether this process writes: commits compare what they saw, so reads may be a second old."""
         self._closed = self._ready = False
 
     def warm(self) -> None:
@@ -65,7 +72,8 @@ class Database:
         with self._lock:
             self.check_open()
             now = self._clock()
-            if self._snapshot is not None and now - self._looked < self._consistency:
+            age = max(self._consistency, _WHILE_WRITING) if self.writing else self._consistency
+            if self._snapshot is not None and now - self._looked < age:
                 return self._snapshot
             table = self._open(deadline)
             self._looked = now
@@ -73,6 +81,8 @@ class Database:
                 self._snapshot = None
             elif self._snapshot is None or not self._snapshot.is_of(table):
                 self._snapshot = Snapshot(table, self.location)
+                if self._written is not None and self._written[0] == table.version:
+                    self._snapshot.__dict__["head"] = self._written[1]
             return self._snapshot
 
     def latest(self) -> Snapshot | None:
@@ -128,10 +138,11 @@ class Database:
             return True
         return False
 
-    def changed(self) -> None:
-        """Forget how the table was: this process has just written."""
+    def changed(self, version: int = 0, head: Head | None = None) -> None:
+        """Forget how the table was: this process has just written ``version``, with ``head``."""
         with self._lock:
             self._looked = float("-inf")
+            self._written = None if head is None else (version, head)
 
     def close(self) -> None:
         """Close the table; does not wait for a thread that is connecting, which may take long."""
@@ -220,7 +231,8 @@ EVERY = 2**31 - 1
 class Snapshot:
     """Every query of it names the namespace: rows of others are never looked at.
 
-    ``counted`` remembers how many chunks hold a token, by build and token.
+    ``counted`` remembers how many chunks hold a token, by build and token; ``documents`` what a
+    build holds, by its id.
     """
 
     def __init__(self, table: Any, location: Location) -> None:
@@ -228,6 +240,7 @@ class Snapshot:
         self._location = location
         self._version: int = table.version
         self.counted: dict[tuple[int, str], float] = {}
+        self.documents: dict[int, list[StoredDocument]] = {}
 
     def is_of(self, table: Any) -> bool:
         """Whether ``table`` is at this version."""

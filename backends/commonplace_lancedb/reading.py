@@ -43,14 +43,17 @@ _CHUNK = (
 
 
 def documents(snapshot: Snapshot, build: BuildState) -> list[StoredDocument]:
-    """All documents of a build."""
-    rows = snapshot.rows(build, "doc", _DOCUMENT)
-    return [
-        StoredDocument(
-            text_out(source), text_out(path), digest, text_out(stamp), text_out(fingerprint)
-        )
-        for source, path, digest, stamp, fingerprint in _records(rows, _DOCUMENT)
-    ]
+    """All documents of a build; of one snapshot they are read once."""
+    known = snapshot.documents.get(build.id)
+    if known is None:
+        rows = snapshot.rows(build, "doc", _DOCUMENT)
+        known = snapshot.documents[build.id] = [
+            StoredDocument(
+                text_out(source), text_out(path), digest, text_out(stamp), text_out(fingerprint)
+            )
+            for source, path, digest, stamp, fingerprint in _records(rows, _DOCUMENT)
+        ]
+    return list(known)
 
 
 def found(

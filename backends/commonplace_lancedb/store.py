@@ -71,7 +71,11 @@ class LanceStore:
         """
         self._database.check_open()
         with self._lease.held(wait) as outermost:
-            yield
+            self._database.writing = True
+            try:
+                yield
+            finally:
+                self._database.writing = not outermost
             if outermost and self._written:
                 from commonplace_lancedb.maintenance import tidy
 

@@ -261,8 +261,9 @@ class Committer:
         import pyarrow as pa
 
         table = self._database.table()
-        head = self._head_row(table.schema, after.next())
-        data = head if rows is None else pa.concat_tables([head, rows])
+        head = after.next()
+        row = self._head_row(table.schema, head)
+        data = row if rows is None else pa.concat_tables([row, rows])
         guard = (
             f"1 / CAST((target.id <> {head_id(self._database.location.namespace)} "
             f"OR target.revision = {before.revision}) AS BIGINT) = 1"
@@ -270,8 +271,8 @@ class Committer:
         merge = table.merge_insert("id").when_matched_update_all(where=guard)
         with translated(self._database.location):
             # What is null stays null: bad vectors have been refused before.
-            merge.when_not_matched_insert_all().execute(data, on_bad_vectors="null")
-        self._database.changed()
+            done = merge.when_not_matched_insert_all().execute(data, on_bad_vectors="null")
+        self._database.changed(done.version, head)
 
     def _begun(self) -> Snapshot:
         """The namespace as it is, with a head."""

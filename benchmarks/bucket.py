@@ -1,0 +1,292 @@
+"""An index in a bucket that several processes share: searches, rounds of writing, conflicts, upkeep.
+
+    python benchmarks/bucket.py [--chunks 100000] [--readers 8] [--writers 2] [--seconds 600]
+
+Needs the extras ``lancedb`` and ``s3tests``: the bucket is an S3 server on loopback (moto), which
+answers in one Python process, so that its share of the time is stated beside every figure. The
+notes are in one folder that all processes see, as a synced folder is. A *round* is: a writer saves
+a note, brings the index up to date, and the other writer's process finds it. Readers search all
+the time, without indexing. A write is lost where its note is not found once all have ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import multiprocessing
+import os
+import random
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median, quantiles
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from multiprocessing.connection import Connection
+
+BUCKET = "memory"
+WORDS_A_LINE = 12
+LINES_A_CHUNK = 16
+
+
+def vocabulary(count: int = 20_000) -> list[str]:
+    chance = random.Random(1)  # the same in every process
+    letters = "aeiou", "bcdfghklmnprstvw"
+    made = {
+        "".join(chance.choice(letters[at % 2 == 0]) for at in range(chance.randint(4, 9)))
+        for _ in range(count)
+    }
+    return sorted(made)
+
+
+def write_notes(folder: Path, chunks: int) -> None:
+    """Notes of some twenty chunks, with words as unevenly frequent as those of a language."""
+    chance = random.Random(2)
+    words = vocabulary()
+    weights = [1 / (rank + 8) for rank in range(len(words))]
+    (folder / "memory").mkdir(parents=True, exist_ok=True)
+    for number in range(max(1, chunks // 20)):
+        said = iter(chance.choices(words, weights, k=20 * LINES_A_CHUNK * WORDS_A_LINE))
+        lines = (
+            "- " + " ".join(next(said) for _ in range(WORDS_A_LINE))
+            for _ in range(20 * LINES_A_CHUNK)
+        )
+        text = f"# Note {number}\n\n" + "\n".join(lines) + "\n"
+        (folder / "memory" / f"note-{number}.md").write_text(text, encoding="utf-8")
+
+
+def serve(connection: Connection) -> None:
+    """The bucket, in a process of its own; says its address, and on each word its CPU seconds."""
+    from moto.server import ThreadedMotoServer
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # it logs every request
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    connection.send(f"http://{host}:{port}")
+    while connection.recv():
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        connection.send(usage.ru_utime + usage.ru_stime)
+    server.stop()
+
+
+def settings(endpoint: str, *, indexing: bool) -> dict[str, Any]:
+    options = {
+        "aws_access_key_id": "AKIAEXAMPLE",
+        "aws_secret_access_key": "not-a-real-secret",
+        "aws_region": "us-east-1",
+        "aws_endpoint": endpoint,
+        "allow_http": "true",
+    }
+    table = {"uri": f"s3://{BUCKET}/team", "storageOptions": options, "namespace": "team"}
+    return {
+        "memory": {
+            "backend": "lancedb",
+            "lancedb": table,
+            "search": {"sync": {"onSearch": indexing, "onSessionStart": indexing}},
+        }
+    }
+
+
+def bucket(endpoint: str) -> Any:
+    import boto3
+
+    return boto3.client(
+        "s3",
+        endpoint_url=endpoint,
+        aws_access_key_id="AKIAEXAMPLE",
+        aws_secret_access_key="not-a-real-secret",
+        region_name="us-east-1",
+    )
+
+
+@contextlib.contextmanager
+def memory(folder: Path, endpoint: str, home: str, *, indexing: bool) -> Iterator[Any]:
+    os.environ.update(HOME=home, XDG_STATE_HOME=f"{home}/state", XDG_CACHE_HOME=f"{home}/cache")
+    from commonplace import Memory
+
+    with Memory.open(workspace=folder, config=settings(endpoint, indexing=indexing)) as opened:
+        yield opened
+
+
+def read(number: int, folder: Path, endpoint: str, home: str, until: float, out: Any) -> None:
+    """Search until ``until``; sends the first search's seconds, those of the others, and failures."""
+    words, chance = vocabulary(), random.Random(number)
+    began = time.perf_counter()
+    times: list[float] = []
+    failures: list[str] = []
+    with memory(folder, endpoint, home, indexing=False) as opened:
+        while time.time() < until:
+            query = " ".join(chance.sample(words[:2_000], 2))
+            begun = time.perf_counter() if times else began
+            try:
+                opened.search(query, timeout=60)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is counted and shown
+                failures.append(repr(error)[:200])
+            times.append(time.perf_counter() - begun)
+    out.put(("reader", times[0] if times else None, times[1:], failures))
+
+
+def write(name: str, folder: Path, endpoint: str, home: str, until: float, out: Any) -> None:
+    """Rounds until ``until``: save a note, index, and look whether the other's last is found."""
+    from commonplace_lancedb.errors import ConflictError
+    from commonplace_lancedb.writing import Committer
+
+    conflicts = 0
+    commit = Committer.commit
+
+    def counting(self: Committer, *args: Any) -> None:
+        nonlocal conflicts
+        try:
+            commit(self, *args)
+        except ConflictError:
+            conflicts += 1
+            raise
+
+    Committer.commit = counting  # type: ignore[method-assign]  # to count, nothing else
+    synced: list[float] = []
+    failures: list[str] = []
+    number = 0
+    with memory(folder, endpoint, home, indexing=True) as opened:
+        while time.time() < until:
+            path = folder / "memory" / f"{name}-{number}.md"
+            path.write_text(f"# Report\n\n{name}word{number} was written\n", encoding="utf-8")
+            begun = time.perf_counter()
+            try:
+                opened.sync()
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is counted and shown
+                failures.append(repr(error)[:200])
+            synced.append(time.perf_counter() - begun)
+            out.put(("written", name, number, time.time()))
+            number += 1
+            time.sleep(0.5)
+    out.put(("writer", number, synced, conflicts, failures))
+
+
+def find(folder: Path, endpoint: str, home: str, words: Any, out: Any) -> None:
+    """The other machine: says when it found each word that it is given."""
+    with memory(folder, endpoint, home, indexing=False) as opened:
+        while (word := words.get()) is not None:
+            asked = time.time()
+            while not opened.search(word, timeout=60).hits and time.time() - asked < 60:
+                pass
+            out.put((word, time.time()))
+
+
+def shown(times: list[float]) -> str:
+    if len(times) < 2:
+        return f"{len(times)} times"
+    cuts = quantiles(times, n=20)
+    return f"p50 {median(times):.3f} s, p95 {cuts[18]:.3f} s, {len(times)} times"
+
+
+def objects(client: Any) -> dict[str, int]:
+    """Objects in the bucket, by the folder of the table that they are in."""
+    found: dict[str, int] = {}
+    for page in client.get_paginator("list_objects_v2").paginate(Bucket=BUCKET):
+        for one in page.get("Contents", ()):
+            folder = one["Key"].split("/")[2]
+            found[folder] = found.get(folder, 0) + 1
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--chunks", type=int, default=100_000)
+    parser.add_argument("--readers", type=int, default=8)
+    parser.add_argument("--writers", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=600)
+    options = parser.parse_args()
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    server = context.Process(target=serve, args=(there,), daemon=True)
+    server.start()
+    endpoint = here.recv()
+    client = bucket(endpoint)
+    client.create_bucket(Bucket=BUCKET)
+
+    def server_seconds() -> float:
+        here.send("cpu")
+        return float(here.recv())
+
+    with tempfile.TemporaryDirectory() as home:
+        folder = Path(home) / "notes"
+        write_notes(folder, options.chunks)
+        begun = time.perf_counter()
+        with memory(folder, endpoint, home, indexing=True) as opened:
+            report = opened.sync()
+            print(
+                f"{report.chunks_written:,} chunks indexed in {time.perf_counter() - begun:.1f} s; "
+                f"objects: {json.dumps(objects(client))}",
+                flush=True,
+            )
+            alone = []
+            words, chance = vocabulary(), random.Random(0)
+            before = server_seconds()
+            for _ in range(20):
+                begun = time.perf_counter()
+                opened.search(" ".join(chance.sample(words[:2_000], 2)), timeout=60)
+                alone.append(time.perf_counter() - begun)
+            share = (server_seconds() - before) / sum(alone)
+            print(f"search, nobody else: {shown(alone)}; the S3 server's CPU {share:.0%} of it")
+        until = time.time() + options.seconds
+        out, found, asked = context.Queue(), context.Queue(), context.Queue()
+        before = server_seconds()
+        readers = [
+            context.Process(target=read, args=(n, folder, endpoint, f"{home}/r{n}", until, out))
+            for n in range(options.readers)
+        ]
+        writers = [
+            context.Process(
+                target=write, args=(f"w{n}", folder, endpoint, f"{home}/w{n}", until, out)
+            )
+            for n in range(options.writers)
+        ]
+        finder = context.Process(target=find, args=(folder, endpoint, f"{home}/f", asked, found))
+        for process in (*readers, *writers, finder):
+            process.start()
+        first, searches, synced, failures, written = [], [], [], [], []
+        conflicts, left = 0, options.readers + options.writers
+        while left:
+            match out.get():
+                case "written", name, number, when:
+                    word = f"{name}word{number}"
+                    written.append((word, when))
+                    asked.put(word)
+                case "reader", seconds, others, failed:
+                    left -= 1
+                    first.append(seconds)
+                    searches += others
+                    failures += failed
+                case "writer", _, seconds, clashes, failed:
+                    left -= 1
+                    synced += seconds
+                    conflicts += clashes
+                    failures += failed
+        asked.put(None)
+        seen = dict(found.get() for _ in written)
+        for process in (*readers, *writers, finder):
+            process.join()
+        share = (server_seconds() - before) / options.seconds
+        print(f"search among {options.readers} readers: {shown(searches)}")
+        print(f"first search of a process, import and opening included: {shown(first)}")
+        print(f"sync of a writer: {shown(synced)}; {conflicts} conflicts, retried")
+        print(f"found by another process after: {shown([seen[w] - at for w, at in written])}")
+        print(
+            f"failures: {len(failures)} {failures[:3]}; the S3 server's CPU {share:.0%} of a core"
+        )
+        with memory(folder, endpoint, home, indexing=True) as opened:
+            opened.sync()
+            lost = [word for word, _ in written if not opened.search(word, timeout=60).hits]
+        print(f"writes lost: {len(lost)} of {len(written)}; objects: {json.dumps(objects(client))}")
+    here.send("")
+    return int(bool(lost or failures))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,4 +1,4 @@
-"""An index in a bucket that several processes share: searches, rounds of writing, conflicts, upkeep.
+"""An index in a bucket that processes share: searches, rounds of writing, conflicts, upkeep.
 
     python benchmarks/bucket.py [--chunks 100000] [--readers 8] [--writers 2] [--seconds 600]
 
@@ -28,6 +28,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from multiprocessing.connection import Connection
+
+    from commonplace_lancedb.head import Head
 
 BUCKET = "memory"
 WORDS_A_LINE = 12
@@ -114,9 +116,9 @@ def memory(folder: Path, endpoint: str, home: str, *, indexing: bool) -> Iterato
         yield opened
 
 
-def read(number: int, folder: Path, endpoint: str, home: str, until: float, out: Any) -> None:
-    """Search until ``until``; sends the first search's seconds, those of the others, and failures."""
-    words, chance = vocabulary(), random.Random(number)
+def read(name: str, folder: Path, endpoint: str, home: str, until: float, out: Any) -> None:
+    """Search until ``until``; sends the seconds of the first search and of others, and failures."""
+    words, chance = vocabulary(), random.Random(name)
     began = time.perf_counter()
     times: list[float] = []
     failures: list[str] = []
@@ -140,10 +142,10 @@ def write(name: str, folder: Path, endpoint: str, home: str, until: float, out: 
     conflicts = 0
     commit = Committer.commit
 
-    def counting(self: Committer, *args: Any) -> None:
+    def counting(self: Committer, before: Head, after: Head, rows: Any = None) -> None:
         nonlocal conflicts
         try:
-            commit(self, *args)
+            commit(self, before, after, rows)
         except ConflictError:
             conflicts += 1
             raise
@@ -195,6 +197,94 @@ def objects(client: Any) -> dict[str, int]:
     return found
 
 
+class Bucket:
+    """The server in a process of its own."""
+
+    def __init__(self, context: Any) -> None:
+        self._pipe, there = context.Pipe()
+        self._process = context.Process(target=serve, args=(there,), daemon=True)
+        self._process.start()
+        self.endpoint: str = self._pipe.recv()
+        self.client = bucket(self.endpoint)
+        self.client.create_bucket(Bucket=BUCKET)
+
+    def seconds(self) -> float:
+        """CPU seconds it has taken."""
+        self._pipe.send("cpu")
+        return float(self._pipe.recv())
+
+    def close(self) -> None:
+        """End it."""
+        self._pipe.send("")
+        self._process.join()
+
+
+def fill(server: Bucket, folder: Path, home: str) -> None:
+    """Index the notes, and search while nobody else is there."""
+    begun = time.perf_counter()
+    with memory(folder, server.endpoint, home, indexing=True) as opened:
+        report = opened.sync()
+        took = time.perf_counter() - begun
+        held = json.dumps(objects(server.client))
+        print(f"{report.chunks_written:,} chunks indexed in {took:.1f} s; objects: {held}")
+        alone = []
+        words, chance = vocabulary(), random.Random(0)
+        before = server.seconds()
+        for _ in range(20):
+            begun = time.perf_counter()
+            opened.search(" ".join(chance.sample(words[:2_000], 2)), timeout=60)
+            alone.append(time.perf_counter() - begun)
+    share = (server.seconds() - before) / sum(alone)
+    print(f"search, nobody else: {shown(alone)}; the S3 server's CPU {share:.0%} of it", flush=True)
+
+
+def share(server: Bucket, folder: Path, home: str, options: Any, context: Any) -> list[Any]:
+    """Let them all work at once; the words that were written, and failures."""
+    until = time.time() + options.seconds
+    out, found, asked = context.Queue(), context.Queue(), context.Queue()
+    before = server.seconds()
+    kinds = [(read, f"r{n}") for n in range(options.readers)]
+    kinds += [(write, f"w{n}") for n in range(options.writers)]
+    processes = [
+        context.Process(
+            target=do, args=(name, folder, server.endpoint, f"{home}/{name}", until, out)
+        )
+        for do, name in kinds
+    ]
+    arguments = (folder, server.endpoint, f"{home}/finder", asked, found)
+    processes.append(context.Process(target=find, args=arguments))
+    for process in processes:
+        process.start()
+    first, searches, synced, failures, written = [], [], [], [], {}
+    conflicts, left = 0, len(kinds)
+    while left:
+        match out.get():
+            case "written", name, number, when:
+                written[f"{name}word{number}"] = when
+                asked.put(f"{name}word{number}")
+            case "reader", seconds, others, failed:
+                left -= 1
+                first.append(seconds)
+                searches += others
+                failures += failed
+            case "writer", _, seconds, clashes, failed:
+                left -= 1
+                synced += seconds
+                conflicts += clashes
+                failures += failed
+    asked.put(None)
+    seen = dict(found.get() for _ in written)
+    for process in processes:
+        process.join()
+    busy = (server.seconds() - before) / options.seconds
+    print(f"search among {options.readers} readers: {shown(searches)}")
+    print(f"first search of a process, import and opening included: {shown(first)}")
+    print(f"sync of a writer: {shown(synced)}; {conflicts} conflicts, retried")
+    print(f"found by another process after: {shown([seen[w] - written[w] for w in written])}")
+    print(f"failures: {len(failures)} {failures[:3]}; the S3 server's CPU {busy:.0%} of a core")
+    return [[*written], failures]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chunks", type=int, default=100_000)
@@ -203,88 +293,18 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600)
     options = parser.parse_args()
     context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe()
-    server = context.Process(target=serve, args=(there,), daemon=True)
-    server.start()
-    endpoint = here.recv()
-    client = bucket(endpoint)
-    client.create_bucket(Bucket=BUCKET)
-
-    def server_seconds() -> float:
-        here.send("cpu")
-        return float(here.recv())
-
+    server = Bucket(context)
     with tempfile.TemporaryDirectory() as home:
         folder = Path(home) / "notes"
         write_notes(folder, options.chunks)
-        begun = time.perf_counter()
-        with memory(folder, endpoint, home, indexing=True) as opened:
-            report = opened.sync()
-            print(
-                f"{report.chunks_written:,} chunks indexed in {time.perf_counter() - begun:.1f} s; "
-                f"objects: {json.dumps(objects(client))}",
-                flush=True,
-            )
-            alone = []
-            words, chance = vocabulary(), random.Random(0)
-            before = server_seconds()
-            for _ in range(20):
-                begun = time.perf_counter()
-                opened.search(" ".join(chance.sample(words[:2_000], 2)), timeout=60)
-                alone.append(time.perf_counter() - begun)
-            share = (server_seconds() - before) / sum(alone)
-            print(f"search, nobody else: {shown(alone)}; the S3 server's CPU {share:.0%} of it")
-        until = time.time() + options.seconds
-        out, found, asked = context.Queue(), context.Queue(), context.Queue()
-        before = server_seconds()
-        readers = [
-            context.Process(target=read, args=(n, folder, endpoint, f"{home}/r{n}", until, out))
-            for n in range(options.readers)
-        ]
-        writers = [
-            context.Process(
-                target=write, args=(f"w{n}", folder, endpoint, f"{home}/w{n}", until, out)
-            )
-            for n in range(options.writers)
-        ]
-        finder = context.Process(target=find, args=(folder, endpoint, f"{home}/f", asked, found))
-        for process in (*readers, *writers, finder):
-            process.start()
-        first, searches, synced, failures, written = [], [], [], [], []
-        conflicts, left = 0, options.readers + options.writers
-        while left:
-            match out.get():
-                case "written", name, number, when:
-                    word = f"{name}word{number}"
-                    written.append((word, when))
-                    asked.put(word)
-                case "reader", seconds, others, failed:
-                    left -= 1
-                    first.append(seconds)
-                    searches += others
-                    failures += failed
-                case "writer", _, seconds, clashes, failed:
-                    left -= 1
-                    synced += seconds
-                    conflicts += clashes
-                    failures += failed
-        asked.put(None)
-        seen = dict(found.get() for _ in written)
-        for process in (*readers, *writers, finder):
-            process.join()
-        share = (server_seconds() - before) / options.seconds
-        print(f"search among {options.readers} readers: {shown(searches)}")
-        print(f"first search of a process, import and opening included: {shown(first)}")
-        print(f"sync of a writer: {shown(synced)}; {conflicts} conflicts, retried")
-        print(f"found by another process after: {shown([seen[w] - at for w, at in written])}")
-        print(
-            f"failures: {len(failures)} {failures[:3]}; the S3 server's CPU {share:.0%} of a core"
-        )
-        with memory(folder, endpoint, home, indexing=True) as opened:
+        fill(server, folder, home)
+        written, failures = share(server, folder, home, options, context)
+        with memory(folder, server.endpoint, home, indexing=True) as opened:
             opened.sync()
-            lost = [word for word, _ in written if not opened.search(word, timeout=60).hits]
-        print(f"writes lost: {len(lost)} of {len(written)}; objects: {json.dumps(objects(client))}")
-    here.send("")
+            lost = [word for word in written if not opened.search(word, timeout=60).hits]
+        held = json.dumps(objects(server.client))
+        print(f"writes lost: {len(lost)} of {len(written)}; objects: {held}")
+    server.close()
     return int(bool(lost or failures))
 
 

@@ -51,7 +51,7 @@ class Database:
         self._looked = 0.0
         self._written: tuple[int, Head] | None = None
         self.writing = False
-        """Whether this process writes: commits compare what they saw, so reads may be a second old."""
+        """Whether it writes: reads may be a second old, as commits compare what they saw."""
         self._closed = self._ready = False
 
     def warm(self) -> None:

@@ -5,7 +5,7 @@
 Needs the extras ``lancedb`` and ``s3tests``: the bucket is an S3 server on loopback (moto), which
 answers in one Python process, so that its share of the time is stated beside every figure. The
 notes are in one folder that all processes see, as a synced folder is. A *round* is: a writer saves
-a note, brings the index up to date, and the other writer's process finds it. Readers search all
+a note and syncs, and the other writer's process finds it. Readers search all
 the time, without indexing. A write is lost where its note is not found once all have ended.
 """
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace.plugin import hit_order
+from commonplace.plugin import TermCounts, hit_order
 from commonplace_lancedb.head import ID_BITS, last_column, text_in, text_out
 from commonplace_lancedb.reading import condition_of, is_open, passing
 
@@ -40,7 +40,9 @@ _CHECK_EVERY = 256
 _COLUMNS = ("id", "source", "path", "position", "day", "terms", "tokens")
 
 
-class _Candidate(NamedTuple):
+class Candidate(NamedTuple):
+    """A row that matches: where it stands, and its terms."""
+
     id: int
     source: str
     path: str
@@ -57,7 +59,7 @@ def keyword(
     where: Where,
     limit: int,
     deadline: Deadline,
-) -> list[tuple[int, float]]:
+) -> list[tuple[Candidate, float]]:
     """The best ``limit`` matches and their scores, best first."""
     deadline.check("the keyword search")
     asked = query._replace(
@@ -70,7 +72,7 @@ def keyword(
         return []
     scope = snapshot.scope(build, "chunk")
     narrowed = bool(asked.must) or not is_open(where)
-    first: list[_Candidate] = []
+    first: list[Candidate] = []
     # Tags are looked up by Lance: to read those of every candidate would cost more.
     if not (where.tags or where.not_tags) and (total.chunks <= _CANDIDATES or not narrowed):
         first = _fetched(snapshot, _any_of(asked.should), scope, _CANDIDATES, deadline)
@@ -99,8 +101,8 @@ def _best(
     total: Counts,
     deadline: Deadline,
     *,
-    first: list[_Candidate],
-) -> list[tuple[int, float]]:
+    first: list[Candidate],
+) -> list[tuple[Candidate, float]]:
     """The best of ever more candidates, until it is clear that more would change nothing.
 
     That is where there are enough, and the last one wanted scores above the least of them.
@@ -122,22 +124,22 @@ def _best(
 
 def _fetched(
     snapshot: Snapshot, query: Any, condition: str, limit: int, deadline: Deadline
-) -> list[_Candidate]:
+) -> list[Candidate]:
     rows = snapshot.matching(query, condition, _COLUMNS, limit, deadline)
     values = [rows[name].to_pylist() for name in _COLUMNS]
     return [
-        _Candidate(id_, source, path, position, day, padded(terms), length)
+        Candidate(id_, source, path, position, day, padded(terms), length)
         for id_, source, path, position, day, terms, length in zip(*values, strict=True)
     ]
 
 
 def _ranked(
-    candidates: Sequence[_Candidate],
+    candidates: Sequence[Candidate],
     asked: KeywordQuery,
     hits: dict[str, float],
     total: Counts,
     deadline: Deadline,
-) -> list[tuple[int, float]]:
+) -> list[tuple[Candidate, float]]:
     """Those that hold what must be held, best first."""
     weights = {token: weight(total.chunks, count) for token, count in hits.items()}
     average = total.tokens / total.chunks or 1.0
@@ -148,8 +150,15 @@ def _ranked(
         value = score(one.columns, one.length, average, asked.should, weights)
         if value > 0:
             place = text_out(one.source), text_out(one.path), one.position
-            scored.append((*hit_order(value, one.day, *place), one.id))
-    return [(row[-1], -row[0]) for row in sorted(scored)]
+            scored.append((hit_order(value, one.day, *place), one.id, one))
+    return [(one, -order[0]) for order, _, one in sorted(scored)]
+
+
+def term_counts(candidate: Candidate, tokens: Sequence[str]) -> TermCounts:
+    """How often ``candidate`` has each of ``tokens``, and its length in tokens."""
+    counts = {token: counts_of(candidate.columns, text_in(token)) for token in tokens}
+    held = {token: count for token, count in counts.items() if count}
+    return TermCounts(held, candidate.length)
 
 
 def _holds(columns: Padded, asked: KeywordQuery) -> bool:
@@ -158,7 +167,7 @@ def _holds(columns: Padded, asked: KeywordQuery) -> bool:
     )
 
 
-def _timed(candidates: Sequence[_Candidate], deadline: Deadline) -> Iterator[_Candidate]:
+def _timed(candidates: Sequence[Candidate], deadline: Deadline) -> Iterator[Candidate]:
     for number, candidate in enumerate(candidates):
         if number % _CHECK_EVERY == 0:
             deadline.check("the keyword search")
@@ -187,7 +196,7 @@ def holders_of(
     return {token: int(_held_by(snapshot, build, one, deadline)) for token, one in stored.items()}
 
 
-def _count_among(rows: Sequence[_Candidate], tokens: Sequence[str]) -> dict[str, float]:
+def _count_among(rows: Sequence[Candidate], tokens: Sequence[str]) -> dict[str, float]:
     return {token: sum(counts_of(one.columns, token) > 0 for one in rows) for token in tokens}
 
 

@@ -43,7 +43,9 @@ class LanceStore:
     LanceDB where there is a table; else it is imported when one is made.
     """
 
-    capabilities = frozenset({"keyword", "phrases", "counts", "vectors", "persistent"})
+    capabilities = frozenset(
+        {"keyword", "phrases", "counts", "term_counts", "vectors", "persistent"}
+    )
 
     def __init__(
         self,
@@ -146,7 +148,7 @@ class LanceStore:
     ) -> KeywordMatches:
         """The best matches in the live build."""
         from commonplace.plugin import KeywordMatches
-        from commonplace_lancedb.keyword import holders_of, keyword
+        from commonplace_lancedb.keyword import holders_of, keyword, term_counts
         from commonplace_lancedb.reading import found
 
         deadline.check("the keyword search")
@@ -155,8 +157,14 @@ class LanceStore:
                 return KeywordMatches()
             live = head.live
             ranked = keyword(snapshot, live, query, where, limit, deadline)
-            holders = holders_of(snapshot, live, query.terms, deadline)
-            return KeywordMatches(found(snapshot, live, ranked), live.total.chunks, holders)
+            total = live.total
+            return KeywordMatches(
+                found(snapshot, live, [(one.id, score) for one, score in ranked]),
+                total.chunks,
+                holders_of(snapshot, live, query.terms, deadline),
+                tuple(term_counts(one, query.terms) for one, _ in ranked),
+                total.tokens / max(1, total.chunks),
+            )
 
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
         """How many chunks of the live build hold each of ``tokens``."""

@@ -1,4 +1,4 @@
-"""An index in a bucket that processes share: searches, rounds of writing, conflicts, upkeep.
+"""An index in a bucket that processes share: searches, rounds of writing, conflicts, maintenance.
 
     python benchmarks/bucket.py [--chunks 100000] [--readers 8] [--writers 2] [--seconds 600]
 
@@ -220,7 +220,7 @@ class Bucket:
 
 
 def fill(server: Bucket, folder: Path, home: str) -> None:
-    """Index the notes, and search while nobody else is there."""
+    """Index the notes, and search alone."""
     begun = time.perf_counter()
     with memory(folder, server.endpoint, home, indexing=True) as opened:
         report = opened.sync()
@@ -235,7 +235,7 @@ def fill(server: Bucket, folder: Path, home: str) -> None:
             opened.search(" ".join(chance.sample(words[:2_000], 2)), timeout=60)
             alone.append(time.perf_counter() - begun)
     share = (server.seconds() - before) / sum(alone)
-    print(f"search, nobody else: {shown(alone)}; the S3 server's CPU {share:.0%} of it", flush=True)
+    print(f"search alone: {shown(alone)}; the S3 server's CPU {share:.0%} of it", flush=True)
 
 
 def share(server: Bucket, folder: Path, home: str, options: Any, context: Any) -> list[Any]:

@@ -74,6 +74,24 @@ class SpreadSettings(Group):
     )
 
 
+class TimeWordsSettings(Group):
+    """``plugins.entries.time_words.config``."""
+
+    weight: float = setting(
+        "Largest share that is added to a score.",
+        default=0.2,
+        minimum=0,
+        maximum=1,
+        clamp=(0, 1),
+    )
+    when: bool = setting("`when did ...` prefers passages that name a time.", default=True)
+    now: bool = setting("`now` and `current` prefer the newest of a series.", default=True)
+    after: bool = setting(
+        "`after the move` prefers what is after the day of a line that names the move.",
+        default=True,
+    )
+
+
 class RerankSettings(Group):
     """``plugins.entries.rerank.config``."""
 
@@ -140,11 +158,24 @@ def commonplace_register_rankers(register: RankerRegistrar) -> None:
         config=SpreadSettings,
     )
     register.ranker(
+        "time_words",
+        _time_words,
+        summary="what fits when, now, after and before in a question",
+        config=TimeWordsSettings,
+    )
+    register.ranker(
         "rerank",
         _rerank,
         summary="the order of a cross-encoder behind an HTTP endpoint",
         config=RerankSettings,
     )
+
+
+def _time_words(context: RankerContext) -> Ranker:
+    from commonplace_ranking.times import TimeWords
+
+    given = context.config or TimeWordsSettings()
+    return TimeWords(given.weight, when=given.when, now=given.now, after=given.after)
 
 
 def _rerank(context: RankerContext) -> Ranker:

@@ -26,6 +26,7 @@ from commonplace_ranking.optional import (
     RerankSettings,
     SourceBalanceSettings,
     SpreadSettings,
+    TimeWordsSettings,
 )
 from commonplace_ranking.plugin import MmrSettings, RecencySettings, TemporalDecaySettings
 from commonplace_sessions.plugin import TranscriptSettings
@@ -54,6 +55,7 @@ SECTIONS = {
     "plugins.entries.importance.config": ImportanceSettings,
     "plugins.entries.spread.config": SpreadSettings,
     "plugins.entries.rerank.config": RerankSettings,
+    "plugins.entries.time_words.config": TimeWordsSettings,
 }
 RENEW = (
     "python docs/generate/configuration_page.py docs/configuration.md "
@@ -70,7 +72,8 @@ RENEW = (
     "plugins.entries.exact_path.config=commonplace_ranking.optional:ExactPathSettings "
     "plugins.entries.importance.config=commonplace_ranking.optional:ImportanceSettings "
     "plugins.entries.spread.config=commonplace_ranking.optional:SpreadSettings "
-    "plugins.entries.rerank.config=commonplace_ranking.optional:RerankSettings"
+    "plugins.entries.rerank.config=commonplace_ranking.optional:RerankSettings "
+    "plugins.entries.time_words.config=commonplace_ranking.optional:TimeWordsSettings"
 )
 SEARCH = Shape(SearchSettings, SEARCH_KEYS, SECTIONS.get).complete()
 SHAPES = [SEARCH, *map(Shape, (FlushSettings, MemorySettings, QmdSettings, LanceSettings))]

@@ -13,10 +13,12 @@ from commonplace_ranking.optional import (
     ImportanceSettings,
     SourceBalanceSettings,
     SpreadSettings,
+    TimeWordsSettings,
     _exact_path,
     _importance,
     _source_balance,
     _spread,
+    _time_words,
 )
 
 if TYPE_CHECKING:
@@ -51,6 +53,15 @@ class TestImportance(RankerConformance):
 
     def configs(self) -> SearchStrategy[ImportanceSettings]:
         return st.builds(ImportanceSettings, weight=SHARES)
+
+
+class TestTimeWords(RankerConformance):
+    def make_ranker(self, context: RankerContext) -> Ranker:
+        return _time_words(context)
+
+    def configs(self) -> SearchStrategy[TimeWordsSettings]:
+        switch = st.booleans()
+        return st.builds(TimeWordsSettings, weight=SHARES, when=switch, now=switch, after=switch)
 
 
 class TestSpread(RankerConformance):

@@ -44,6 +44,11 @@ NAMED = [hit(0, 0.9), hit(1, 0.5, path="memory/port-22.md")]
 MARKED = [hit(0, 0.5), hit(1, 0.45, text="ant <!-- importance: 1 -->")]
 DOCUMENTS = [hit(0, 0.9, path="a.md"), hit(1, 0.8, path="a.md", line=4), hit(2, 0.6, path="b.md")]
 DATED = [hit(0, 0.5, day="2026-08-01"), hit(1, 0.49, day="2026-10-31")]
+TIMES = [
+    hit(0, 0.5),
+    hit(1, 0.49, text="ant move", day="2026-08-01"),
+    hit(2, 0.48, text="ant hill, last week", day="2026-10-31"),
+]
 ALIKE = [hit(0, 0.9, text="ant bee"), hit(1, 0.8, text="ant bee"), hit(2, 0.6, text="cow")]
 
 # ranker: option -> (one value, another, hits, query)
@@ -66,6 +71,12 @@ ROWS: dict[str, dict[str, tuple[Any, Any, list[Candidate], str]]] = {
         "half_life_days": (1, 36_500, DATED, "ant"),
     },
     "temporal_decay": {"half_life_days": (30, 36_500, DATED, "ant")},
+    "time_words": {
+        "weight": (0.0, 1.0, TIMES, "when did the ant move"),
+        "when": (False, True, TIMES, "when did the ant move"),
+        "now": (False, True, DATED, "where is the ant now"),
+        "after": (False, True, TIMES, "the ant after the move"),
+    },
     "mmr": {"lambda_": (1.0, 0.3, ALIKE, "ant")},
 }
 SWITCHES = {("mmr", "enabled"), ("temporal_decay", "enabled")}

@@ -1,0 +1,211 @@
+"""A ranker for the words of time in a question: when, now, after the move.
+
+Days that a question names by themselves ("in May", "last week") are the keyword search's to weigh;
+this is about what has no date of its own. Everything here is soft: no hit is dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from commonplace.plugin import NamedTuple, newest_first, with_step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal
+
+    from commonplace.plugin import Candidate, RankContext, StoredChunk
+
+# In English, German, French, Spanish, Italian and Portuguese, then Chinese, Japanese and Korean.
+_WHEN = r"""(?ix)
+    \b(?: when\ (?:did|do|does|was|were|is|are|will|has|have|had)
+        | (?:what|which|on\ what)\ (?:day|date|month|year) | since\ when | how\ long\ ago
+        | wann | seit\ wann | an\ welchem\ tag | quand | depuis\ quand | à\ quelle\ date
+        | cuándo | en\ qué\ fecha | quando | em\ que\ dia )\b
+    | 什么时候 | 什麼時候 | 何时 | 何時 | 哪一?天 | 几号 | いつ(?!も) | 언제 | 며칠
+    """
+_NOW = r"""(?ix)
+    \b(?: now | nowadays | current | currently | latest | newest | most\ recent | at\ the\ moment
+        | these\ days | right\ now | jetzt | aktuell\w* | derzeit\w* | momentan\w* | zurzeit
+        | neueste\w* | maintenant | actuel\w* | en\ ce\ moment | ahora | actual(?:mente)?
+        | últim[oa] | adesso | attuale | agora | atual(?:mente)? )\b
+    | 现在 | 現在 | 目前 | 当前 | 當前 | 最新 | 今の | 지금 | 현재 | 요즘 | 최신
+    """
+_EVENT = r"(?:the|a|an|my|our|we|i|dem|der|den|die|das|wir|la|le|l'|el|nous|de)"
+_AFTER = rf"""(?ix)
+    \b(?P<after>after|since|following|nach|seit|nachdem|après|depuis|después\ de|desde|depois\ de)
+    \ (?:{_EVENT}\ )*(?P<event>[^,.;:?!]{{2,60}})
+    | \b(?P<before>before|prior\ to|until|vor|bevor|bis\ zu|avant|antes\ de|hasta)
+    \ (?:{_EVENT}\ )*(?P<event_>[^,.;:?!]{{2,60}})
+    | (?P<event__>[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]{{2,12}}?)
+    (?: (?P<after_>之后|之後|以后|以後|の後|以降|\ ?이후|\ 후에?)
+        | (?P<before_>之前|以前|の前|\ ?이전|\ 전에?) )
+    """
+_DATE = r"(?<!\d)((?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?!\d)"
+_YEAR = r"\b(?:19|20)\d\d\b"
+_ENDS = ("", ".", ",", ";", ":", "?", "!", ")")
+_NAMES = """
+yesterday tomorrow today tonight ago monday tuesday wednesday thursday friday saturday sunday
+january february april june july august september october november december
+gestern heute morgen vorgestern montag dienstag mittwoch donnerstag freitag samstag sonntag
+januar februar märz juni juli oktober dezember hier demain janvier février avril juin juillet août
+septembre octobre novembre décembre ayer mañana enero febrero marzo abril junio julio agosto
+septiembre octubre noviembre diciembre
+"""
+_TIME_NAMES = frozenset(name + end for name in _NAMES.split() for end in _ENDS)
+_PHRASES = ("last week", "last month", "last year", "last night", "next week", "next month")
+_OTHER_TIMES = (
+    r"\d\s*[年月일월년]|[昨今明前]天|[上下]个?[周週月]|去年|昨日|明日|先[週月]|어제|오늘|내일|지난"
+)
+_LOOKED_AT = 10
+"""Times the limit: what lies behind could not come among the hits that are shown."""
+
+_STEM = 4
+_MOST_WORDS = 4
+
+
+class Anchor(NamedTuple):
+    """An event that the query names, and the ``day`` (ISO) of the line that dates it."""
+
+    words: tuple[str, ...]
+    day: str
+    after: bool
+
+
+class TimeWords:
+    """Raises the scores of what fits the words of time in the query, by up to ``weight``.
+
+    - ``when``: a question for a time prefers passages that name one (weight), and those of a dated
+      note (half of it).
+    - ``now``: a question for the present prefers the newest of a series: of the dated passages that
+      hold the same words of the query as the best of them, the newest gets the weight, and each
+      older one half as much as the one before it.
+    - ``after``: "after the move" prefers notes after the day of the best dated line that names the
+      move; "before" those before it.
+
+    Scores end at 1. Each of the three can be switched off.
+    """
+
+    id = "time_words"
+    stage: Literal["adjust"] = "adjust"
+    needs: frozenset[str] = frozenset({"dates"})
+
+    def __init__(
+        self, weight: float = 0.2, *, when: bool = True, now: bool = True, after: bool = True
+    ) -> None:
+        if not 0 <= weight <= 1:
+            raise ValueError("a weight is 0 to 1")
+        self._weight = weight
+        self._when = when
+        self._now = now
+        self._after = after
+
+    def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
+        """Apply what the query asks for."""
+        text = context.query.words or context.query.text
+        when = self._when and bool(_pattern(_WHEN).search(text))
+        places = series(hits, context) if self._now and _pattern(_NOW).search(text) else {}
+        anchor = anchor_of(text, hits) if self._after else None
+        if not hits or not (when or places or anchor):
+            return [with_step(hit, self.id, hit.score, "no words of time") for hit in hits]
+        scores = sorted((hit.score for hit in hits), reverse=True)
+        least = scores[min(len(scores), _LOOKED_AT * context.limit) - 1]
+        raised = []
+        for at, hit in enumerate(hits):
+            shares, notes = [], []
+            if when and hit.score >= least and (share := _names_a_time(hit.chunk)):
+                shares.append(share)
+                notes.append("names a time" if share == 1 else "of a dated note")
+            if at in places:
+                shares.append(0.5 ** places[at])
+                notes.append(f"number {places[at] + 1} of its series, by day")
+            if anchor is not None and _fits(hit.chunk.day, anchor):
+                shares.append(1.0)
+                side = "after" if anchor.after else "before"
+                notes.append(f"{side} {' '.join(anchor.words)} ({anchor.day})")
+            raised.append(self._raised(hit, shares, notes))
+        return raised
+
+    def _raised(self, hit: Candidate, shares: Sequence[float], notes: Sequence[str]) -> Candidate:
+        if not shares:
+            return with_step(hit, self.id, hit.score, "does not fit the words of time")
+        factor = 1 + self._weight * max(shares)
+        note = f"x {factor:.3f}, {', '.join(notes)}"
+        return with_step(hit, self.id, min(1.0, hit.score * factor), note)
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text)  # once, and only where the ranker runs
+
+
+def _names_a_time(chunk: StoredChunk) -> float:
+    """1 where the text names a time, one half where only its note is dated, else 0."""
+    text = chunk.text.lower()
+    words = text.split()
+    if not _TIME_NAMES.isdisjoint(words):
+        return 1.0
+    if ("20" in text or "19" in text) and _pattern(_YEAR).search(text):
+        return 1.0
+    if ("last" in words or "next" in words) and any(phrase in text for phrase in _PHRASES):
+        return 1.0
+    if not text.isascii() and _pattern(_OTHER_TIMES).search(text):
+        return 1.0
+    return 0.5 if chunk.day is not None else 0.0
+
+
+def _fits(day: str | None, anchor: Anchor) -> bool:
+    if day is None:
+        return False
+    return day > anchor.day if anchor.after else day < anchor.day
+
+
+def series(hits: Sequence[Candidate], context: RankContext) -> dict[int, int]:
+    """The dated hits that hold the query's words that the best of them holds: 0 is the newest."""
+    dated = [at for at, hit in enumerate(hits) if hit.chunk.day is not None]
+    if not dated:
+        return {}
+    wanted = set(context.query.keyword.should)
+    best = min(dated, key=lambda at: (-hits[at].score, hits[at].chunk.path, str(hits[at].chunk.id)))
+    words = wanted.intersection(hits[best].chunk.body.split())
+    if not words:
+        return {}
+    alike = [at for at in dated if words <= set(hits[at].chunk.body.split())]
+    days = sorted({hits[at].chunk.day for at in alike}, key=newest_first)
+    return {at: days.index(hits[at].chunk.day) for at in alike}
+
+
+def anchor_of(text: str, hits: Sequence[Candidate]) -> Anchor | None:
+    """The event that ``text`` names after "after" or "before", if a dated line of a hit names it.
+
+    A line is dated by an ISO date in it, or else by the day of its note. Of several the one of the
+    best hit counts, of that the first.
+    """
+    match = _pattern(_AFTER).search(text)
+    if match is None:
+        return None
+    groups = {name.rstrip("_"): value for name, value in match.groupdict().items() if value}
+    words = _event_words(groups["event"])
+    order = sorted(hits, key=lambda hit: (-hit.score, hit.chunk.path, hit.chunk.start_line))
+    for hit in order if words else ():
+        for line in hit.chunk.text.split("\n"):
+            lowered = line.lower()
+            if all(word in lowered for word in words):
+                date = _pattern(_DATE).search(line)
+                day = date[1] if date else hit.chunk.day
+                if day:
+                    return Anchor(words, day, "after" in groups)
+    return None
+
+
+def _event_words(event: str) -> tuple[str, ...]:
+    """The beginnings of the first words of an event: "moved to Berlin" is found by "move"."""
+    words = [word for word in re.findall(r"[^\W_]+", event.lower()) if len(word) > 2]
+    if not words:
+        words = re.findall(r"[^\W_]+", event.lower())
+    return tuple(
+        word if not word.isascii() else word[: max(_STEM, len(word) - 2)]
+        for word in words[:_MOST_WORDS]
+    )

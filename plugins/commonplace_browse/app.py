@@ -12,7 +12,7 @@ from starlette.staticfiles import StaticFiles
 
 from commonplace import CommonplaceError, NoteNotFoundError
 from commonplace_browse import searching
-from commonplace_browse.condition import condition_of
+from commonplace_browse.condition import audited, condition_of
 from commonplace_browse.guarding import Guard
 from commonplace_browse.markdown import render_note
 from commonplace_browse.page import Page, lines_in, number_in, to
@@ -107,7 +107,8 @@ class Reading:
             most = number_in(request, "most") or searching.SHOWN
             values["answer"] = searching.search(self._memory, page.library, query, most)
         else:
-            values["newest"] = page.library.newest(8)
+            newest = page.library.newest(8)
+            values["newest"] = [(one, page.library.about(one.path)) for one in newest]
             values["notes"] = len(page.library.listed())
         name = "search" if part is None else "part_results"
         return page.show(name, request, whole=part is None, **values)
@@ -177,10 +178,17 @@ class Reading:
         )
 
     def health(self, request: Request) -> Response:
-        """The condition of the memory; with ``deep`` providers are asked and lines compared."""
-        deep = "deep" in request.query_params
-        condition = condition_of(self._memory, self._page.library, deep=deep)
-        return self._page.show("health", request, condition=condition, state=condition.status)
+        """The condition of the memory; with ``deep`` providers are asked, too.
+
+        ``audit`` reads the notes for findings, and ``audit=all`` also searches for each note.
+        """
+        page = self._page
+        wanted = request.query_params.get("audit")
+        found = audited(page.run_command, searched=wanted == "all") if wanted else None
+        condition = condition_of(self._memory, page.library, deep="deep" in request.query_params)
+        return page.show(
+            "health", request, condition=condition, state=condition.status, audit=found
+        )
 
     def how_far(self, _: Request) -> Response:
         """How far a running sync is, as JSON."""

@@ -1,51 +1,76 @@
-"""The health page: the index, backends and breakers, coverage of embeddings, sizes, duplicates."""
+"""The health page: the index, backends and breakers, embeddings, sizes, and the audit of notes."""
 
 from __future__ import annotations
 
 import os
-import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from commonplace import CommonplaceError
-from commonplace.plugin import NamedTuple, plain_line
+from commonplace.plugin import NamedTuple
+from commonplace_browse.changing import diff_of_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from commonplace import Memory, Status
+    from commonplace_browse.changing import DiffLine
     from commonplace_browse.library import Library
 
-_SHORTEST = 40
-"""Characters of a line that counts as a duplicate of another."""
-
+_TITLES = {
+    "secret": "Secrets",
+    "contradiction": "Contradictions",
+    "stale": "Stale facts",
+    "duplicate": "Duplicates",
+    "broken-link": "Broken links",
+    "oversized": "Oversized notes",
+    "unfound": "Notes that no query finds",
+}
+_WITHOUT_SEARCHES = ",".join(kind for kind in _TITLES if kind != "unfound")
 _MOST = 50
-_SECONDS = 5.0
+"""Findings of a kind that are shown."""
 
 
-class Duplicate(NamedTuple):
-    """A line that stands in several places."""
+class Finding(NamedTuple):
+    """One finding of the audit; ``diff`` is the proposed change, if there is one."""
 
+    severity: str
+    citation: str
     text: str
-    citations: tuple[str, ...]
+    hint: str
+    others: tuple[str, ...]
+    diff: tuple[DiffLine, ...]
+
+
+class Kind(NamedTuple):
+    """The findings of one kind, the first of ``number``."""
+
+    title: str
+    number: int
+    findings: tuple[Finding, ...]
+
+
+class Audited(NamedTuple):
+    """An audit of ``notes`` notes, which were also searched for if ``searched``.
+
+    ``unreadable`` are (path, reason).
+    """
+
+    kinds: tuple[Kind, ...]
+    notes: int
+    silenced: int
+    unreadable: tuple[tuple[str, str], ...]
+    searched: bool
 
 
 class Condition(NamedTuple):
-    """What the page shows; ``note_bytes`` is -1 where files have no size.
-
-    ``duplicates`` are looked for in a deep check only; ``whole`` says whether in all notes.
-    """
+    """What the page shows; ``note_bytes`` is -1 where files have no size."""
 
     status: Status
     note_bytes: int
-    duplicates: tuple[Duplicate, ...]
-    whole: bool
     deep: bool
 
 
-def condition_of(
-    memory: Memory, library: Library, *, deep: bool, clock: Callable[[], float] = time.monotonic
-) -> Condition:
-    """The condition of ``memory``; ``deep`` asks providers, checks the index, compares lines."""
+def condition_of(memory: Memory, library: Library, *, deep: bool) -> Condition:
+    """The condition of ``memory``; ``deep`` asks providers and checks the index."""
     status = memory.status(deep=deep)
     size = 0
     for ref in library.refs():
@@ -53,34 +78,38 @@ def condition_of(
             size += os.stat(ref.location).st_size
         except (OSError, ValueError):
             continue
-    found, whole = duplicates(memory, library, clock) if deep else ((), True)
-    return Condition(status, size, found, whole, deep)
+    return Condition(status, size, deep)
 
 
-def duplicates(
-    memory: Memory, library: Library, clock: Callable[[], float]
-) -> tuple[tuple[Duplicate, ...], bool]:
-    """Lines that several places of the notes have, and whether all notes were read in time."""
-    end = clock() + _SECONDS
-    places: dict[str, list[str]] = {}
-    whole = True
-    for one in library.listed():
-        if one.source != "memory":
-            continue
-        if clock() > end:
-            whole = False
-            break
-        try:
-            text = memory.get(one.path).text
-        except CommonplaceError:
-            continue
-        for number, line in enumerate(text.split("\n"), 1):
-            said = plain_line(line)
-            if len(said) >= _SHORTEST:
-                places.setdefault(said.casefold(), []).append(f"{one.path}#L{number}")
-    several = [Duplicate(text, tuple(cited)) for text, cited in places.items() if len(cited) > 1]
-    several.sort(key=lambda one: (-len(one.citations), one.citations))
-    return tuple(several[:_MOST]), whole
+def audited(run: Callable[..., Mapping[str, Any]], *, searched: bool) -> Audited:
+    """What the command ``audit`` finds; ``searched`` lets it also search for each note.
+
+    ``run`` gives the JSON of a command. Raises what the command raises, and
+    :class:`~commonplace.PluginUnavailableError` where it is not installed.
+    """
+    report = run("audit", *(() if searched else ("--only", _WITHOUT_SEARCHES)))
+    kinds: dict[str, list[Finding]] = {}
+    for one in report["findings"]:
+        kinds.setdefault(one["kind"], []).append(
+            Finding(
+                one["severity"],
+                one["citation"],
+                one["text"],
+                one["hint"],
+                tuple(one["others"]),
+                tuple(diff_of_text(one["diff"].rstrip("\n"))),
+            )
+        )
+    return Audited(
+        tuple(
+            Kind(_TITLES.get(kind, kind), len(found), tuple(found[:_MOST]))
+            for kind, found in kinds.items()
+        ),
+        report["notes"],
+        report["silenced"],
+        tuple((one["path"], one["reason"]) for one in report["unreadable"]),
+        searched,
+    )
 
 
 def size_of(count: float) -> str:

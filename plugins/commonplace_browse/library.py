@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from contextlib import suppress
 from datetime import datetime
@@ -22,6 +23,9 @@ _SECONDS = 3.0
 
 _WATCHED_SECONDS = 120.0
 """The same where they are, and :meth:`Library.forget` is called."""
+
+
+_HEADING = re.compile(r"^(#{1,3}) +(\S.*?) *#*$", re.MULTILINE)
 
 
 class Listed(NamedTuple):
@@ -86,6 +90,16 @@ class Library:
                     kept[path] = ()
             found[path] = kept[path]
         return found
+
+    def about(self, path: str) -> str:
+        """What the note says that it is about: the headings below its title, or the title."""
+        try:
+            text = self._memory.get(path).text
+        except CommonplaceError:
+            return ""
+        found = _HEADING.findall(text)
+        below = [words for signs, words in found if signs != "#"]
+        return " · ".join(below[:3] or [words for _, words in found[:1]])
 
     def resolve(self, name: str, beside: str) -> str | None:
         """The note that a link in the note ``beside`` names: by path, or by the file's name."""

@@ -115,6 +115,7 @@ def _clean(html: str, path: str, nonce: str | None) -> str:
             "td": {"colspan", "rowspan"},
             "th": {"colspan", "rowspan"},
         },
+        set_tag_attribute_values={"table": {"tabindex": "0"}},  # wide ones scroll, by keys too
         attribute_filter=filtered,
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow",

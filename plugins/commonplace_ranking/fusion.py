@@ -106,8 +106,8 @@ class Weighted:
 
 def _whole(hit: Candidate, ranker: str, note: str, *, compat: bool = False) -> Candidate:
     """``hit`` with the best score that an arm gave it."""
-    best = max(unit_score(arm, compat=compat) for arm in hit.explain.arms)
-    return with_step(hit, ranker, best, note)
+    best, by = max((unit_score(arm, compat=compat), arm.arm) for arm in hit.explain.arms)
+    return with_step(hit, ranker, best, note, ((by, best),) if best else ())
 
 
 _DAY = 86_400.0

@@ -19,6 +19,8 @@ document.querySelector("[data-theme-button]")?.addEventListener("click", toggleT
 
 document.querySelector("header nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 
+document.querySelector(".heat .now")?.scrollIntoView({ inline: "center", block: "nearest", behavior: "instant" });
+
 // --- search while typing: one request at a time, the newest query wins ---------------------------
 const form = document.querySelector("form[data-live]");
 const input = form?.querySelector("input");

@@ -27,7 +27,13 @@ ARGUMENTS = (
 PAGES = (
     *("/", "/?q=port", "/?q=zzzqqq", "/note?path=MEMORY.md&lines=3-4", "/timeline"),
     *("/note?path=MEMORY.md&view=lines", "/timeline?day=2026-10-12", "/agent?q=port", "/changes"),
-    *("/edit?at=MEMORY.md%23L3", "/dream", "/health?deep=1", "/note?path=nothing"),
+    *(
+        "/edit?at=MEMORY.md%23L3",
+        "/dream",
+        "/health?deep=1",
+        "/health?audit=all",
+        "/note?path=nothing",
+    ),
 )
 
 
@@ -299,7 +305,7 @@ def test_a_hundred_hostile_notes_run_and_load_nothing(
     addresses = [f"/note?path={quote(f'memory/{name}')}" for name in os.listdir(notes / "memory")]
     addresses += [f"/?q=needle+{number}" for number in range(0, 100, 10)]
     addresses += [f"/timeline?day=2026-01-{day:02}" for day in range(1, 29, 3)]
-    for address in (*addresses, "/?q=needle&most=100", "/agent?q=needle", "/health?deep=1"):
+    for address in (*addresses, "/?q=needle&most=100", "/agent?q=needle", "/health?deep=1&audit=1"):
         answer = page.goto(site.base + address)
         shown += answer.status == 200
         assert page.title() != "ran"

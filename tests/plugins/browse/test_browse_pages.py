@@ -93,14 +93,47 @@ def test_what_my_agent_sees_is_exactly_the_recall(browser: Any, memory: Any) -> 
         assert html.unescape(found[1]) == expected
 
 
-def test_health_names_the_backend_and_finds_duplicates(browser: Any, notes: Path) -> None:
-    line = "The same long line that somehow stands in two places at once"
-    (notes / "memory/a.md").write_text(f"- {line}\n")
-    (notes / "memory/b.md").write_text(f"* {line}\n")
-    assert "builtin" in browser.get("/health")
+def test_health_names_the_backend_and_audits_when_asked(browser: Any, notes: Path) -> None:
+    (notes / "memory/a.md").write_text("# A\n\nSee [[mising-note]] and [the plan](plan.md).\n")
+    assert "mising-note" not in browser.get("/health")
     page = browser.get("/health?deep=1")
-    assert "memory/a.md#L1" in page
-    assert "memory/b.md#L1" in page
+    assert "builtin" in page
+    assert "mising-note" not in page
+    page = browser.get("/health?audit=1")
+    assert re.search(r'id="broken-links">Broken links <span class="count">2<', page)
+    assert "mising-note" in page
+    assert 'href="/edit?at=memory/a.md%23L3"' in page
+
+
+def test_a_finding_shows_its_proposal_and_the_older_note() -> None:
+    pytest.importorskip("jinja2", reason="needs the extra browse")
+    from commonplace_browse.condition import audited
+
+    asked: list[tuple[str, ...]] = []
+    finding = {
+        "kind": "contradiction",
+        "severity": "warning",
+        "citation": "a.md#L1",
+        "text": "differs",
+        "hint": "",
+        "others": ["b.md#L2"],
+        "diff": "--- a.md\n+++ a.md\n@@ -1 +1 @@\n-old\n+new\n",
+    }
+
+    def run(*arguments: str) -> dict[str, Any]:
+        asked.append(arguments)
+        missed = [{"path": "c.md", "reason": "not text"}]
+        return {"findings": [finding] * 60, "notes": 3, "silenced": 1, "unreadable": missed}
+
+    found = audited(run, searched=False)
+    assert [(kind.title, kind.number, len(kind.findings)) for kind in found.kinds] == [
+        ("Contradictions", 60, 50)
+    ]
+    assert [line.kind for line in found.kinds[0].findings[0].diff] == ["del", "add"]
+    assert found.unreadable == (("c.md", "not text"),)
+    audited(run, searched=True)
+    assert "unfound" not in asked[0][2]
+    assert asked[1] == ("audit",)
 
 
 def test_conversations_stand_on_the_day_of_their_file(

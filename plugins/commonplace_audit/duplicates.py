@@ -17,7 +17,7 @@ from commonplace.plugin import NamedTuple, prose_lines, split_lines
 from commonplace_audit.findings import AuditFinding, diff_of, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from commonplace_audit.findings import AuditedNote
 
@@ -26,6 +26,7 @@ _TOKENS = re.compile(r"[^\W_]+").findall
 # Written without spaces: each character counts as a word.
 _UNSPACED = re.compile("([\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
 _RUN = 3
+_SLACK = 1e-9  # of products of floats
 _FEWEST = 12  # words of a passage, and of a note, that can be a duplicate
 _MOST_SHARING = 200  # passages that share a rare shingle: a form that is filled in, no copy
 
@@ -47,7 +48,7 @@ class Passage(NamedTuple):
 
 def duplicates(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
     """The pairs of notes that are nearly the same; then such passages of all others."""
-    sets = [shingles(_prose(note.text)) for note in notes]
+    sets = Shingled([_prose(note.text) for note in notes])
     same: set[tuple[str, str]] = set()
     for one, other, share in similar_pairs(sets):
         older, newer = sorted((notes[one], notes[other]), key=_age)
@@ -61,7 +62,7 @@ def duplicates(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
             (older.path,),
         )
     blocks = [passage for note in notes for passage in passages(note)]
-    sets = [shingles(block.text) for block in blocks]
+    sets = Shingled([block.text for block in blocks])
     reported: set[str] = set()
     for one, other, share in sorted(similar_pairs(sets), key=lambda pair: (-pair[2], pair)):
         old, new = sorted((blocks[one], blocks[other]), key=lambda of: (*_age(of.note), of.first))
@@ -113,30 +114,44 @@ def shingles(text: str) -> frozenset[str]:
     return frozenset(" ".join(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1))
 
 
+class Shingled:
+    """The :func:`shingles` of texts, computed at each pass, as all of them take much memory."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+
+    def __iter__(self) -> Iterator[frozenset[str]]:
+        return map(shingles, self._texts)
+
+
 def similar_pairs(
-    sets: Sequence[frozenset[str]], alike: float = ALIKE
+    sets: Iterable[frozenset[str]], alike: float = ALIKE
 ) -> Iterator[tuple[int, int, float]]:
     """The pairs of ``sets``, by index, with a Jaccard similarity of ``alike`` (above 0) or more.
 
-    Exact but for sets whose rarest elements more than 200 others share: of these every set is
-    compared with the 200 before it.
+    ``sets`` is passed over twice. Exact but for sets whose rarest elements more than 200 others
+    share: of these every set is compared with the 200 before it.
     """
     counts = Counter(one for of in sets for one in of)
-    rank = {one: at for at, (one, _) in enumerate(sorted(counts.items(), key=_rarest))}
-    holding: dict[int, list[int]] = {}
+    held = {one: times for one, times in counts.items() if times > 1}
+    del counts
+    sizes, shared = [], []
+    for of in sets:
+        sizes.append(len(of))
+        shared.append(frozenset(one for one in of if one in held))
+    holding: dict[str, list[int]] = {}
     # By size: what is looked up is then never smaller than what was indexed.
-    for at in sorted(range(len(sets)), key=lambda at: (len(sets[at]), at)):
-        mine = sets[at]
-        if not mine:
+    for at in sorted(range(len(sizes)), key=lambda at: (sizes[at], at)):
+        mine, size = shared[at], sizes[at]
+        # Of the rarest elements, those that no other set has are not looked up.
+        rarest = size - ceil(alike * size - _SLACK) + 1 - (size - len(mine))
+        if not mine or rarest <= 0:
             continue
-        size = len(mine)
-        prefix = sorted(rank[one] for one in mine)[: size - ceil(alike * size - 1e-9) + 1]
-        seen = dict.fromkeys(other for one in prefix for other in holding.get(one, ()))
-        for other in seen:
-            theirs = sets[other]
-            if len(theirs) >= alike * size - 1e-9:
-                both = len(mine & theirs)
-                share = both / (size + len(theirs) - both)
+        prefix = sorted(mine, key=lambda one: (held[one], one))[:rarest]
+        for other in dict.fromkeys(other for one in prefix for other in holding.get(one, ())):
+            if sizes[other] >= alike * size - _SLACK:
+                both = len(mine & shared[other])
+                share = both / (size + sizes[other] - both)
                 if share >= alike:
                     yield min(at, other), max(at, other), share
         for one in prefix:
@@ -148,10 +163,6 @@ def similar_pairs(
 def _size(text: str) -> float:
     """The number of words; two characters of unspaced scripts count as one."""
     return len(tokens(text)) - len(_UNSPACED.findall(text)) / 2
-
-
-def _rarest(counted: tuple[str, int]) -> tuple[int, str]:
-    return counted[1], counted[0]
 
 
 def _prose(text: str) -> str:

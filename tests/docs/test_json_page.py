@@ -372,6 +372,20 @@ def test_audit(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     check(documented()["audit"][0], run("audit"))
 
 
+def test_why(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    (notes / "MEMORY.md").write_text("- The staging port is 8443.\n", encoding="utf-8")
+    asked = {"query": "staging port"}
+    for text in (True, False):
+        config = {"memory": {"recalls": {"trace": True, "text": text}}}
+        with Memory.open(workspace=notes, config=config) as memory:
+            MemoryTools(memory).call("memory_search", asked)
+    (notes / "MEMORY.md").write_text("- The staging port is 8444.\n", encoding="utf-8")
+    tables = documented()
+    check(tables["why CITATION"][0], run("why", "MEMORY.md#L1"))
+    check(tables["why QUERY"][0], run("why", "staging port"))
+
+
 def test_install(run: Callable[..., dict[str, Any]]) -> None:
     (table,) = documented()["install"]
     check(table, run("install", "codex", "--dry-run"), run("uninstall", "codex"))

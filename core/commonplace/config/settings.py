@@ -87,6 +87,12 @@ class RecallSettings(Group):
         "Record which lines agents recall, as digests without text; `commonplace dream` reads it.",
         default=False,
     )
+    trace: bool = setting(
+        "Keep for `commonplace why` what each recall of an agent gave: time, citations, scores, "
+        "and digests of the question, of the passages and of the state they were found in.",
+        default=False,
+    )
+    text: bool = setting("Keep the question itself too, for `recalls.trace`.", default=False)
 
 
 class MemorySettings(Group):

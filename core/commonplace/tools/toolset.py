@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from commonplace.protocols.tools import ToolSet
     from commonplace.tools.plugins import PluginTools
     from commonplace.tools.recalls import RecallLog
+    from commonplace.tools.tracing import RecallTrace
     from commonplace.writing.writer import Writer
 
     _Call = Callable[[dict[str, Any], Shape, ProgressCallback | None], ToolAnswer]
@@ -137,6 +138,11 @@ class MemoryTools:
             from commonplace.tools.recalls import recall_log
 
             self._recalls = recall_log(settings.state_dir, settings.workspace)
+        self._trace: RecallTrace | None = None
+        if settings.recalls.trace:
+            from commonplace.tools.tracing import recall_trace
+
+            self._trace = recall_trace(settings.state_dir, settings.workspace)
         self._calls: dict[str, tuple[ToolDefinition, _Call]] = {
             tool.name: (tool, call)
             for tool, call in (
@@ -300,7 +306,13 @@ class MemoryTools:
         hits = tuple(hit for hit in result.hits if self._may_see(hit))[:limit]
         if self._recalls is not None and hits:
             self._recalls.record(query, hits, self._today())
-        return result.replace(hits=hits)
+        answer: SearchResult = result.replace(hits=hits)
+        if self._trace is not None:
+            from commonplace.tools.tracing import Asked
+
+            asked = Asked(query, max_results, min_score, tuple(sources or ()), direct=self.direct)
+            self._trace.record(self._memory, asked, answer, self._clock())
+        return answer
 
     def _today(self) -> str:
         from commonplace.text.dates import today_at

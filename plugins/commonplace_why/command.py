@@ -1,0 +1,198 @@
+"""The command ``why``: the recalls of a passage, or the ranking of a question and its replays."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from commonplace.plugin import (
+    ENDINGS,
+    CommonplaceError,
+    UnavailableError,
+    UsageError,
+    count,
+    explained,
+    positive_int,
+)
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from commonplace import Memory, SearchResult
+    from commonplace.plugin import Context, TracedRecall
+    from commonplace_why.replaying import Recalled, Replay
+
+_OFF = (
+    "recalls of agents are not logged; to log them (without text), set memory.recalls.trace: "
+    "commonplace config set memory.recalls.trace true"
+)
+
+
+class WhyCommand:
+    """Explains recalls."""
+
+    name = "why"
+    summary = "Show when agents recalled a passage, or why a question finds what"
+    examples = (
+        "commonplace why MEMORY.md#L3",
+        'commonplace why "which port does staging use?"',
+        "commonplace why memory/2026-09-01.md --json",
+    )
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add the arguments."""
+        parser.add_argument(
+            "words",
+            metavar="CITATION|QUERY",
+            nargs="+",
+            help="lines of a note or its path: which recalls it was part of; or a question: its "
+            "ranking, and whether asking again gives what agents were given",
+        )
+        parser.add_argument(
+            "--last",
+            metavar="N",
+            type=positive_int,
+            default=5,
+            help="show so many of the newest recalls (default: 5)",
+        )
+
+    def run(self, args: Namespace, context: Context) -> int:
+        """Explain."""
+        asked = " ".join(args.words).strip()
+        if not asked:
+            raise UsageError("nothing to explain", hint=self.examples[0])
+        with context.open_memory() as memory:
+            if not memory.settings.recalls.trace:
+                context.note(_OFF)
+            try:
+                if _is_citation(memory, asked):
+                    _passage(memory, asked, args.last, context)
+                else:
+                    _question(memory, asked, args.last, context)
+            except OSError as error:
+                raise UnavailableError(
+                    f"the log of recalls cannot be read: {error.strerror or error}",
+                    hint="see that this user may read the folder recalls in the state folder",
+                ) from error
+        return 0
+
+
+def _is_citation(memory: Memory, asked: str) -> bool:
+    from commonplace_why.replaying import lines_of
+
+    if any(lines_of(asked)[0].endswith(ending) for ending in ENDINGS):
+        return True  # also of a note that is gone
+    try:
+        memory.get(asked)
+    except CommonplaceError:
+        return False
+    return True
+
+
+def _passage(memory: Memory, citation: str, most: int, context: Context) -> None:
+    from commonplace_why.replaying import recalls_of
+
+    found = list(recalls_of(memory, citation))
+    shown = found[:most]
+    if context.json:
+        context.emit(
+            {
+                "citation": citation,
+                "logged": memory.settings.recalls.trace,
+                "total": len(found),
+                "recalls": [_recalled_json(one) for one in shown],
+            }
+        )
+        return
+    context.line(f"{citation} was part of {count(len(found), 'logged recall')}")
+    for one in shown:
+        state = "unchanged since" if one.same else "changed since"
+        context.line(
+            f"{_head(one.recall)}: rank {one.rank} of {len(one.recall.hits)}, {one.score:.3f}, "
+            f"{one.citation} ({state})"
+        )
+
+
+def _question(memory: Memory, question: str, most: int, context: Context) -> None:
+    from commonplace_why.replaying import ask, replays_of
+
+    result = ask(memory, question)
+    replays = list(replays_of(memory, question, most))
+    if context.json:
+        context.emit(
+            {
+                "query": question,
+                "logged": memory.settings.recalls.trace,
+                "hits": _hits_json(result),
+                "replays": [_replay_json(replay) for replay in replays],
+            }
+        )
+        return
+    for rank, hit in enumerate(result.hits, 1):
+        context.line(f"{rank}. {hit.score:.3f} {hit.citation}")
+        for line in explained(hit.explain):
+            context.line(f"   {line}")
+    if not result.hits:
+        context.line("no matches")
+    for replay in replays:
+        verdict = "the same ranking now" if replay.same else "another ranking now"
+        context.line(f"{_head(replay.recall)}: {count(len(replay.recall.hits), 'hit')}, {verdict}")
+        for reason in replay.reasons if not replay.same else ():
+            context.line(f"   {reason}")
+        if not replay.same:
+            for rank, hit_then in enumerate(replay.recall.hits, 1):
+                context.line(f"   then {rank}. {hit_then.score:.3f} {hit_then.citation}")
+    if not replays:
+        context.line("no recall by this question is logged")
+
+
+def _head(recall: TracedRecall) -> str:
+    shown = recall.asked.query or f"question {recall.question}"
+    return f"{_time(recall.at)} {recall.agent}, {shown}"
+
+
+def _time(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+
+
+def _recall_json(recall: TracedRecall) -> dict[str, object]:
+    return {
+        "at": recall.at,
+        "agent": recall.agent,
+        "question": recall.question,
+        "text": recall.asked.query or None,
+        "notes": recall.notes,
+        "settings": recall.settings,
+        "engine": recall.engine,
+    }
+
+
+def _recalled_json(one: Recalled) -> dict[str, object]:
+    return {
+        **_recall_json(one.recall),
+        "rank": one.rank,
+        "citation": one.citation,
+        "score": one.score,
+        "unchanged": one.same,
+    }
+
+
+def _hits_json(result: SearchResult) -> list[dict[str, object]]:
+    return [
+        {
+            "citation": hit.citation,
+            "score": hit.score,
+            "why": list(explained(hit.explain)),
+        }
+        for hit in result.hits
+    ]
+
+
+def _replay_json(replay: Replay) -> dict[str, object]:
+    return {
+        **_recall_json(replay.recall),
+        "same": replay.same,
+        "reasons": list(replay.reasons),
+        "then": [{"citation": hit.citation, "score": hit.score} for hit in replay.recall.hits],
+        "now": [{"citation": citation, "score": score} for citation, score in replay.now],
+    }

@@ -1,0 +1,155 @@
+"""Finds recalls in the log by citation or question, and asks their question again to compare."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+from commonplace import Memory, MemoryTools
+from commonplace.plugin import (
+    NamedTuple,
+    content_stamp,
+    engine_of,
+    notes_revision,
+    question_digest,
+    recall_trace,
+    settings_fingerprint,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from commonplace import SearchResult
+    from commonplace.plugin import TracedRecall
+
+_CITATION = re.compile(r"(.*?)(?:#L(\d+)(?:-L?(\d+))?|:(\d+)(?:-(\d+))?)?\Z", re.DOTALL)
+_LAST_LINE = 1 << 31
+_CHAT = "agent:replay:group:replay"  # any chat that is not direct
+
+
+class Recalled(NamedTuple):
+    """A recall that a passage was part of: the hit's 1-based ``rank``, ``citation`` and score.
+
+    ``same`` says whether the lines hold the same text now.
+    """
+
+    recall: TracedRecall
+    rank: int
+    citation: str
+    score: float
+    same: bool
+
+
+class Replay(NamedTuple):
+    """A recall and what its question finds now, as of the time of the recall.
+
+    ``same`` says whether the ranking is the same, citation by citation and score by score.
+    ``reasons`` say what else changed meanwhile: why it differs, where it does.
+    """
+
+    recall: TracedRecall
+    now: tuple[tuple[str, float], ...]
+    same: bool
+    reasons: tuple[str, ...]
+
+
+def recalls_of(memory: Memory, citation: str) -> Iterator[Recalled]:
+    """The recalls whose hits have a line of what ``citation`` names, the newest first.
+
+    Raises ``OSError`` where the log cannot be read.
+    """
+    path, first, last = lines_of(citation)
+    for recall in reversed(list(trace_of(memory))):
+        for rank, hit in enumerate(recall.hits, 1):
+            of_path, start, end = lines_of(hit.citation)
+            if of_path == path and start <= last and first <= end:
+                same = bool(hit.stamp) and content_stamp(memory, hit.citation) == hit.stamp
+                yield Recalled(recall, rank, hit.citation, hit.score, same)
+
+
+def replays_of(memory: Memory, question: str, most: int) -> Iterator[Replay]:
+    """The newest ``most`` recalls by ``question``, the newest first, each asked again.
+
+    The question is asked with the same limits, for the same kind of chat and at the time of the
+    recall, as ranking may prefer new notes. Nothing of it is logged. Raises ``OSError`` where the
+    log cannot be read, and as :meth:`Memory.search <commonplace.memory.Memory.search>` does.
+    """
+    digest = question_digest(question)
+    found = [recall for recall in trace_of(memory) if recall.question == digest]
+    for recall in reversed(found[-most:]):
+        asked = recall.asked
+        result = ask(
+            memory,
+            question,
+            max_results=asked.max_results,
+            min_score=asked.min_score,
+            sources=asked.sources,
+            direct=asked.direct,
+            clock=lambda at=recall.at: at,  # type: ignore[misc]
+        )
+        now = tuple((hit.citation, hit.score) for hit in result.hits)
+        before = tuple((hit.citation, hit.score) for hit in recall.hits)
+        yield Replay(recall, now, _is_same(before, now), tuple(_reasons(memory, recall, result)))
+
+
+def ask(
+    memory: Memory,
+    question: str,
+    *,
+    max_results: int | None = None,
+    min_score: float | None = None,
+    sources: tuple[str, ...] = (),
+    direct: bool = True,
+    clock: Callable[[], float] = time.time,
+) -> SearchResult:
+    """What an agent that asks ``question`` is given, without a trace in any log of recalls."""
+    silent = memory.settings.recalls.evolve(enabled=False, trace=False)
+    settings = memory.settings.evolve(recalls=silent)
+    chat = "" if direct else _CHAT
+    with Memory(settings, memory.host, one_shot=True, clock=clock) as again:
+        tools = MemoryTools(again, session_key=chat, seconds=None, clock=clock)
+        return tools.search(
+            question, max_results=max_results, min_score=min_score, sources=sources or None
+        )
+
+
+def trace_of(memory: Memory) -> Iterator[TracedRecall]:
+    """The recalls that are logged for the workspace of ``memory``, the oldest first."""
+    return recall_trace(memory.settings.state_dir, memory.settings.workspace).read()
+
+
+def lines_of(citation: str) -> tuple[str, int, int]:
+    """Path, first and last line of a citation; without lines it is the whole note."""
+    found = _CITATION.match(citation.strip())
+    assert found is not None, "the pattern matches any text"
+    first = found[2] or found[4]
+    if first is None:
+        return found[1], 1, _LAST_LINE
+    return found[1], int(first), int(found[3] or found[5] or first)
+
+
+def _is_same(before: tuple[tuple[str, float], ...], now: tuple[tuple[str, float], ...]) -> bool:
+    return len(before) == len(now) and all(
+        one == other and abs(score - later) < 1e-6
+        for (one, score), (other, later) in zip(before, now, strict=True)
+    )
+
+
+def _reasons(memory: Memory, recall: TracedRecall, result: SearchResult) -> Iterator[str]:
+    """What is other than at the time of a recall."""
+    changed = [
+        hit.citation
+        for hit in recall.hits
+        if not hit.stamp or content_stamp(memory, hit.citation) != hit.stamp
+    ]
+    if changed:
+        yield f"the text changed at {', '.join(changed)}"
+    elif notes_revision(memory) != recall.notes:
+        yield "notes were added, changed or deleted, and the index with them"
+    if settings_fingerprint(memory.settings) != recall.settings:
+        yield "the settings of the search or the version of commonplace changed"
+    if (engine := engine_of(result)) != recall.engine:
+        yield f"{engine} answers now, then it was {recall.engine}"
+    if recall.stale:
+        yield "the index did not know all files then"

@@ -1,0 +1,222 @@
+"""The log of recalls is off and free unless it is asked for; a replay gives the same ranking."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commonplace import Memory, MemoryTools
+from commonplace.cli import main
+from commonplace.plugin import RecallTrace, recall_trace, settings_fingerprint
+from commonplace_why.replaying import lines_of, recalls_of, replays_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+AT = 1_790_000_000.0
+QUESTION = "which port does staging use?"
+NOTES = {
+    "MEMORY.md": "# Memory\n\n- The staging port is 8444.\n- Mia drinks tea.\n",
+    "memory/2026-09-01.md": "# Tuesday\n\n- Staging was restarted; its port is the same.\n",
+    "memory/2026-09-15.md": "# Another\n\n- The staging machine got a new disk.\n",
+}
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Callable[..., Memory]:
+    def make(search: dict[str, Any] | None = None, **recalls: bool) -> Memory:
+        for path, text in NOTES.items():
+            file = tmp_path / "ws" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if not file.exists():
+                file.write_text(text)
+        env = {"COMMONPLACE_STATE_DIR": str(tmp_path / "state")}
+        config = {"memory": {"recalls": recalls, "search": search or {}}}
+        return Memory.open(workspace=tmp_path / "ws", env=env, config=config)
+
+    return make
+
+
+def ask(
+    memory: Memory, question: str = QUESTION, arguments: Mapping[str, object] | None = None
+) -> None:
+    given = {"query": question, **(arguments or {})}
+    assert not MemoryTools(memory).call("memory_search", given).failed
+
+
+def logs(tmp_path: Path) -> list[Path]:
+    return sorted((tmp_path / "state").glob("recalls/*"))
+
+
+def test_off_writes_no_file(make: Callable[..., Memory], tmp_path: Path) -> None:
+    with make() as memory:
+        ask(memory)
+    assert logs(tmp_path) == []
+
+
+def test_off_costs_no_import() -> None:
+    code = (
+        "import sys, tempfile, commonplace\n"
+        "folder = tempfile.mkdtemp()\n"
+        "open(folder + '/a.md', 'w').write('staging port 8444')\n"
+        "env = {'COMMONPLACE_STATE_DIR': folder + '/state'}\n"
+        "with commonplace.Memory.open(workspace=folder, env=env) as memory:\n"
+        "    commonplace.MemoryTools(memory).call('memory_search', {'query': 'staging'})\n"
+        "names = ('commonplace.tools.tracing', 'commonplace_why')\n"
+        "print([name for name in names if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_without_text_no_word_of_question_or_notes_is_kept(
+    make: Callable[..., Memory], tmp_path: Path
+) -> None:
+    with make(trace=True) as memory:
+        ask(memory)
+    (log,) = logs(tmp_path)
+    record = json.loads(log.read_text())
+    assert record["hits"][0][0] == "MEMORY.md#L1-L4"
+    assert not {"staging", "port", "8444", "which"} & set(log.read_text().lower().split('"'))
+    assert "staging" not in log.read_text()
+    if os.name == "posix":
+        assert stat.S_IMODE(log.stat().st_mode) == 0o600
+
+
+def test_with_text_the_question_is_kept(make: Callable[..., Memory], tmp_path: Path) -> None:
+    with make(trace=True, text=True) as memory:
+        MemoryTools(memory, clock=lambda: AT).call("memory_search", {"query": QUESTION})
+        (recall,) = recall_trace(memory.settings.state_dir, memory.settings.workspace).read()
+    assert recall.asked.query == QUESTION
+    assert recall.at == AT
+
+
+def test_a_citation_has_its_recalls(make: Callable[..., Memory], tmp_path: Path) -> None:
+    with make(trace=True) as memory:
+        ask(memory)
+        ask(memory, "tea for Mia")
+        assert [one.rank for one in recalls_of(memory, "MEMORY.md#L3")] == [1, 1]
+        assert all(one.same for one in recalls_of(memory, "MEMORY.md"))
+        assert list(recalls_of(memory, "MEMORY.md#L9")) == []
+        assert list(recalls_of(memory, "other.md")) == []
+        (tmp_path / "ws/MEMORY.md").write_text("# Memory\n\n- Nothing.\n- At all.\n")
+        assert not any(one.same for one in recalls_of(memory, "MEMORY.md#L3"))
+
+
+@pytest.mark.parametrize("arguments", [{}, {"maxResults": 1}, {"minScore": 0.2}], ids=str)
+def test_a_replay_gives_the_same_ranking(
+    arguments: dict[str, object], make: Callable[..., Memory], tmp_path: Path
+) -> None:
+    with make(trace=True) as memory:
+        ask(memory, QUESTION, arguments)
+        (replay,) = replays_of(memory, f"  {QUESTION.upper()} ", 5)
+    assert replay.same
+    assert replay.reasons == ()
+    with make(trace=True) as memory:  # in another process, too
+        (replay,) = replays_of(memory, QUESTION, 5)
+        assert replay.same
+    assert len(logs(tmp_path)[0].read_text().splitlines()) == 1  # a replay is no recall
+
+
+def test_a_replay_that_differs_says_why(make: Callable[..., Memory], tmp_path: Path) -> None:
+    with make(trace=True) as memory:
+        ask(memory)
+    note = tmp_path / "ws/memory/2026-09-15.md"
+    note.write_text("# Another\n\n- The staging port of staging is the port 9000.\n")
+    with make(trace=True) as memory:
+        (replay,) = replays_of(memory, QUESTION, 5)
+        assert not replay.same
+        assert any("the text changed at memory/2026-09-15.md" in one for one in replay.reasons)
+    note.write_text(NOTES["memory/2026-09-15.md"])
+    with make({"query": {"maxResults": 1}}, trace=True) as memory:
+        (replay,) = replays_of(memory, QUESTION, 5)
+        assert not replay.same
+        assert any("settings" in reason for reason in replay.reasons)
+
+
+def test_a_group_is_replayed_as_a_group(make: Callable[..., Memory]) -> None:
+    with make(trace=True) as memory:
+        tools = MemoryTools(memory, session_key="agent:main:x:group:1")
+        tools.call("memory_search", {"query": QUESTION})
+        (replay,) = replays_of(memory, QUESTION, 5)
+    assert replay.same
+    assert not any(citation.startswith("MEMORY.md") for citation, _ in replay.now)
+
+
+def test_the_log_is_rotated(make: Callable[..., Memory], tmp_path: Path) -> None:
+    from commonplace.tools.tracing import Asked
+
+    with make() as memory:
+        log = RecallTrace(str(tmp_path / "log"), most_bytes=2_000)
+        result = memory.search(QUESTION)
+        for number in range(40):
+            log.record(memory, Asked(str(number)), result, AT + number)
+        times = [recall.at - AT for recall in log.read()]
+    assert times == sorted(times)
+    assert times[-1] == 39
+    assert 0 < times[0] < 39
+    for file in ("log", "log.1"):
+        assert (tmp_path / file).stat().st_size <= 2_000
+
+
+def test_damaged_lines_are_passed_over_and_a_log_that_cannot_be_written_is_ignored(
+    make: Callable[..., Memory], tmp_path: Path
+) -> None:
+    with make(trace=True) as memory:
+        ask(memory)
+        (log,) = logs(tmp_path)
+        log.write_text('{"at": 1}\n[]\nnot json\n' + log.read_text() + '{"at"')
+        assert len(list(recalls_of(memory, "MEMORY.md"))) == 1
+        log.unlink()
+        log.mkdir()
+        ask(memory)
+        with pytest.raises(OSError, match="directory"):
+            list(recalls_of(memory, "MEMORY.md"))
+
+
+def test_settings_have_the_same_fingerprint_until_they_change(make: Callable[..., Memory]) -> None:
+    with make() as one, make(trace=True) as same, make({"query": {"minScore": 0.1}}) as other:
+        assert settings_fingerprint(one.settings) == settings_fingerprint(same.settings)
+        assert settings_fingerprint(one.settings) != settings_fingerprint(other.settings)
+
+
+@settings(max_examples=30)
+@given(st.from_regex(r"[a-z/]{1,8}\.md", fullmatch=True), st.integers(1, 99), st.integers(0, 9))
+def test_every_form_of_a_citation_is_read(path: str, first: int, more: int) -> None:
+    last = first + more
+    forms = (f"{path}#L{first}-L{last}", f"{path}:{first}-{last}", f"{path}#L{first}-{last}")
+    assert {lines_of(form) for form in forms} == {(path, first, last)}
+    assert lines_of(path)[0] == path
+
+
+def test_the_command_shows_recalls_and_replays(
+    make: Callable[..., Memory],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with make(trace=True) as memory:
+        ask(memory)
+    monkeypatch.setenv("COMMONPLACE_WORKSPACE", str(tmp_path / "ws"))
+    monkeypatch.setenv("COMMONPLACE_STATE_DIR", str(tmp_path / "state"))
+    assert main(["why", "MEMORY.md#L3"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("MEMORY.md#L3 was part of 1 logged recall\n")
+    assert "rank 1 of" in shown.out
+    assert "commonplace config set memory.recalls.trace true" in shown.err
+    assert main(["why", *QUESTION.split()]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("1. ")
+    assert "keyword: bm25" in out
+    assert "the same ranking now" in out
+    assert main(["why", "the weather", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["replays"] == []

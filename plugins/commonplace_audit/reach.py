@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from commonplace import Memory
-from commonplace.plugin import STOP_WORDS, Progress, prose_lines
+from commonplace.plugin import STOP_WORDS, NamedTuple, Progress, prose_lines
 from commonplace_audit.findings import AuditFinding, quoted
 
 if TYPE_CHECKING:
@@ -28,6 +28,11 @@ _QUERIES = 2  # by rare words
 _LEAST = 3  # different words of a note that can be looked for
 
 
+class _Query(NamedTuple):
+    words: str
+    is_title: bool
+
+
 def unfound(
     memory: Memory, notes: Sequence[AuditedNote], progress: ProgressCallback
 ) -> Iterator[AuditFinding]:
@@ -40,19 +45,24 @@ def unfound(
             progress(Progress(label="Searching for each note", completed=done, total=len(notes)))
             if len(words[note.path]) < _LEAST:
                 continue
-            missed = [
-                (query, titled)
-                for query, titled in _queries(note, words[note.path], counts)
-                if not _finds(by_keyword, query, note.path)
-            ]
-            asked = len(list(_queries(note, words[note.path], counts)))
-            if missed and (len(missed) == asked or any(titled for _, titled in missed)):
-                yield _finding(note, [query for query, _ in missed], asked)
+            queries = list(_queries(note, words[note.path], counts))
+            # The first that finds it is enough, and the title is asked first.
+            at = next(
+                (
+                    at
+                    for at, query in enumerate(queries)
+                    if _finds(by_keyword, query.words, note.path)
+                ),
+                len(queries),
+            )
+            missed = queries[:at]
+            if missed and (at == len(queries) or missed[0].is_title):
+                words_missed = [query.words for query in missed]
+                yield _finding(note, words_missed, all_missed=at == len(queries))
 
 
-def _finding(note: AuditedNote, missed: Sequence[str], asked: int) -> AuditFinding:
-    all_missed = len(missed) == asked
-    tried = ", ".join(quoted(query) for query in missed)
+def _finding(note: AuditedNote, missed: Sequence[str], *, all_missed: bool) -> AuditFinding:
+    tried = ", ".join(quoted(query) for query in (missed if all_missed else missed[:1]))
     return AuditFinding(
         "unfound",
         "warning" if all_missed else "info",
@@ -65,17 +75,15 @@ def _finding(note: AuditedNote, missed: Sequence[str], asked: int) -> AuditFindi
     )
 
 
-def _queries(
-    note: AuditedNote, words: Sequence[str], counts: Counter[str]
-) -> Iterator[tuple[str, bool]]:
-    """The queries for a note, and whether each is its title."""
+def _queries(note: AuditedNote, words: Sequence[str], counts: Counter[str]) -> Iterator[_Query]:
+    """The queries for a note, its title first."""
     title = [word for word in _WORDS(note.title) if word.casefold() not in STOP_WORDS]
     if title:
-        yield " ".join(title), True
+        yield _Query(" ".join(title), is_title=True)
     rare = sorted(words, key=lambda word: (counts[word], word))
     for at in range(0, _QUERY_WORDS * _QUERIES, _QUERY_WORDS):
         if some := rare[at : at + _QUERY_WORDS]:
-            yield " ".join(some), False
+            yield _Query(" ".join(some), is_title=False)
 
 
 def _words_of(note: AuditedNote) -> tuple[str, ...]:

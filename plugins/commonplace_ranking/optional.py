@@ -92,6 +92,18 @@ class TimeWordsSettings(Group):
     )
 
 
+class InstructionSettings(Group):
+    """``plugins.entries.standing.config``."""
+
+    every: int = setting(
+        "Hits among which one standing instruction is offered.",
+        default=6,
+        minimum=1,
+        maximum=100,
+        clamp=(1, 100),
+    )
+
+
 class RerankSettings(Group):
     """``plugins.entries.rerank.config``."""
 
@@ -164,6 +176,12 @@ def commonplace_register_rankers(register: RankerRegistrar) -> None:
         config=TimeWordsSettings,
     )
     register.ranker(
+        "standing",
+        _standing,
+        summary="one standing instruction (always, never, I prefer) among the hits for a task",
+        config=InstructionSettings,
+    )
+    register.ranker(
         "rerank",
         _rerank,
         summary="the order of a cross-encoder behind an HTTP endpoint",
@@ -176,6 +194,12 @@ def _time_words(context: RankerContext) -> Ranker:
 
     given = context.config or TimeWordsSettings()
     return TimeWords(given.weight, when=given.when, now=given.now, after=given.after)
+
+
+def _standing(context: RankerContext) -> Ranker:
+    from commonplace_ranking.standing import Instructions
+
+    return Instructions((context.config or InstructionSettings()).every)
 
 
 def _rerank(context: RankerContext) -> Ranker:

@@ -51,6 +51,7 @@ COLUMNS = {
     "TestExactPath": "exact_path",
     "TestImportance": "importance",
     "TestSpread": "spread",
+    "TestInstructions": "standing",
     "TestTimeWords": "time_words",
     "TestNotes": "memory",
     "TestExtraFolder": "memory (an extra path)",

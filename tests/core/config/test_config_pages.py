@@ -23,6 +23,7 @@ from commonplace_qmd.settings import QmdSettings
 from commonplace_ranking.optional import (
     ExactPathSettings,
     ImportanceSettings,
+    InstructionSettings,
     RerankSettings,
     SourceBalanceSettings,
     SpreadSettings,
@@ -56,6 +57,7 @@ SECTIONS = {
     "plugins.entries.spread.config": SpreadSettings,
     "plugins.entries.rerank.config": RerankSettings,
     "plugins.entries.time_words.config": TimeWordsSettings,
+    "plugins.entries.standing.config": InstructionSettings,
 }
 RENEW = (
     "python docs/generate/configuration_page.py docs/configuration.md "
@@ -73,7 +75,8 @@ RENEW = (
     "plugins.entries.importance.config=commonplace_ranking.optional:ImportanceSettings "
     "plugins.entries.spread.config=commonplace_ranking.optional:SpreadSettings "
     "plugins.entries.rerank.config=commonplace_ranking.optional:RerankSettings "
-    "plugins.entries.time_words.config=commonplace_ranking.optional:TimeWordsSettings"
+    "plugins.entries.time_words.config=commonplace_ranking.optional:TimeWordsSettings "
+    "plugins.entries.standing.config=commonplace_ranking.optional:InstructionSettings"
 )
 SEARCH = Shape(SearchSettings, SEARCH_KEYS, SECTIONS.get).complete()
 SHAPES = [SEARCH, *map(Shape, (FlushSettings, MemorySettings, QmdSettings, LanceSettings))]

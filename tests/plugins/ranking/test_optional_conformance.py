@@ -11,6 +11,7 @@ from commonplace.testing import RankerConformance
 from commonplace_ranking.optional import (
     ExactPathSettings,
     ImportanceSettings,
+    InstructionSettings,
     SourceBalanceSettings,
     SpreadSettings,
     TimeWordsSettings,
@@ -18,6 +19,7 @@ from commonplace_ranking.optional import (
     _importance,
     _source_balance,
     _spread,
+    _standing,
     _time_words,
 )
 
@@ -53,6 +55,14 @@ class TestImportance(RankerConformance):
 
     def configs(self) -> SearchStrategy[ImportanceSettings]:
         return st.builds(ImportanceSettings, weight=SHARES)
+
+
+class TestInstructions(RankerConformance):
+    def make_ranker(self, context: RankerContext) -> Ranker:
+        return _standing(context)
+
+    def configs(self) -> SearchStrategy[InstructionSettings]:
+        return st.builds(InstructionSettings, every=st.integers(1, 100))
 
 
 class TestTimeWords(RankerConformance):

@@ -49,6 +49,7 @@ TIMES = [
     hit(1, 0.49, text="ant move", day="2026-08-01"),
     hit(2, 0.48, text="ant hill, last week", day="2026-10-31"),
 ]
+RULES = [hit(0, 0.9, text="Always knock."), hit(1, 0.8, text="Never slam."), hit(2, 0.7)]
 ALIKE = [hit(0, 0.9, text="ant bee"), hit(1, 0.8, text="ant bee"), hit(2, 0.6, text="cow")]
 
 # ranker: option -> (one value, another, hits, query)
@@ -77,6 +78,7 @@ ROWS: dict[str, dict[str, tuple[Any, Any, list[Candidate], str]]] = {
         "now": (False, True, DATED, "where is the ant now"),
         "after": (False, True, TIMES, "the ant after the move"),
     },
+    "standing": {"every": (1, 6, RULES, "please paint the door")},
     "mmr": {"lambda_": (1.0, 0.3, ALIKE, "ant")},
 }
 SWITCHES = {("mmr", "enabled"), ("temporal_decay", "enabled")}

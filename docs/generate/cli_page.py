@@ -88,8 +88,10 @@ filter that is not understood is left out, and a note says so.
 - The score, 0 to 1, is about the share of the query's information that the piece holds, whether
   there are two notes or two thousand: rare words count more than common ones, words that no note
   has count as much as the others do in the mean, and a piece of usual length with every word once
-  has 0.8. What vectors find is scored by the cosine. `--min-score`, or `query.minScore` in the
-  configuration, leaves out whatever scores less, and a note says how many that were.
+  has 0.8. Where vectors search, too, it grows with the rank of the piece among them and with how
+  much of the query its words cover ([how they become one](vectors.md)); what vectors alone found
+  must have a cosine of 0.35. `--min-score`, or `query.minScore` in the configuration, leaves out
+  whatever scores less, and a note says how many that were.
 - A dated note loses up to a tenth of its score with age, half of that in 30 days
   (`query.hybrid.recency`); notes without a day lose nothing.
 - Dated notes whose matching lines differ in nothing but numbers are shown as one, the newest,

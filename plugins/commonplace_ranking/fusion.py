@@ -1,10 +1,11 @@
-"""The rankers of every search: fusion of what the arms say of a hit, and the prior of recency."""
+"""The rankers of a usual search: fusion of what the arms say of a hit, and the prior of recency."""
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import with_step
+from commonplace.plugin import NamedTuple, with_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,6 +103,121 @@ class Weighted:
         note = f"{self._vector:.2g} x {vector:.3f} + {self._text:.2g} x {text:.3f}"
         parts = ((by_vector, self._vector * vector), (by_text, self._text * text))
         return with_step(hit, self.id, score, note, tuple(part for part in parts if part[0]))
+
+
+class Trust(NamedTuple):
+    """What evidence e of keywords weighs beside vectors: ``weight`` x e / (1 + ``damping`` x e)."""
+
+    weight: float
+    damping: float = 0.0
+
+
+TRUST = {"unknown": Trust(4.0), "proven": Trust(4.0, 2.0), "weak": Trust(8.0)}
+"""How good the vectors of a model are for these notes, beside keywords."""
+
+MOST_WEIGHT = 100.0
+
+_VECTOR_FLAT = 5
+_KEYWORD_FLAT = 20
+_UNWEIGHED = 0.5
+_VECTOR_SHARE = 0.8
+
+
+class Evidence:
+    """score = s / (1 + s); s = 6 / (5 + vector rank) + c e / (1 + b e) x 21 / (20 + keyword rank).
+
+    e (0..1) is the absolute evidence of a keyword hit: how much of the query its words cover, the
+    ``coverage`` that a store's counts give. Without it e = 0.5 x the share of the query's words
+    that the text has x sqrt(BM25 / best BM25). Ranks count from 1, and a list that lacks a hit adds
+    0. c and b say how far vectors are trusted, see :data:`TRUST`. The best hit of a bad keyword
+    list stays low, which no fusion by ranks alone can know; and cosines, which no two models scale
+    alike, count by their order.
+
+    Where arms of only one kind answered, their order and scores are kept; so is the score of a hit
+    that has no vector yet. Where not both BM25 and cosines did, the score is the sum of the best
+    6 / (5 + rank) by cosine x 0.8 and by another arm x 0.2; without cosines the mean over all arms.
+    """
+
+    id = "evidence"
+    stage: Literal["fuse"] = "fuse"
+    needs: frozenset[str] = frozenset()
+
+    def __init__(self, trust: Trust = TRUST["unknown"]) -> None:
+        if not all(0 <= number <= MOST_WEIGHT for number in trust):
+            raise ValueError(f"trust is made of numbers from 0 to {MOST_WEIGHT:g}")
+        self._trust = trust
+
+    def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
+        """Fuse; the step's note shows each term."""
+        compat = context.profile == "compat"
+        if len(context.kinds or context.arms) < 2:
+            return [_whole(hit, self.id, "one arm", compat=compat) for hit in hits]
+        if not {"bm25", "cosine"} <= context.kinds:
+            return [self._by_rank(hit, context) for hit in hits]
+        asked = context.query.keyword
+        words = frozenset(asked.should) - asked.beside or frozenset(asked.should)
+        raws = (said.raw for hit in hits for said in hit.explain.arms if said.kind == "bm25")
+        best = max(raws, default=0.0)
+        return [
+            _whole(hit, self.id, "not embedded yet", compat=compat)
+            if hit.chunk.id in context.unembedded
+            else self._fused(hit, words, best)
+            for hit in hits
+        ]
+
+    def _fused(self, hit: Candidate, words: frozenset[str], best: float) -> Candidate:
+        vectors, texts = [], []
+        for said in hit.explain.arms:
+            if said.kind == "cosine":
+                near = (_VECTOR_FLAT + 1) / (_VECTOR_FLAT + said.rank)
+                vectors.append((near, f"{said.arm} {_nth(said.rank)} {near:.3f}", said.arm))
+            else:
+                texts.append(self._text(said, _evidence_of(said, hit, words, best)))
+        terms = [max(terms) for terms in (vectors, texts) if terms]
+        total = sum(number for number, _, _ in terms)
+        parts = tuple((arm, number / (1 + total)) for number, _, arm in terms)
+        note = " + ".join(note for _, note, _ in terms)
+        return with_step(hit, self.id, total / (1 + total), note, parts)
+
+    def _text(self, said: ArmScore, evidence: float) -> tuple[float, str, str]:
+        weight, damping = self._trust
+        place = (_KEYWORD_FLAT + 1) / (_KEYWORD_FLAT + said.rank)
+        note = f"{said.arm} {_nth(said.rank)} {weight:g} x {evidence:.3f}"
+        if damping:
+            note += f" / (1 + {damping:g} x {evidence:.3f})"
+        if said.rank > 1:
+            note += f" x {place:.3f}"
+        return weight * evidence / (1 + damping * evidence) * place, note, said.arm
+
+    def _by_rank(self, hit: Candidate, context: RankContext) -> Candidate:
+        arms = hit.explain.arms
+        if "cosine" in context.kinds:
+            sides = [[a for a in arms if (a.kind == "cosine") == near] for near in (True, False)]
+            best = [min(side, key=lambda said: said.rank) for side in sides if side]
+            shares = [_VECTOR_SHARE if a.kind == "cosine" else 1 - _VECTOR_SHARE for a in best]
+        else:
+            best, shares = list(arms), [1 / max(len(context.arms), len(arms))] * len(arms)
+        near, given = _VECTOR_FLAT + 1, list(zip(shares, best, strict=True))
+        parts = tuple((a.arm, share * near / (_VECTOR_FLAT + a.rank)) for share, a in given)
+        note = " + ".join(
+            f"{share:.2g} x {near}/({_VECTOR_FLAT}+{a.rank}) {a.arm}" for share, a in given
+        )
+        return with_step(hit, self.id, min(1.0, sum(part for _, part in parts)), note, parts)
+
+
+def _evidence_of(said: ArmScore, hit: Candidate, words: frozenset[str], best: float) -> float:
+    if said.coverage is not None:
+        return min(1.0, max(0.0, said.coverage))
+    held = words.intersection((hit.chunk.body or hit.chunk.text.lower()).split())
+    share = len(held) / len(words) if words else 0.0
+    # An arm of no BM25 gives ranks alone.
+    height = max(0.0, said.raw) / best if said.kind == "bm25" and best > 0 else 1.0
+    return _UNWEIGHED * share * sqrt(min(1.0, height))
+
+
+def _nth(rank: int) -> str:
+    ending = "th" if 10 < rank % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(rank % 10, "th")
+    return f"{rank}{ending}"
 
 
 def _whole(hit: Candidate, ranker: str, note: str, *, compat: bool = False) -> Candidate:

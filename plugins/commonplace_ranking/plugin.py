@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import Group, hookimpl, setting
+from commonplace.plugin import Group, WrongValueError, hookimpl, setting
 
 if TYPE_CHECKING:
-    from commonplace.plugin import Ranker, RankerContext, RankerRegistrar
+    from commonplace.plugin import Ranker, RankerContext, RankerRegistrar, Reading
 
 
 class MmrSettings(Group):
@@ -65,6 +65,41 @@ class RecencySettings(Group):
     )
 
 
+def _trust(raw: object, reading: Reading) -> str | float:
+    """One of the names, or a weight."""
+    from commonplace_ranking.fusion import MOST_WEIGHT, TRUST
+
+    wanted = f"must be {', '.join(TRUST)}, or a number from 0 to {MOST_WEIGHT:g}"
+    if isinstance(raw, str):
+        name = reading.text(raw)
+        if name not in TRUST:
+            raise WrongValueError(wanted)
+        return name
+    weight = reading.number(raw, wanted)
+    if not 0 <= weight <= MOST_WEIGHT:
+        raise WrongValueError(wanted)
+    return float(weight)
+
+
+class EvidenceSettings(Group):
+    """``query.hybrid.trust``."""
+
+    trust: str | float = setting(
+        "How far `fusion: evidence` trusts vectors beside keywords: `unknown`; `proven` for a "
+        "model that you measured to be good on your notes; `weak` for one that was not made for "
+        "search; or a number, the weight of keyword evidence (`unknown` is 4, `weak` 8).",
+        default="unknown",
+        read=_trust,
+        schema={
+            "anyOf": [
+                {"enum": ["unknown", "proven", "weak"]},
+                {"type": "number", "minimum": 0, "maximum": 100},
+            ]
+        },
+        tunable=True,
+    )
+
+
 @hookimpl
 def commonplace_register_rankers(register: RankerRegistrar) -> None:
     """Register them; the profile and their ``enabled`` decide which run."""
@@ -72,6 +107,12 @@ def commonplace_register_rankers(register: RankerRegistrar) -> None:
         "single",
         _single,
         summary="fusion where there is one arm: its raw score as 0..1, order kept",
+    )
+    register.ranker(
+        "evidence",
+        _evidence,
+        summary="fusion by the rank of vectors and what the words cover of the query",
+        config=EvidenceSettings,
     )
     register.ranker(
         "weighted", _weighted, summary="fusion by weighted sum of vector and keyword score"
@@ -106,6 +147,13 @@ def _single(_context: RankerContext) -> Ranker:
     from commonplace_ranking.fusion import Single
 
     return Single()
+
+
+def _evidence(context: RankerContext) -> Ranker:
+    from commonplace_ranking.fusion import TRUST, Evidence, Trust
+
+    trust = (context.config or EvidenceSettings()).trust
+    return Evidence(TRUST[trust] if isinstance(trust, str) else Trust(trust))
 
 
 def _weighted(context: RankerContext) -> Ranker:

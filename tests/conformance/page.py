@@ -41,6 +41,7 @@ COLUMNS = {
     "TestGemini": "gemini",
     "TestLocal": "local",
     "TestSingle": "single",
+    "TestEvidence": "evidence",
     "TestWeighted": "weighted",
     "TestReciprocalRank": "rrf",
     "TestRecency": "recency",

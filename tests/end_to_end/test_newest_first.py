@@ -138,7 +138,7 @@ def test_recency_leaves_evergreen_notes_alone_and_gives_way_to_decay(
     (_, recency) = by_path["memory/2020-01-01.md"].explain.steps
     assert recency.after == pytest.approx(0.9 * recency.before)
     decayed = steps(hybrid={"temporalDecay": {"enabled": True}})
-    assert set(map(tuple, decayed.values())) == {("weighted", "temporal_decay")}
+    assert set(map(tuple, decayed.values())) == {("evidence", "temporal_decay")}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

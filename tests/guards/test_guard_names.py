@@ -16,6 +16,7 @@ EXEMPT = ("config/defaults.py", "testing/", "sample/")
 """The defaults, the tests' own kit, and the notes of the demonstration."""
 
 WORDS = frozenset({"memory", "sessions", "lines", "single", "local", "markdown", "builtin"}) | {
+    "evidence",
     "importance",
     "spread",
 }

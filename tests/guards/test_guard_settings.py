@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 READ_BY_CONFIGURATION = {
     "chain": "becomes the rankers of a profile",
+    "fusion": "becomes a ranker of a profile",
     "driver": "has one value",
     "remember_across_conversations": "adds transcripts to the sources",
     "session_memory": "adds transcripts to the sources",

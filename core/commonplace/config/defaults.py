@@ -35,14 +35,29 @@ CHUNK_SIZES: Mapping[str, Mapping[str, int]] = MappingProxyType(
 )
 """Size and overlap of chunkers that differ from the default, in tokens."""
 
-RANKERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+FUSION = "evidence"
+"""The default of the rankers that make one score of what keywords and vectors say."""
+
+FUSION_BY_SHARES = "weighted"
+"""The fusion where the shares of vectors and text are configured and no fusion is."""
+
+FUSIONS: Mapping[str, str] = MappingProxyType(
     {
-        "default": ("weighted", "recency"),
-        "plain": ("weighted", "recency"),
-        "compat": ("weighted", "lexical_boost"),
+        FUSION: "by the rank of vectors and by how much of the query the words cover",
+        FUSION_BY_SHARES: "by both scores, each with its share",
+        "rrf": "by both ranks",
     }
 )
-"""The rankers of each profile."""
+"""These rankers, and what each goes by."""
+
+RANKERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "default": (FUSION, "recency"),
+        "plain": (FUSION, "recency"),
+        "compat": (FUSION_BY_SHARES, "lexical_boost"),
+    }
+)
+"""The rankers of each profile; ``query.hybrid.fusion`` replaces the default fusion in them."""
 
 SWITCHED_RANKERS = ("temporal_decay", "mmr")
 """Rankers that a profile's chain gets, in this order, where their ``enabled`` is true."""
@@ -74,6 +89,7 @@ SEARCH_KEYS: Mapping[str, Owner] = MappingProxyType(
         "query.hybrid.mmr": Owner((_entry("mmr"),)),
         "query.hybrid.recency": Owner((_entry("recency"),)),
         "query.hybrid.temporalDecay": Owner((_entry("temporal_decay"),)),
+        "query.hybrid.trust": Owner((_entry(FUSION),), "trust"),
         "qmd.extraCollections": Owner(("memory.qmd",), "extraCollections"),
     }
 )

@@ -12,6 +12,7 @@ from commonplace.config.credentials import Environment, env_block
 from commonplace.config.defaults import (
     BACKENDS,
     CHUNK_SIZES,
+    FUSION_BY_SHARES,
     ORIGINAL_BACKENDS,
     ORIGINAL_NAMES,
     SOURCES,
@@ -92,6 +93,7 @@ def _weights(values: dict[tuple[str, ...], Any]) -> None:
     vector, text = ("query", "hybrid", "vector_weight"), ("query", "hybrid", "text_weight")
     if vector not in values and text not in values:
         return
+    values.setdefault(("query", "hybrid", "fusion"), FUSION_BY_SHARES)
     weights = values.get(vector, 0.7), values.get(text, 0.3)
     whole = sum(weights)
     values[vector], values[text] = (

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-from commonplace.config.defaults import CHUNKER, CHUNKERS, SOURCES, TRANSCRIPTS
+from commonplace.config.defaults import (
+    CHUNKER,
+    CHUNKERS,
+    FUSION,
+    FUSION_BY_SHARES,
+    FUSIONS,
+    SOURCES,
+    TRANSCRIPTS,
+)
 from commonplace.config.secret import Secret
 from commonplace.model.documents import NoteRules
 from commonplace.model.plugins import Group, setting
@@ -53,8 +61,17 @@ class HybridSettings(Group):
         default=True,
         tunable=True,
     )
+    fusion: str = setting(
+        "How keywords and vectors become one score: "
+        + "; ".join(f"`{id_}` {by}" for id_, by in FUSIONS.items())
+        + f"; or the id of a plugin's. The profile `compat` always takes `{FUSION_BY_SHARES}`.",
+        default=FUSION,
+        known=tuple(FUSIONS),
+        shown=f"`{FUSION}`; `{FUSION_BY_SHARES}` where a share is set",
+        tunable=True,
+    )
     vector_weight: float = setting(
-        "Share of the vector score; both shares are divided by their sum.",
+        f"Share of the vector score under `{FUSION_BY_SHARES}`; both are divided by their sum.",
         default=0.7,
         minimum=0,
         maximum=1,
@@ -62,7 +79,7 @@ class HybridSettings(Group):
         tunable=True,
     )
     text_weight: float = setting(
-        "Share of the keyword score.",
+        f"Share of the keyword score under `{FUSION_BY_SHARES}`.",
         default=0.3,
         minimum=0,
         maximum=1,
@@ -96,7 +113,7 @@ class QuerySettings(Group):
         minimum=0,
         maximum=1,
         clamp=(0, 1),
-        shown="none; 0.35 for what vectors alone found",
+        shown="none; a cosine of 0.35 for what vectors alone found",
         tunable=True,
         tunable_within=(0, 0.8),
     )

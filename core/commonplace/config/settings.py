@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from commonplace.config.defaults import BACKENDS, RANKERS, REPLACED_RANKERS, SWITCHED_RANKERS
+from commonplace.config.defaults import (
+    BACKENDS,
+    FUSION,
+    RANKERS,
+    REPLACED_RANKERS,
+    SWITCHED_RANKERS,
+)
 from commonplace.config.search import SearchSettings
 from commonplace.model.plugins import Group, setting
 
@@ -175,11 +181,14 @@ def chain_of(settings: Settings) -> tuple[str, ...]:
     """The ids of the rankers that run.
 
     ``ranking.chain`` as it stands, if it is set. Otherwise the profile's (``default`` is ours,
-    ``compat`` gives the original's numbers), with the rankers that their settings switch on.
+    ``compat`` gives the original's numbers), with ``query.hybrid.fusion`` in place of the default
+    fusion, and the rankers that their settings switch on.
     """
     ranking = settings.search.ranking
     if ranking.chain is not None:
         return ranking.chain
     switched = [id_ for id_ in SWITCHED_RANKERS if settings.plugin_section(id_).get("enabled")]
     replaced = {REPLACED_RANKERS.get(id_) for id_ in switched}
-    return (*(id_ for id_ in RANKERS[ranking.profile] if id_ not in replaced), *switched)
+    chosen = {FUSION: settings.search.query.hybrid.fusion}
+    kept = (id_ for id_ in RANKERS[ranking.profile] if id_ not in replaced)
+    return (*(chosen.get(id_, id_) for id_ in kept), *switched)

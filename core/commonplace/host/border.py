@@ -214,7 +214,8 @@ def _fault_of(item: Any) -> str:
     if type(item) is not Found or type(item.chunk) is not StoredChunk:
         return f"a {type(item).__name__} for a hit"
     chunk: Any = item.chunk
-    if type(item.score) not in {float, int} or type(item.evidence) not in {float, int, type(None)}:
+    shares = {type(item.evidence), type(item.coverage)}
+    if type(item.score) not in {float, int} or shares - {float, int, type(None)}:
         return f"the score {item.score!r}"
     if not (isinstance(chunk.path, str) and isinstance(chunk.text, str) and chunk.path):
         return "a hit without a path or a text"

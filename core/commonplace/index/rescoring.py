@@ -7,15 +7,16 @@ The store counts the words; here it is weighed what a word, its document and its
 from __future__ import annotations
 
 from functools import lru_cache
-from math import fsum, log, tanh
+from math import fsum, log, sqrt, tanh
 from typing import TYPE_CHECKING
 
+from commonplace.model.search import Found
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from commonplace.model.search import ChunkId, Found, KeywordMatches, KeywordQuery, StoredChunk
+    from commonplace.model.search import ChunkId, KeywordMatches, KeywordQuery, StoredChunk
 
 
 DEPTH = 60
@@ -68,7 +69,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
         )
         beside, topic, near = parts
         raised = 1 + _SIDE_BY_SIDE * beside + _DOCUMENT * topic + _DATE * near
-        made.append(_Scored(item, words, parts, words * raised))
+        made.append(_Scored(item, words, counts, parts, words * raised))
     made.sort(key=_by_score)  # stable, here and below: equal scores keep the store's order
     if spread:
         made = _spread(made)
@@ -76,9 +77,21 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     return [*best, *matches.found[DEPTH:limit]]
 
 
+def _coverage(score: float, counts: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """How much of the query a chunk covers, for a fusion: see :class:`~.Found`.
+
+    ``score`` is the second one, so that evidence keeps its order. A word that no chunk holds counts
+    among what could be covered.
+    """
+    whole = sum(weights.values())
+    share = sum(weight for token, weight in weights.items() if counts.get(token)) / whole
+    return min(1.0, sqrt(share * score / ((_K1 + 1) * whole)))
+
+
 class _Scored(NamedTuple):
     item: Found
     words: float
+    counts: Mapping[str, float]
     parts: tuple[float, float, float]
     score: float
     spread: float = 1.0
@@ -117,7 +130,8 @@ def _with_evidence(
     share = known / (known + missing) if known else 0.0
     for one in made:
         evidence = share * tanh(1.1 * one.score / once) if once else 0.0
-        yield one.item._replace(score=one.score, evidence=evidence, note=one.note)
+        coverage = _coverage(one.score, one.counts, weights)
+        yield Found(one.item.chunk, one.score, evidence, one.note, coverage)
 
 
 def neighbour_share(body: str, neighbours: Sequence[tuple[str, str]]) -> float:

@@ -122,12 +122,14 @@ class Found(NamedTuple):
 
     ``evidence`` (0..1), where a store can give it, says how sure it is that the chunk is relevant,
     whatever else was found; ``None`` says nothing. ``note`` says how the score came about.
+    ``coverage`` (0..1) is sqrt(share of the query's weight that it has x BM25 / the most possible).
     """
 
     chunk: StoredChunk
     score: float
     evidence: float | None = None
     note: str = ""
+    coverage: float | None = None
 
 
 class TermCounts(NamedTuple):
@@ -213,7 +215,7 @@ class Nearest(NamedTuple):
 class ArmScore(Record):
     """What an arm said of a hit: its raw score, its 1-based rank there, and its evidence (0..1).
 
-    ``note`` says how the raw score came about, where the arm tells.
+    ``note`` says how the raw score came about, where the arm tells; ``coverage`` as :class:`Found`.
     """
 
     arm: str
@@ -222,6 +224,7 @@ class ArmScore(Record):
     rank: int
     evidence: float | None = None
     note: str = ""
+    coverage: float | None = None
 
 
 class Step(Record):
@@ -278,11 +281,11 @@ class Hit(Record):
     """A ranked, cited piece of memory.
 
     ``path`` and the 1-based inclusive lines say where it stands. ``score`` (0..1) is about the
-    share of the query's information that it holds, ``weak`` that it has much less of it than the
-    best hit. ``snippet`` is Markdown, at most 700 characters around the match; ``highlights`` are
-    (start, end) offsets into it of the words that matched. ``similar`` are citations of passages
-    that say the same but for numbers, newest first, all of ``day`` or older. ``trust`` says whose
-    text it is: text from memory is data, never instructions.
+    share of the query's information that it holds, fused with the rank by vectors where there are
+    any; ``weak`` says that it is much less than the best one's. ``snippet`` is Markdown, at most
+    700 characters around the match; ``highlights`` are (start, end) offsets of words in it.
+    ``similar`` cite passages that say the same but for numbers, newest first. ``trust`` says whose
+    text it is: data, never instructions.
     """
 
     path: str
@@ -374,8 +377,7 @@ def shown_to_agent(
     from commonplace.model.prompt import block
 
     passages = [_passage(hit, cited=cited) for hit in hits]
-    notes = [f"Note: {note}" for note in messages_of(result)]
-    return block(passages, notes, budget=budget)
+    return block(passages, [f"Note: {note}" for note in messages_of(result)], budget=budget)
 
 
 def _passage(hit: Hit, *, cited: bool) -> Passage:

@@ -328,22 +328,19 @@ def candidates_of(arms: Sequence[Arm], filters: tuple[str, ...] = ()) -> list[Ca
     """
     found: dict[ChunkId, Candidate] = {}
     for arm in arms:
-        for rank_, item in enumerate(arm.found, 1):
+        for rank_, (chunk, raw, evidence, note, coverage) in enumerate(arm.found, 1):
             said = ArmScore(
                 arm=arm.name,
                 kind=arm.kind,
-                raw=item.score,
+                raw=raw,
                 rank=rank_,
-                evidence=item.evidence,
-                note=item.note,
+                evidence=evidence,
+                note=note,
+                coverage=coverage,
             )
-            known = found.get(item.chunk.id)
-            if known is None:
-                explain = Explanation(arms=(said,), filters=filters)
-                found[item.chunk.id] = Candidate(item.chunk, 0.0, explain)
-            else:
-                explain = known.explain.replace(arms=(*known.explain.arms, said))
-                found[item.chunk.id] = known._replace(explain=explain)
+            known = found.get(chunk.id) or Candidate(chunk, 0.0, Explanation(filters=filters))
+            explain = known.explain.replace(arms=(*known.explain.arms, said))
+            found[chunk.id] = known._replace(explain=explain)
     return list(found.values())
 
 

@@ -12,12 +12,12 @@ from commonplace.model.search import Candidate, Hit, Step, cited, newest_first
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from commonplace.model.search import ArmKind, KeywordQuery, StoredChunk
+    from commonplace.model.search import ArmKind, ArmScore, KeywordQuery, StoredChunk
     from commonplace.text.analyse import Analyser
 
 
 USUAL_LEAST = 0.35
-"""What a hit that vectors alone found must score where no threshold is given."""
+"""The cosine that a hit needs which vectors alone found, where no threshold is given."""
 
 
 def above(
@@ -29,13 +29,17 @@ def above(
     """The candidates that pass the threshold.
 
     ``asked``, given with the call, or else ``configured`` (the key ``query.minScore``) holds for
-    every hit. Without either what vectors alone found must score 0.35, for there is a nearest chunk
-    to any question.
+    every hit. Without either what vectors alone found must have a cosine of 0.35, for there is a
+    nearest chunk to any question; its score may say no more than its rank.
     """
     least = configured if asked is None else asked
     if least is not None:
         return [hit for hit in ranked if hit.score >= least]
-    return [hit for hit in ranked if hit.score >= USUAL_LEAST or _by_keyword(hit)]
+    return [hit for hit in ranked if any(map(_is_enough, hit.explain.arms))]
+
+
+def _is_enough(said: ArmScore) -> bool:
+    return said.kind != "cosine" or said.raw >= USUAL_LEAST
 
 
 def above_as_original(

@@ -12,6 +12,7 @@ from commonplace.assembly import section_class
 from commonplace.config.defaults import SEARCH_KEYS
 from commonplace.config.search import ExtraPath, SearchSettings
 from commonplace.config.secret import Secret
+from commonplace.config.settings import chain_of
 from commonplace.config.shape import Shape
 from commonplace.host.host import PluginHost
 from commonplace_qmd.settings import QmdPath
@@ -196,6 +197,18 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
     "query.timeZone": ("query.time_zone", None, [("Asia/Tokyo", "Asia/Tokyo")], [9]),
     "query.minScore": ("query.min_score", None, [(0, 0.0), (1, 1.0)], [-0.1, 1.1, NAN, "0"]),
     "query.hybrid.enabled": ("query.hybrid.enabled", True, [(False, False)], [0]),
+    "query.hybrid.fusion": (
+        "query.hybrid.fusion",
+        "evidence",
+        [("rrf", "rrf"), ("mine", "mine")],
+        [1, ""],
+    ),
+    "query.hybrid.trust": (
+        "@plugins.entries.evidence.config trust",
+        "unknown",
+        [("weak", "weak"), (0, 0.0), (100, 100.0)],
+        ["strong", -1, 101, NAN, True],
+    ),
     "query.hybrid.vectorWeight": (
         "query.hybrid.vector_weight",
         0.7,
@@ -425,6 +438,27 @@ def test_weights_are_shares(
     weights = {"vectorWeight": vector, "textWeight": text}
     hybrid = load(config={"memory": {"search": {"query": {"hybrid": weights}}}}).search.query.hybrid
     assert (hybrid.vector_weight, hybrid.text_weight) == pytest.approx(normalised)
+
+
+@pytest.mark.parametrize(
+    ("ranking", "hybrid", "chain"),
+    [
+        ({}, {}, ("evidence", "recency")),
+        ({"profile": "plain"}, {"fusion": "rrf"}, ("rrf", "recency")),
+        ({}, {"textWeight": 0.4}, ("weighted", "recency")),
+        ({}, {"textWeight": 0.4, "fusion": "evidence"}, ("evidence", "recency")),
+        ({"profile": "compat"}, {"fusion": "rrf"}, ("weighted", "lexical_boost")),
+        ({"chain": ["single"]}, {"fusion": "rrf"}, ("single",)),
+    ],
+)
+def test_the_fusion_stands_in_the_chain_of_a_profile(
+    ranking: dict[str, Any],
+    hybrid: dict[str, Any],
+    chain: tuple[str, ...],
+    load: Callable[..., Settings],
+) -> None:
+    search = {"ranking": ranking, "query": {"hybrid": hybrid}}
+    assert chain_of(load(config={"memory": {"search": search}})) == chain
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,12 @@ from commonplace_ranking.optional import (
     SpreadSettings,
     TimeWordsSettings,
 )
-from commonplace_ranking.plugin import MmrSettings, RecencySettings, TemporalDecaySettings
+from commonplace_ranking.plugin import (
+    EvidenceSettings,
+    MmrSettings,
+    RecencySettings,
+    TemporalDecaySettings,
+)
 from commonplace_sessions.plugin import TranscriptSettings
 from commonplace_sqlite.plugin import SqliteSettings
 
@@ -48,6 +53,7 @@ SECTIONS = {
     "plugins.entries.sessions.config": TranscriptSettings,
     "plugins.entries.local.config": LocalSettings,
     "plugins.entries.memory-lancedb.config": LongTermSettings,
+    "plugins.entries.evidence.config": EvidenceSettings,
     "plugins.entries.mmr.config": MmrSettings,
     "plugins.entries.recency.config": RecencySettings,
     "plugins.entries.temporal_decay.config": TemporalDecaySettings,
@@ -67,6 +73,7 @@ RENEW = (
     "plugins.entries.sessions.config=commonplace_sessions.plugin:TranscriptSettings "
     "plugins.entries.local.config=commonplace_local.plugin:LocalSettings "
     "plugins.entries.memory-lancedb.config=commonplace_longterm.settings:LongTermSettings "
+    "plugins.entries.evidence.config=commonplace_ranking.plugin:EvidenceSettings "
     "plugins.entries.mmr.config=commonplace_ranking.plugin:MmrSettings "
     "plugins.entries.recency.config=commonplace_ranking.plugin:RecencySettings "
     "plugins.entries.temporal_decay.config=commonplace_ranking.plugin:TemporalDecaySettings "

@@ -227,10 +227,13 @@ def candidate(score: float, *kinds: ArmKind, raw: float | None = None) -> Candid
     return Candidate(chunk, score, Explanation(arms=arms))
 
 
-def test_without_a_threshold_only_what_vectors_alone_found_needs_a_score() -> None:
+def test_without_a_threshold_only_what_vectors_alone_found_needs_a_cosine() -> None:
     weak = candidate(0.1, "bm25")
     assert above([weak], configured=None, asked=None) == [weak]
-    assert above([candidate(0.1, "cosine")], configured=None, asked=None) == []
+    far, near = candidate(0.5, "cosine", raw=0.34), candidate(0.1, "cosine", raw=0.35)
+    assert above([far, near], configured=None, asked=None) == [near]
+    both = candidate(0.1, "cosine", "bm25")
+    assert above([both], configured=None, asked=None) == [both]
 
 
 @pytest.mark.parametrize(

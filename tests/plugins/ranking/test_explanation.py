@@ -12,7 +12,7 @@ from commonplace.model.search import Arm, ArmKind, Found, KeywordQuery, Query, S
 from commonplace.plugin import RankContext
 from commonplace.search.search import candidates_of, rank
 from commonplace_ranking.adjustments import LexicalBoost, TemporalDecay
-from commonplace_ranking.fusion import Recency, ReciprocalRank, Single, Weighted
+from commonplace_ranking.fusion import Evidence, Recency, ReciprocalRank, Single, Weighted
 from commonplace_ranking.mmr import Mmr
 
 if TYPE_CHECKING:
@@ -23,7 +23,13 @@ CHUNKS = [
     for at, day in enumerate((None, "2026-01-01", "2026-10-31", "2027-01-01", None))
 ]
 RAW = {"bm25": st.floats(0, 50), "cosine": st.floats(-1, 1), "opaque": st.floats(0, 1)}
-FUSERS: tuple[Ranker, ...] = (Weighted(), Weighted(0.2, 0.8), ReciprocalRank(), Single())
+FUSERS: tuple[Ranker, ...] = (
+    Weighted(),
+    Weighted(0.2, 0.8),
+    ReciprocalRank(),
+    Single(),
+    Evidence(),
+)
 OTHERS: tuple[Ranker, ...] = (Recency(), TemporalDecay(), LexicalBoost(), Mmr())
 
 

@@ -6,11 +6,13 @@ from hypothesis import strategies as st
 
 from commonplace.testing import RankerConformance
 from commonplace_ranking.adjustments import LexicalBoost
-from commonplace_ranking.fusion import ReciprocalRank, Single, Weighted
+from commonplace_ranking.fusion import TRUST, ReciprocalRank, Single, Weighted
 from commonplace_ranking.plugin import (
+    EvidenceSettings,
     MmrSettings,
     RecencySettings,
     TemporalDecaySettings,
+    _evidence,
     _mmr,
     _recency,
     _temporal_decay,
@@ -25,6 +27,15 @@ if TYPE_CHECKING:
 class TestSingle(RankerConformance):
     def make_ranker(self, context: RankerContext) -> Ranker:
         return Single()
+
+
+class TestEvidence(RankerConformance):
+    def make_ranker(self, context: RankerContext) -> Ranker:
+        return _evidence(context)
+
+    def configs(self) -> SearchStrategy[EvidenceSettings]:
+        trust = st.sampled_from(sorted(TRUST)) | st.floats(0, 100)
+        return trust.map(lambda given: EvidenceSettings(trust=given))
 
 
 class TestWeighted(RankerConformance):

@@ -136,6 +136,7 @@ def site(serve: Callable[..., Site], tmp_path_factory: pytest.TempPathFactory) -
 def test_results_follow_each_key(site: Site) -> None:
     page = site.page()
     page.goto(site.base)
+    page.wait_for_selector("#q:focus")  # autofocus comes with the first frame
     page.keyboard.type("port of staging")
     page.wait_for_selector(".hit mark")
     page.wait_for_url("**/?q=port+of+staging")
@@ -310,6 +311,7 @@ def test_a_hundred_hostile_notes_run_and_load_nothing(
         shown += answer.status == 200
         assert page.title() != "ran"
     page.goto(f"{site.base}/")
+    page.wait_for_selector("#q:focus")  # autofocus comes with the first frame
     page.keyboard.type("needle onerror")
     page.wait_for_selector(".hit")
     assert page.title() != "ran"

@@ -65,6 +65,12 @@ class EvalCommand:
             "first; a single one is compared with the configuration in force",
         )
         parser.add_argument(
+            "--tune",
+            action="store_true",
+            help="measure how far the fusion should trust the vectors, and name the best "
+            "query.hybrid.trust; 40 queries are a fair number, fewer than 20 change nothing",
+        )
+        parser.add_argument(
             "--worst",
             metavar="N",
             type=positive_int,
@@ -97,6 +103,9 @@ class EvalCommand:
 
             check_extra()
         sets = find_sets(args.path, lambda: _own_workspace(args.path, context))
+        if args.tune:
+            _tune(sets, context)
+            return 0
         if args.compare:
             _compare(sets, args, context)
             return 0
@@ -148,6 +157,17 @@ def _make(path: str, most: int, context: Context) -> None:
         context.emit({"path": path, "queries": len(drafts), "notes": len(texts)})
     else:
         context.line(f"{len(drafts)} queries from {count(len(texts), 'note')}: {path}")
+
+
+def _tune(sets: list[EvalSet], context: Context) -> None:
+    from commonplace_evaluation.tuning import tune, tuned_json, tuned_lines
+
+    tuned = tune(sets, context)
+    if context.json:
+        context.emit(tuned_json(tuned))
+    else:
+        for line in tuned_lines(tuned):
+            context.line(line)
 
 
 def _own_workspace(path: str, context: Context) -> str:

@@ -123,11 +123,11 @@ def chosen(measures: dict[int, list[float]]) -> Tuned:
 
 def tuned_lines(tuned: Tuned) -> Iterator[str]:
     """A table of the weights, and what to set."""
-    yield f"{'trust':>8} {RANKED_BY:>9} {'against unknown':>16}"
+    yield f"{'trust':>12} {RANKED_BY} {'against unknown':>15}"
     for weight, difference in tuned.differences.items():
         sign = "*" if difference.is_clear else " "
         name = f"{weight} (unknown)" if weight == USUAL else str(weight)
-        yield f"{name:>12} {difference.after:5.3f} {difference.difference:+16.3f}{sign}"
+        yield f"{name:>12} {difference.after:7.3f} {difference.difference:+15.3f}{sign}"
     said = "1 query" if tuned.queries == 1 else f"{tuned.queries} queries"
     if tuned.queries < LEAST_QUERIES:
         yield f"keep the default: {said} are too few to choose by, {LEAST_QUERIES} the least"

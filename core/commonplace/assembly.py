@@ -8,7 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from commonplace.config.defaults import BACKENDS
-from commonplace.errors import ConfigError, PluginUnavailableError, ScopeDeniedError
+from commonplace.errors import (
+    ConfigError,
+    PluginConflictError,
+    PluginUnavailableError,
+    ScopeDeniedError,
+)
 from commonplace.fallback.backend import Backend
 from commonplace.protocols.contexts import (
     ChunkerContext,
@@ -29,11 +34,12 @@ if TYPE_CHECKING:
     from commonplace.index.arms import Arms
     from commonplace.index.builds import Cut
     from commonplace.model.documents import WatchedPath
-    from commonplace.model.plugins import Mount, Registration
+    from commonplace.model.plugins import Mount, Probe, Registration
     from commonplace.model.reports import UploadListener
     from commonplace.model.search import Query
     from commonplace.protocols.managers import MemoryManager
     from commonplace.protocols.parts import Chunker, Source, WatchedSource
+    from commonplace.resilience.bounded_call import Worker
     from commonplace.resilience.breaker import CircuitBreaker
     from commonplace.text.analyse import Analyser
 
@@ -102,14 +108,16 @@ def make_sources(
             notices.append(f"source {id_!r} is not searched: {error}")
         except ConfigError:
             raise
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
-            why = f"{host.label('source', id_)} failed: {type(error).__name__}: {error}"
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
+            from commonplace.resilience.bounded_call import failure_of
+
+            why = f"{host.label('source', id_)} failed: {failure_of(error)}"
             notices.append(f"source {id_!r} is not searched: {why}")
     return tuple(sources), tuple(notices)
 
 
 def _make_source(host: PluginHost, settings: Settings, id_: str) -> Source:
-    return host.source(id_).factory(
+    source = host.source(id_).factory(
         SourceContext(
             workspace=settings.workspace,
             agent=settings.agent,
@@ -120,6 +128,11 @@ def _make_source(host: PluginHost, settings: Settings, id_: str) -> Source:
             secret_patterns=settings.search.redact.patterns,
         )
     )
+    if host.is_builtin("source", id_):
+        return source
+    from commonplace.host.guarded import GuardedSource
+
+    return GuardedSource(source)
 
 
 def permit_of(
@@ -165,7 +178,8 @@ def make_backends(
         return Backend(id_, make, changed=partial(_changed, host), clock=clock, **guards)
 
     if len(settings.backends) == 1:
-        return backend(settings.backends[0], permits=permits)
+        (only,) = settings.backends
+        return backend(only, permits=permits, search_worker=_stranger(host, only))
 
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.resilience.bounded_call import Worker
@@ -180,6 +194,16 @@ def make_backends(
         embed_standby=settings.fallback.embed_standby,
         clock=clock,
     )
+
+
+def _stranger(host: PluginHost, backend: str) -> Worker | None:
+    """What gives up searches of a lone backend of a third party; ours are trusted not to hang."""
+    with suppress(PluginUnavailableError, PluginConflictError):  # reported by the first search
+        if not host.is_builtin("backend", backend):
+            from commonplace.resilience.bounded_call import Worker
+
+            return Worker(backend)
+    return None
 
 
 def mounts_of(host: PluginHost, settings: Settings, sources: Sequence[Source]) -> tuple[Mount, ...]:
@@ -204,8 +228,11 @@ def watched_paths(
             continue
         try:
             found += cast("WatchedSource", source).watched()
-        except Exception:  # noqa: BLE001 - a plugin's; the others are watched all the same
-            logger().exception("source %s cannot say what to watch", source.id)
+        except BaseException as error:  # noqa: BLE001 - a plugin's; the others are watched all the same
+            from commonplace.resilience.bounded_call import failure_of
+
+            why = failure_of(error)
+            logger().warning("source %s cannot say what to watch: %s", source.id, why)
     mounts = mounts_of(host, settings, sources)
     found += (WatchedPath(mount.location) for mount in mounts if mount.stored is None)
     return tuple(found)
@@ -316,6 +343,12 @@ def _manager_context(
     )
 
 
+def _probed(host: PluginHost, backend: str) -> Probe:
+    from commonplace.host.guarded import probed
+
+    return probed(host, "backend", backend, host.backend(backend).registration.probe)
+
+
 def _make_manager(
     host: PluginHost,
     settings: Settings,
@@ -327,7 +360,7 @@ def _make_manager(
 ) -> MemoryManager:
     offered = host.backend(backend)
     registration = offered.registration
-    probe = registration.probe()
+    probe = registration.probe() if offered.own else _probed(host, backend)
     if not probe.available:
         raise PluginUnavailableError(probe.reason, hint=probe.hint)
     config = settings.section_values.get(f"memory.{backend}")
@@ -341,13 +374,17 @@ def _make_manager(
     from commonplace.index.planning import MissingSource
 
     def make_chunker(cut: Cut) -> Chunker:
-        return host.chunker(cut.strategy).factory(
-            ChunkerContext(
-                size=cut.tokens * _CHARACTERS_PER_TOKEN,
-                overlap=cut.overlap * _CHARACTERS_PER_TOKEN,
-                config=settings.plugin_config(cut.strategy),
-            )
+        context = ChunkerContext(
+            size=cut.tokens * _CHARACTERS_PER_TOKEN,
+            overlap=cut.overlap * _CHARACTERS_PER_TOKEN,
+            config=settings.plugin_config(cut.strategy),
         )
+        make = partial(host.chunker(cut.strategy).factory, context)
+        if host.is_builtin("chunker", cut.strategy):
+            return make()
+        from commonplace.host.guarded import GuardedChunker
+
+        return GuardedChunker(make, f"the chunker of {host.label('chunker', cut.strategy)}")
 
     chunking = settings.search.chunking
     own = Cut(chunking.strategy, chunking.tokens, chunking.overlap)

@@ -21,7 +21,8 @@ from commonplace.assembly import (
 )
 from commonplace.errors import CallerError, CommonplaceError, MemoryDisabledError
 from commonplace.files.roots import check_workspace
-from commonplace.resilience.deadline import Deadline
+from commonplace.host.border import scanned
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.search.search import SEARCH_SECONDS, Searcher, make_searcher
 from commonplace.text.query import check_numbers, check_search, check_texts
 
@@ -248,7 +249,7 @@ class Memory:
         )
         search.update()
         answer = steps.ask(search, request)
-        ranked = steps.rank(answer, request, now=self._clock())
+        ranked = steps.rank(answer, request, now=self._clock(), deadline=end or NEVER)
         result = steps.present(ranked, answer, request, search, min_score=min_score)
         if undone:
             result = result.replace(notes=(*result.notes, undone))
@@ -308,7 +309,7 @@ class Memory:
 
     def notes(self) -> tuple[DocumentRef, ...]:
         """All notes and other documents, by path; those that cannot be listed are in the status."""
-        found = (ref for source in self._sources for ref in source.scan().documents)
+        found = (ref for source in self._sources for ref in scanned(source).documents)
         return tuple(sorted(found, key=lambda ref: ref.path))
 
     @property

@@ -162,6 +162,7 @@ def _state_folder(settings: Settings) -> Finding:
 
 def _notes(memory: Memory) -> Iterator[Finding]:
     from commonplace.assembly import make_sources
+    from commonplace.host.border import scanned
 
     workspace = memory.settings.workspace
     with os.scandir(workspace) as entries:
@@ -173,11 +174,7 @@ def _notes(memory: Memory) -> Iterator[Finding]:
         )
     total = 0
     for source in sources:
-        try:
-            report = source.scan()
-        except (CommonplaceError, OSError) as error:
-            yield Finding("problem", "notes", f"source {source.id} cannot be read: {error}")
-            continue
+        report = scanned(source)
         total += len(report.documents)
         # A source reports an empty workspace as failed, so that an unmounted disk deletes nothing.
         for failure in () if empty else report.failed_roots:

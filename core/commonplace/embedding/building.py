@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from attrs import evolve
 
 from commonplace.embedding.access import access_of, context_of, missing_key
 from commonplace.embedding.consent import UploadGate, record_path
-from commonplace.embedding.guarded import GuardedProvider
+from commonplace.embedding.guarded import CheckedProvider, GuardedProvider
 from commonplace.embedding.keys import RotatingKeys
 from commonplace.embedding.spaces import context_as_recorded, fingerprint_of, recorded_settings
 from commonplace.errors import CommonplaceError, PluginUnavailableError, UnavailableError
+from commonplace.host.guarded import probed
+from commonplace.resilience.bounded_call import failure_of
 from commonplace.resilience.breaker import BreakerFile, CircuitBreaker
 
 if TYPE_CHECKING:
@@ -57,7 +60,7 @@ class ProviderBuilder:
     def build(self, id_: str, *, primary: bool) -> GuardedProvider:
         """One provider. Raises :class:`~commonplace.errors.CommonplaceError` if it cannot work."""
         registration = self._host.provider(id_)
-        probe = registration.probe()
+        probe = probed(self._host, "provider", id_, registration.probe)
         if not probe.available:
             raise PluginUnavailableError(f"{id_}: {probe.reason}", hint=probe.hint)
         access = access_of(self._settings, self._env, registration, primary=primary)
@@ -90,8 +93,9 @@ class ProviderBuilder:
                 provider = self._guarded(id_, registration, context, access)
             except CommonplaceError:
                 continue
-            if provider.fingerprint() == fingerprint:
-                return provider
+            with suppress(UnavailableError):
+                if provider.fingerprint() == fingerprint:
+                    return provider
             provider.close()
         return None
 
@@ -102,17 +106,21 @@ class ProviderBuilder:
         context: ProviderContext,
         access: Access,
     ) -> GuardedProvider:
+        label = f"provider {id_!r} of {self._host.label('provider', id_)}"
         # Built now: a setting that the provider refuses is reported before the first search.
         try:
-            provider = _built(registration, context, access)
-            capabilities = provider.capabilities
+            given = _built(registration, context, access)
         except CommonplaceError:
             raise
-        except Exception as error:
+        except BaseException as error:
+            failure_of(error)
             # Without its message, which may hold a key.
             raise PluginUnavailableError(
-                f"{id_}: the provider could not be built: {type(error).__name__}"
+                f"{label} failed: it could not be built: {type(error).__name__}"
             ) from error
+        trusted = self._host.is_builtin("provider", id_)
+        provider = CheckedProvider(given, label, trusted=trusted)
+        capabilities = provider.capabilities
         batch = self._settings.search.remote.batch
         batches = batch.enabled and "batches" in capabilities
         digest = _digest(provider, context)

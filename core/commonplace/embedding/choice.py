@@ -194,7 +194,7 @@ def _automatic(
             offered.append((registration.priority, id_, registration))
     for _, id_, registration in sorted(offered, key=lambda item: item[:2]):
         try:
-            ready = _ready(registration, settings, env)
+            ready = _ready(host, registration, settings, env)
         except UnavailableError as error:
             notices.append(_words(error))
             continue
@@ -206,15 +206,19 @@ def _automatic(
 
 
 def _ready(
-    registration: Registration[EmbeddingProvider], settings: Settings, env: Mapping[str, str]
+    host: PluginHost,
+    registration: Registration[EmbeddingProvider],
+    settings: Settings,
+    env: Mapping[str, str],
 ) -> Probe:
     """Whether automatic choice takes this provider."""
-    if registration.ready is None and registration.credentials is None:
+    ready = registration.ready
+    if ready is None and registration.credentials is None:
         return Probe(available=False)
     from commonplace.embedding.access import access_of, context_of
 
     access = access_of(settings, env, registration, primary=True)
-    if registration.ready is None:
+    if ready is None:
         return Probe(available=bool(access.keys))
     context = context_of(settings, registration, access, primary=True)
     if not access.keys and not access.named:
@@ -222,7 +226,9 @@ def _ready(
 
         # An address without a key, in a section for chat models, does not ask for embeddings.
         context = evolve(context, base_url=None)
-    return registration.ready(context)
+    from commonplace.host.guarded import probed
+
+    return probed(host, "provider", registration.id, lambda: ready(context))
 
 
 def _words(error: CommonplaceError) -> str:

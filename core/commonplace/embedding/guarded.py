@@ -1,23 +1,34 @@
-"""One provider in use, with a circuit breaker for queries and one for documents."""
+"""One provider in use: what its plugin says is checked, and its failures are counted."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from commonplace.errors import DeadlineExceededError, ProviderError
-from commonplace.resilience.bounded_call import Worker
+from commonplace.errors import (
+    CommonplaceError,
+    DeadlineExceededError,
+    PluginUnavailableError,
+    ProviderError,
+    UnavailableError,
+)
+from commonplace.resilience.bounded_call import Worker, failure_of
 from commonplace.resilience.deadline import NEVER
 from commonplace.resilience.guarded_call import FAIR_SECONDS, GuardedCaller
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from commonplace.embedding.batch.jobs import Batching
     from commonplace.embedding.consent import UploadGate
     from commonplace.embedding.requests import RequestRunner
-    from commonplace.errors import CommonplaceError
-    from commonplace.protocols.providers import EmbeddingProvider, Purpose
+    from commonplace.protocols.providers import (
+        BatchJobs,
+        BatchProvider,
+        EmbeddingProvider,
+        Limits,
+        Purpose,
+    )
     from commonplace.resilience.breaker import BreakerState, CircuitBreaker
     from commonplace.resilience.deadline import Deadline
 
@@ -25,6 +36,128 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+
+class CheckedProvider:
+    """``provider``, whose plugin may say anything of itself; ``label`` names it in messages.
+
+    Everything but :meth:`embed` raises :class:`~commonplace.errors.PluginUnavailableError` where
+    the plugin raises or gives what it must not. Unless ``trusted``, a request that does not keep
+    its deadline is given up.
+    """
+
+    def __init__(self, provider: EmbeddingProvider, label: str, *, trusted: bool) -> None:
+        self.provider = provider
+        self._label = label
+        self._worker = None if trusted else Worker(label)
+        self.capabilities: frozenset[str] = self._of("capabilities", _are_texts)
+        self._model: str = self._of("model", _is_text)
+        self.fingerprint_or_reason()
+        self.limits, self.concurrency  # noqa: B018 - refused now, before the first search
+
+    @property
+    def model(self) -> str:
+        """The model as it is shown; as it was last known where the plugin fails."""
+        with suppress(PluginUnavailableError):
+            self._model = self._of("model", _is_text)
+        return self._model
+
+    @property
+    def limits(self) -> Limits:
+        """See :class:`~commonplace.plugin.EmbeddingProvider`."""
+        limits: Limits = self._of("limits", _are_limits)
+        return limits
+
+    @property
+    def concurrency(self) -> int:
+        """See :class:`~commonplace.plugin.EmbeddingProvider`."""
+        concurrency: int = self._of("concurrency", _is_count)
+        return concurrency
+
+    @property
+    def host(self) -> str:
+        """See :class:`~commonplace.plugin.RemoteProvider`."""
+        host: str = self._of("host", _is_text)
+        return host
+
+    def fingerprint(self) -> str:
+        """See :class:`~commonplace.plugin.EmbeddingProvider`; its own errors pass."""
+        return self._checked("fingerprint", self.provider.fingerprint, _is_text)
+
+    def fingerprint_or_reason(self) -> str:
+        """The fingerprint, or in words of the provider's own why it has none yet."""
+        try:
+            return self.fingerprint()
+        except PluginUnavailableError:
+            raise
+        except UnavailableError as error:
+            return str(error)
+
+    def batches(self) -> BatchJobs:
+        """See :class:`~commonplace.plugin.BatchProvider`."""
+        batches = cast("BatchProvider", self.provider).batches
+        return self._checked("batch jobs", batches, lambda jobs: jobs is not None)
+
+    def embed(
+        self, texts: Sequence[str], *, purpose: Purpose, deadline: Deadline
+    ) -> Sequence[Sequence[float]]:
+        """See :class:`~commonplace.plugin.EmbeddingProvider`."""
+
+        def work() -> Sequence[Sequence[float]]:
+            return self.provider.embed(texts, purpose=purpose, deadline=deadline)
+
+        return work() if self._worker is None else self._worker.run(work, deadline)
+
+    def close(self) -> None:
+        """Close the provider; what it raises is logged."""
+        try:
+            self.provider.close()
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
+            from commonplace.host.events import logger
+
+            failure_of(error)
+            logger().warning("%s could not be closed: %s", self._label, type(error).__name__)
+
+    def _of(self, name: str, right: Callable[[Any], bool]) -> Any:
+        return self._checked(name, lambda: getattr(self.provider, name), right)
+
+    def _checked(self, what: str, ask: Callable[[], T], right: Callable[[T], bool]) -> T:
+        try:
+            given = ask()
+        except CommonplaceError:
+            raise
+        except BaseException as error:
+            failure_of(error)
+            # Without its message, which may hold a key.
+            words = f"{self._label} failed: its {what} raised {type(error).__name__}"
+            raise PluginUnavailableError(words) from error
+        fits = False
+        with suppress(Exception):  # of another shape altogether
+            fits = right(given)
+        if not fits:
+            words = f"{self._label} failed: its {what} cannot be {str(given)[:60]!r}"
+            raise PluginUnavailableError(words, hint="its plugin has a fault: report it there")
+        return given
+
+
+def _is_text(value: object) -> bool:
+    return type(value) is str and bool(value)
+
+
+def _are_texts(value: Any) -> bool:
+    return all(type(text) is str for text in value) and not isinstance(value, str)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value > 0
+
+
+def _are_limits(limits: Any) -> bool:
+    counts = limits.items, limits.tokens, limits.bytes, limits.item_tokens
+    seconds = limits.query_seconds, limits.request_seconds, limits.wait_seconds
+    return all(count is None or _is_count(count) for count in counts) and all(
+        type(number) in {int, float} and number > 0 for number in seconds
+    )
 
 
 class GuardedProvider:

@@ -12,6 +12,7 @@ from attrs import define, evolve, frozen
 from commonplace.embedding.vectors import checked, dims_of
 from commonplace.errors import CallerError, DeadlineExceededError, ProviderError, UnavailableError
 from commonplace.graphemes import is_boundary
+from commonplace.resilience.bounded_call import failure_of
 from commonplace.resilience.retry import RetryPolicy, with_retries
 
 if TYPE_CHECKING:
@@ -259,7 +260,8 @@ def provider_errors(provider: str, part: str) -> Iterator[None]:
         raise ProviderError(
             str(error), provider=provider, kind="unavailable", hint=error.hint
         ) from error
-    except Exception as error:
+    except BaseException as error:
+        failure_of(error)
         # Without its message, which may hold a key.
         raise ProviderError(
             f"{provider}: {part} failed with {type(error).__name__}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace.embedding.cache import text_digest
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from commonplace.resilience.breaker import BreakerState
     from commonplace.resilience.deadline import Deadline
 
+    MayAnswer = tuple[GuardedProvider, SpaceInfo | None, Fallback | None]
 
 KEYWORDS = "keywords alone"
 """Stands for the provider where no provider can embed the query."""
@@ -108,6 +110,9 @@ class EmbeddingService:
             names = _lengths(space, spaces)
             try:
                 vector = self._vector(provider, text, names, deadline)
+                lacking = max(0, space.chunks - self._covered(provider, space))
+                if vector and len(vector) not in names and self.ledger is not None:
+                    self.ledger.note_length(provider.fingerprint(), len(vector) // 4)
             except UnavailableError as error:
                 failed = failed or self._failure(provider, error)
                 continue
@@ -117,13 +122,10 @@ class EmbeddingService:
             name = names.get(len(vector))
             if name is None:
                 found = len(vector) // 4
-                if self.ledger is not None:
-                    self.ledger.note_length(provider.fingerprint(), found)
                 what = f"{provider.id} now gives {found} dimensions, the index has {space.dims}"
                 failed = failed or self._excuse(provider, what + _FIX)
                 continue
             fallback = failed.replace(by=provider.id) if failed is not None else None
-            lacking = max(0, space.chunks - self._covered(provider, space))
             return QueryVector(
                 vector, name, provider.id, provider.model, fallback, lacking, space.chunks
             )
@@ -141,37 +143,49 @@ class EmbeddingService:
         gate = self.primary.gate if self.primary is not None else None
         return gate is None or gate.is_open() or (gate.named and not gate.refusal)
 
-    def candidates(
-        self, spaces: Sequence[SpaceInfo]
-    ) -> Iterator[tuple[GuardedProvider, SpaceInfo | None, Fallback | None]]:
+    def candidates(self, spaces: Sequence[SpaceInfo]) -> Iterator[MayAnswer]:
         """The providers that may answer a query, in order, each with its space or why it may not.
 
         The primary may as soon as anything is embedded in its space; before it, the model of
         earlier settings, while that covers more; the fallback only if its space covers every chunk,
         since the others would be hidden. Makes no request.
         """
-        if (primary := self.primary) is not None:
-            own = _own_space(primary, spaces)
-            covered = self._covered(primary, own)
-            former = self._older(primary, spaces, covered)
-            if former is not None:
-                chunks = former[1].chunks
-                same = former[0].model == primary.model
-                way = "as the settings say now" if same else f"with {primary.model}"
-                words = f"{covered} of {chunks} chunks are embedded {way} yet"
-                yield primary, None, self._excuse(primary, words)
-                yield (*former, None)
-            if covered:
-                yield primary, own, None
-            elif former is None:
-                yield primary, None, self._nothing_of(primary)
-        if (standby := self.standby) is not None:
-            own = _own_space(standby, spaces)
-            if own is not None and self._covered(standby, own) >= own.chunks > 0:
-                yield standby, own, None
-            elif self.primary is None:
-                words = f"{standby.id} has not embedded every note"
-                yield standby, None, self._excuse(standby, words)
+        for provider, find in ((self.primary, self._of_primary), (self.standby, self._of_standby)):
+            if provider is None:
+                continue
+            try:
+                found = tuple(find(provider, spaces))
+            except UnavailableError as error:
+                found = ((provider, None, self._failure(provider, error)),)
+            yield from found
+
+    def _of_primary(
+        self, primary: GuardedProvider, spaces: Sequence[SpaceInfo]
+    ) -> Iterator[MayAnswer]:
+        own = space_of(primary.fingerprint(), spaces)
+        covered = self._covered(primary, own)
+        former = self._older(primary, spaces, covered)
+        if former is not None:
+            chunks = former[1].chunks
+            same = former[0].model == primary.model
+            way = "as the settings say now" if same else f"with {primary.model}"
+            words = f"{covered} of {chunks} chunks are embedded {way} yet"
+            yield primary, None, self._excuse(primary, words)
+            yield (*former, None)
+        if covered:
+            yield primary, own, None
+        elif former is None:
+            yield primary, None, self._nothing_of(primary)
+
+    def _of_standby(
+        self, standby: GuardedProvider, spaces: Sequence[SpaceInfo]
+    ) -> Iterator[MayAnswer]:
+        own = _own_space(standby, spaces)
+        if own is not None and self._covered(standby, own) >= own.chunks > 0:
+            yield standby, own, None
+        elif self.primary is None:
+            words = f"{standby.id} has not embedded every note"
+            yield standby, None, self._excuse(standby, words)
 
     def close(self) -> None:
         """Close providers and cache; closing twice is fine."""
@@ -214,7 +228,10 @@ class EmbeddingService:
         self, primary: GuardedProvider, spaces: Sequence[SpaceInfo], covered: int
     ) -> tuple[GuardedProvider, SpaceInfo] | None:
         """The best other space that covers more than ``covered`` chunks, with its provider."""
-        own = {provider.fingerprint() for provider in (primary, *self.providers)}
+        own = {primary.fingerprint()}
+        for other in self.providers:
+            with suppress(UnavailableError):
+                own.add(other.fingerprint())
         better = [
             info
             for info in sorted(spaces, key=lambda info: -info.covered)
@@ -337,7 +354,7 @@ def _state_of(
     try:
         fingerprint = provider.fingerprint()
         space = space_of(fingerprint, spaces)
-        model = provider.model
+        model, _ = provider.model, provider.provider.limits
     except UnavailableError as error:
         from commonplace.embedding.http.errors import describe
 

@@ -14,7 +14,7 @@ from commonplace.errors import (
     UnavailableError,
     reason_of,
 )
-from commonplace.host.border import checked_arms
+from commonplace.host.border import checked_arms, checked_health, checked_report
 from commonplace.index.rescoring import with_finite_scores
 from commonplace.index.syncing import Freshness, freshen, maintain_unasked
 from commonplace.model.reports import BackendState
@@ -68,9 +68,9 @@ class Backend:
     """A backend by its id; ``make`` builds its manager at the first call.
 
     With a ``worker`` calls are given up at their deadline; a backend without a stand-in has none:
-    its calls run in the caller's thread. ``changed`` is called when it begins to fail (with the
-    reason) and when it works again (with ``None``). ``permits`` raise for queries that may not be
-    asked.
+    its calls run in the caller's thread, but for searches where there is a ``search_worker``.
+    ``changed`` is called when it begins to fail (with the reason) and when it works again (with
+    ``None``). ``permits`` raise for queries that may not be asked.
     """
 
     def __init__(
@@ -80,14 +80,16 @@ class Backend:
         *,
         breakers: Mapping[str, CircuitBreaker] | None = None,
         worker: Worker | None = None,
+        search_worker: Worker | None = None,
         changed: Callable[[str, str | None], None] = lambda _id, _reason: None,
         permits: Sequence[Callable[[Query], None]] = (),
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.id = id_
-        self.guard = GuardedCaller(id_, breakers, worker=worker, changed=changed)
+        run_by = worker or search_worker
+        self.guard = GuardedCaller(id_, breakers, worker=run_by, changed=changed)
         self._make = make
-        self._bounded = worker is not None
+        self._bounded = {"search": run_by is not None, "sync": worker is not None}
         self._permits = permits
         self._clock = clock
         self._opening = allocate_lock()
@@ -120,12 +122,12 @@ class Backend:
         """
         with self.guard.counted(work, deadline):
             try:
-                if self._bounded:
+                if self._bounded[work]:
                     return self.guard.run(lambda: ask(self.manager()), deadline)
                 return ask(self.manager())
             except CommonplaceError:
                 raise
-            except (Exception, SystemExit) as error:  # an engine that exits has failed, too
+            except BaseException as error:  # an engine that exits has failed, too
                 raise self._mistake(error) from error
 
     def probe(self, ask: Callable[[MemoryManager], T], deadline: Deadline) -> T:
@@ -134,7 +136,7 @@ class Backend:
             return self.guard.run(lambda: ask(self.manager()), deadline)
         except CommonplaceError:
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise self._mistake(error) from error
 
     def search_of(
@@ -166,7 +168,7 @@ class Backend:
         def maintain(manager: MemoryManager) -> SyncReport:
             if not eager:
                 return maintain_unasked(manager, embed=embed, **options)
-            return manager.maintain(embed=embed, **options)
+            return checked_report(manager.maintain(embed=embed, **options))
 
         report = self.call("sync", maintain, options["deadline"])
         self.guard.let_through("search")  # a rebuilt index may be all that was missing
@@ -174,7 +176,9 @@ class Backend:
 
     def pending(self) -> SyncReport:
         """What :meth:`maintain` would find to do; nothing is counted for or against the backend."""
-        return self.probe(lambda manager: manager.pending(), Deadline.after(PROBE_SECONDS))
+        return self.probe(
+            lambda manager: checked_report(manager.pending()), Deadline.after(PROBE_SECONDS)
+        )
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
         """The health as far as searching goes: unavailable also while it fails, or without index.
@@ -186,7 +190,7 @@ class Backend:
             return ManagerHealth(available=False, reason=failure.reason)
         deadline = NEVER if deep else Deadline.after(PROBE_SECONDS)
         try:
-            health = self.probe(lambda manager: manager.health(deep=deep), deadline)
+            health = self.probe(lambda manager: checked_health(manager.health(deep=deep)), deadline)
         except CommonplaceError as error:
             return ManagerHealth(available=False, reason=reason_of(error))
         store = health.store
@@ -241,14 +245,21 @@ class Backend:
         self._closed = True
         manager, self._manager = self._manager, None
         if manager is not None:
-            manager.close()
+            try:
+                manager.close()
+            except BaseException as error:  # noqa: BLE001 - the others are closed all the same
+                from commonplace.host.events import logger
+
+                logger().warning("%s", self._mistake(error))
 
     def _check_open(self) -> None:
         if self._closed:
             raise UnavailableError(f"{self.id} is closed")
 
     def _mistake(self, error: BaseException) -> UnavailableError:
-        return UnavailableError(f"{self.id} failed: {type(error).__name__}: {error}")
+        from commonplace.resilience.bounded_call import failure_of  # imports threading
+
+        return UnavailableError(f"{self.id} failed: {failure_of(error)}")
 
 
 class BackendSearch:

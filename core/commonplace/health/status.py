@@ -240,8 +240,9 @@ def _asked(provider: GuardedProvider) -> Iterator[Finding]:
         yield Finding("ok", name, provider.refusal or text)
         return
     began = time.perf_counter()
-    deadline = Deadline.after(min(_ASKED_SECONDS, provider.provider.limits.query_seconds))
     try:
+        seconds = min(_ASKED_SECONDS, provider.provider.limits.query_seconds)
+        deadline = Deadline.after(seconds)
         with provider_errors(provider.id, "the provider itself"):
             vectors = provider.provider.embed(["memory"], purpose="query", deadline=deadline)
             (vector,) = checked(vectors, count=1, dims=None, provider=provider.id)

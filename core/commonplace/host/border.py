@@ -1,4 +1,4 @@
-"""The border to plugins: what rankers, engines and sources give is checked before it is used.
+"""The border to plugins: what they give is checked before it is used.
 
 A part that raises, hangs or gives what it must not costs its own share of the answer, never the
 answer: a ranker is skipped with a note that names it, an engine is unavailable, so that the next
@@ -8,11 +8,21 @@ backend answers, and the documents of a source stay as they were indexed.
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from commonplace.errors import CommonplaceError, DeadlineExceededError, UnavailableError, reason_of
-from commonplace.model.documents import Document, DocumentRef, RootFailure, ScanReport
+from commonplace.model.documents import (
+    Document,
+    DocumentRef,
+    Finding,
+    RootFailure,
+    ScanReport,
+    SpaceInfo,
+    StoreHealth,
+)
+from commonplace.model.reports import Embedding, SyncReport
 from commonplace.model.search import Arm, Candidate, Explanation, Found, Step, StoredChunk
+from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -44,14 +54,15 @@ class GuardedRanker:
 
     ``label`` names the ranker's plugin and its distribution. ``instead`` fuses where a ranker of
     the stage ``fuse`` fails, as hits without a score cannot be ranked. With ``trusted`` it runs on
-    the caller's thread; others are given up after 2 seconds, and not tried while four calls hang.
+    the caller's thread; others are given up after 2 seconds, or at the search's own deadline, and
+    not tried while four calls hang.
     """
 
     def __init__(
         self, ranker: Ranker, label: str, *, trusted: bool, instead: Ranker | None = None
     ) -> None:
         self.id = _text(ranker.id, "its id")
-        self.stage: Literal["fuse", "adjust", "select"] = ranker.stage
+        self.stage: Literal["fuse", "adjust", "select"] = _stage(ranker.stage)
         self.needs = frozenset(ranker.needs)
         self._ranker = ranker
         self._label = label
@@ -60,7 +71,7 @@ class GuardedRanker:
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> Sequence[Candidate]:
         """What the ranker gives, if that is a selection of ``hits`` with finite scores."""
-        given = tuple(hits)
+        given, seconds = tuple(hits), RANKER_SECONDS
 
         def work() -> list[Candidate]:
             return _selected(self._ranker.rank(given, context), given)
@@ -68,11 +79,12 @@ class GuardedRanker:
         try:
             if self._worker is None:
                 return work()
-            return self._worker.run(work, Deadline.after(RANKER_SECONDS))
+            seconds = min(seconds, context.deadline.remaining())
+            return self._worker.run(work, Deadline.after(seconds))
         except DeadlineExceededError:
-            why = f"it took more than {RANKER_SECONDS:g} s"
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
-            why = f"{type(error).__name__}: {error}".rstrip(": ")
+            why = f"it took more than {seconds:.2g} s"
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
+            why = _words(error)
         note = f"{FAILED}the ranker {self.id!r} of {self._label} was skipped: {why}"
         _log_once(f"ranker {self.id} of {self._label}", note)
         fused = given if self._instead is None else self._instead.rank(given, context)
@@ -90,53 +102,54 @@ def make_rankers(
 ) -> tuple[list[Ranker], list[str]]:
     """The rankers of ``chain``, guarded, and notes on those that cannot run.
 
-    One that is missing or cannot be made is left out. Without one that fuses, the rankers of
-    ``default`` run in place of the whole chain, for hits would have no scores.
+    Where one is missing or cannot be made, or none fuses, those of ``default`` run in place of the
+    whole chain: without a fused score nothing can be ranked, and an order that a part is missing of
+    is not the one that was asked for. Of ``default`` itself, the others run.
     """
     notes: list[str] = []
-    made = [one for id_ in chain for one in _made(host, id_, context_of, notes)]
-    if not any(ranker.stage == "fuse" for ranker, _ in made):
+
+    def made(ids: Sequence[str]) -> list[GuardedRanker]:
+        return [one for id_ in ids for one in _made(host, id_, context_of, default, notes)]
+
+    rankers = made(chain)
+    complete = len(rankers) == len(chain)
+    if not complete and tuple(chain) != tuple(default):
+        notes.append(f"a ranker of ranking.chain is missing: {', '.join(default)} rank instead")
+        rankers = made(default)
+    elif complete and not any(ranker.stage == "fuse" for ranker in rankers):
         notes.append(f"no ranker of ranking.chain fuses: {', '.join(default)} rank instead")
-        made = [one for id_ in default for one in _made(host, id_, context_of, notes)]
-    rankers: list[Ranker] = []
-    for ranker, label in made:
-        trusted, instead = _is_builtin(label), None
-        if ranker.stage == "fuse" and not trusted:
-            others = [one for id_ in default for one, _ in _made(host, id_, context_of, notes)]
-            instead = next((one for one in others if one.stage == "fuse"), None)
-        try:
-            rankers.append(GuardedRanker(ranker, label, trusted=trusted, instead=instead))
-        except (TypeError, ValueError) as error:
-            notes.append(f"a ranker of {label} was left out: {error}")
-    return rankers, notes
+        rankers = made(default)
+    return list(rankers), notes
 
 
 def _made(
-    host: PluginHost, id_: str, context_of: ContextOf, notes: list[str]
-) -> Iterator[tuple[Ranker, str]]:
-    """The ranker and its label; none, and another note, where it cannot be made."""
+    host: PluginHost,
+    id_: str,
+    context_of: ContextOf,
+    default: Sequence[str],
+    notes: list[str],
+) -> Iterator[GuardedRanker]:
+    """The ranker; none, and another note, where it cannot be made."""
     label = "unknown origin"
     try:
-        label = host.label("ranker", id_)
+        label, trusted, instead = host.label("ranker", id_), host.is_builtin("ranker", id_), None
         ranker = host.ranker(id_).factory(context_of(id_))
-        _check_stage(ranker.stage)
+        if ranker.stage == "fuse" and not trusted:
+            others = (one for name in default for one in _made(host, name, context_of, (), notes))
+            instead = next((one for one in others if one.stage == "fuse"), None)
+        guarded = GuardedRanker(ranker, label, trusted=trusted, instead=instead)
     except CommonplaceError as error:
         notes.append(f"the ranker {id_!r} was left out: {reason_of(error)}")
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - as in GuardedRanker
-        why = f"{type(error).__name__}: {error}".rstrip(": ")
-        notes.append(f"the ranker {id_!r} of {label} was left out: {why}")
+    except BaseException as error:  # noqa: BLE001 - as in GuardedRanker
+        notes.append(f"the ranker {id_!r} of {label} was left out: {_words(error)}")
     else:
-        yield ranker, label
+        yield guarded
 
 
-def _check_stage(stage: object) -> None:
+def _stage(stage: Any) -> Any:
     if stage not in _STAGES:
         raise TypeError(f"its stage is {stage!r}, not one of {', '.join(_STAGES)}")
-
-
-def _is_builtin(label: str) -> bool:
-    """Whether a plugin is of our own distribution."""
-    return label.partition("(")[2].startswith("commonplace ")
+    return stage
 
 
 def failures_of(hits: Iterable[Candidate]) -> tuple[str, ...]:
@@ -156,14 +169,15 @@ def scanned(source: Source) -> ScanReport:
         report: object = source.scan()
         if type(report) is not ScanReport:
             reason = f"its scan gave a {type(report).__name__}"
-        elif wrong := next((ref for ref in report.documents if not _is_reference(ref)), None):
-            reason = f"its scan gave {type(wrong).__name__} {str(wrong)[:60]!r} for a document"
+        elif wrong := [ref for ref in report.documents if not _is_reference(ref)]:
+            given = f"{type(wrong[0]).__name__} {str(wrong[0])[:60]!r}"
+            reason = f"its scan gave {given} for a document"
         else:
             return report
     except CommonplaceError as error:
         reason = reason_of(error)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - as in GuardedRanker
-        reason = f"{type(error).__name__}: {error}".rstrip(": ")
+    except BaseException as error:  # noqa: BLE001 - as in GuardedRanker
+        reason = _words(error)
     note = f"the source {source.id!r} failed: {reason}"
     _log_once(f"source {source.id}", note)
     return ScanReport((), (), failed_roots=(RootFailure("", note, source.id),))
@@ -182,11 +196,67 @@ def read_of(source: Source, ref: DocumentRef) -> Document | None:
         document: object = source.read(ref)
     except (OSError, CommonplaceError):
         raise
-    except (Exception, SystemExit) as error:
-        raise OSError(f"{source.id} failed: {type(error).__name__}: {error}") from error
-    if document is not None and (type(document) is not Document or type(document.text) is not str):
-        raise OSError(f"{source.id} gave a {type(document).__name__} for a document")
-    return document
+    except BaseException as error:
+        raise OSError(f"{source.id} failed: {_words(error)}") from error
+    if document is None or _is_document(document):
+        return document
+    raise OSError(f"{source.id} gave a {type(document).__name__} for a document")
+
+
+def _is_document(document: Any) -> TypeGuard[Document]:
+    return (
+        type(document) is Document
+        and type(document.ref) is DocumentRef
+        and type(document.ref.stamp) is str
+        and all(type(text) is str for text in (document.text, document.digest, document.title))
+        and all(type(text) is str for text in (*document.names, *document.tags))
+        and (document.day is None or hasattr(document.day, "isoformat"))
+    )
+
+
+def checked_report(given: object) -> SyncReport:
+    """``given``, if it is a report that an engine may give; else raises ``TypeError``."""
+    if type(given) is not SyncReport:
+        raise TypeError(f"it gave a {type(given).__name__} for a report")
+    for name, value in vars(given).items():
+        usual = getattr(SyncReport, name)
+        if usual is None:
+            right = value is None or type(value) is (Embedding if name == "embedding" else tuple)
+        elif type(usual) is float:
+            right = type(value) in {int, float} and isfinite(value)
+        else:
+            right = type(value) is type(usual) and (type(value) is not int or value >= -1)
+        if not right:
+            raise TypeError(f"it gave a report with {name} {str(value)[:40]!r}")
+    return given
+
+
+def checked_health(given: object) -> ManagerHealth:
+    """``given``, if it is a condition that an engine may report; else raises ``TypeError``."""
+    if type(given) is not ManagerHealth:
+        raise TypeError(f"it gave a {type(given).__name__} for its health")
+    lines: Any = given.notices, given.information, (given.reason,)
+    if any(type(part) is not tuple or any(type(one) is not str for one in part) for part in lines):
+        raise TypeError("it gave its health with lines that are no texts")
+    findings: Any = given.findings
+    if type(findings) is not tuple or any(type(one) is not Finding for one in findings):
+        raise TypeError("it gave its health with findings that are none")
+    counts: list[Any] = [int(given.available)]
+    for space in given.spaces or ():
+        counts += _checked_part(space, SpaceInfo, space.space)[1:]
+    if (store := given.store) is not None:
+        _checked_part(store, StoreHealth, store.location)
+        counts += (store.documents, store.chunks, store.size)
+        counts += [n for _, n in (*store.documents_by_source, *store.chunks_by_source)]
+    if wrong := [count for count in counts if type(count) is not int or count < 0]:
+        raise TypeError(f"it gave its health with the count {str(wrong[0])[:40]!r}")
+    return given
+
+
+def _checked_part(part: Any, expected: type, name: object) -> Any:
+    if type(part) is not expected or type(name) is not str:
+        raise TypeError(f"it gave its health with a {type(part).__name__}")
+    return part
 
 
 def checked_arms(given: object, backend: str) -> tuple[Arm, ...]:
@@ -257,6 +327,12 @@ def _text(value: object, what: str) -> str:
     if not isinstance(value, str) or not value:
         raise TypeError(f"{what} is {value!r}")
     return value
+
+
+def _words(error: BaseException) -> str:
+    from commonplace.resilience.bounded_call import failure_of  # imports threading
+
+    return failure_of(error)
 
 
 _LOGGED: set[str] = set()

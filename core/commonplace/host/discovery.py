@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError, suggest
 from commonplace.hookspecs import GROUP
-from commonplace.host.switches import DISABLE, Switches, canonical, switch_hint
+from commonplace.host.switches import DISABLE, OWN_DISTRIBUTION, Switches, canonical, switch_hint
 from commonplace.host.versions import API_PREFIX, api_problem
 from commonplace.model.plugins import is_id
 from commonplace.model.tuples import NamedTuple
@@ -368,7 +368,7 @@ def conflict(name: str, rivals: Sequence[EntryPoint]) -> PluginConflictError:
     """The error for ``name`` being offered by several distributions."""
     origins = " and ".join(entry.origin for entry in rivals)
     # Without our own distribution hardly anything would be left.
-    strangers = [entry for entry in rivals if canonical(entry.distribution) != "commonplace"]
+    strangers = [entry for entry in rivals if canonical(entry.distribution) != OWN_DISTRIBUTION]
     unwanted = (strangers or rivals)[-1].distribution
     return PluginConflictError(
         f"{name} is offered by {origins}",

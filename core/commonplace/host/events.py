@@ -7,12 +7,14 @@ from collections import deque
 from functools import partial, wraps
 from inspect import isgeneratorfunction
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pluggy import PluginManager
 
 from commonplace.hookspecs import GROUP, Hooks, hookimpl
 from commonplace.host.registry import Failure, attempt
+from commonplace.resilience.bounded_call import Worker
+from commonplace.resilience.deadline import INFINITY, Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from commonplace.host.registry import Registry
     from commonplace.model.reports import SyncReport
     from commonplace.model.search import SearchResult
+
+
+T = TypeVar("T")
 
 
 def logger() -> Logger:
@@ -38,12 +43,21 @@ class Listeners:
 
     That is in its order, with wrappers, and by ``firstresult`` where the specification says so. A
     failure in one implementation is logged, counted for its plugin and felt by no other; neither
-    is a result that is not of the type ``returns``, where that is given.
+    is a result that is not of the type ``returns``, where that is given. Within ``seconds``, an
+    implementation of a third party runs on a thread of its own, to which ``carried`` takes it over.
     """
 
     def __init__(
-        self, hooks: Iterable[str], registry: Registry, returns: type | None = None
+        self,
+        hooks: Iterable[str],
+        registry: Registry,
+        returns: type | None = None,
+        *,
+        seconds: float = INFINITY,
+        carried: Callable[[Callable[[], T]], Callable[[], T]] = lambda work: work,
     ) -> None:
+        self._seconds = seconds
+        self._carried = carried
         self._hooks = tuple(hooks)
         self._registry = registry
         self._returns = returns
@@ -65,8 +79,9 @@ class Listeners:
         """
         if self._manager.has_plugin(name):
             return
+        seconds = self._seconds if self._registry.is_foreign(plugin) else INFINITY
         calls = {
-            hook: self._guarded(name, f"{hook} {plugin}", function)
+            hook: self._guarded(name, f"{hook} {plugin}", function, seconds)
             for hook in self._hooks
             if (function := self._registry.implementation(plugin, hook)) is not None
         }
@@ -87,12 +102,20 @@ class Listeners:
         """Call ``hook`` of all plugins that implement it."""
         return getattr(self._manager.hook, hook)(**arguments)
 
-    def _guarded(self, name: str, what: str, function: Any) -> Callable[..., Any]:
+    def _guarded(self, name: str, what: str, function: Any, seconds: float) -> Callable[..., Any]:
         """``function``, whose failure counts as no result."""
+        worker = Worker(what, patient=False)
+
+        def within(work: Callable[[], Any]) -> Any:
+            if seconds == INFINITY:
+                return work()
+            return worker.run(self._carried(work), Deadline.after(seconds))
 
         @wraps(function)
         def call(*arguments: object) -> object:
-            result = attempt(lambda: self._registry.timed(what, lambda: function(*arguments)))
+            result = attempt(
+                lambda: self._registry.timed(what, lambda: within(lambda: function(*arguments)))
+            )
             if isinstance(result, Failure):
                 self._failed(name, what, result.error)
                 return None
@@ -104,16 +127,17 @@ class Listeners:
         @wraps(function)
         def around(*arguments: object) -> Generator[None, object, object]:
             steps = function(*arguments)
-            begun = attempt(lambda: next(steps))
+            begun = attempt(lambda: within(lambda: next(steps)))
             if isinstance(begun, Failure):
                 self._failed(name, what, begun.error)
                 return (yield)
             try:
                 result = yield
             except BaseException as error:
-                attempt(partial(steps.throw, error))  # for its ``finally``
+                thrown = partial(steps.throw, error)  # for its ``finally``
+                attempt(lambda: within(thrown))
                 raise
-            answer = attempt(lambda: self._answer(steps, result))
+            answer = attempt(lambda: within(lambda: self._answer(steps, result)))
             if isinstance(answer, Failure):
                 self._failed(name, what, answer.error)
                 return result

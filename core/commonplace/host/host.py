@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from _thread import RLock, _local  # threading takes a millisecond to import
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from commonplace.errors import (
     CallerError,
@@ -15,6 +15,7 @@ from commonplace.errors import (
 from commonplace.host.discovery import CALLED, KINDS, Catalogue, installed
 from commonplace.host.registry import Entry, Failure, Registry
 from commonplace.host.switches import SAFE
+from commonplace.resilience.deadline import INFINITY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +32,12 @@ if TYPE_CHECKING:
     from commonplace.protocols.tools import ToolSet
 
 
+T = TypeVar("T")
+
 TRACE = "COMMONPLACE_TRACE_PLUGINS"
+
+HOOK_SECONDS = 10.0
+"""How long a hook of a third party may take, except for one that decides on a write."""
 
 
 class PluginHost:
@@ -97,6 +103,10 @@ class PluginHost:
     def label(self, kind: str, id_: str) -> str:
         """Which plugin registers the part, with its distribution and version; raises as `get`."""
         return self._entry(kind, id_).plugin
+
+    def is_builtin(self, kind: str, id_: str) -> bool:
+        """Whether our own distribution registers the part: it is trusted not to hang."""
+        return self._entry(kind, id_).own
 
     def command(self, id_: str) -> Registration[Any]:
         """The command ``id_`` of the command line; raises as :meth:`get` does."""
@@ -312,6 +322,16 @@ class PluginHost:
         del query
         return self._inside.search()
 
+    def _carried(self, work: Callable[[], T]) -> Callable[[], T]:
+        """``work`` for another thread, where it is inside the search that this one is inside."""
+        search = getattr(self._inside, "search", None)
+
+        def there() -> T:
+            self._inside.search = search
+            return work()
+
+        return there
+
     def _has_listeners(self, kind: str) -> bool:
         if kind not in self._listened:
             catalogue, registry = self._parts()
@@ -330,7 +350,11 @@ class PluginHost:
                 from commonplace.model.search import SearchResult
 
                 returns = {"events": None, "search": SearchResult}.get(kind, str)
-                self._called[kind] = Listeners(CALLED[kind], registry, returns)
+                # A hook that decides on a write may wait for an answer of the user.
+                seconds = INFINITY if kind == "write" else HOOK_SECONDS
+                self._called[kind] = Listeners(
+                    CALLED[kind], registry, returns, seconds=seconds, carried=self._carried
+                )
                 if kind == "search":
                     self._called[kind].add_last("commonplace_search", self._search)
             listeners = self._called[kind]

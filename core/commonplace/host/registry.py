@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from importlib import import_module
 from types import ModuleType
@@ -9,9 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pluggy import PluginManager
 
-from commonplace.errors import PluginConflictError, PluginUnavailableError
+from commonplace.errors import (
+    DeadlineExceededError,
+    PluginConflictError,
+    PluginUnavailableError,
+)
 from commonplace.hookspecs import GROUP, REGISTRARS, Hooks
 from commonplace.host.discovery import CALLED, KINDS
+from commonplace.host.switches import OWN_DISTRIBUTION, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,29 +48,33 @@ class Failure:
 def attempt(work: Callable[[], R]) -> R | Failure:
     """The result of ``work``, which runs a plugin's code; or its failure, of whatever kind.
 
-    A plugin that calls ``sys.exit`` has failed, too. ``KeyboardInterrupt`` passes.
+    A plugin that calls ``sys.exit`` has failed, too. The user's Ctrl-C passes.
     """
     try:
         return work()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - any fault of a plugin is kept for the report instead of ending the program
+    except BaseException as error:  # noqa: BLE001 - any fault of a plugin is kept for the report instead of ending the program
         from traceback import format_exception
 
-        words = str(error).strip().partition("\n")[0]
-        name = type(error).__name__
-        return Failure(
-            f"{name}: {words}" if words else name, "".join(format_exception(error)), error
-        )
+        from commonplace.resilience.bounded_call import failure_of
+
+        return Failure(failure_of(error), "".join(format_exception(error)), error)
 
 
 class Entry:
-    """A registration, its role (``store``, ``manager`` or the kind), and the plugin's label."""
+    """A registration, its role (``store``, ``manager`` or the kind), and the plugin's label.
 
-    __slots__ = ("plugin", "registration", "role")
+    ``own`` tells that the plugin is of our own distribution.
+    """
 
-    def __init__(self, role: str, registration: Registration[Any], plugin: str) -> None:
+    __slots__ = ("own", "plugin", "registration", "role")
+
+    def __init__(
+        self, role: str, registration: Registration[Any], plugin: str, *, own: bool = False
+    ) -> None:
         self.role = role
         self.registration = registration
         self.plugin = plugin
+        self.own = own
 
 
 class _Manager(PluginManager):
@@ -86,12 +96,21 @@ class _Manager(PluginManager):
 class Registry:
     """Fills itself one module and one kind at a time, each once, on first use.
 
-    ``trace`` gets one line with milliseconds for every import and every call of a hook.
+    ``trace`` gets a line before every import and every call of a hook, and one with milliseconds
+    after it. A plugin of another distribution than ours has ``seconds`` to be imported, and as
+    many for each registration.
     """
 
-    def __init__(self, catalogue: Catalogue, trace: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        trace: Callable[[str], None] | None = None,
+        *,
+        seconds: float = 10.0,
+    ) -> None:
         self._catalogue = catalogue
         self._trace = trace
+        self._seconds = seconds
         self._manager = _Manager(GROUP)
         self._manager.add_hookspecs(Hooks)
         self._modules: dict[str, object | Failure] = {}
@@ -179,6 +198,7 @@ class Registry:
         """The result of ``work``, traced as ``what``."""
         if self._trace is None:
             return work()
+        self._trace(f"commonplace: {what} ...")  # of one that hangs, there is no other line
         started = time.perf_counter()
         try:
             return work()
@@ -204,7 +224,10 @@ class Registry:
         return tuple(entry.registration.id for entry in collected.values())
 
     def _import(self, module: str) -> object:
-        plugin = self.timed(f"import {module}", lambda: import_module(module))
+        plugin = self.timed(
+            f"import {module}",
+            lambda: self._within(f"the import of {module}", module, lambda: import_module(module)),
+        )
         self._admit(plugin, module)
         return plugin
 
@@ -256,12 +279,47 @@ class Registry:
         registrar = REGISTRARS[kind](kind, label, claimed)
         others = [other for name, other in self._manager.list_name_plugin() if name != plugin]
         caller = self._manager.subset_hook_caller(hook, others)
-        self.timed(f"{hook} {plugin}", lambda: caller(register=registrar))
+        self.timed(
+            f"{hook} {plugin}",
+            lambda: self._within(f"{hook} of {plugin}", module, lambda: caller(register=registrar)),
+        )
+        own = bool(module) and not self.is_foreign(module)
         return {
-            f"{kind}.{id_}": Entry(role, registration, label)
+            f"{kind}.{id_}": Entry(role, registration, label, own=own)
             for id_, (role, registration) in registrar.registered.items()
         }
+
+    def _within(self, what: str, module: str, work: Callable[[], R]) -> R:
+        """The result of ``work``, given up after some seconds where a stranger's code does it.
+
+        Only the lock of the module that hangs stays taken: other imports go on.
+        """
+        # A thread would wait for ever for a module whose import by this thread has led here.
+        if not self.is_foreign(module) or _is_importing():
+            return work()
+        from commonplace.resilience.bounded_call import Worker
+        from commonplace.resilience.deadline import Deadline
+
+        try:
+            return Worker(what).run(work, Deadline.after(self._seconds))
+        except DeadlineExceededError as error:
+            raise TimeoutError(f"{what} timed out after {self._seconds:g} s") from error
+
+    def is_foreign(self, module: str) -> bool:
+        """Whether a distribution other than ours offers the plugin ``module``."""
+        return any(
+            entry.module == module and canonical(entry.distribution) != OWN_DISTRIBUTION
+            for entry in self._catalogue.entries
+        )
 
     def _label(self, kind: str, plugin: str) -> str:
         entries = self._catalogue.of_module(kind, plugin)
         return f"{plugin} ({entries[0].origin})" if entries else plugin
+
+
+def _is_importing() -> bool:
+    """Whether any module is being imported at this moment."""
+    return any(
+        getattr(getattr(module, "__spec__", None), "_initializing", False)
+        for module in tuple(sys.modules.values())
+    )

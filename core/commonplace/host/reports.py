@@ -192,6 +192,11 @@ def _hint(entry: EntryPoint, cause: BaseException | None) -> str:
         return hint
     if isinstance(cause, PluginConflictError):
         return cause.hint
+    if isinstance(cause, TimeoutError):
+        return (
+            f"set plugins.entries.{entry.id}.enabled to false, or leave out all plugins of third "
+            "parties: --safe"
+        )
     if isinstance(cause, ImportError) and cause.name:
         library = cause.name.partition(".")[0]
         if library != entry.module.partition(".")[0]:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 ONLY = "COMMONPLACE_PLUGINS"
 DISABLE = "COMMONPLACE_DISABLE_PLUGINS"
 SAFE = "COMMONPLACE_SAFE"
-_OURS = "commonplace"
+OWN_DISTRIBUTION = "commonplace"
+"""What our own plugins are installed with; compared with :func:`canonical` names."""
 
 
 class Switches:
@@ -33,17 +34,17 @@ class Switches:
     def off(self, name: str, distribution: str) -> str:
         """What switches off the entry point ``name``: a variable, a setting, or ``""``."""
         owner = canonical(distribution)
-        if self.safe and owner != _OURS:
+        if self.safe and owner != OWN_DISTRIBUTION:
             return SAFE
         own = {canonical(name), owner}
         if self._only and self._only.isdisjoint(own):
             return ONLY
         if not self._disabled.isdisjoint(own):
             return DISABLE
-        own = (own | {canonical(name.partition(".")[2])}) - {_OURS}
+        own = (own | {canonical(name.partition(".")[2])}) - {OWN_DISTRIBUTION}
         for rule, names in self._rules:
             named = not names.isdisjoint(own)
-            if (owner != _OURS and not named) if rule.only else named:
+            if (owner != OWN_DISTRIBUTION and not named) if rule.only else named:
                 return str(rule)
         return ""
 
@@ -55,7 +56,7 @@ class Switches:
         names: set[str] = set()
         for name, distribution in entries:
             names |= {name, name.partition(".")[2]}
-            names |= {distribution} if canonical(distribution) != _OURS else set()
+            names |= {distribution} if canonical(distribution) != OWN_DISTRIBUTION else set()
         known = {canonical(name) for name in names}
         lines = []
         for rule, _ in self._rules:

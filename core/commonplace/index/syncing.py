@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from commonplace.errors import IndexBusyError, IndexCorruptError, UnavailableError
+from commonplace.host.border import checked_report
 from commonplace.index.builds import (
     begun_build,
     can_answer,
@@ -276,7 +277,7 @@ def freshen(
             report = maintain_unasked(manager, embed=False, deadline=until, progress=progress)
             notices = report.notices or notices
     except UnavailableError as error:
-        report = manager.pending()
+        report = checked_report(manager.pending())
         notices = ()
         if isinstance(error, IndexBusyError) and report.remaining and not report.known:
             # Another process is building the first index just now: wait for it, within bounds.
@@ -293,8 +294,7 @@ def maintain_unasked(manager: MemoryManager, **options: Any) -> SyncReport:
     """``manager.maintain(**options)``, with ``eager=False`` if it declares ``eager``."""
     if "eager" in manager.capabilities:
         options["eager"] = False
-    report: SyncReport = manager.maintain(**options)
-    return report
+    return checked_report(manager.maintain(**options))
 
 
 def _part(plan: Plan, target: Target, at_most: int | None) -> Plan | None:

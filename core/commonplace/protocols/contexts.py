@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.model.documents import NoteRules
 from commonplace.model.tuples import NamedTuple
+from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Finding, SpaceInfo, StoreHealth
     from commonplace.model.search import ArmKind, ChunkId, Query
     from commonplace.protocols.parts import ConfiguredPath, Source
+    from commonplace.resilience.deadline import Deadline
 
 
 class StoreContext(NamedTuple):
@@ -116,7 +118,8 @@ class RankContext(NamedTuple):
     ``now`` is epoch seconds. ``profile`` is ``default`` or ``compat``. ``arms`` are the names of
     the arms that answered, ``kinds`` the kinds of their scores. ``vectors`` maps chunk ids to unit
     vectors as bytes, or is ``None`` where there are none. ``unembedded`` are hits that a list by
-    vectors could not have, since their chunks have none yet.
+    vectors could not have, since their chunks have none yet. ``deadline`` is that of the search, if
+    its caller set one.
     """
 
     query: Query
@@ -127,3 +130,4 @@ class RankContext(NamedTuple):
     vectors: Callable[[Collection[ChunkId]], Mapping[ChunkId, Any]] | None = None
     kinds: frozenset[ArmKind] = frozenset()
     unembedded: frozenset[ChunkId] = frozenset()
+    deadline: Deadline = NEVER

@@ -1,8 +1,10 @@
-"""Calls of a part that may hang, given up at their deadline."""
+"""Calls of a part that may hang, given up at their deadline; and what such a part raises."""
 
 from __future__ import annotations
 
+import signal
 import threading
+from opcode import opmap
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from commonplace.errors import DeadlineExceededError, UnavailableError
@@ -28,6 +30,7 @@ class Worker:
 
     A thread cannot be stopped from outside: one that does not come back keeps its place among
     ``at_most``, and what it may still answer is dropped. With no place left, calls are refused.
+    Unless ``patient``, they are also refused while one that was given up has not come back.
     """
 
     def __init__(
@@ -35,9 +38,12 @@ class Worker:
         name: str,
         *,
         at_most: int = _AT_MOST,
+        patient: bool = True,
         wait: Callable[[threading.Event, float], bool] = _wait,
     ) -> None:
         self.name = name
+        self._patient = patient
+        self._given_up: threading.Event | None = None
         self._places = threading.BoundedSemaphore(at_most)
         self._at_most = at_most
         self._wait = wait
@@ -53,6 +59,8 @@ class Worker:
         seconds = deadline.remaining()
         if seconds == INFINITY:
             return work()
+        if self._given_up is not None and not (self._patient or self._given_up.is_set()):
+            raise UnavailableError(f"{self.name}: an earlier call has not come back")
         if not self._places.acquire(blocking=False):
             raise UnavailableError(f"{self.name}: {self._at_most} calls have not come back")
         call = _Call(work, self._places)
@@ -66,8 +74,45 @@ class Worker:
         while not self._wait(call.done, min(left, LOOK_SECONDS) if deadline.cancellable else left):
             left -= LOOK_SECONDS
             if not deadline.cancellable or deadline.cancelled or left <= 0:
+                self._given_up = call.done
                 raise DeadlineExceededError(f"{self.name} did not answer within {seconds:.3g} s")
         return call.outcome()
+
+
+def failure_of(error: BaseException) -> str:
+    """What a plugin's code raised, in one line: the type, and the message if there is one.
+
+    Raises ``error`` again where a signal raised it, such as Ctrl-C: the command ends by it.
+    """
+    if from_signal(error):
+        raise error
+    try:
+        words = str(error).strip().partition("\n")[0]
+    except Exception:  # noqa: BLE001 - a plugin's error may have a method of its own that fails
+        words = ""
+    name = type(error).__name__
+    return f"{name}: {words}" if words else name
+
+
+def from_signal(error: BaseException) -> bool:
+    """Whether a signal raised ``error``, such as Ctrl-C, and not the code that was called.
+
+    Python handles signals on its main thread, between two instructions of whatever runs there. So
+    the error comes out of a handler written in Python, or out of no ``raise`` statement at all.
+    """
+    if isinstance(error, Exception) or threading.current_thread() is not threading.main_thread():
+        return False
+    handlers = {
+        getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()
+    }
+    trace, raised = error.__traceback__, False
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code in handlers:
+            return True
+        raised = trace.tb_next is None and code.co_code[trace.tb_lasti] == opmap["RAISE_VARARGS"]
+        trace = trace.tb_next
+    return isinstance(error, KeyboardInterrupt) and not raised
 
 
 class _Call(Generic[T]):

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from commonplace.errors import (
-    CommonplaceError,
     NoteNotFoundError,
     PathNotAllowedError,
     UnavailableError,
@@ -183,10 +182,7 @@ def _nearest(readable: Readable, path: str, *, outside_too: bool) -> str:
         return ""
     known: dict[str, str] = {}
     for source in readable.sources:
-        try:
-            refs = source.scan().documents
-        except (CommonplaceError, OSError):
-            continue
+        refs = scanned(source).documents
         mine = "readable" in source.capabilities
         known |= {ref.path.casefold(): ref.path for ref in refs if mine or _is_note(readable, ref)}
     stem = _stem(asked)

@@ -24,6 +24,7 @@ from commonplace.model.search import (
 )
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import RankContext, RankerContext
+from commonplace.resilience.deadline import NEVER
 from commonplace.search.snippets import Folding, above, above_as_original, hits_of
 from commonplace.text.query import (
     may_name_days,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from commonplace.model.search import Arm, ChunkId, Fallback
     from commonplace.protocols.managers import Ranker
     from commonplace.protocols.parts import Source
+    from commonplace.resilience.deadline import Deadline
     from commonplace.text.analyse import Analyser
 
     Parts = tuple[tuple[str, float], ...]
@@ -113,10 +115,8 @@ class Searcher:
         clock: Callable[[], float] = time,
         notes: Sequence[str] = (),
     ) -> None:
-        self._settings = settings
-        self._analyser = analyser
-        self._rankers = rankers
-        self._notes = notes
+        self._settings, self._analyser = settings, analyser
+        self._rankers, self._notes = rankers, notes
         self._sources = sources
         self._profile = settings.ranking.profile
         self._clock = clock
@@ -193,7 +193,9 @@ class Searcher:
             notes += tuple(word.note for word in unknown)
         return Answer(query, arms, notes, unknown)
 
-    def rank(self, answer: Answer, request: Request, *, now: float) -> list[Candidate]:
+    def rank(
+        self, answer: Answer, request: Request, *, now: float, deadline: Deadline = NEVER
+    ) -> list[Candidate]:
         """Rank the candidates of all arms; ``now`` is in epoch seconds."""
         hits = candidates_of(answer.arms, shown_filters(request.where))
         answered = [arm for arm in answer.arms if not arm.note]
@@ -206,6 +208,7 @@ class Searcher:
             vectors=next((arm.vectors for arm in answer.arms if arm.vectors), None),
             kinds=frozenset(arm.kind for arm in answered),
             unembedded=_unembedded(hits, answered),
+            deadline=deadline,
         )
         return rank(hits, self._rankers, context)
 
@@ -369,8 +372,7 @@ def rank(
         for ranker in rankers:
             if ranker.stage != stage:
                 continue
-            missing = _missing(ranker, context)
-            if missing:
+            if missing := _missing(ranker, context):
                 note = f"skipped: needs {', '.join(missing)}"
                 ranked = [with_step(hit, ranker.id, hit.score, note) for hit in ranked]
             else:

@@ -10,6 +10,7 @@ import pytest
 from commonplace.assembly import section_class
 from commonplace.config.load import load_settings
 from commonplace.embedding.choice import Choice, choose
+from commonplace.embedding.guarded import CheckedProvider, GuardedProvider
 from commonplace.embedding.keys import RotatingKeys
 from commonplace.hookspecs import hookimpl
 from commonplace.host.host import PluginHost
@@ -60,6 +61,12 @@ class Plugin:
     @hookimpl
     def commonplace_register_providers(self, register: ProviderRegistrar) -> None:
         register.provider(self.id, self.factory, summary="for tests", **self.parts)
+
+
+def plugins_own(guarded: GuardedProvider) -> object:
+    """What the plugin made."""
+    assert isinstance(guarded.provider, CheckedProvider)
+    return guarded.provider.provider
 
 
 ALPHA = Credentials(env=("ALPHA_KEY", "ALPHA_OTHER"), config=("alpha", "alphabet"), note="a login")
@@ -118,7 +125,7 @@ def ids(choice: Choice) -> list[str]:
 
 def context_of(choice: Choice, place: int = 0) -> ProviderContext:
     assert choice.service is not None
-    provider = choice.service.providers[place].provider
+    provider = plugins_own(choice.service.providers[place])
     assert isinstance(provider, Echo)
     return provider.context
 
@@ -187,7 +194,7 @@ def test_a_key_of_the_environment_is_not_sent_to_another_address(choosing: Choos
 
 def keys_of(choice: Choice) -> list[str | None]:
     assert choice.service is not None
-    provider = choice.service.providers[0].provider
+    provider = plugins_own(choice.service.providers[0])
     if not isinstance(provider, RotatingKeys):
         assert isinstance(provider, Echo)
         return [provider.context.api_key]
@@ -300,7 +307,9 @@ def test_a_provider_that_fails_while_it_is_made_is_reported_without_its_words(
     host.register(Plugin("failing", make, credentials=ALPHA), name="failing")
     choice = choosing({"provider": "failing"}, ALPHA_KEY="tops3cret")
     assert ids(choice) == []
-    assert choice.notices == ("failing: the provider could not be built: KeyError",)
+    assert choice.notices == (
+        "provider 'failing' of failing failed: it could not be built: KeyError",
+    )
 
 
 def test_prefixes_and_the_local_section_reach_whom_they_are_for(choosing: Choosing) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, NoReturn
@@ -73,8 +74,16 @@ def test_an_engine_that_ends_the_program_has_failed(
 
 
 def test_the_users_interrupt_passes() -> None:
+    def ask(_: MemoryManager) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        Backend("engine", make).call("search", ask, Deadline.after(60))
+
+
+def test_an_interrupt_that_an_engine_raises_is_its_failure() -> None:
     def ask(_: MemoryManager) -> NoReturn:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(UnavailableError, match="engine failed: KeyboardInterrupt"):
         Backend("engine", make).call("search", ask, Deadline.after(60))

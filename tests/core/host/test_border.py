@@ -1,20 +1,30 @@
 from __future__ import annotations
 
+import signal
+import sys
 from threading import Event
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from commonplace.errors import UnavailableError
+from commonplace.fallback.backend import Backend
 from commonplace.host import border
 from commonplace.host.border import (
     GuardedRanker,
     checked_arms,
+    checked_health,
+    checked_report,
     failures_of,
+    make_rankers,
     read_of,
     scanned,
 )
-from commonplace.model.documents import DocumentRef, ScanReport
+from commonplace.host.discovery import EntryPoint
+from commonplace.host.host import PluginHost
+from commonplace.model.documents import DocumentRef, ScanReport, SpaceInfo, StoreHealth
+from commonplace.model.reports import Embedding, SyncReport
 from commonplace.model.search import (
     Arm,
     Candidate,
@@ -24,11 +34,14 @@ from commonplace.model.search import (
     Query,
     StoredChunk,
 )
-from commonplace.protocols.contexts import RankContext
+from commonplace.plugin import hookimpl
+from commonplace.protocols.contexts import ManagerHealth, RankContext, RankerContext
+from commonplace.resilience.deadline import Deadline
 from commonplace.search.search import with_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 CHUNK = StoredChunk(1, "memory", "memory/a.md", 1, 3, "text")
 HITS = [
@@ -84,13 +97,25 @@ BAD: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("trusted", [False, True])
 def test_a_ranker_that_fails_is_skipped_and_named(name: str, trusted: bool) -> None:
-    if name == "interrupts" and trusted:
-        pytest.skip("our own rankers run where a real Ctrl-C arrives")
     ranker = GuardedRanker(Odd(BAD[name]), LABEL, trusted=trusted)  # type: ignore[arg-type]
     ranked = ranker.rank(HITS, CONTEXT)
     assert [(hit.chunk, hit.score) for hit in ranked] == [(h.chunk, h.score) for h in HITS]
     (note,) = failures_of(ranked)
     assert note.startswith(f"the ranker 'odd' of {LABEL} was skipped: ")
+
+
+def test_the_users_interrupt_ends_a_search() -> None:
+    ranker = GuardedRanker(Odd(lambda _: signal.raise_signal(signal.SIGINT)), LABEL, trusted=True)  # type: ignore[arg-type]
+    with pytest.raises(KeyboardInterrupt):
+        ranker.rank(HITS, CONTEXT)
+
+
+def test_a_ranker_has_no_more_time_than_the_search() -> None:
+    done = Event()
+    ranker = GuardedRanker(Odd(lambda _: done.wait(30)), LABEL, trusted=False)  # type: ignore[arg-type]
+    ranked = ranker.rank(HITS, CONTEXT._replace(deadline=Deadline.after(0.01)))
+    done.set()
+    assert "took more than 0.0" in failures_of(ranked)[0]
 
 
 def test_a_ranker_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,3 +232,114 @@ def test_a_document_that_a_source_cannot_read_is_unreadable(read: Callable[[Any]
     assert scanned(source).documents == (REF,)
     with pytest.raises(OSError, match=r"^odd "):
         read_of(source, REF)
+
+
+_REPORT: Any = SyncReport
+REPORTS: dict[str, Any] = {
+    "nothing": None,
+    "a text": "done",
+    "a count of nothing": _REPORT(added=None),
+    "a count as text": _REPORT(remaining="3"),
+    "a number that is none": _REPORT(seconds=float("nan")),
+    "roots that are none": _REPORT(failed_roots=None),
+    "an embedding as text": _REPORT(embedding="all"),
+}
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_what_no_report_may_be_is_refused(name: str) -> None:
+    with pytest.raises(TypeError, match="it gave a"):
+        checked_report(REPORTS[name])
+
+
+@pytest.mark.parametrize(
+    "report", [SyncReport(), SyncReport(remaining=-1, seconds=2, embedding=Embedding())]
+)
+def test_a_lawful_report_passes(report: SyncReport) -> None:
+    assert checked_report(report) is report
+
+
+WELL = ManagerHealth(
+    available=True, store=StoreHealth("here", 3, 9), spaces=(SpaceInfo("s", 2, 3, 9),)
+)
+_WELL: Any = WELL
+_STORE: Any = StoreHealth
+HEALTHS: dict[str, Any] = {
+    "nothing": None,
+    "a truth": True,
+    "no reason": _WELL._replace(reason=None),
+    "lines as text": _WELL._replace(notices="all is well"),
+    "lines that are none": _WELL._replace(information=(None,)),
+    "findings that are none": _WELL._replace(findings=("all well",)),
+    "another store": _WELL._replace(store="well"),
+    "a count of nothing": _WELL._replace(store=_STORE("here", None, 9)),
+    "a count that is none": _WELL._replace(store=_STORE("here", float("nan"), 9)),
+    "spaces that are none": _WELL._replace(spaces=("s",)),
+}
+
+
+@pytest.mark.parametrize("name", HEALTHS)
+def test_what_no_health_may_be_is_an_engine_that_is_not_available(name: str) -> None:
+    assert checked_health(WELL) is WELL
+    engine: Any = SimpleNamespace(
+        health=lambda **_: HEALTHS[name], pending=lambda: None, close=lambda: None
+    )
+    backend = Backend("acme", lambda: engine)
+    health = backend.health()
+    assert not health.available
+    assert health.reason.startswith("acme failed: ")
+    with pytest.raises(UnavailableError, match="acme failed: TypeError: it gave a NoneType"):
+        backend.pending()
+
+
+class RankerPlugin:
+    """Registers rankers that raise when they are made, or exist."""
+
+    @hookimpl
+    def commonplace_register_rankers(self, register: Any) -> None:
+        fuses = SimpleNamespace(id="fuses", stage="fuse", needs=(), rank=lambda hits, _: hits)
+        adjusts = SimpleNamespace(id="adjusts", stage="adjust", needs=(), rank=lambda hits, _: hits)
+        register.ranker("fuses", lambda _: fuses, summary="s")
+        register.ranker("adjusts", lambda _: adjusts, summary="s")
+        register.ranker("broken", raises(SystemExit(2)), summary="s")
+
+
+@pytest.mark.parametrize(
+    ("chain", "runs", "says"),
+    [
+        (("fuses", "adjusts"), ["fuses", "adjusts"], ""),
+        (("adjusts",), ["fuses"], "no ranker of ranking.chain fuses: fuses rank instead"),
+        (("fuses", "absent"), ["fuses"], "missing: fuses rank instead"),
+        (("fuses", "adjusts", "broken"), ["fuses"], "missing: fuses rank instead"),
+    ],
+)
+def test_a_chain_that_is_not_whole_gives_way_to_the_default_one(
+    chain: tuple[str, ...], runs: list[str], says: str
+) -> None:
+    host = PluginHost((), env={})
+    host.register(RankerPlugin(), name="acme")
+    rankers, notes = make_rankers(host, chain, ("fuses",), lambda _: RankerContext())
+    assert [ranker.id for ranker in rankers] == runs
+    assert any(says in note for note in notes) is bool(notes)
+    assert len(notes) < 2 or chain[-1] in notes[0]
+
+
+def test_only_our_own_distribution_is_trusted(tmp_path: Path) -> None:
+    (tmp_path / "near_by.py").write_text(
+        "from commonplace.plugin import hookimpl\n"
+        "@hookimpl\n"
+        "def commonplace_register_rankers(register):\n"
+        "    register.ranker('near', lambda _: None, summary='s')\n"
+    )
+    sys.path.insert(0, str(tmp_path))
+    try:
+        trusted = {
+            name: PluginHost([EntryPoint("ranker.near", "near_by", name)], env={}).is_builtin(
+                "ranker", "near"
+            )
+            for name in ("commonplace", "commonplace-foo", "commonplace foo", "acme")
+        }
+    finally:
+        sys.path.remove(str(tmp_path))
+        sys.modules.pop("near_by", None)
+    assert [name for name, builtin in trusted.items() if builtin] == ["commonplace"]

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import importlib
+import signal
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError, how_to_install
-from commonplace.host.discovery import EntryPoint
+from commonplace.host.discovery import Catalogue, EntryPoint
 from commonplace.host.host import PluginHost
-from commonplace.host.reports import PluginInfo, with_readiness
+from commonplace.host.registry import Entry, Failure, Registry
+from commonplace.host.reports import PluginInfo, describe, with_readiness
 from commonplace.model.plugins import Probe
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+
+def _stop(number: int, frame: object) -> None:
+    """As programs handle the signal that have to tidy up."""
+    raise KeyboardInterrupt
+
 
 HEAD = """
 from commonplace.hookspecs import hookimpl
@@ -138,11 +147,52 @@ def test_a_wrong_module_name_is_not_taken_for_a_missing_library() -> None:
     assert "install" not in caught.value.hint
 
 
-def test_keyboard_interrupt_passes(add_module: Callable[[str, str], None]) -> None:
+@pytest.mark.parametrize("distribution", ["dist-bad", "commonplace"])
+def test_an_interrupt_that_a_plugin_raises_is_its_failure(
+    add_module: Callable[[str, str], None], distribution: str
+) -> None:
     add_module("hf_interrupt", "raise KeyboardInterrupt")
-    host = PluginHost([entry("ranker.bad", "hf_interrupt")], env={})
-    with pytest.raises(KeyboardInterrupt):
+    host = PluginHost([entry("ranker.bad", "hf_interrupt", distribution)], env={})
+    with pytest.raises(PluginUnavailableError, match="KeyboardInterrupt"):
         host.ranker("bad")
+
+
+@pytest.mark.parametrize("handler", [signal.default_int_handler, _stop])
+def test_the_users_interrupt_passes(
+    add_module: Callable[[str, str], None], handler: Callable[[int, Any], Any]
+) -> None:
+    add_module("hf_ours", "import signal; signal.raise_signal(signal.SIGINT)")
+    host = PluginHost([entry("ranker.bad", "hf_ours", "commonplace")], env={})
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            host.ranker("bad")
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("where", ["import", "hook"])
+def test_a_plugin_that_hangs_is_given_up_and_the_others_work(
+    add_module: Callable[[str, str], None], where: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hangs = "import hf_bell; hf_bell.WAIT.wait(30)"
+    add_module("hf_bell", "import threading; WAIT = threading.Event()")
+    if where == "hook":
+        hangs = HEAD + f"@hookimpl\ndef commonplace_register_rankers(register):\n    {hangs}"
+    add_module("hf_hangs", hangs)
+    add_module("hf_good", GOOD)
+    catalogue = Catalogue([entry("ranker.bad", "hf_hangs"), entry("ranker.good", "hf_good")], {})
+    lines: list[str] = []
+    registry = Registry(catalogue, lines.append, seconds=0.05)
+    bad, good = (registry.load(one) for one in catalogue.entries)
+    importlib.import_module("hf_bell").WAIT.set()
+    assert isinstance(bad, Failure)
+    assert "timed out after 0.05 s" in bad.error
+    assert isinstance(good, Entry)
+    assert any(line.endswith("hf_hangs ...") for line in lines)
+    (info, _) = describe(catalogue, registry)
+    assert "plugins.entries.bad.enabled to false" in info.hint
+    assert "--safe" in info.hint
 
 
 def test_a_failure_of_one_kind_leaves_the_other_kinds_of_its_module(

@@ -281,7 +281,10 @@ def test_calls_are_traced_with_plugin_and_milliseconds(
     host_of(("ranker.mine", "hl_trace"), COMMONPLACE_TRACE_PLUGINS="1").ranker("mine")
     out, err = capsys.readouterr()
     assert out == ""
-    imported, called = err.splitlines()
+    importing, imported, calling, called = err.splitlines()
+    # One that hangs has no other line.
+    assert importing == "commonplace: import hl_trace ..."
+    assert calling == "commonplace: commonplace_register_rankers hl_trace ..."
     assert imported.startswith("commonplace: import hl_trace ")
     assert called.startswith("commonplace: commonplace_register_rankers hl_trace ")
     assert float(called.split()[-2]) >= 0

@@ -1,0 +1,222 @@
+"""Sources, chunkers and probes of third parties: what hangs or raises costs that part only.
+
+Our own are called directly: they are trusted not to hang, and their faults are ours to see.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from commonplace.errors import (
+    CommonplaceError,
+    PluginUnavailableError,
+    UnavailableError,
+    reason_of,
+)
+from commonplace.host.border import read_of, scanned
+from commonplace.model.chunks import Chunk
+from commonplace.model.documents import RootFailure
+from commonplace.model.plugins import Probe
+from commonplace.resilience.bounded_call import Worker, failure_of
+from commonplace.resilience.deadline import Deadline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from commonplace.host.discovery import Kind
+    from commonplace.host.host import PluginHost
+    from commonplace.model.documents import Document, DocumentRef, ScanReport, Segment, WatchedPath
+    from commonplace.protocols.parts import Chunker, GrowingSource, Source, WatchedSource
+
+T = TypeVar("T")
+
+CALL_SECONDS = 20.0
+"""How long a scan, the reading of a document and its chunking may take, each."""
+
+
+PROBE_SECONDS = 5.0
+"""How long a part may take to say whether it can work here."""
+
+
+def probed(host: PluginHost, kind: Kind, id_: str, probe: Callable[[], Probe]) -> Probe:
+    """What ``probe`` answers, which asks the part ``id_`` of ``kind``.
+
+    Raises :class:`~commonplace.errors.PluginUnavailableError` where one of a third party fails or
+    hangs.
+    """
+    if host.is_builtin(kind, id_):
+        return probe()
+    return answer_of(probe, f"{kind} {id_!r} of {host.label(kind, id_)}")
+
+
+def answer_of(probe: Callable[[], Probe], part: str, *, seconds: float = PROBE_SECONDS) -> Probe:
+    """What ``probe`` answers; ``part`` names what it asks.
+
+    Raises :class:`~commonplace.errors.PluginUnavailableError` where it fails, or takes longer than
+    ``seconds``.
+    """
+    try:
+        answer: Any = Worker(f"the probe of {part}").run(probe, Deadline.after(seconds))
+    except CommonplaceError as error:
+        raise PluginUnavailableError(str(error), hint=error.hint) from error
+    except BaseException as error:
+        words = failure_of(error)
+        raise PluginUnavailableError(f"the probe of {part} failed: {words}") from error
+    if type(answer) is not Probe or type(answer.available) is not bool:
+        raise PluginUnavailableError(f"the probe of {part} answered {str(answer)[:60]!r}")
+    return answer._replace(reason=str(answer.reason), hint=str(answer.hint))
+
+
+class GuardedSource:
+    """A source whose failures are failed roots and unreadable documents, never errors.
+
+    A call that takes longer than ``seconds`` is given up; until it comes back, the next ones fail
+    at once. Raises ``TypeError`` where the source's id, version or capabilities are invalid.
+    """
+
+    def __init__(self, source: Source, *, seconds: float = CALL_SECONDS) -> None:
+        self.id = _text(source.id, "id")
+        self.version = _text(source.version, "version")
+        self.capabilities = frozenset(_text(one, "capability") for one in source.capabilities)
+        self._source = source
+        self._limited = _Limited(f"the source {self.id}", seconds)
+
+    def scan(self) -> ScanReport:
+        """What the source finds; one that fails is a root that failed."""
+        return _scanned(self.id, lambda: self._report(self._limited(self._source.scan)))
+
+    def _report(self, given: Any) -> ScanReport:
+        report = _scanned(self.id, lambda: given)
+        failed = (*report.failed_roots, *report.absent_roots)
+        if any(type(one) is not RootFailure for one in failed):
+            raise TypeError("its scan gave what is no root that failed")
+        if type(report.skipped_symlinks) is not int:
+            raise TypeError("its scan gave no number of links")
+        if not all(type(text) is str for text in (*report.complete_roots, *report.empty)):
+            raise TypeError("its scan gave what is no root")
+        if any(ref.source != self.id for ref in report.documents):
+            raise ValueError("its scan gave a document of another source")
+        if not all(type(ref.stamp) is str for ref in report.documents):
+            raise TypeError("its scan gave stamps that are no texts")
+        return report
+
+    def read(self, ref: DocumentRef) -> Document | None:
+        """The document; raises ``OSError`` for any failure."""
+        try:
+            return self._limited(lambda: read_of(self._source, ref))
+        except CommonplaceError as error:
+            raise OSError(reason_of(error)) from error
+
+    def watched(self) -> Sequence[WatchedPath]:
+        """See :class:`~commonplace.plugin.WatchedSource`."""
+        return self._limited(cast("WatchedSource", self._source).watched)
+
+    def due(self, ref: DocumentRef, indexed: str) -> bool:
+        """See :class:`~commonplace.plugin.GrowingSource`; it is due where the source fails."""
+        try:
+            return bool(self._limited(lambda: self._growing.due(ref, indexed)))
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own failure
+            failure_of(error)
+            return True
+
+    @contextmanager
+    def segments(self, ref: DocumentRef, after: str = "") -> Iterator[Iterator[Segment] | None]:
+        """See :class:`~commonplace.plugin.GrowingSource`; raises ``OSError`` for any failure."""
+        opened = self._asked(lambda: self._growing.segments(ref, after))
+        found = self._asked(opened.__enter__)
+        try:
+            yield None if found is None else self._each(found)
+        finally:
+            self._asked(lambda: opened.__exit__(None, None, None))
+
+    @property
+    def _growing(self) -> GrowingSource:
+        return cast("GrowingSource", self._source)
+
+    def _each(self, found: Iterator[Segment]) -> Iterator[Segment]:
+        end: Any = object()
+        while (segment := self._asked(lambda: next(found, end))) is not end:
+            yield segment
+
+    def _asked(self, work: Callable[[], T]) -> T:
+        try:
+            return self._limited(work)
+        except OSError:
+            raise
+        except BaseException as error:
+            raise OSError(f"{self.id} failed: {failure_of(error)}") from error
+
+
+def _scanned(id_: str, scan: Callable[[], ScanReport]) -> ScanReport:
+    return scanned(cast("Source", SimpleNamespace(id=id_, scan=scan)))
+
+
+class GuardedChunker:
+    """A chunker that is made by its first use; a document that it fails on is unreadable.
+
+    ``label`` names it in messages. ``fingerprint`` raises
+    :class:`~commonplace.errors.UnavailableError` where there is none: the index stays as it is.
+    """
+
+    def __init__(
+        self, make: Callable[[], Chunker], label: str, *, seconds: float = CALL_SECONDS
+    ) -> None:
+        self._make = make
+        self._label = label
+        self._limited = _Limited(label, seconds)
+        self._made: Chunker | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """See :class:`~commonplace.plugin.Chunker`."""
+        try:
+            return self._limited(lambda: _text(self._chunker().fingerprint, "fingerprint"))
+        except CommonplaceError:
+            raise
+        except BaseException as error:
+            raise UnavailableError(f"{self._label} failed: {failure_of(error)}") from error
+
+    def chunk(self, document: Document) -> Sequence[Chunk]:
+        """The chunks of ``document``; raises ``OSError`` for any failure."""
+        try:
+            chunks = self._limited(lambda: list(self._chunker().chunk(document)))
+        except BaseException as error:
+            raise OSError(f"{self._label} failed: {failure_of(error)}") from error
+        if wrong := [chunk for chunk in chunks if not _is_chunk(chunk)]:
+            raise OSError(f"{self._label} gave {str(wrong[0])[:60]!r} for a chunk")
+        return chunks
+
+    def _chunker(self) -> Chunker:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+
+class _Limited:
+    """Calls of one part, each given up after some seconds."""
+
+    def __init__(self, what: str, seconds: float) -> None:
+        self._worker = Worker(what, patient=False)
+        self._seconds = seconds
+
+    def __call__(self, work: Callable[[], T]) -> T:
+        return self._worker.run(work, Deadline.after(self._seconds))
+
+
+def _is_chunk(chunk: Any) -> bool:
+    return (
+        type(chunk) is Chunk
+        and type(chunk.text) is str
+        and type(chunk.start_line) is int
+        and type(chunk.end_line) is int
+        and 1 <= chunk.start_line <= chunk.end_line
+        and all(type(part) is str for part in chunk.heading)
+    )
+
+
+def _text(value: object, what: str) -> str:
+    if type(value) is not str or not value:
+        raise TypeError(f"its {what} is {value!r}"[:100])
+    return value

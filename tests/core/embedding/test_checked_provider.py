@@ -1,0 +1,135 @@
+"""What a provider's plugin says of itself is checked: what it must not say makes it unavailable."""
+
+from __future__ import annotations
+
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace import Memory
+from commonplace.embedding.guarded import CheckedProvider
+from commonplace.errors import DeadlineExceededError, PluginUnavailableError, UnavailableError
+from commonplace.host.discovery import installed
+from commonplace.host.host import PluginHost
+from commonplace.plugin import Limits, hookimpl
+from commonplace.resilience.deadline import Deadline
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LABEL = "provider 'acme' of acme_embed (acme-embed 1.2)"
+
+
+class Provider:
+    """A provider that is lawful, but for what it is given."""
+
+    def __init__(self, **parts: Any) -> None:
+        lawful = {"limits": Limits(), "model": "m", "concurrency": 1, "capabilities": frozenset()}
+        self.parts = {**lawful, "fingerprint": "acme-1", **parts}
+
+    def __getattr__(self, name: str) -> Any:
+        return self._of(name)
+
+    def _of(self, name: str) -> Any:
+        part = vars(self)["parts"][name]
+        if isinstance(part, BaseException):
+            raise part
+        return part
+
+    def fingerprint(self) -> Any:
+        return self._of("fingerprint")
+
+    def embed(self, texts: Any, *, purpose: str, deadline: Deadline) -> Any:
+        return [[1.0, 0.0] for _ in texts]
+
+    def close(self) -> None:
+        self._of("closing")
+
+
+BAD: dict[str, dict[str, Any]] = {
+    "a fingerprint that raises": {"fingerprint": ValueError("secret-key")},
+    "a fingerprint that exits": {"fingerprint": SystemExit(3)},
+    "a fingerprint that interrupts": {"fingerprint": KeyboardInterrupt()},
+    "no fingerprint": {"fingerprint": None},
+    "an empty fingerprint": {"fingerprint": ""},
+    "limits that raise": {"limits": RuntimeError("secret-key")},
+    "no limits": {"limits": None},
+    "limits of nonsense": {"limits": Limits(items=0)},
+    "a limit as text": {"limits": Limits(tokens="many")},  # type: ignore[arg-type]
+    "seconds that are none": {"limits": Limits(query_seconds=float("nan"))},
+    "no concurrency": {"concurrency": None},
+    "no capabilities": {"capabilities": None},
+    "a model of nothing": {"model": None},
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_a_provider_must_not_say_makes_it_unavailable(name: str) -> None:
+    with pytest.raises(PluginUnavailableError) as caught:
+        CheckedProvider(Provider(**BAD[name]), LABEL, trusted=False)
+    assert str(caught.value).startswith(f"{LABEL} failed: its ")
+    assert "secret-key" not in str(caught.value)
+
+
+def test_its_own_reason_for_having_no_fingerprint_yet_passes() -> None:
+    provider = Provider(fingerprint=UnavailableError("the model is not downloaded"))
+    checked = CheckedProvider(provider, LABEL, trusted=True)
+    with pytest.raises(UnavailableError, match="not downloaded"):
+        checked.fingerprint()
+
+
+def test_what_fails_later_is_refused_then() -> None:
+    provider = Provider(closing=SystemExit(1))
+    checked = CheckedProvider(provider, LABEL, trusted=True)
+    provider.parts |= {"model": None, "limits": None}
+    assert checked.model == "m"
+    with pytest.raises(PluginUnavailableError, match="its limits cannot be"):
+        _ = checked.limits
+    checked.close()
+
+
+def test_a_request_that_keeps_no_deadline_is_given_up() -> None:
+    done = Event()
+    provider = Provider()
+    vars(provider)["embed"] = lambda *_, **__: done.wait(30)
+    checked = CheckedProvider(provider, LABEL, trusted=False)
+    with pytest.raises(DeadlineExceededError):
+        checked.embed(["a"], purpose="query", deadline=Deadline.after(0.01))
+    done.set()
+
+
+class Plugin:
+    """Registers one provider."""
+
+    def __init__(self, provider: Provider) -> None:
+        self.provider = provider
+
+    @hookimpl
+    def commonplace_register_providers(self, register: Any) -> None:
+        register.provider("acme", lambda _: self.provider, summary="for tests")
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize(
+    "name", ["a fingerprint that raises", "no fingerprint", "limits that raise", "no limits"]
+)
+def test_keywords_answer_and_the_status_says_why(tmp_path: Path, name: str, later: bool) -> None:
+    (tmp_path / "MEMORY.md").write_text("The ferry leaves at nine.\n")
+    env = {"COMMONPLACE_STATE_DIR": str(tmp_path / "state"), "HOME": str(tmp_path)}
+    provider = Provider(**({} if later else BAD[name]))
+    host = PluginHost(installed(), env={})
+    host.register(Plugin(provider), name="acme_embed")
+    config = {"memory": {"search": {"provider": "acme"}}}
+    with Memory.open(workspace=tmp_path, config=config, env=env, host=host) as memory:
+        if later:
+            memory.sync()
+            provider.parts |= BAD[name]
+        result = memory.search("ferry")
+        assert [hit.path for hit in result.hits] == ["MEMORY.md"]
+        status = memory.status(deep=True)
+        assert status.backend == "builtin"
+        assert status.available
+        reasons = [one.reason for one in status.providers if one.state == "unusable"]
+        assert any("acme_embed failed: it" in reason for reason in reasons), reasons
+        memory.sync()

@@ -1,0 +1,136 @@
+"""Sources, chunkers and probes of third parties fail alone, whatever they raise, give or wait."""
+
+from __future__ import annotations
+
+from threading import Event
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from commonplace.errors import PluginUnavailableError, UnavailableError
+from commonplace.host.guarded import GuardedChunker, GuardedSource, answer_of
+from commonplace.model.chunks import Chunk
+from commonplace.model.documents import Document, DocumentRef, ScanReport
+from commonplace.model.plugins import Probe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REF = DocumentRef("odd", "odd/1.md", "1", "one")
+DOCUMENT = Document(REF, "a text", "digest")
+_DOCUMENT: Any = DOCUMENT
+SHORT = 0.02
+
+
+def odd(**does: Any) -> Any:
+    """A source, or a chunker, that does as it is asked to."""
+    return SimpleNamespace(
+        id="odd", version="1", capabilities=frozenset({"growing", "watched"}), **does
+    )
+
+
+def raises(error: BaseException) -> Callable[..., Any]:
+    def give(*_: object) -> Any:
+        raise error
+
+    return give
+
+
+FAULTS: dict[str, Callable[..., Any]] = {
+    "raises": raises(KeyError("x")),
+    "exits": raises(SystemExit(2)),
+    "interrupts": raises(KeyboardInterrupt()),
+    "none": lambda *_: None,
+}
+SCANS: dict[str, Any] = {
+    "nothing among documents": ScanReport((None,), ("",)),  # type: ignore[arg-type]
+    "of another source": ScanReport((REF._replace(source="memory"),), ("",)),
+    "no stamp": ScanReport((REF._replace(stamp=None),), ("",)),  # type: ignore[arg-type]
+    "roots that are none": ScanReport((REF,), ("",), failed_roots=("x",)),  # type: ignore[arg-type]
+    "complete roots that are none": ScanReport((REF,), (3,)),  # type: ignore[arg-type]
+    "no number of links": ScanReport((REF,), ("",), skipped_symlinks=None),  # type: ignore[arg-type]
+}
+FAULTS |= {name: lambda *_, given=report: given for name, report in SCANS.items()}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_scan_that_fails_is_a_root_that_failed(name: str) -> None:
+    report = GuardedSource(odd(scan=FAULTS[name])).scan()
+    (failure,) = report.failed_roots
+    assert failure.reason.startswith("the source 'odd' failed: ")
+    assert not report.documents
+
+
+def test_a_scan_that_hangs_is_given_up_and_not_waited_for_again() -> None:
+    done, calls = Event(), []
+
+    def scan() -> ScanReport:
+        calls.append(1)
+        done.wait(30)
+        return ScanReport((REF,), ("",))
+
+    source = GuardedSource(odd(scan=scan), seconds=SHORT)
+    assert "did not answer within 0.02 s" in source.scan().failed_roots[0].reason
+    assert "has not come back" in source.scan().failed_roots[0].reason
+    assert len(calls) == 1
+    done.set()
+
+
+def test_a_lawful_source_passes() -> None:
+    report = ScanReport((REF,), ("",))
+    source = GuardedSource(odd(scan=lambda: report, read=lambda _: DOCUMENT, watched=lambda: ()))
+    assert source.scan() == report
+    assert source.read(REF) == DOCUMENT
+    assert source.watched() == ()
+
+
+@pytest.mark.parametrize(
+    "document", ["text", _DOCUMENT._replace(digest=None), _DOCUMENT._replace(tags=(1,))]
+)
+def test_what_is_no_document_is_unreadable(document: Any) -> None:
+    with pytest.raises(OSError, match=r"^odd gave a "):
+        GuardedSource(odd(read=lambda _: document)).read(REF)
+
+
+@pytest.mark.parametrize("name", ["raises", "exits", "interrupts"])
+def test_a_growing_source_that_fails_is_unreadable_and_due(name: str) -> None:
+    source = GuardedSource(odd(segments=FAULTS[name], due=FAULTS[name]))
+    assert source.due(REF, "stamp")
+    with pytest.raises(OSError, match="odd failed"), source.segments(REF):
+        pass
+
+
+@pytest.mark.parametrize("name", ["raises", "exits", "interrupts", "none", "texts", "no lines"])
+def test_a_chunker_that_fails_leaves_its_document_unread(name: str) -> None:
+    faults = FAULTS | {"texts": lambda _: ["text"], "no lines": lambda _: [Chunk(0, 0, "text")]}
+    chunker = odd(fingerprint="odd-1", chunk=faults[name])
+    guarded = GuardedChunker(lambda: chunker, "the chunker of acme")
+    assert guarded.fingerprint == "odd-1"
+    with pytest.raises(OSError, match="the chunker of acme"):
+        guarded.chunk(DOCUMENT)
+
+
+def test_a_chunker_that_hangs_is_given_up() -> None:
+    done = Event()
+    chunker = odd(fingerprint="odd-1", chunk=lambda _: done.wait(30))
+    guarded = GuardedChunker(lambda: chunker, "the chunker of acme", seconds=SHORT)
+    with pytest.raises(OSError, match="did not answer"):
+        guarded.chunk(DOCUMENT)
+    done.set()
+
+
+@pytest.mark.parametrize("make", [raises(ValueError("no")), lambda: odd(fingerprint=None)])
+def test_without_a_fingerprint_the_index_cannot_be_updated(make: Callable[[], Any]) -> None:
+    with pytest.raises(UnavailableError, match="the chunker of acme failed"):
+        _ = GuardedChunker(make, "the chunker of acme").fingerprint
+
+
+@pytest.mark.parametrize("name", [*FAULTS, "hangs"])
+def test_a_probe_that_fails_says_that_the_part_is_not_available(name: str) -> None:
+    done = Event()
+    probe = (FAULTS | {"hangs": lambda: done.wait(30)})[name]
+    with pytest.raises(PluginUnavailableError, match="the probe of acme"):
+        answer_of(probe, "acme", seconds=SHORT if name == "hangs" else 5)
+    done.set()
+    assert answer_of(lambda: Probe(available=True), "acme").available

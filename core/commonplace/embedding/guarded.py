@@ -77,7 +77,7 @@ class CheckedProvider:
     @property
     def host(self) -> str:
         """See :class:`~commonplace.plugin.RemoteProvider`."""
-        host: str = self._of("host", _is_text)
+        host: str = self._of("host", lambda host: type(host) is str)  # "": this machine
         return host
 
     def fingerprint(self) -> str:

@@ -8,13 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from commonplace.config.defaults import BACKENDS
-from commonplace.errors import (
-    ConfigError,
-    PluginConflictError,
-    PluginUnavailableError,
-    ScopeDeniedError,
-)
+from commonplace.errors import ConfigError, PluginUnavailableError, ScopeDeniedError
 from commonplace.fallback.backend import Backend
+from commonplace.host.border import search_worker
 from commonplace.protocols.contexts import (
     ChunkerContext,
     ManagerContext,
@@ -34,12 +30,11 @@ if TYPE_CHECKING:
     from commonplace.index.arms import Arms
     from commonplace.index.builds import Cut
     from commonplace.model.documents import WatchedPath
-    from commonplace.model.plugins import Mount, Probe, Registration
+    from commonplace.model.plugins import Mount, Registration
     from commonplace.model.reports import UploadListener
     from commonplace.model.search import Query
     from commonplace.protocols.managers import MemoryManager
     from commonplace.protocols.parts import Chunker, Source, WatchedSource
-    from commonplace.resilience.bounded_call import Worker
     from commonplace.resilience.breaker import CircuitBreaker
     from commonplace.text.analyse import Analyser
 
@@ -179,7 +174,7 @@ def make_backends(
 
     if len(settings.backends) == 1:
         (only,) = settings.backends
-        return backend(only, permits=permits, search_worker=_stranger(host, only))
+        return backend(only, permits=permits, search_worker=search_worker(host, only))
 
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.resilience.bounded_call import Worker
@@ -194,16 +189,6 @@ def make_backends(
         embed_standby=settings.fallback.embed_standby,
         clock=clock,
     )
-
-
-def _stranger(host: PluginHost, backend: str) -> Worker | None:
-    """What gives up searches of a lone backend of a third party; ours are trusted not to hang."""
-    with suppress(PluginUnavailableError, PluginConflictError):  # reported by the first search
-        if not host.is_builtin("backend", backend):
-            from commonplace.resilience.bounded_call import Worker
-
-            return Worker(backend)
-    return None
 
 
 def mounts_of(host: PluginHost, settings: Settings, sources: Sequence[Source]) -> tuple[Mount, ...]:
@@ -343,12 +328,6 @@ def _manager_context(
     )
 
 
-def _probed(host: PluginHost, backend: str) -> Probe:
-    from commonplace.host.guarded import probed
-
-    return probed(host, "backend", backend, host.backend(backend).registration.probe)
-
-
 def _make_manager(
     host: PluginHost,
     settings: Settings,
@@ -360,7 +339,12 @@ def _make_manager(
 ) -> MemoryManager:
     offered = host.backend(backend)
     registration = offered.registration
-    probe = registration.probe() if offered.own else _probed(host, backend)
+    if offered.own:
+        probe = registration.probe()
+    else:
+        from commonplace.host.guarded import answer_of
+
+        probe = answer_of(registration.probe, f"backend {backend!r} of {offered.plugin}")
     if not probe.available:
         raise PluginUnavailableError(probe.reason, hint=probe.hint)
     config = settings.section_values.get(f"memory.{backend}")

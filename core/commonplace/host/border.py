@@ -66,7 +66,7 @@ class GuardedRanker:
         self.needs = frozenset(ranker.needs)
         self._ranker = ranker
         self._label = label
-        self._worker = None if trusted else _worker(self.id)
+        self._worker = None if trusted else _worker(f"ranker {self.id}", at_most=_HANGING)
         self._instead = instead
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> Sequence[Candidate]:
@@ -91,10 +91,19 @@ class GuardedRanker:
         return [_noted(hit, self.id, note) for hit in fused]
 
 
-def _worker(ranker: str) -> Worker:
+def _worker(name: str, at_most: int = 64) -> Worker:
     from commonplace.resilience.bounded_call import Worker  # imports threading
 
-    return Worker(f"ranker {ranker}", at_most=_HANGING)
+    return Worker(name, at_most=at_most)
+
+
+def search_worker(host: PluginHost, backend: str) -> Worker | None:
+    """What gives up searches of a lone backend of a third party; ours are trusted not to hang."""
+    try:
+        own = host.is_builtin("backend", backend)
+    except CommonplaceError:  # reported by the first search
+        own = True
+    return None if own else _worker(backend)
 
 
 def make_rankers(

@@ -117,9 +117,8 @@ class Searcher:
     ) -> None:
         self._settings, self._analyser = settings, analyser
         self._rankers, self._notes = rankers, notes
-        self._sources = sources
+        self._sources, self._clock = sources, clock
         self._profile = settings.ranking.profile
-        self._clock = clock
 
     def request(
         self,
@@ -289,10 +288,9 @@ class Searcher:
         return folding.folded()
 
     def _unknown_sources(self, arms: Sequence[Arm], request: Request) -> Iterator[str]:
-        """A note on each source that is asked for and not there: why nothing came of it."""
+        """A note on each source that is asked for and not there; a backend may have its own."""
         if not request.sources:
             return
-        # A backend may have sources of its own.
         answered = {found.chunk.source for arm in arms for found in arm.found}
         for source in sorted(request.sources.difference(self._sources, answered)):
             yield f"there is no source {source!r} here, only {', '.join(self._sources) or 'none'}"

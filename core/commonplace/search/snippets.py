@@ -163,8 +163,12 @@ class Folding:
         text = chunk.text
         if chunk.day is None:
             return chunk.source, " ".join(text.split())
-        found = {match.lower() for match in self._matches(text)}
-        lines = [line for line in text.split("\n") if self._matches(line)]
+        found: set[str] = set()
+        lines = []
+        for line in text.split("\n"):
+            if matches := self._matches(line):
+                found.update(map(str.lower, matches))
+                lines.append(line)
         # A heading, or what ends like one, says nothing without what stands below it.
         if not lines or any(map(_is_heading, lines)):
             lines = [text]
@@ -204,7 +208,7 @@ def make_snippet(
     most matches, then the first). It begins and ends at a line, sentence or word if one is near,
     at a grapheme border in any case. The second value are (start, end) offsets into the piece.
     """
-    matches = _matches_in(text, terms, analyser)
+    matches = analyser.matches(text, frozenset(terms))
     start, end = _trimmed(text, *_window(text, matches, limit))
     return text[start:end], _marks(matches, start, end, 0)
 
@@ -216,7 +220,7 @@ def markdown_snippet(
 
     A fence that is cut is opened and closed, and rows of a table stand below its header.
     """
-    matches = _matches_in(text, terms, analyser)
+    matches = analyser.matches(text, frozenset(terms))
     if not (_FENCE_MARKS.intersection(text) or "|" in text):
         start, end = _trimmed(text, *_window(text, matches, limit))
         return text[start:end], _marks(matches, start, end, 0)
@@ -232,17 +236,6 @@ def markdown_snippet(
     if size > limit:  # a header too wide to be repeated
         before = after = ""
     return f"{before}{text[start:end]}{after}", _marks(matches, start, end, len(before))
-
-
-def _matches_in(
-    text: str, terms: Collection[str], analyser: Analyser
-) -> list[tuple[int, int, frozenset[str]]]:
-    wanted = frozenset(terms)
-    return [
-        (start, end, wanted.intersection(forms))
-        for start, end, forms in analyser.spans(text)
-        if not wanted.isdisjoint(forms)
-    ]
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

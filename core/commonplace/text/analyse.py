@@ -46,6 +46,13 @@ class Analyser(Protocol):
         """
         ...
 
+    def matches(self, text: str, wanted: frozenset[str]) -> list[tuple[int, int, frozenset[str]]]:
+        """Those of :meth:`spans` with some of ``wanted``, each with these: (start, end, terms).
+
+        A search asks it for the text of each hit, so it may not cost what :meth:`spans` does.
+        """
+        ...
+
 
 def make_analyser(name: str = "standard") -> Analyser:
     """The analyser called ``name``: ``standard``, ``unicode61`` or ``trigram``.

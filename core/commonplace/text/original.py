@@ -19,7 +19,7 @@ from commonplace.model.search import KeywordQuery
 from commonplace.text.tokens import MARKS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from commonplace.model.chunks import Terms
     from commonplace.model.search import Phrase
@@ -64,6 +64,10 @@ class WordAnalyser:
                 joined = (" ".join(words),) if len(words) > 1 else ()
                 yield match.start(), match.end(), (*words, *joined)
 
+    def matches(self, text: str, wanted: frozenset[str]) -> list[tuple[int, int, frozenset[str]]]:
+        """See :meth:`commonplace.text.analyse.Analyser.matches`."""
+        return _wanted_of(self.spans(text), wanted)
+
 
 class TrigramAnalyser:
     """See :class:`commonplace.text.analyse.Analyser`; a word is found inside longer ones, too.
@@ -97,6 +101,20 @@ class TrigramAnalyser:
                     for end in range(at + 1, min(at + _LEAST, len(run)) + 1):
                         if _SHORT.search(run[at:end]):
                             yield start + at, start + end, (run[at:end],)
+
+    def matches(self, text: str, wanted: frozenset[str]) -> list[tuple[int, int, frozenset[str]]]:
+        """See :meth:`commonplace.text.analyse.Analyser.matches`."""
+        return _wanted_of(self.spans(text), wanted)
+
+
+def _wanted_of(
+    spans: Iterable[tuple[int, int, tuple[str, ...]]], wanted: frozenset[str]
+) -> list[tuple[int, int, frozenset[str]]]:
+    return [
+        (start, end, wanted.intersection(terms))
+        for start, end, terms in spans
+        if not wanted.isdisjoint(terms)
+    ]
 
 
 def _query(

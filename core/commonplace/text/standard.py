@@ -14,6 +14,7 @@ from commonplace.text.tokens import (
     find_groups,
     groups,
     has_unspaced,
+    matching_pieces,
     pieces,
     run_tokens,
     word_pieces,
@@ -91,6 +92,26 @@ class StandardAnalyser:
                 continue
             for start, end, token, _, extra in pieces(group, at, stem):
                 yield start, end, ((token, *extra) if token else extra)
+
+    def matches(self, text: str, wanted: frozenset[str]) -> list[tuple[int, int, frozenset[str]]]:
+        """See :meth:`commonplace.text.analyse.Analyser.matches`."""
+        known, find = self._word_terms.get, text.find
+        stem = self._stems.__getitem__
+        found: list[tuple[int, int, frozenset[str]]] = []
+        end = 0
+        for group in groups(text):
+            # Each begins where its text next stands: a group may begin at any letter of its own.
+            at = find(group, end)
+            end = at + len(group)
+            terms = known(group)
+            if terms is None:
+                if not (group.isalnum() and group.isascii()):
+                    found += matching_pieces(group, at, stem, wanted)
+                    continue
+                terms = self._word_terms[group]
+            if not wanted.isdisjoint(terms):
+                found.append((at, end, wanted.intersection(terms)))
+        return found
 
     def _pieces(self, text: str) -> Iterator[Piece]:
         stem = self._stems.__getitem__

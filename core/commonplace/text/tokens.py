@@ -7,7 +7,8 @@ text (``""`` for none), that token before stemming, and tokens beside the sequen
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -222,6 +223,45 @@ def _cut_pieces(group: str, at: int, stem: Callable[[str], str]) -> Iterator[Pie
             yield from word_pieces(piece, at + start, stem)
 
 
+Match = tuple[int, int, frozenset[str]]
+
+
+def matching_pieces(
+    group: str, at: int, stem: Callable[[str], str], wanted: frozenset[str]
+) -> list[Match]:
+    """Those pieces of a group at ``at`` that have some of ``wanted``: (start, end, these)."""
+    if not group.isascii() and _run_pattern().fullmatch(group):  # as most groups without spaces are
+        return _matches_of_run(group, at, wanted)
+    found: list[Match] = []
+    for start, piece, is_run in cut(group):
+        if is_run:
+            found += _matches_of_run(piece, at + start, wanted)
+            continue
+        for first, last, token, _, extra in word_pieces(piece, at + start, stem):
+            terms = (token, *extra) if token else extra
+            if not wanted.isdisjoint(terms):
+                found.append((first, last, wanted.intersection(terms)))
+    return found
+
+
+def _matches_of_run(run: str, at: int, wanted: frozenset[str]) -> list[Match]:
+    raw = units(run)
+    letters = _letters(raw)
+    pairs = list(map(str.__add__, letters, letters[1:]))
+    found: list[Match] = []
+    if wanted.isdisjoint(letters) and wanted.isdisjoint(pairs):
+        return found
+    start = at
+    for unit, letter, pair, beside in zip_longest(raw, letters, pairs, raw[1:], fillvalue=""):
+        end = start + len(unit)
+        if letter in wanted:
+            found.append((start, end, frozenset((letter,))))
+        if pair in wanted:
+            found.append((start, end + len(beside), frozenset((pair,))))
+        start = end
+    return found
+
+
 def run_tokens(run: str) -> tuple[Sequence[str], Sequence[str]]:
     """The tokens of a run, and its single letters beside them.
 
@@ -330,19 +370,14 @@ def _run_pieces(run: str, at: int) -> Iterator[Piece]:
 
 def _letters(raw: Sequence[str]) -> Sequence[str]:
     """Units as they are compared."""
-    if isinstance(raw, str):
-        return raw  # nothing to normalise
+    return raw if isinstance(raw, str) else list(map(_letter, raw))  # nothing to normalise in text
+
+
+@lru_cache(maxsize=8192)
+def _letter(unit: str) -> str:
     from unicodedata import normalize
 
-    known: dict[str, str] = {}
-    letters = []
-    for unit in raw:
-        letter = known.get(unit)
-        if letter is None:
-            letter = normalize("NFKC", drop_ignorable(unit[:_MAX_UNIT]))
-            known[unit] = letter
-        letters.append(letter)
-    return letters
+    return normalize("NFKC", drop_ignorable(unit[:_MAX_UNIT]))
 
 
 @cache

@@ -270,6 +270,18 @@ def test_spans_tell_where_the_terms_of_a_chunk_stand(text: str) -> None:
     assert seen == _terms(text)
 
 
+@settings(max_examples=100)
+@given(_TEXTS, st.integers(1, 5))
+@example("เปิดไฟ น้ำท่วม: 記憶の検索a検索, port/port-8080 airport port 🔑", 1)
+def test_matches_are_the_spans_with_a_wanted_term(text: str, each: int) -> None:
+    wanted = frozenset(sorted(_terms(text))[::each])
+    assert _ANALYSER.matches(text, wanted) == [
+        (start, end, wanted.intersection(terms))
+        for start, end, terms in _ANALYSER.spans(text)
+        if wanted.intersection(terms)
+    ]
+
+
 def test_spans_slice_to_what_they_claim() -> None:
     text = "The memorySearch\u200b of 検索 isn't cafe\u0301-bar."
     found = {text[start:end]: terms for start, end, terms in _ANALYSER.spans(text)}

@@ -54,6 +54,7 @@ COLUMNS = {
     "TestSpread": "spread",
     "TestInstructions": "standing",
     "TestTimeWords": "time_words",
+    "TestRerank": "rerank",
     "TestNotes": "memory",
     "TestExtraFolder": "memory (an extra path)",
     "TestSessions": "sessions",

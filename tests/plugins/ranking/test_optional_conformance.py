@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 from hypothesis import strategies as st
 
@@ -22,6 +24,7 @@ from commonplace_ranking.optional import (
     _standing,
     _time_words,
 )
+from commonplace_ranking.reranking import Rerank, Reranker
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -80,3 +83,18 @@ class TestSpread(RankerConformance):
 
     def configs(self) -> SearchStrategy[SpreadSettings]:
         return st.builds(SpreadSettings, another=SHARES, next_to=SHARES)
+
+
+def _judged(request: httpx.Request) -> httpx.Response:
+    """A server that finds long texts more relevant."""
+    texts = json.loads(request.content)["texts"]
+    return httpx.Response(
+        200, json=[{"index": at, "score": len(text) / 1e6} for at, text in enumerate(texts)]
+    )
+
+
+class TestRerank(RankerConformance):
+    def make_ranker(self, context: RankerContext) -> Ranker:
+        del context
+        transport = httpx.MockTransport(_judged)
+        return Rerank(Reranker("http://127.0.0.1:9/rerank", transport=transport))

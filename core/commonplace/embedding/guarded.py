@@ -58,7 +58,7 @@ class CheckedProvider:
     @property
     def model(self) -> str:
         """The model as it is shown; as it was last known where the plugin fails."""
-        with suppress(PluginUnavailableError):
+        with suppress(CommonplaceError):
             self._model = self._of("model", _is_text)
         return self._model
 

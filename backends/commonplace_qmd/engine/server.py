@@ -325,7 +325,8 @@ class Resident:
         with self._lock:
             if server is self._server:
                 self._server = None
-                self._breaker.failed(reason)
+                if not server.idled:  # it ended while it was asked: no failure
+                    self._breaker.failed(reason)
         server.stop()
 
     def close(self) -> None:

@@ -215,7 +215,7 @@ class Nearest(NamedTuple):
 class ArmScore(Record):
     """What an arm said of a hit: its raw score, its 1-based rank there, and its evidence (0..1).
 
-    ``note`` says how the raw score came about, where the arm tells; ``coverage`` as :class:`Found`.
+    ``note`` says how the raw score came about; ``coverage`` is that of the arm's match.
     """
 
     arm: str

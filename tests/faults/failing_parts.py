@@ -260,7 +260,7 @@ class Plugin:
 class Outcome(NamedTuple):
     """What a run came to; each text names a search, a sync or a note.
 
-    ``refused`` are syncs that raised, with their reason: the index is as it was.
+    ``refused`` are syncs that raised, with their reason: the index is unchanged.
     """
 
     searches: int
@@ -276,6 +276,7 @@ class Outcome(NamedTuple):
 CONFIG: dict[str, Any] = {
     "memory": {
         "backend": ["engine", "builtin"],
+        "fallback": {"standby": "warm"},  # builtin has all notes before the first failure
         "search": {
             "provider": "letters",
             "sources": ["memory", "tickets"],

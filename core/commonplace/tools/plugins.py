@@ -57,7 +57,7 @@ class PluginTools:
                     capabilities = self._host.tool(id_).capabilities
                     if SLOT not in capabilities or self._settings.slot == id_:
                         found.append(self.get(id_))
-                except Exception as error:  # noqa: BLE001 - a plugin's; the notes are searched all the same
+                except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's; the notes are searched all the same
                     from commonplace.host.events import logger
 
                     logger().warning("the tools of %s are not available: %s", id_, error)
@@ -94,7 +94,7 @@ class PluginTools:
             recalling = cast("RecallingToolSet", tools)
             try:
                 text = recalling.recall(prompt, session_key=session_key, budget=budget)
-            except Exception as error:  # noqa: BLE001 - a prompt is made without it
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - a prompt is made without it
                 _warn("nothing is recalled", error)
                 continue
             if text:
@@ -112,7 +112,7 @@ class PluginTools:
                 kept += cast("ListeningToolSet", tools).turn_ended(
                     messages, session_key=session_key
                 )
-            except Exception as error:  # noqa: BLE001 - an agent's turn must not end by it
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent's turn must not end by it
                 _warn("a turn is not captured", error)
         return kept
 

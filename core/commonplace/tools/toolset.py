@@ -188,7 +188,7 @@ class MemoryTools:
             return run(checked(tool, arguments), shape, progress)
         except CommonplaceError as error:
             return _refusal(name, error)
-        except Exception as error:  # noqa: BLE001 - an agent's turn must not end by our mistake
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent's turn must not end by our mistake
             return _refusal(name, UnavailableError(f"{type(error).__name__} in {name}"))
 
     def memory_search(

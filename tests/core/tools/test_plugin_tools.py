@@ -49,6 +49,8 @@ class Echo:
             return None
         if text == "crash":
             raise ValueError("secret words")
+        if text == "exit":
+            raise SystemExit("secret words")
         if text == "wrong":
             raise CallerError("not like that", hint="another way")
         return ToolAnswer(text=f"{text} {session_key}", data={"name": name})
@@ -56,6 +58,8 @@ class Echo:
     def recall(self, prompt: str, *, session_key: str, budget: int) -> str:
         if prompt == "crash":
             raise ValueError("secret words")
+        if prompt == "exit":
+            raise SystemExit("secret words")
         return f"{prompt} {session_key} {budget}"
 
     def turn_ended(self, messages: Sequence[Mapping[str, Any]], *, session_key: str) -> int:
@@ -131,7 +135,12 @@ def test_what_goes_wrong_in_a_plugins_tool_is_an_answer(opened: Callable[..., Me
         assert wrong.failed
         assert "not like that" in wrong.text
         assert "another way" in wrong.text
-        for text, words in (("crash", "ValueError in echo"), ("none", "answered with NoneType")):
+        faults = {
+            "crash": "ValueError in",
+            "exit": "SystemExit in",
+            "none": "answered with NoneType",
+        }
+        for text, words in faults.items():
             answer = tools.call("echo", {"text": text})
             assert answer.failed
             assert words in answer.text
@@ -187,6 +196,7 @@ def test_plugins_recall_within_a_budget_and_listen(
         assert "hi" in memory.recall(query="hi", budget=2000).text
         with caplog.at_level(logging.WARNING):
             assert tools.recalled("crash", budget=100) == ""
+            assert tools.recalled("exit", budget=100) == ""
             assert tools.turn_ended([{"role": "assistant", "content": "hi"}]) == 0
         assert "ValueError" in caplog.text
         assert "secret" not in caplog.text

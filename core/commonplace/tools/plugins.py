@@ -136,7 +136,7 @@ class PluginTools:
         return maker(own)
 
 
-def _warn(what: str, error: Exception) -> None:
+def _warn(what: str, error: BaseException) -> None:
     from commonplace.host.events import logger
 
     words = str(error) if isinstance(error, CommonplaceError) else type(error).__name__

@@ -21,6 +21,7 @@ def test_a_failing_part_costs_its_own_share(
 ) -> None:
     for name in ("host.border.RANKER", "host.guarded.CALL", "host.guarded.PROBE", "host.host.HOOK"):
         monkeypatch.setattr(f"commonplace.{name}_SECONDS", 0.2)
+    monkeypatch.setattr("commonplace.embedding.guarded.FACT_SECONDS", 0.2)
     limits = Limits(query_seconds=0.3, request_seconds=0.3, wait_seconds=0.2)
     outcome = run(tmp_path, searches=60, seed=seed, share=0.2, installed=installed(), limits=limits)
     assert (outcome.raised, outcome.silent, outcome.lost) == ([], [], [])

@@ -326,7 +326,7 @@ def run(
                 try:
                     result = memory.search(f"noteword{number}")
                 except Exception as error:  # noqa: BLE001 - counted and shown
-                    raised.append(f"search {at}: {error!r}")
+                    raised.append(f"search {at}: {error!r} {getattr(error, '__notes__', ())}")
                     continue
                 failed = chance.failed - before
                 served[result.backend] += 1

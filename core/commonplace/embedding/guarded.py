@@ -13,7 +13,7 @@ from commonplace.errors import (
     UnavailableError,
 )
 from commonplace.resilience.bounded_call import Worker, failure_of
-from commonplace.resilience.deadline import NEVER
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.resilience.guarded_call import FAIR_SECONDS, GuardedCaller
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         Purpose,
     )
     from commonplace.resilience.breaker import BreakerState, CircuitBreaker
-    from commonplace.resilience.deadline import Deadline
 
     Heard = Callable[[ProviderError | None], None]
 
@@ -38,12 +37,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+FACT_SECONDS = 2.0
+"""How long a third party's provider may take to say something of itself."""
+
+
 class CheckedProvider:
     """``provider``, whose plugin may say anything of itself; ``label`` names it in messages.
 
     Everything but :meth:`embed` raises :class:`~commonplace.errors.PluginUnavailableError` where
     the plugin raises or gives what it must not. Unless ``trusted``, a request that does not keep
-    its deadline is given up.
+    its deadline is given up, and so is what takes more than 2 s to be said.
     """
 
     def __init__(self, provider: EmbeddingProvider, label: str, *, trusted: bool) -> None:
@@ -123,7 +126,13 @@ class CheckedProvider:
 
     def _checked(self, what: str, ask: Callable[[], T], right: Callable[[T], bool]) -> T:
         try:
-            given = ask()
+            if self._worker is None:
+                given = ask()
+            else:
+                given = self._worker.run(ask, Deadline.after(FACT_SECONDS))
+        except DeadlineExceededError as error:
+            words = f"{self._label} failed: its {what} took more than {FACT_SECONDS:g} s"
+            raise PluginUnavailableError(words) from error
         except CommonplaceError:
             raise
         except BaseException as error:

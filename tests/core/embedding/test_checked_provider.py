@@ -133,3 +133,17 @@ def test_keywords_answer_and_the_status_says_why(tmp_path: Path, name: str, late
         reasons = [one.reason for one in status.providers if one.state == "unusable"]
         assert any("acme_embed failed: it" in reason for reason in reasons), reasons
         memory.sync()
+
+
+def test_what_is_not_said_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("commonplace.embedding.guarded.FACT_SECONDS", 0.01)
+    done = Event()
+
+    class Slow(Provider):
+        def fingerprint(self) -> str:
+            done.wait(30)
+            return "late"
+
+    with pytest.raises(PluginUnavailableError, match="its fingerprint took more than"):
+        CheckedProvider(Slow(), LABEL, trusted=False)
+    done.set()

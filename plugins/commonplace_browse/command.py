@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import UsageError
@@ -57,9 +56,6 @@ class BrowseCommand:
             raise UsageError(f"--port {args.port}: no port", hint="--port 8080, or 0 for any")
         from commonplace_browse.serving import Asked, serve
 
-        for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", None)):
-            if number is not None:
-                signal.signal(number, _end)
         asked = Asked(
             host=args.host.strip("[]"),
             port=int(args.port),
@@ -67,8 +63,15 @@ class BrowseCommand:
             read_only=args.read_only,
             opens=not (args.no_open or context.json),
         )
-        with suppress(_Ended):
+        numbers = (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", None))
+        before = {number: signal.signal(number, _end) for number in numbers if number is not None}
+        try:
             serve(context, asked)
+        except _Ended:
+            pass
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
         return 0
 
 

@@ -86,6 +86,7 @@ class EvalCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Measure all sets, one after the other."""
+        _check_paths(args.path, args.out, args.html)
         if args.make:
             _make(args.path, args.make, context)
             return 0
@@ -123,6 +124,12 @@ class EvalCommand:
             write_report(args.html, f"Retrieval on {os.path.basename(args.path)}", sections)
             context.note(f"report: {args.html}")
         return 0
+
+
+def _check_paths(*paths: str | None) -> None:
+    for path in paths:
+        if path and "\0" in path:
+            raise CallerError(f"{path!r}: no path has a NUL in it")
 
 
 _SMOKE_TEST = (

@@ -69,10 +69,9 @@ class McpCommand:
             agents,
             session_key=args.session_key,
         )
+        numbers = (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", None))
+        before = {number: signal.signal(number, _end) for number in numbers if number is not None}
         try:
-            for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", None)):
-                if number is not None:
-                    signal.signal(number, _end)
             if args.http is None:
                 _serve_stdio(surface)
             else:
@@ -81,6 +80,8 @@ class McpCommand:
             pass
         finally:
             surface.close()
+            for number, handler in before.items():
+                signal.signal(number, handler)
         return 0
 
 

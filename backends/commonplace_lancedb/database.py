@@ -49,7 +49,7 @@ class Database:
         self._connection: Any = None
         self._snapshot: Snapshot | None = None
         self._looked = 0.0
-        self._written: tuple[int, Head] | None = None
+        self._written: tuple[int, Head | None] = 0, None
         self.writing = False
         """Whether it writes: reads may be a second old, as commits compare what they saw."""
         self._closed = self._ready = False
@@ -80,9 +80,9 @@ class Database:
             if table is None:
                 self._snapshot = None
             elif self._snapshot is None or not self._snapshot.is_of(table):
-                self._snapshot = Snapshot(table, self.location)
-                if self._written is not None and self._written[0] == table.version:
-                    self._snapshot.__dict__["head"] = self._written[1]
+                version, head = self._written
+                known = head if version == table.version else None
+                self._snapshot = Snapshot(table, self.location, known)
             return self._snapshot
 
     def latest(self) -> Snapshot | None:
@@ -142,7 +142,7 @@ class Database:
         """Forget how the table was: this process has just written ``version``, with ``head``."""
         with self._lock:
             self._looked = float("-inf")
-            self._written = None if head is None else (version, head)
+            self._written = version, head
 
     def close(self) -> None:
         """Close the table; does not wait for a thread that is connecting, which may take long."""
@@ -232,15 +232,16 @@ class Snapshot:
     """Every query of it names the namespace: rows of others are never looked at.
 
     ``counted`` remembers how many chunks hold a token, by build and token; ``documents`` what a
-    build holds, by its id.
+    build holds, by its id. ``head`` need not be read where it is given.
     """
 
-    def __init__(self, table: Any, location: Location) -> None:
+    def __init__(self, table: Any, location: Location, head: Head | None = None) -> None:
         self._table = table
         self._location = location
         self._version: int = table.version
         self.counted: dict[tuple[int, str], float] = {}
         self.documents: dict[int, list[StoredDocument]] = {}
+        self._head = head
 
     def is_of(self, table: Any) -> bool:
         """Whether ``table`` is at this version."""
@@ -250,6 +251,8 @@ class Snapshot:
     @cached_property
     def head(self) -> Head:
         """What is valid of the namespace; empty where nothing was ever written."""
+        if self._head is not None:
+            return self._head
         rows = self._all(f"id = {head_id(self._location.namespace)}", ("revision", "state"))
         if not rows.num_rows:
             return Head()

@@ -53,6 +53,8 @@ class CheckedProvider:
         self.provider = provider
         self._label = label
         self._worker = None if trusted else Worker(label)
+        # Apart: one that hangs is refused at once the next time, and not waited for again.
+        self._facts = None if trusted else Worker(label, patient=False)
         self.capabilities: frozenset[str] = self._of("capabilities", _are_texts)
         self._model: str = self._of("model", _is_text)
         self.fingerprint_or_reason()
@@ -126,10 +128,10 @@ class CheckedProvider:
 
     def _checked(self, what: str, ask: Callable[[], T], right: Callable[[T], bool]) -> T:
         try:
-            if self._worker is None:
+            if self._facts is None:
                 given = ask()
             else:
-                given = self._worker.run(ask, Deadline.after(FACT_SECONDS))
+                given = self._facts.run(ask, Deadline.after(FACT_SECONDS))
         except DeadlineExceededError as error:
             words = f"{self._label} failed: its {what} took more than {FACT_SECONDS:g} s"
             raise PluginUnavailableError(words) from error

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import threading
-from opcode import opmap
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from commonplace.errors import DeadlineExceededError, UnavailableError
@@ -102,6 +100,9 @@ def from_signal(error: BaseException) -> bool:
     """
     if isinstance(error, Exception) or threading.current_thread() is not threading.main_thread():
         return False
+    import signal  # only for what is no usual error
+    from opcode import opmap
+
     handlers = {
         getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()
     }

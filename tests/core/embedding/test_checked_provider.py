@@ -147,3 +147,21 @@ def test_what_is_not_said_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(PluginUnavailableError, match="its fingerprint took more than"):
         CheckedProvider(Slow(), LABEL, trusted=False)
     done.set()
+
+
+def test_what_hangs_once_is_not_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    provider, done, asked = Provider(), Event(), []
+    checked = CheckedProvider(provider, LABEL, trusted=False)
+    monkeypatch.setattr("commonplace.embedding.guarded.FACT_SECONDS", 0.01)
+
+    def fingerprint() -> str:
+        asked.append(1)
+        done.wait(30)
+        return "late"
+
+    vars(provider)["fingerprint"] = fingerprint
+    for _ in range(3):
+        with pytest.raises(UnavailableError):
+            checked.fingerprint()
+    assert len(asked) == 1
+    done.set()

@@ -13,6 +13,7 @@ from starlette.staticfiles import StaticFiles
 from commonplace import CommonplaceError, NoteNotFoundError
 from commonplace_browse import searching
 from commonplace_browse.condition import audited, condition_of
+from commonplace_browse.evaluations import evaluations
 from commonplace_browse.guarding import Guard
 from commonplace_browse.markdown import render_note
 from commonplace_browse.page import Page, lines_in, number_in, to
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from commonplace import Memory, Progress
+    from commonplace_browse.evaluations import Evaluations
     from commonplace_browse.guarding import Keys
 
 _LEAST_BUDGET = 500
@@ -185,9 +187,19 @@ class Reading:
         page = self._page
         wanted = request.query_params.get("audit")
         found = audited(page.run_command, searched=wanted == "all") if wanted else None
+        measured: Evaluations | str
+        try:
+            measured = evaluations(page.run_command)
+        except (CommonplaceError, OSError) as error:  # the rest of the page is worth showing
+            measured = str(error)
         condition = condition_of(self._memory, page.library, deep="deep" in request.query_params)
         return page.show(
-            "health", request, condition=condition, state=condition.status, audit=found
+            "health",
+            request,
+            condition=condition,
+            state=condition.status,
+            audit=found,
+            measured=measured,
         )
 
     def how_far(self, _: Request) -> Response:

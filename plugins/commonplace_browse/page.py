@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 from argparse import ArgumentParser, Namespace
 from datetime import datetime
 from http import HTTPStatus
@@ -62,6 +63,7 @@ class Page:
             search_url=searching.search_url,
             diff_of=diff_of,
             size_of=size_of,
+            quoted=shlex.quote,
             at=lambda when: datetime.fromtimestamp(when).astimezone(),
         )
 

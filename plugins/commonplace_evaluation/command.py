@@ -6,7 +6,14 @@ import os
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import CallerError, CommonplaceError, count, positive_int, write_whole
+from commonplace.plugin import (
+    CallerError,
+    CommonplaceError,
+    UsageError,
+    count,
+    positive_int,
+    write_whole,
+)
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -30,6 +37,7 @@ class EvalCommand:
         "commonplace eval sets/manual/queries.jsonl --budget 4000 --json",
         "commonplace eval --make 50 queries.jsonl",
         "commonplace eval queries.jsonl --compare plain.json5 new.json5 --html report.html",
+        "commonplace eval --history",
     )
 
     def configure(self, parser: ArgumentParser) -> None:
@@ -37,6 +45,7 @@ class EvalCommand:
         parser.add_argument(
             "path",
             metavar="TREE_OR_QUERIES",
+            nargs="?",
             help="a queries.jsonl with a workspace/ beside it, or a folder with such folders below "
             "it; each gets an index of its own in a temporary folder. A file without a workspace/ "
             "beside it is about your own notes",
@@ -47,6 +56,12 @@ class EvalCommand:
             type=positive_int,
             help="draft N queries from your own notes, without a model, and write them to "
             "TREE_OR_QUERIES, a new file: a smoke test, until you rewrite them",
+        )
+        parser.add_argument(
+            "--history",
+            action="store_true",
+            help="measure nothing: show the last evaluations of the notes, and how the figures "
+            "changed",
         )
         parser.add_argument(
             "--out", metavar="RESULTS.jsonl", help="also write the results of each query to a file"
@@ -86,6 +101,9 @@ class EvalCommand:
 
     def run(self, args: Namespace, context: Context) -> int:
         """Measure all sets, one after the other."""
+        if args.history:
+            _history(args, context)
+            return 0
         _check_paths(args.path, args.out, args.html)
         if args.make:
             _make(args.path, args.make, context)
@@ -112,6 +130,7 @@ class EvalCommand:
             return 0
         with open(args.out, "w", encoding="utf-8") if args.out else nullcontext() as out:
             outcomes = run_sets(sets, context, budget=args.budget, out=out, explain=bool(args.html))
+        _keep(sets, outcomes, context)
         if context.json:
             context.emit(as_json(outcomes))
         else:
@@ -126,8 +145,39 @@ class EvalCommand:
         return 0
 
 
-def _check_paths(*paths: str | None) -> None:
-    for path in paths:
+def _keep(sets: list[EvalSet], outcomes: list[Outcome], context: Context) -> None:
+    """Keep what was measured beside the indexes, by the workspace that it is about."""
+    from commonplace_evaluation.history import History
+
+    for evalset, outcome in zip(sets, outcomes, strict=True):
+        try:
+            History(context.env, evalset.workspace).keep(outcome)
+        except OSError as error:
+            context.note(f"{evalset.title}: not kept for eval --history: {error}")
+
+
+def _history(args: Namespace, context: Context) -> None:
+    from commonplace_evaluation.history import History, history_json, history_lines
+
+    if args.path is not None:
+        raise UsageError("--history measures nothing", hint=f"leave out {args.path}")
+    with context.open_memory() as memory:
+        workspace = memory.settings.workspace
+    found = history_json(workspace, History(context.env, workspace))
+    if context.json:
+        context.emit(found)
+    else:
+        for line in history_lines(found):
+            context.line(line)
+
+
+def _check_paths(queries: str | None, *others: str | None) -> None:
+    if queries is None:
+        raise UsageError(
+            "eval: the following arguments are required: TREE_OR_QUERIES",
+            hint="commonplace eval --make 50 mine.jsonl drafts queries from your notes",
+        )
+    for path in (queries, *others):
         if path and "\0" in path:
             raise CallerError(f"{path!r}: no path has a NUL in it")
 

@@ -7,7 +7,14 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import NamedTuple, Progress, count, explained
+from commonplace.plugin import (
+    NamedTuple,
+    Progress,
+    count,
+    engine_of,
+    explained,
+    settings_fingerprint,
+)
 from commonplace_evaluation.measures import DEPTH, Span, recall_in_budget, score_query
 
 if TYPE_CHECKING:
@@ -42,7 +49,11 @@ class Scored(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The measures of a set, or of a part of one; ``notes`` counts the indexed notes."""
+    """The measures of a set, or of a part of one; ``notes`` counts the indexed notes.
+
+    ``engine`` names backend, provider and model; ``settings`` is the same for settings that rank
+    alike.
+    """
 
     name: str
     title: str
@@ -50,6 +61,8 @@ class Outcome(NamedTuple):
     notes: int
     index_seconds: float
     search_seconds: float
+    engine: str = ""
+    settings: str = ""
 
 
 def run_sets(
@@ -128,10 +141,13 @@ class _Run:
         indexed = time.perf_counter()
         searching = 0.0
         scores = []
+        engines: dict[str, None] = {}
         for number, query in enumerate(self._set.queries, 1):
             asked = time.perf_counter()
-            hits = memory.search(query.text, max_results=DEPTH).hits
+            answer = memory.search(query.text, max_results=DEPTH)
             searching += time.perf_counter() - asked
+            hits = answer.hits
+            engines[engine_of(answer)] = None
             scores.append(self._score(query, hits))
             if self._out is not None:
                 self._out.write(_result_line(query.id, hits))
@@ -149,6 +165,8 @@ class _Run:
             notes=report.added + report.updated + report.unchanged,
             index_seconds=indexed - started,
             search_seconds=searching,
+            engine=", ".join(engines),
+            settings=settings_fingerprint(memory.settings),
         )
 
     def _score(self, query: EvalQuery, hits: Sequence[Hit]) -> Scored:

@@ -325,6 +325,8 @@ def test_eval(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     query = {"id": "q", "query": "spare key", "relevant": relevant}
     (tmp_path / "set" / "queries.jsonl").write_text(json.dumps(query) + "\n", encoding="utf-8")
     check(documented()["eval"][0], run("eval", "set"))
+    kept = run("eval", "--history", "--workspace", "set/workspace")
+    check(documented()["eval --history"][0], kept)
     for name, least in (("new", 0), ("few", 0.99)):
         config = {"memory": {"search": {"query": {"minScore": least}}}}
         (tmp_path / f"{name}.json").write_text(json.dumps(config), encoding="utf-8")

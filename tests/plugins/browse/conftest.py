@@ -67,6 +67,26 @@ class Browser:
         return answer
 
 
+@pytest.fixture(scope="session")
+def keep_evaluations() -> Callable[[dict[str, str], str], None]:
+    """Keeps two evaluations of the folder ``notes``, the second with better figures."""
+    from commonplace_evaluation.history import History
+    from commonplace_evaluation.measures import Span, score_query
+    from commonplace_evaluation.running import Outcome, Scored
+    from commonplace_evaluation.sets import EvalQuery
+
+    def keep(env: dict[str, str], notes: str) -> None:
+        relevant = (Span("MEMORY.md", 26, 26),)
+        query = EvalQuery("key", "where is it?", relevant, "-")
+        found, missed = (Scored(query, score_query(relevant, hits)) for hits in (relevant, ()))
+        ticks = iter((1_700_000_000.0, 1_700_086_400.0))
+        for scores in ((found, missed), (found, found)):
+            outcome = Outcome("mine", "mine", scores, 11, 0.5, 0.5, engine="builtin")
+            History(env, notes, clock=lambda: next(ticks)).keep(outcome)
+
+    return keep
+
+
 @pytest.fixture
 def make_browser(memory: Memory, notes: Path, env: dict[str, str]) -> Callable[..., Browser]:
     for name in ("starlette", "jinja2", "markdown_it", "nh3", "httpx"):

@@ -93,7 +93,11 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def serve(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Site]]:
+def serve(
+    chromium: Any,
+    tmp_path_factory: pytest.TempPathFactory,
+    keep_evaluations: Callable[[dict[str, str], str], None],
+) -> Iterator[Callable[..., Site]]:
     running: list[subprocess.Popen[str]] = []
 
     def start(notes: Path, *arguments: str) -> Site:
@@ -108,6 +112,7 @@ def serve(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
             "COMMONPLACE_STATE_DIR": str(home / "state"),
             "COMMONPLACE_CACHE_DIR": str(home / "cache"),
         }
+        keep_evaluations(env, str(notes))
         command = [sys.executable, "-m", "commonplace", "browse", "--no-open", *arguments]
         server = subprocess.Popen(
             [*command, "--workspace", str(notes)], env=env, stdout=subprocess.PIPE, text=True
@@ -210,6 +215,19 @@ def test_a_day_of_the_year_is_a_click_away(site: Site) -> None:
     page.locator(".heat a").first.click()
     page.wait_for_url("**/timeline?day=2026-10-05")
     assert page.locator(".prose").first.is_visible()
+
+
+def test_the_chart_of_evaluations_stays_in_its_card(site: Site) -> None:
+    for width in (360, 1200):
+        page = site.page(viewport={"width": width, "height": 800})
+        page.goto(f"{site.base}/health")
+        assert page.locator(".evaluations tbody tr").count() == 2
+        card, plot = (page.locator(one).bounding_box() for one in (".trend", ".plot svg"))
+        assert card["y"] < plot["y"]
+        assert plot["y"] + plot["height"] < card["y"] + card["height"]
+        assert plot["x"] + plot["width"] < card["x"] + card["width"]
+        assert page.locator(".plot .last").count() == 2
+        assert page.errors == []
 
 
 @pytest.mark.parametrize("look", ["light", "dark", "narrow", "plain"])

@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from commonplace import PluginUnavailableError
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -103,6 +106,56 @@ def test_health_names_the_backend_and_audits_when_asked(browser: Any, notes: Pat
     assert re.search(r'id="broken-links">Broken links <span class="count">2<', page)
     assert "mising-note" in page
     assert 'href="/edit?at=memory/a.md%23L3"' in page
+
+
+def test_health_shows_how_evaluations_changed(
+    browser: Any, notes: Path, env: dict[str, str], keep_evaluations: Callable[..., None]
+) -> None:
+    page = browser.get("/health")
+    assert f"commonplace eval mine.jsonl --workspace {notes}" in page
+    keep_evaluations(env, str(notes))
+    page = browser.get("/health")
+    assert page.count("<td>mine</td>") == 2
+    assert 'aria-label="mine, 2 evaluations: Recall@5 from 0.500 to 1.000' in page
+    assert re.search(r'1\.000 <span class="delta up">\+0\.500<', page)
+    assert "where is it?" not in page
+
+
+def test_a_chart_has_the_runs_of_the_present_queries() -> None:
+    pytest.importorskip("jinja2", reason="needs the extra browse")
+    from commonplace_browse.evaluations import evaluations
+
+    def report(at: int, name: str, score: float, change: float | None) -> dict[str, Any]:
+        measures = {"recall@5": score, "ndcg@10": score}
+        changes = None if change is None else dict.fromkeys(measures, change)
+        rest = {"queries": 9, "engine": "builtin", "changed": ["settings"]}
+        return {"at": at, "set": name, "measures": measures, "change": changes, **rest}
+
+    reports = [
+        report(5, "a", 0.7, -0.1),
+        report(4, "b", 0.5, None),
+        report(3, "a", 0.8, None),
+        report(2, "a", 0.1, 0.0),
+    ]
+    found = evaluations(lambda *_: {"reports": reports, "unreadable": 1})
+    (chart,) = found.charts
+    assert (chart.set, chart.top, chart.bottom) == ("a", "0.80", "0.70")
+    assert [point[:2] for point in chart.lines[0].points] == [(0.0, 0.0), (640.0, 120.0)]
+    changes = [row.figures[0].change for row in found.rows]
+    assert changes == ["\N{MINUS SIGN}0.100", "", "", "="]
+    assert [row.figures[0].worse for row in found.rows] == [True, False, False, False]
+
+
+def test_health_is_shown_where_evaluations_are_switched_off(
+    browser: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*_: str) -> None:
+        raise PluginUnavailableError("eval is switched off")
+
+    monkeypatch.setattr("commonplace_browse.page.Page.run_command", run)
+    page = browser.get("/health")
+    assert "The evaluations are not shown: eval is switched off" in page
+    assert "Audit the notes" in page
 
 
 def test_a_finding_shows_its_proposal_and_the_older_note() -> None:

@@ -72,6 +72,7 @@ def read_metadata(path: str, *, whole: bool) -> Mapping[str, Value]:
 class _Reader:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
+        self._length = os.fstat(file.fileno()).st_size
 
     def metadata(self, *, whole: bool) -> dict[str, Value]:
         magic = self._file.read(4)
@@ -95,7 +96,10 @@ class _Reader:
             if value is not None:
                 found[key] = value
         else:
-            self._check_length(tensors, int(found.get("general.alignment", 32)))
+            alignment = found.get("general.alignment", 32)
+            if not isinstance(alignment, int):
+                raise BrokenFileError("its head is damaged")
+            self._check_length(tensors, alignment)
         return found
 
     def _check_length(self, tensors: int, alignment: int) -> None:
@@ -109,9 +113,10 @@ class _Reader:
             block, size = _BLOCKS.get(int(self._number("<I")), (1, 0))
             needed = max(needed, int(self._number("<Q")) + numbers // block * size)
         begin = -(-self._file.tell() // max(1, alignment)) * max(1, alignment)
-        length = os.fstat(self._file.fileno()).st_size
-        if tensors and begin + needed > length:
-            raise BrokenFileError(f"it is cut short: {length} of {begin + needed} bytes are here")
+        if tensors and begin + needed > self._length:
+            raise BrokenFileError(
+                f"it is cut short: {self._length} of {begin + needed} bytes are here"
+            )
 
     def _value(self, kind: int) -> Value | None:
         if kind == _STRING:
@@ -127,7 +132,7 @@ class _Reader:
         if kind == _STRING:
             for _ in range(count):
                 self._string()
-        elif kind in _SCALARS:
+        elif kind in _SCALARS and count <= self._length:
             self._file.seek(struct.calcsize(_SCALARS[kind]) * count, 1)
         else:
             raise BrokenFileError("its head is damaged")

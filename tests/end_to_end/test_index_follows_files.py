@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import time
 from contextlib import suppress
@@ -319,7 +320,7 @@ class History(RuleBasedStateMachine):
 
 
 def interrupt() -> None:
-    raise KeyboardInterrupt
+    signal.default_int_handler(signal.SIGINT, None)  # raised by no statement, as by Ctrl-C
 
 
 def stands_in(hit: Hit, text: str) -> bool:

@@ -231,6 +231,7 @@ def test_a_demo_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
     place.mkdir()
     code = (
         "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored beneath nohup
         "from commonplace.memory import Memory\n"
         "def search(*_, **__):\n"
         "    print(len(os.listdir(os.environ['TMPDIR'])), flush=True)\n"

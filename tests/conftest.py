@@ -28,6 +28,14 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.load_profile("patient")
+settings.register_profile("few", settings.get_profile("patient"), max_examples=40)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw fewer examples in the README's test command than in the whole suite."""
+    if "not slow" in config.getoption("markexpr"):
+        settings.load_profile("few")
+        os.environ.setdefault("COMMONPLACE_TESTING_PROFILE", "quick")
 
 
 @pytest.fixture

@@ -45,6 +45,7 @@ class Counter:
 class CounterLaws(Laws):
     subject = "counter"
     hint = "look at add"
+    profile = "default"
     settings = settings(max_examples=10, database=None, derandomize=True)
     examples = 0
 

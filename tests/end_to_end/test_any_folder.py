@@ -176,7 +176,7 @@ def test_the_file_of_init_keeps_all_notes_searched(
         assert paths(memory, "spare key") == {"Keys.md", "memory/2026-11-05.md"}
 
 
-@pytest.mark.parametrize("poll", [True, False])
+@pytest.mark.parametrize("poll", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_a_watched_folder_follows_its_files(
     filled: Path, put: Put, env: dict[str, str], *, poll: bool
 ) -> None:

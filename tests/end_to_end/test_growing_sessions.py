@@ -372,6 +372,7 @@ def test_an_archived_conversation_keeps_its_vectors(setup: Setup, what: str) -> 
     assert missing == (["User: A new session begins."] if path.exists() else [])
 
 
+@pytest.mark.slow
 def test_a_long_conversation_is_made_in_small_parts(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -412,6 +413,7 @@ def test_a_long_conversation_that_time_ran_out_for_is_gone_on_with(
     assert report.chunks_written + part >= len(scratch[0][1])
 
 
+@pytest.mark.slow
 def test_a_search_takes_the_end_of_a_long_conversation_along(setup: Setup) -> None:
     path = setup.folder / "a.jsonl"
     path.write_bytes(LONG * 300)

@@ -142,6 +142,7 @@ def test_a_crash_leaves_all_or_nothing(
     failing_everywhere(attempt)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_file_can_be_created_after_every_failure_to_create_it(
     open_store: Callable[..., SqliteStore], faulty_vfs: FaultyVFS, tmp_path: Path, fault: Fault

@@ -133,7 +133,9 @@ def pairs(answer: Nearest) -> list[tuple[int | str, float]]:
 
 @pytest.mark.parametrize("name", PLANS)
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=settings().max_examples // 4,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(case=cases(), limit=st.integers(1, 12))
 def test_an_exact_plan_is_brute_force(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 from hypothesis import settings
@@ -45,7 +45,7 @@ class Counter:
 class CounterLaws(Laws):
     subject = "counter"
     hint = "look at add"
-    profile = "default"
+    profile: ClassVar[str] = "default"
     settings = settings(max_examples=10, database=None, derandomize=True)
     examples = 0
 
@@ -108,6 +108,7 @@ def test_a_profile_says_how_many_examples(
 ) -> None:
     monkeypatch.setenv("COMMONPLACE_TESTING_PROFILE", profile)
     laws = CounterLaws()
+    monkeypatch.setattr(CounterLaws, "profile", "")
     laws.test_it_is_tried_often()
     assert laws.examples == examples
     assert PROFILES["thorough"] * examples > PROFILES["default"] * examples
@@ -115,8 +116,10 @@ def test_a_profile_says_how_many_examples(
 
 def test_an_unknown_profile_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMONPLACE_TESTING_PROFILE", "eager")
+    laws = CounterLaws()
+    monkeypatch.setattr(CounterLaws, "profile", "")
     with pytest.raises(pytest.UsageError, match=r"eager.*quick, default, thorough"):
-        CounterLaws().test_it_is_tried_often()
+        laws.test_it_is_tried_often()
 
 
 def test_a_slow_law_says_how_far_it_is() -> None:

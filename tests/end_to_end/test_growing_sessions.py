@@ -307,6 +307,7 @@ def test_any_history_ends_as_if_made_from_scratch(
             assert kind is WithoutAppend or resumes(index) == places
 
 
+@pytest.mark.slow
 def test_one_more_message_costs_no_more_than_a_piece(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -352,6 +353,7 @@ def test_what_says_nothing_costs_nothing_but_the_last_piece(setup: Setup) -> Non
     assert setup.sync().unchanged == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["archived", "archived and gone on"])
 def test_an_archived_conversation_keeps_its_vectors(setup: Setup, what: str) -> None:
     path = setup.folder / "a.jsonl"
@@ -387,6 +389,7 @@ def test_a_long_conversation_is_made_in_small_parts(
     assert rows(setup.path) == from_scratch(setup.folder, f"{setup.folder}.scratch")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grown", [False, True])
 def test_a_long_conversation_that_time_ran_out_for_is_gone_on_with(
     setup: Setup, monkeypatch: pytest.MonkeyPatch, *, grown: bool

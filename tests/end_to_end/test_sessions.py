@@ -369,6 +369,7 @@ def test_nothing_is_written_where_the_original_lives(opener: Opener, original: P
     assert contents() == before
 
 
+@pytest.mark.slow
 def test_a_search_does_not_wait_for_a_long_session(opener: Opener, original: Path) -> None:
     memory = opener()
     assert places(memory, "walruses") == ["sessions/one.jsonl"]
@@ -399,6 +400,7 @@ def test_the_doctor_names_the_folder_that_is_not_there(
     assert f"{original}/agents/idle/sessions is missing" in " ".join(found.split())
 
 
+@pytest.mark.slow
 def test_the_status_counts_what_waits_to_grow_apart(
     sandbox: Sandbox, tmp_path: Path, original: Path, narwhals: bytes
 ) -> None:

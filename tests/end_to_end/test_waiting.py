@@ -50,6 +50,7 @@ def writing(sandbox: Sandbox) -> Iterator[subprocess.Popen[str]]:
             process.communicate("\n")
 
 
+@pytest.mark.slow
 def test_a_sync_says_for_whom_it_waits_and_then_does_its_work(sandbox: Sandbox) -> None:
     sandbox.run("index").went_well()
     new = sandbox.write("memory/new.md", "A platypus.\n")
@@ -67,6 +68,7 @@ def test_a_sync_says_for_whom_it_waits_and_then_does_its_work(sandbox: Sandbox) 
     new.unlink()
 
 
+@pytest.mark.slow
 def test_it_does_not_wait_for_ever(sandbox: Sandbox) -> None:
     sandbox.run("index").went_well()
     new = sandbox.write("memory/new.md", "A platypus.\n")

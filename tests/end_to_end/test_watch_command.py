@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterator
@@ -116,6 +118,7 @@ def test_nothing_to_wait_for_is_said_at_once(sandbox: Sandbox) -> None:
     assert "watching is switched off in the configuration" in ran.failed_well()
 
 
+@pytest.mark.slow
 def test_status_of_another_process_sees_it_as_long_as_it_runs(sandbox: Sandbox) -> None:
     def watchers() -> list[dict[str, Any]]:
         found = json.loads(sandbox.run("status", "--json").went_well())["watchers"]
@@ -134,6 +137,7 @@ def test_status_of_another_process_sees_it_as_long_as_it_runs(sandbox: Sandbox) 
     assert not list(sandbox.state.rglob("*.watch-*"))
 
 
+@pytest.mark.slow
 def test_two_configurations_of_one_index_do_not_undo_each_other(sandbox: Sandbox) -> None:
     other = sandbox.root / "other.json5"
     other.write_text("{memory: {search: {chunking: {tokens: 40}}}}")

@@ -112,6 +112,7 @@ def test_a_read_only_index_is_searched(index: str, folder: Path) -> None:
     assert notice.startswith("the index cannot be updated")
 
 
+@pytest.mark.slow
 def test_it_is_searched_while_its_owner_has_it_open(
     index: str, folder: Path, open_store: Callable[..., SqliteStore]
 ) -> None:
@@ -124,6 +125,7 @@ def test_it_is_searched_while_its_owner_has_it_open(
     assert {document.path for document in owner.documents()} == {"b.md"}
 
 
+@pytest.mark.slow
 def test_an_unreadable_index_is_replaced_in_memory(index: str, folder: Path) -> None:
     protect(folder, 0o000)
     documents, written, health, notice = as_another_user(index)
@@ -131,6 +133,7 @@ def test_an_unreadable_index_is_replaced_in_memory(index: str, folder: Path) -> 
     assert notice.startswith("the index is lost when this process ends")
 
 
+@pytest.mark.slow
 def test_a_log_that_cannot_be_read_back_is_no_index(index: str, folder: Path) -> None:
     """What is in the log is part of the index: without it the file may be of two minds."""
     (folder / "index.sqlite-wal").write_bytes(b"x" * 5_000)
@@ -139,6 +142,7 @@ def test_a_log_that_cannot_be_read_back_is_no_index(index: str, folder: Path) ->
     assert (documents, written) == ("[]", "made")
 
 
+@pytest.mark.slow
 def test_without_an_index_or_a_writable_folder_memory_is_used(folder: Path) -> None:
     folder.chmod(0o555)
     for path in (folder / "index.sqlite", folder / "deeper" / "index.sqlite"):
@@ -148,6 +152,7 @@ def test_without_an_index_or_a_writable_folder_memory_is_used(folder: Path) -> N
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_damaged_index_that_cannot_be_moved_is_left(index: str, folder: Path) -> None:
     with open(index, "wb") as file:
         file.write(b"# no database\n" * 100)

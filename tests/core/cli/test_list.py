@@ -97,6 +97,7 @@ def test_a_note_cannot_steer_the_terminal(run: Callable[..., Run], notes: str) -
     assert "\x1b" not in run("list", "--workspace", notes).out
 
 
+@pytest.mark.slow
 def test_ten_thousand_notes_are_listed_from_their_files_alone(
     run: Callable[..., Run], tmp_path: Path
 ) -> None:

@@ -72,6 +72,7 @@ def test_help_lists_it_and_says_which_do_not_load(process: Callable[..., Run], s
     assert any(line.split()[:4] == ["broken", "(does", "not", "load:"] for line in theirs)
 
 
+@pytest.mark.slow
 def test_one_that_does_not_load_hurts_only_those_who_ask_for_it(
     process: Callable[..., Run], site: str, indexed: str
 ) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -79,6 +80,7 @@ def test_a_place_where_nothing_can_be_kept_is_said_and_survived(tmp_path: Path) 
     cache.close()
 
 
+@pytest.mark.slow
 def test_a_file_that_another_process_has_locked_is_said_and_survived(tmp_path: Path) -> None:
     path = str(tmp_path / "e.sqlite")
     cache = EmbeddingCache(path)

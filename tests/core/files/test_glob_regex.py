@@ -108,6 +108,7 @@ PARTS = st.sampled_from(["*", "**", "**/", "?", "a", "b", "/", "a/", "*a", "/*"]
 PATHS = st.text("ab/", min_size=1, max_size=9).filter(lambda path: "//" not in path + "/")
 
 
+@pytest.mark.slow
 @given(
     st.lists(PARTS, min_size=1, max_size=7).map("".join).filter(re.compile(r"[*?]").search), PATHS
 )

@@ -255,6 +255,7 @@ def test_an_index_that_is_busy_is_tried_again_and_is_news_only_if_it_lasts(makin
     assert history.ended(request, error) is None, "it has to last again"
 
 
+@pytest.mark.slow
 def test_other_failures_are_reported_at_once_also_mistakes(making: Making) -> None:
     house = making()
 

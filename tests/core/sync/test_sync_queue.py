@@ -181,6 +181,7 @@ class QueueMachine(RuleBasedStateMachine):
             self.end_round("done")
 
 
+@pytest.mark.slow
 def test_every_request_is_covered_by_a_round_that_began_after_it() -> None:
     run_state_machine_as_test(
         QueueMachine, settings=settings(max_examples=15, stateful_step_count=20, deadline=None)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -74,6 +76,7 @@ def test_a_search_sends_no_note_to_a_provider_unless_it_is_watched(world: World)
     assert covered(memory) == (3, 28)
 
 
+@pytest.mark.slow
 def test_what_could_not_be_embedded_is_said_and_made_up_for(
     world: World, reply: type[Reply]
 ) -> None:

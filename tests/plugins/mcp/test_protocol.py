@@ -285,7 +285,10 @@ class TestWhatIsOffered:
         assert error["code"] == -32602
 
 
-@settings(max_examples=2 * settings().max_examples, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=2 * settings().max_examples,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     modern=st.booleans(),
     method=st.sampled_from(METHODS) | st.text(max_size=12),

@@ -423,6 +423,7 @@ def test_many_threads_get_their_own_answers(house: House, warm: Callable[..., Qm
     assert len(got) == 16
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_read_does_not_hold_us(warm: Callable[..., Qmd]) -> None:
     qmd = warm(do="deafened")
     long = "word " * 100_000

@@ -237,6 +237,7 @@ def test_both_encoders_keep_the_bound(data: st.DataObject, dims: int) -> None:
             assert -128 not in code
 
 
+@pytest.mark.slow
 @given(data=st.data(), dims=st.sampled_from((8, 24, 200)))
 @settings(max_examples=40, deadline=None)
 def test_pca_bounds_hold_for_every_score(data: st.DataObject, dims: int) -> None:

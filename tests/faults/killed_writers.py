@@ -130,7 +130,7 @@ def started(work: Any, *arguments: Any) -> int:
 
 def promises(folder: Path) -> Iterator[tuple[str, str]]:
     """What was noted last of each line."""
-    for log in (*folder.glob("writer-*"), folder / "editor"):
+    for log in (*folder.glob("writer-*"), *folder.glob("editor")):
         last: dict[str, str] = {}
         for row in log.read_text("utf-8").splitlines():
             state, line = json.loads(row)
@@ -168,8 +168,9 @@ def found(folder: Path) -> dict[str, Any]:
         recorded.update(split_lines(receipt.after.text))
         recorded.subtract(split_lines(receipt.before.text))
     lines: Counter[str] = Counter()
-    for path in PATHS:
-        lines.update(split_lines((folder / "notes" / path).read_bytes().decode()))
+    for path in map((folder / "notes").joinpath, PATHS):
+        if path.exists():  # killed early, no one may have begun it
+            lines.update(split_lines(path.read_bytes().decode()))
     text = {line: count for line, count in lines.items() if line.startswith("-")}
     edited = {f"{line}\n" for line, state in promises(folder) if line.startswith("- editor")}
     expected = {line: n for line, n in recorded.items() if n and line.startswith("-")}

@@ -120,14 +120,12 @@ def is_archived(name: str) -> bool:
 
 
 def is_claude_code(below: str) -> bool:
-    """Whether the path ``below`` is a session of a project, and not of an agent that it started."""
-    project, _, name = below.partition("/")
-    return (
-        bool(project)
-        and name.endswith(_SUFFIX)
-        and "/" not in name
-        and not name.startswith("agent-")
-    )
+    """Whether the path ``below`` is a session of a project, and not of an agent that it started.
+
+    It is ``<project>/<id>.jsonl``, or ``<id>.jsonl`` where the folder is that of one project.
+    """
+    name = below.rpartition("/")[2]
+    return below.count("/") <= 1 and name.endswith(_SUFFIX) and not name.startswith("agent-")
 
 
 def is_codex(below: str) -> bool:

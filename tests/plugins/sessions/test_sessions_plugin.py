@@ -103,6 +103,15 @@ def test_the_folders_of_other_agents(
         assert document.trust == "session"
 
 
+def test_one_project_of_claude_code_can_be_named(
+    tmp_path: Path, offered: dict[str, Registration[Any]]
+) -> None:
+    plant(tmp_path / "-home-ann", "0123.jsonl", "agent-9.jsonl", "0123/subagents/agent-8.jsonl")
+    config = TranscriptSettings(root=str(tmp_path / "-home-ann"))
+    source = offered["claude-code"].factory(SourceContext("/ws", "main", config=config))
+    assert paths(source) == ["claude-code/0123.jsonl"]
+
+
 def test_importing_the_plugin_imports_no_source() -> None:
     script = "import sys, commonplace_sessions.plugin; print(*sys.modules)"
     done = subprocess.run(

@@ -12,10 +12,10 @@ from starlette.staticfiles import StaticFiles
 
 from commonplace import CommonplaceError, NoteNotFoundError
 from commonplace_browse import searching
-from commonplace_browse.condition import audited, condition_of
+from commonplace_browse.condition import LONG_PATIENCE, PATIENCE, Audits, condition_of
 from commonplace_browse.evaluations import evaluations
 from commonplace_browse.guarding import Guard
-from commonplace_browse.markdown import render_note
+from commonplace_browse.markdown import LONGEST, render_note
 from commonplace_browse.page import Page, lines_in, number_in, to
 from commonplace_browse.review import Review
 from commonplace_browse.timeline import Timeline, is_day
@@ -95,6 +95,7 @@ class Reading:
         self._page = page
         self._memory = page.memory
         self._progress = progress
+        self._audits = Audits(page.run_command)
 
     def search(self, request: Request) -> Response:
         """The search page; with ``part`` its results without explanations, or one of these."""
@@ -122,15 +123,17 @@ class Reading:
             return to(searching.note_url(found.path, found.start_line, found.end_line))
         first, last = lines_in(request.query_params.get("lines", ""))
         ref = self._page.library.ref(found.path)
+        as_lines = request.query_params.get("view") == "lines" or len(found.text) > LONGEST
         return self._page.show(
             "note",
             request,
             note=found,
-            rendered=render_note(found.text, found.path),
+            rendered=None if as_lines else render_note(found.text, found.path),
             lines=found.text.split("\n"),
             first=first,
             last=last,
-            as_lines=request.query_params.get("view") == "lines",
+            as_lines=as_lines,
+            long=len(found.text) > LONGEST,
             tags=self._page.library.tags([found.path])[found.path],
             editable=not self._page.read_only and found.trust == "memory",
             opens=not self._page.read_only and ref is not None,
@@ -186,7 +189,10 @@ class Reading:
         """
         page = self._page
         wanted = request.query_params.get("audit")
-        found = audited(page.run_command, searched=wanted == "all") if wanted else None
+        patience = LONG_PATIENCE if "wait" in request.query_params else PATIENCE
+        found = None
+        if wanted:
+            found = self._audits.result(searched=wanted == "all", patience=patience)
         measured: Evaluations | str
         try:
             measured = evaluations(page.run_command)
@@ -199,6 +205,7 @@ class Reading:
             condition=condition,
             state=condition.status,
             audit=found,
+            auditing=wanted if found is None else None,
             measured=measured,
         )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import NamedTuple
@@ -27,6 +29,12 @@ _TITLES = {
 _WITHOUT_SEARCHES = ",".join(kind for kind in _TITLES if kind != "unfound")
 _MOST = 50
 """Findings of a kind that are shown."""
+
+PATIENCE = 2.0
+"""Seconds that a page waits for an audit before it says that one runs."""
+
+LONG_PATIENCE = 25.0
+"""Seconds that it waits where the reader chose to."""
 
 
 class Finding(NamedTuple):
@@ -110,6 +118,48 @@ def audited(run: Callable[..., Mapping[str, Any]], *, searched: bool) -> Audited
         tuple((one["path"], one["reason"]) for one in report["unreadable"]),
         searched,
     )
+
+
+class Audits:
+    """Audits in threads of their own: one of thousands of notes takes longer than a page may.
+
+    ``run`` is as for :func:`audited`. A result is given once; to ask again is to audit again.
+    """
+
+    def __init__(self, run: Callable[..., Mapping[str, Any]]) -> None:
+        self._run = run
+        self._lock = threading.Lock()
+        self._running: dict[bool, Future[Audited]] = {}
+
+    def result(self, *, searched: bool, patience: float) -> Audited | None:
+        """The audit, or ``None`` if it still runs after ``patience`` seconds.
+
+        Raises what the audit raises.
+        """
+        with self._lock:
+            running = self._running.get(searched)
+            if running is None:
+                running = self._running[searched] = Future()
+                threading.Thread(
+                    target=self._audit, args=(running, searched), daemon=True, name="browse-audit"
+                ).start()
+        try:
+            found = running.result(patience)
+        except TimeoutError:
+            if not running.done():
+                return None
+            raise
+        finally:
+            with self._lock:
+                if running.done() and self._running.get(searched) is running:
+                    del self._running[searched]
+        return found
+
+    def _audit(self, running: Future[Audited], searched: bool) -> None:  # noqa: FBT001 - of a thread
+        try:
+            running.set_result(audited(self._run, searched=searched))
+        except BaseException as error:  # noqa: BLE001 - raised where the result is asked for
+            running.set_exception(error)
 
 
 def size_of(count: float) -> str:

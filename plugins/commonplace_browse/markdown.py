@@ -39,6 +39,10 @@ _BLOCKS = frozenset(
 )
 
 
+_LINKED = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\n]*\)")
+_STRONG = re.compile(r"(`+|\*\*|__|==|~~)(?=\S)(.+?)(?<=\S)\1")
+
+
 class Rendered(NamedTuple):
     """A note as HTML; ``properties`` is its front matter, ``whole`` whether all is rendered."""
 
@@ -74,6 +78,11 @@ def render_note(text: str, path: str) -> Rendered:
         token.attrSet("data-lines", f"{nonce}{first + 1}-{last}")
     html = _clean(_parser().renderer.render(tokens, _parser().options, {}), path, nonce)
     return Rendered(Markup(_STRAY.sub("", html)), properties.rstrip(), len(cut) == len(body))  # noqa: S704 - sanitised
+
+
+def plain_title(heading: str) -> str:
+    """A heading without the signs of links, code and emphasis."""
+    return _STRONG.sub(r"\2", _LINKED.sub(r"\1", heading)) if heading else ""
 
 
 @lru_cache(maxsize=512)
@@ -115,7 +124,8 @@ def _clean(html: str, path: str, nonce: str | None) -> str:
             "td": {"colspan", "rowspan"},
             "th": {"colspan", "rowspan"},
         },
-        set_tag_attribute_values={"table": {"tabindex": "0"}},  # wide ones scroll, by keys too
+        # Wide ones scroll, by keys too.
+        set_tag_attribute_values={"table": {"tabindex": "0"}, "pre": {"tabindex": "0"}},
         attribute_filter=filtered,
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow",

@@ -26,6 +26,7 @@ from commonplace_browse import searching
 from commonplace_browse.changing import diff_of
 from commonplace_browse.condition import size_of
 from commonplace_browse.library import Library
+from commonplace_browse.markdown import plain_title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,6 +65,7 @@ class Page:
             diff_of=diff_of,
             size_of=size_of,
             quoted=shlex.quote,
+            plain_title=plain_title,
             at=lambda when: datetime.fromtimestamp(when).astimezone(),
         )
 

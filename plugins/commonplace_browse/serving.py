@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import threading
 from argparse import Namespace
 from contextlib import suppress
@@ -113,7 +114,10 @@ def _serve_app(memory: Memory, keys: Keys, *, listening: socket.socket, **parts:
         server_header=False,
         timeout_graceful_shutdown=2,
     )
-    asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
+    server = uvicorn.Server(config)
+    # Requests that the end cuts off are no errors: nothing is said of them.
+    logging.getLogger("uvicorn.error").addFilter(lambda _: not server.should_exit)
+    asyncio.run(server.serve(sockets=[listening]))
 
 
 def _named(context: Context) -> Namespace:

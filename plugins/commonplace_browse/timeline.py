@@ -76,11 +76,13 @@ class Timeline:
         return datetime.fromtimestamp(receipt.when, self._zone).date().isoformat()
 
     def year(self, wanted: int | None) -> Year:
-        """The map of a year: the wanted one, or the latest of which there is something."""
+        """The map of a year: the wanted one, or the latest until now that has something."""
         counts = Counter(one.day for one in self._listed)
         counts.update(map(self.day_of, self._receipts))
         years = sorted({int(day[:4]) for day in counts}, reverse=True)
-        latest = years[0] if years else int(self.today()[:4])
+        this = int(self.today()[:4])
+        # A note may be of a day to come: what is planned is no reason to open there.
+        latest = next((one for one in years if one <= this), years[-1] if years else this)
         year = wanted if wanted is not None and 1 <= wanted <= 9998 else latest
         first = date(year, 1, 1)
         offset = first.weekday()

@@ -31,7 +31,7 @@ PAGES = (
         "/edit?at=MEMORY.md%23L3",
         "/dream",
         "/health?deep=1",
-        "/health?audit=all",
+        "/health?audit=all&wait=1",
         "/note?path=nothing",
     ),
 )
@@ -324,7 +324,12 @@ def test_a_hundred_hostile_notes_run_and_load_nothing(
     addresses = [f"/note?path={quote(f'memory/{name}')}" for name in os.listdir(notes / "memory")]
     addresses += [f"/?q=needle+{number}" for number in range(0, 100, 10)]
     addresses += [f"/timeline?day=2026-01-{day:02}" for day in range(1, 29, 3)]
-    for address in (*addresses, "/?q=needle&most=100", "/agent?q=needle", "/health?deep=1&audit=1"):
+    for address in (
+        *addresses,
+        "/?q=needle&most=100",
+        "/agent?q=needle",
+        "/health?deep=1&audit=1&wait=1",
+    ):
         answer = page.goto(site.base + address)
         shown += answer.status == 200
         assert page.title() != "ran"

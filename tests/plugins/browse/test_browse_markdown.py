@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("nh3", reason="needs the extra browse")
 pytest.importorskip("markdown_it", reason="needs the extra browse")
 
-from commonplace_browse.markdown import LONGEST, render_note, render_snippet
+from commonplace_browse.markdown import LONGEST, plain_title, render_note, render_snippet
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -70,3 +70,17 @@ def test_links_lead_to_notes_through_us() -> None:
 
 def test_a_long_note_is_cut() -> None:
     assert not render_note("word " * LONGEST, "a.md").whole
+
+
+@pytest.mark.parametrize(
+    ("heading", "plain"),
+    [
+        ("How `npm install` uses `package-lock.json`", "How npm install uses package-lock.json"),
+        ("Installation (via [npm](https://example.org/x))", "Installation (via npm)"),
+        ("**Key** points of __init__ ~~old~~", "Key points of init old"),
+        ("2 * 3 * 4 ** 2 == 48", "2 * 3 * 4 ** 2 == 48"),
+        ("a_b_c [1]", "a_b_c [1]"),
+    ],
+)
+def test_a_title_is_plain(heading: str, plain: str) -> None:
+    assert plain_title(heading) == plain

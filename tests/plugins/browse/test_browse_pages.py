@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -85,6 +86,13 @@ def test_the_timeline_has_days_and_former_values(browser: Any, memory: Any) -> N
     assert "Former is gone" in latest
 
 
+def test_the_timeline_opens_with_no_year_to_come(browser: Any, notes: Path) -> None:
+    (notes / "memory/2999-01-01.md").write_text("The lease ends.\n", encoding="utf-8")
+    page = browser.get("/timeline")
+    assert "<h1>2999</h1>" not in page
+    assert 'href="/timeline?year=2999"' in page
+
+
 def test_what_my_agent_sees_is_exactly_the_recall(browser: Any, memory: Any) -> None:
     import html
 
@@ -102,7 +110,7 @@ def test_health_names_the_backend_and_audits_when_asked(browser: Any, notes: Pat
     page = browser.get("/health?deep=1")
     assert "builtin" in page
     assert "mising-note" not in page
-    page = browser.get("/health?audit=1")
+    page = browser.get("/health?audit=1&wait=1")
     assert re.search(r'id="broken-links">Broken links <span class="count">2<', page)
     assert "mising-note" in page
     assert 'href="/edit?at=memory/a.md%23L3"' in page
@@ -156,6 +164,31 @@ def test_health_is_shown_where_evaluations_are_switched_off(
     page = browser.get("/health")
     assert "The evaluations are not shown: eval is switched off" in page
     assert "Audit the notes" in page
+
+
+def test_a_long_audit_is_waited_for_by_the_page_not_by_the_reader(browser: Any) -> None:
+    from commonplace_browse.condition import Audits
+
+    ended, asked = threading.Event(), []
+
+    def run(*arguments: str) -> dict[str, Any]:
+        asked.append(arguments)
+        assert ended.wait(30)
+        if len(asked) > 1:
+            raise PluginUnavailableError("audit is switched off")
+        return {"findings": [], "notes": 3, "silenced": 0, "unreadable": []}
+
+    audits = Audits(run)
+    assert audits.result(searched=False, patience=0) is None
+    assert audits.result(searched=False, patience=0) is None
+    ended.set()
+    found = audits.result(searched=False, patience=30)
+    assert found is not None
+    assert (found.notes, len(asked)) == (3, 1)
+    with pytest.raises(PluginUnavailableError, match="switched off"):
+        audits.result(searched=False, patience=30)
+    # Which of the two a page shows depends on the machine: a page that waits has the findings.
+    assert "notes were read" in browser.get("/health?audit=1&wait=1")
 
 
 def test_a_finding_shows_its_proposal_and_the_older_note() -> None:

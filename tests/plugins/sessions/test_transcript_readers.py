@@ -335,7 +335,8 @@ def test_transcripts_of_openclaw_by_name(name: str, taken: bool) -> None:
 
 def test_transcripts_of_others_by_name() -> None:
     assert is_claude_code("-home-ann-project/0123.jsonl")
-    for name in ("0123.jsonl", "p/agent-1.jsonl", "p/0123/subagents/agent-1.jsonl", "p/a.json"):
+    assert is_claude_code("0123.jsonl")
+    for name in ("agent-1.jsonl", "p/agent-1.jsonl", "p/0123/subagents/agent-1.jsonl", "p/a.json"):
         assert not is_claude_code(name)
     assert is_codex("2026/01/31/rollout-2026-01-31T10-00-00-0123.jsonl")
     assert is_codex("rollout-a.jsonl")

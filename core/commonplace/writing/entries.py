@@ -191,7 +191,7 @@ def superseded(
     lines: Sequence[str], first: int, last: int, new: str, *, day: str, end: str
 ) -> list[str]:
     """``lines`` with a run struck out and marked, and ``new`` below it."""
-    head = " ".join(new.split())
+    head = " ".join(_MARKER.sub("", new, count=1).split())
     says = head if len(head) <= _SAYS else f"{head[: _SAYS - 1]}…"
     old = []
     for line in lines[first:last]:

@@ -58,7 +58,7 @@ def screened(
     check_characters(text)
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     if not text.strip():
-        raise WriteRefusedError("the text is empty", kind="text", hint="say what to remember")
+        raise WriteRefusedError("the text is empty", kind="text", hint="give its words")
     masked = redact(text, patterns)
     notes = (_MASKED,) if masked != text else ()
     return Screened(masked, "" if origin == "owner" else instruction_in(masked), notes)

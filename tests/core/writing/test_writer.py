@@ -137,11 +137,12 @@ def test_cited_lines_are_corrected_and_stay_what_they_are(
     assert (receipt.before.text, receipt.after.text) == (line, after)
 
 
+@pytest.mark.parametrize("new", ["port 8080", "- port 8080"])
 def test_a_superseded_line_stays_with_its_date_and_successor(
-    writer: Writer, workspace: Path
+    new: str, writer: Writer, workspace: Path
 ) -> None:
     put(workspace, "memory/a.md", "- port 80\n- a mat\n")
-    receipt = writer.supersede("memory/a.md:1", "port 8080")
+    receipt = writer.supersede("memory/a.md:1", new)
     assert bytes_of(workspace, "memory/a.md") == (
         b"- ~~port 80~~ (superseded 2026-11-22 by: port 8080)\n- port 8080\n- a mat\n"
     )

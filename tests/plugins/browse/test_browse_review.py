@@ -36,7 +36,7 @@ def test_a_change_is_shown_then_made_then_undone(
     assert ("8472" in after) == (action != "forget")
     assert (LINE in after) is False
     page = browser.get(done.headers["location"])
-    assert "Done" in page
+    assert '<p class="done"' in page
     receipt = done.headers["location"].rpartition("=")[2]
     shown = browser.get(f"/undo?id={receipt}")
     assert 'class="add"' in shown

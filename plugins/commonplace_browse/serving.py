@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import sys
 import threading
 from argparse import Namespace
 from contextlib import suppress
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _FIRST_SECONDS = 1.0
 _TRIES = 60
+_SWITCH_SECONDS = 0.0003
 
 
 class Asked(NamedTuple):
@@ -114,6 +116,9 @@ def _serve_app(memory: Memory, keys: Keys, *, listening: socket.socket, **parts:
         server_header=False,
         timeout_graceful_shutdown=2,
     )
+    # A search gives up the interpreter hundreds of times, and would wait 5 ms each time for a sync
+    # or an audit that computes beside it.
+    sys.setswitchinterval(_SWITCH_SECONDS)
     server = uvicorn.Server(config)
     # Requests that the end cuts off are no errors: nothing is said of them.
     logging.getLogger("uvicorn.error").addFilter(lambda _: not server.should_exit)

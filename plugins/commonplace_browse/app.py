@@ -158,7 +158,7 @@ class Reading:
             notes = []
             for one in shown.notes:
                 text = self._memory.get(one.path).text
-                notes.append((one.path, render_note(text, one.path).html))
+                notes.append((one.path, render_note(text, one.path)))
             beside = timeline.beside(day)
             return self._page.show("day", request, day=shown, notes=notes, beside=beside)
         year = timeline.year(number_in(request, "year"))

@@ -93,6 +93,18 @@ def test_the_timeline_opens_with_no_year_to_come(browser: Any, notes: Path) -> N
     assert 'href="/timeline?year=2999"' in page
 
 
+def test_a_long_note_is_shown_by_line_and_its_day_says_that_it_is_cut(
+    browser: Any, notes: Path
+) -> None:
+    text = "".join(f"- line {number} of a long log\n" for number in range(9_000))
+    (notes / "memory/2026-02-03.md").write_text(text, encoding="utf-8")
+    page = browser.get("/note?path=memory/2026-02-03.md&lines=8500-8500")
+    assert '<ol class="lines" start="8401">' in page
+    assert '<li id="L8500" class="at">' in page
+    assert "read all of it" in browser.get("/timeline?day=2026-02-03")
+    assert "read all of it" not in browser.get("/timeline?day=2026-10-12")
+
+
 def test_what_my_agent_sees_is_exactly_the_recall(browser: Any, memory: Any) -> None:
     import html
 

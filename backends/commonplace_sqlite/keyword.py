@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from commonplace.plugin import TermCounts, newest_first
 from commonplace_sqlite.pruning import essential_tokens
@@ -33,7 +33,7 @@ def keyword(
     query: KeywordQuery,
     where: Where,
     limit: int,
-    counts: dict[int, str] | None = None,
+    counts: Counts | None = None,
 ) -> list[tuple[int, float]]:
     """The best ``limit`` matches and their scores, best first; ``counts`` as in :func:`best`."""
     should = cleaned(query.terms)
@@ -109,55 +109,57 @@ def best(
     expression: str,
     clauses: Sequence[Clause],
     limit: int,
-    counts: dict[int, str] | None = None,
+    counts: Counts | None = None,
 ) -> Ranked:
     """The best ``limit`` rows and their scores (above 0), ties as in :func:`in_order`.
 
     To score is to weigh each phrase of ``expression`` by BM25, those after NOT left aside.
-    ``counts`` is given what :func:`term_counts` says of each of these rows. SQLite asks it only for
-    rows that are among the best when they are met, which are few of many matches.
+    ``counts``, from :func:`able_to_count`, holds numbers on each of these rows afterwards. SQLite
+    asks for them only at rows that are among the best when they are met: few of many matches.
     """
     wanted = "" if counts is None else ", term_counts(fts_<n>)"
     sql = _BEST.replace("<counts>", wanted)
     rows = _rows(connection, build, sql, expression, clauses, limit + _MORE)
-    if counts is not None:
-        counts.update((row[0], row[2]) for row in rows)
     if len(rows) == limit + _MORE and rows[-1][1] == rows[limit - 1][1]:
         # Day, source, path and position decide between ties, so all of them are needed.
         rows = _rows(connection, build, _NOT_WORSE, expression, clauses, rows[-1][1])
     ranked = in_order(connection, build, [(row[0], -row[1]) for row in rows], limit)
     if counts is not None and (others := [id_ for id_, _ in ranked if id_ not in counts]):
-        rows = connection.execute(of_build(_COUNTED, build), (expression, ids_in(others)))
-        counts.update(rows)
+        connection.execute(of_build(_COUNTED, build), (expression, ids_in(others))).fetchall()
     return ranked
 
 
-_ABLE_TO_COUNT: WeakSet[apsw.Connection] = WeakSet()
+Counts = dict[int, list[float]]
+"""By chunk, its numbers: the mean length and its own, in tokens; how often it has each phrase.
+
+Of each phrase of the query there are two numbers: how often it stands in ``body`` and ``head``, and
+how often in ``extra``.
+"""
+
+_COUNTS: WeakKeyDictionary[Any, Counts] = WeakKeyDictionary()
 
 
-def able_to_count(connection: apsw.Connection) -> dict[int, str]:
-    """Define ``term_counts`` for ``connection``; the dictionary is for what it will say."""
-    if connection not in _ABLE_TO_COUNT:  # not when it is opened: this reads the file
-        connection.register_fts5_function("term_counts", term_counts)
-        _ABLE_TO_COUNT.add(connection)
-    return {}
+def able_to_count(connection: apsw.Connection) -> Counts:
+    """Define ``term_counts`` for ``connection``, and return the dictionary that it fills, empty."""
+    counts = _COUNTS.get(connection)
+    if counts is None:  # not when it is opened: this reads the file
+        _COUNTS[connection] = counts = {}
+        connection.register_fts5_function("term_counts", partial(_count, counts))
+    counts.clear()
+    return counts
 
 
-def term_counts(api: apsw.FTS5ExtensionApi, *_: object) -> str:
-    """Numbers about a row, for FTS5: mean length and its own; how often it has each phrase.
-
-    Lengths are in tokens. Of each phrase of the query there are two numbers: how often it stands in
-    ``body`` and ``head``, and how often in ``extra``.
-    """
-    said = [f"{api.column_total_size() / api.row_count} {api.column_size()}"]
-    for body, head, extra in map(api.phrase_locations, range(api.phrase_count)):
-        said.append(f"{len(body) + len(head)} {len(extra)}")
-    return " ".join(said)
+def _count(counts: Counts, api: apsw.FTS5ExtensionApi, *_: object) -> None:
+    said = [api.column_total_size() / api.row_count, float(api.column_size())]
+    for number in range(api.phrase_count):
+        body, head, extra = api.phrase_locations(number)
+        said += len(body) + len(head), len(extra)
+    counts[api.rowid] = said
 
 
-def counts_of(tokens: Sequence[str], said: str) -> tuple[float, TermCounts]:
-    """The mean length, and the counts that :func:`term_counts` gave for a query of ``tokens``."""
-    average, length, *numbers = map(float, said.split())
+def counts_of(tokens: Sequence[str], said: Sequence[float]) -> tuple[float, TermCounts]:
+    """The mean length, and the counts of a row for a query of ``tokens``; see :data:`Counts`."""
+    average, length, *numbers = said
     weighted = map(_weighted, numbers[::2], numbers[1::2])
     return average, TermCounts(dict(zip(tokens, weighted, strict=True)), int(length))
 

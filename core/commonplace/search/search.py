@@ -339,9 +339,10 @@ def candidates_of(arms: Sequence[Arm], filters: tuple[str, ...] = ()) -> list[Ca
                 note=note,
                 coverage=coverage,
             )
-            known = found.get(chunk.id) or Candidate(chunk, 0.0, Explanation(filters=filters))
-            explain = known.explain.replace(arms=(*known.explain.arms, said))
-            found[chunk.id] = known._replace(explain=explain)
+            known = found.get(chunk.id)
+            before = known.explain.arms if known is not None else ()
+            explain = Explanation(arms=(*before, said), filters=filters)
+            found[chunk.id] = Candidate(chunk, 0.0, explain)
     return list(found.values())
 
 
@@ -384,7 +385,7 @@ def with_step(
     """``hit`` with a new score, and the step that gave it; ``parts`` say what each arm gave."""
     step = Step(ranker=ranker, before=hit.score, after=score, note=note, parts=parts)
     explain = hit.explain.replace(steps=(*hit.explain.steps, step))
-    return hit._replace(score=score, explain=explain)
+    return Candidate(hit.chunk, score, explain, hit.similar)
 
 
 def _missing(ranker: Ranker, context: RankContext) -> list[str]:

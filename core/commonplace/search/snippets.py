@@ -10,7 +10,7 @@ from commonplace.graphemes import is_boundary
 from commonplace.model.search import Candidate, Hit, Step, cited, newest_first
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from commonplace.model.search import ArmKind, ArmScore, KeywordQuery, StoredChunk
     from commonplace.text.analyse import Analyser
@@ -126,8 +126,7 @@ class Folding:
             term if len(term) < 5 or not term.isascii() else term[:-1] for term in query.should
         }
         several = {one for one in beginnings if len(one) > 1} or beginnings
-        words = (rf"\b{re.escape(one)}" if one.isascii() else re.escape(one) for one in several)
-        self._matches = re.compile("|".join(sorted(words)) or "(?!)", re.IGNORECASE).findall
+        self._words = sorted(several)
         self._groups: dict[object, list[Candidate]] = {}
 
     def add(self, candidates: Iterable[Candidate], *, limit: int) -> None:
@@ -143,37 +142,44 @@ class Folding:
 
     def since(self) -> str | None:
         """The oldest day that stands for several hits; ``None`` where no two dated ones fold."""
-        return (
-            min(
-                (
-                    max(one.chunk.day or "" for one in group)
-                    for group in self._groups.values()
-                    if len(group) > 1
-                ),
-                default=None,
-            )
-            or None
-        )
+        groups = (group for group in self._groups.values() if len(group) > 1)
+        days = (max(one.chunk.day or "" for one in group) for group in groups)
+        return min(days, default=None) or None
 
     def folded(self) -> list[Candidate]:
         """One candidate for each group."""
         return [_newest(group) for group in self._groups.values()]
 
     def _key(self, chunk: StoredChunk) -> object:
-        text = chunk.text
         if chunk.day is None:
-            return chunk.source, " ".join(text.split())
-        found: set[str] = set()
-        lines = []
-        for line in text.split("\n"):
-            if matches := self._matches(line):
-                found.update(map(str.lower, matches))
-                lines.append(line)
+            return chunk.source, " ".join(chunk.text.split())
+        text = chunk.text.lower()
+        found, lines = [], set()
+        for word in self._words:
+            if ranges := list(_lines_with(word, text)):
+                found.append(word)
+                lines.update(ranges)
+        said = [text[start:end] for start, end in sorted(lines)]
         # A heading, or what ends like one, says nothing without what stands below it.
-        if not lines or any(map(_is_heading, lines)):
-            lines = [text]
-        words = frozenset(re.findall(r"[^\W\d_]+", " ".join(lines).lower()))
-        return chunk.source, frozenset(found), words
+        if not said or any(map(_is_heading, said)):
+            said = [text]
+        return chunk.source, tuple(found), frozenset(_find_words(" ".join(said)))
+
+
+_find_words = re.compile(r"[^\W\d_]+").findall
+
+
+def _lines_with(beginning: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where the lines of ``text`` stand in which a word begins so; in other scripts, any text."""
+    at = text.find(beginning)
+    while at >= 0:
+        end = at + 1
+        before = text[at - 1 : at]
+        if not (beginning.isascii() and (before.isalnum() or before == "_")):
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            yield text.rfind("\n", 0, at) + 1, end
+        at = text.find(beginning, end)
 
 
 def _is_heading(line: str) -> bool:

@@ -98,7 +98,10 @@ class Reading:
         self._audits = Audits(page.run_command)
 
     def search(self, request: Request) -> Response:
-        """The search page; with ``part`` its results without explanations, or one of these."""
+        """The search page; with ``part`` its results without explanations, or one of these.
+
+        For each key, the part ``hits`` leaves out what narrows the search.
+        """
         page = self._page
         query = request.query_params.get("q", "").strip()
         part = request.query_params.get("part")
@@ -108,13 +111,15 @@ class Reading:
         values: dict[str, Any] = {"query": query, "answer": None, "newest": (), "notes": 0}
         if query:
             most = number_in(request, "most") or searching.SHOWN
-            values["answer"] = searching.search(self._memory, page.library, query, most)
+            values["answer"] = searching.search(
+                self._memory, page.library, query, most, narrowing=part != "hits"
+            )
         else:
             newest = page.library.newest(8)
             values["newest"] = [(one, page.library.about(one.path)) for one in newest]
             values["notes"] = len(page.library.listed())
         name = "search" if part is None else "part_results"
-        return page.show(name, request, whole=part is None, **values)
+        return page.show(name, request, whole=part is None, typing=part == "hits", **values)
 
     def note(self, request: Request) -> Response:
         """One note, rendered or line by line."""

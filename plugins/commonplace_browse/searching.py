@@ -103,14 +103,18 @@ class Answer(NamedTuple):
     milliseconds: float
 
 
-def search(memory: Memory, library: Library, query: str, most: int) -> Answer:
+def search(
+    memory: Memory, library: Library, query: str, most: int, *, narrowing: bool = True
+) -> Answer:
     """Search, and prepare ``most`` hits (at most :data:`MOST`) for the page.
 
+    Without ``narrowing`` there are no facets, for which more hits are needed than are shown.
     Raises as ``Memory.search`` does.
     """
     began = perf_counter()
     most = max(1, min(most, MOST))
-    result = memory.search(query, max_results=max(most, _CONSIDERED))
+    considered = max(most, _CONSIDERED) if narrowing else most
+    result = memory.search(query, max_results=considered)
     hits = result.hits[:most]
     tags = library.tags(list(dict.fromkeys(hit.path for hit in result.hits[:_CONSIDERED])))
     shown = tuple(
@@ -123,12 +127,13 @@ def search(memory: Memory, library: Library, query: str, most: int) -> Answer:
         )
         for hit in hits
     )
-    more = len(result.hits) > most or (len(result.hits) == most < MOST and most >= _CONSIDERED)
+    found = len(result.hits)
+    more = found > most or (found == considered == most < MOST)
     return Answer(
         result,
         shown,
-        len(result.hits),
-        tuple(_facets(query, result.hits, tags)),
+        found,
+        tuple(_facets(query, result.hits, tags)) if narrowing else (),
         tuple(Chip(one[0], search_url(_without(query, one))) for one in _FILTER.finditer(query)),
         tuple(_messages(result)),
         search_url(query, most=min(MOST, most * 3)) if more else "",

@@ -44,6 +44,33 @@ async function showProgress() {
   if (running) setTimeout(showProgress, 500);
 }
 
+// During typing the last facets stay, out of reach; those of the query follow at a pause.
+function showHits(text) {
+  const facets = results.querySelector(".facets");
+  results.innerHTML = text;
+  const place = results.querySelector(".facets");
+  if (!facets || !place || place.children.length) return;
+  facets.inert = true;
+  place.replaceWith(facets);
+}
+
+async function showFacets() {
+  const query = shown;
+  if (!query || running) return;
+  try {
+    const answer = await fetch(`/?${new URLSearchParams({ q: query, part: "1" })}`);
+    if (!answer.ok || running || query !== shown) return;
+    const whole = document.createElement("div");
+    whole.innerHTML = await answer.text();
+    if (running || query !== shown) return;
+    for (const part of [".facets", ".summary"]) {
+      const fresh = whole.querySelector(part);
+      if (fresh) results.querySelector(part)?.replaceWith(fresh);
+    }
+    results.querySelector(".found")?.classList.toggle("bare", Boolean(whole.querySelector(".bare")));
+  } catch { /* the hits are there; the next search reports what fails */ }
+}
+
 // The address and the title follow when the typing pauses: each change of them goes through the browser.
 function showAddress() {
   clearTimeout(naming);
@@ -59,13 +86,13 @@ async function search() {
   results.setAttribute("aria-busy", "true");
   const slow = setTimeout(showProgress, 700);
   try {
-    const answer = await fetch(`/?${new URLSearchParams({ q: query, part: "1" })}`);
+    const answer = await fetch(`/?${new URLSearchParams({ q: query, part: "hits" })}`);
     const text = await answer.text();
     if (!answer.headers.get("content-type")?.startsWith("text/html")) throw new Error(text);
-    results.innerHTML = text;
+    showHits(text);
     chosen = -1;
     clearTimeout(naming);
-    naming = setTimeout(showAddress, 250);
+    naming = setTimeout(() => { showAddress(); showFacets(); }, 250);
     dispatchEvent(new CustomEvent("commonplace:shown", { detail: query }));
   } catch (error) {
     const box = document.createElement("p");
@@ -81,7 +108,7 @@ async function search() {
   if (input.value.trim() !== shown) search();
 }
 
-// Why a hit stands there is asked for when somebody wants to know.
+// Why a hit stands there is asked for when it is opened.
 results?.addEventListener("toggle", async ({ target }) => {
   const cited = target.dataset?.why;
   if (!cited || !target.open) return;

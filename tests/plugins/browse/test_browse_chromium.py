@@ -154,6 +154,26 @@ def test_results_follow_each_key(site: Site) -> None:
     assert page.errors == []
 
 
+def test_facets_of_the_last_query_are_out_of_reach_until_those_of_the_new_one_are_there(
+    site: Site,
+) -> None:
+    page = site.page()
+    page.goto(f"{site.base}/?q=port")
+    held: list[Any] = []
+    page.route("**/*part=1*", lambda route: held.append(route))  # noqa: PLW0108 - it gets marked
+    page.fill("#q", "spare key")
+    page.wait_for_selector(".facets[inert]", state="attached")
+    page.wait_for_url("**/?q=spare+key")
+    assert page.locator(".facets[inert]").count() == 1
+    assert len(held) == 1
+    held[0].continue_()
+    page.wait_for_selector(".facets:not([inert])", state="attached")
+    links = page.locator(".facet a").evaluate_all("all => all.map(one => one.href)")
+    assert links
+    assert all("q=spare+key+" in link for link in links)
+    assert page.errors == []
+
+
 def test_everything_is_reached_by_keys(site: Site) -> None:
     page = site.page()
     page.goto(f"{site.base}/?q=port")

@@ -22,6 +22,10 @@ def test_search_shows_hits_with_reasons_and_facets(browser: Any) -> None:
     assert "<html" not in part
     assert "<mark>port</mark>" in part
     assert 'class="bars"' not in part  # why is asked for when it is opened
+    typing = browser.get("/?q=port&part=hits")
+    assert "<mark>port</mark>" in typing
+    assert "path%3Amemory%2Fprojects" in part
+    assert "path%3Amemory%2Fprojects" not in typing  # facets follow at a pause
 
 
 def test_why_a_hit_is_there_adds_up_to_its_score(browser: Any, memory: Any) -> None:

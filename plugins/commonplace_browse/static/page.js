@@ -56,7 +56,7 @@ function showHits(text) {
 
 async function showFacets() {
   const query = shown;
-  if (!query || running) return;
+  if (!results.querySelector(".found:not([data-whole])") || running) return;
   try {
     const answer = await fetch(`/?${new URLSearchParams({ q: query, part: "1" })}`);
     if (!answer.ok || running || query !== shown) return;
@@ -67,15 +67,22 @@ async function showFacets() {
       const fresh = whole.querySelector(part);
       if (fresh) results.querySelector(part)?.replaceWith(fresh);
     }
-    results.querySelector(".found")?.classList.toggle("bare", Boolean(whole.querySelector(".bare")));
+    const found = results.querySelector(".found");
+    found?.classList.toggle("bare", Boolean(whole.querySelector(".bare")));
+    found?.setAttribute("data-whole", "");
   } catch { /* the hits are there; the next search reports what fails */ }
 }
 
 // The address and the title follow when the typing pauses: each change of them goes through the browser.
-function showAddress() {
+function pause() {
   clearTimeout(naming);
   history.replaceState(null, "", shown ? `/?${new URLSearchParams({ q: shown })}` : "/");
   document.title = shown ? `${shown} · commonplace` : "commonplace";
+  showFacets();
+}
+
+function provider() {
+  return results.querySelector("[data-provider]")?.dataset.provider;
 }
 
 async function search() {
@@ -86,13 +93,15 @@ async function search() {
   results.setAttribute("aria-busy", "true");
   const slow = setTimeout(showProgress, 700);
   try {
-    const answer = await fetch(`/?${new URLSearchParams({ q: query, part: "hits" })}`);
+    // A query that a provider embeds is asked once, for everything.
+    const part = provider() ? "1" : "hits";
+    const answer = await fetch(`/?${new URLSearchParams({ q: query, part })}`);
     const text = await answer.text();
     if (!answer.headers.get("content-type")?.startsWith("text/html")) throw new Error(text);
     showHits(text);
     chosen = -1;
     clearTimeout(naming);
-    naming = setTimeout(() => { showAddress(); showFacets(); }, 250);
+    naming = setTimeout(pause, 250);
     dispatchEvent(new CustomEvent("commonplace:shown", { detail: query }));
   } catch (error) {
     const box = document.createElement("p");
@@ -125,13 +134,12 @@ results?.addEventListener("toggle", async ({ target }) => {
   target.querySelector(":scope > div")?.remove();
   target.append(box);
 }, true);
-results?.addEventListener("click", showAddress, true);
+results?.addEventListener("click", pause, true);
 
 // A query that a provider embeds costs a request: wait for a pause then.
 input?.addEventListener("input", () => {
   clearTimeout(timer);
-  const provider = results.querySelector("[data-provider]")?.dataset.provider;
-  if (provider) timer = setTimeout(search, 250); else search();
+  if (provider()) timer = setTimeout(search, 250); else search();
 });
 form?.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); search(); });
 

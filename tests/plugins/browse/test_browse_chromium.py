@@ -163,7 +163,9 @@ def test_facets_of_the_last_query_are_out_of_reach_until_those_of_the_new_one_ar
     page.route("**/*part=1*", lambda route: held.append(route))  # noqa: PLW0108 - it gets marked
     page.fill("#q", "spare key")
     page.wait_for_selector(".facets[inert]", state="attached")
+    page.locator("summary:has-text('Why')").first.click()  # also ends the typing
     page.wait_for_url("**/?q=spare+key")
+    page.wait_for_selector(".bars svg")
     assert page.locator(".facets[inert]").count() == 1
     assert len(held) == 1
     held[0].continue_()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import random
 import re
+import threading
 from collections import Counter
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -333,9 +334,9 @@ def run(
                 found = {hit.path for hit in result.hits}
                 if result.backend == "builtin" and f"memory/{number}.md" not in found:
                     lost.append(f"search {at}: memory/{number}.md; {result.notes}")
-                said = _said(memory, result, logged)
                 parts = _telling(failed, result)
-                if unsaid := {part for part in parts if not re.search(NAMES[part], said)}:
+                unsaid = _unsaid(memory, result, logged, parts)
+                if unsaid:
                     silent.append(f"search {at}: {sorted(unsaid)} {failed}")
             chance.share = 0.0
             chance.released.set()
@@ -356,6 +357,21 @@ def _telling(failed: Counter[str], result: Any) -> set[str]:
     if result.backend != "builtin":
         return parts - {"engine", "source", "chunker", "provider"}
     return parts if result.provider is None else parts - {"provider"}
+
+
+def _unsaid(memory: Memory, result: Any, logged: list[str], parts: set[str]) -> set[str]:
+    """Those of ``parts`` whose failures nothing says.
+
+    A call that was given up goes on beside the search, and is logged when its own time is over.
+    """
+    unsaid = parts
+    for _ in range(10):
+        said = _said(memory, result, logged)
+        unsaid = {part for part in parts if not re.search(NAMES[part], said)}
+        if not unsaid:
+            break
+        threading.Event().wait(0.1)
+    return unsaid
 
 
 def _said(memory: Memory, result: Any, logged: list[str]) -> str:

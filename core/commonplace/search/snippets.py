@@ -122,9 +122,8 @@ class Folding:
     """
 
     def __init__(self, query: KeywordQuery) -> None:
-        beginnings = {
-            term if len(term) < 5 or not term.isascii() else term[:-1] for term in query.should
-        }
+        terms = filter(None, query.should)  # every line has an empty one, without end
+        beginnings = {one if len(one) < 5 or not one.isascii() else one[:-1] for one in terms}
         several = {one for one in beginnings if len(one) > 1} or beginnings
         self._words = sorted(several)
         self._groups: dict[object, list[Candidate]] = {}

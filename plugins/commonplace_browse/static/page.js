@@ -48,7 +48,7 @@ async function showProgress() {
 function showHits(text) {
   const facets = results.querySelector(".facets");
   results.innerHTML = text;
-  const place = results.querySelector(".facets");
+  const place = results.querySelector(".found:not([data-whole]) .facets");
   if (!facets || !place || place.children.length) return;
   facets.inert = true;
   place.replaceWith(facets);

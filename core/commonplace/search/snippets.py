@@ -10,7 +10,7 @@ from commonplace.graphemes import is_boundary
 from commonplace.model.search import Candidate, Hit, Step, cited, newest_first
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from commonplace.model.search import ArmKind, ArmScore, KeywordQuery, StoredChunk
     from commonplace.text.analyse import Analyser
@@ -122,10 +122,10 @@ class Folding:
     """
 
     def __init__(self, query: KeywordQuery) -> None:
-        terms = filter(None, query.should)  # every line has an empty one, without end
+        terms = filter(None, query.should)
         beginnings = {one if len(one) < 5 or not one.isascii() else one[:-1] for one in terms}
         several = {one for one in beginnings if len(one) > 1} or beginnings
-        self._words = sorted(several)
+        self._words = several
         self._groups: dict[object, list[Candidate]] = {}
 
     def add(self, candidates: Iterable[Candidate], *, limit: int) -> None:
@@ -152,33 +152,27 @@ class Folding:
     def _key(self, chunk: StoredChunk) -> object:
         if chunk.day is None:
             return chunk.source, " ".join(chunk.text.split())
-        text = chunk.text.lower()
-        found, lines = [], set()
-        for word in self._words:
-            if ranges := list(_lines_with(word, text)):
-                found.append(word)
-                lines.update(ranges)
-        said = [text[start:end] for start, end in sorted(lines)]
+        found: set[str] = set()
+        said = []
+        for line in chunk.text.lower().split("\n"):
+            if here := [word for word in self._words if word in line and _begins(word, line)]:
+                found.update(here)
+                said.append(line)
         # A heading, or what ends like one, says nothing without what stands below it.
         if not said or any(map(_is_heading, said)):
-            said = [text]
-        return chunk.source, tuple(found), frozenset(_find_words(" ".join(said)))
+            said = [chunk.text.lower()]
+        return chunk.source, frozenset(found), frozenset(_find_words(" ".join(said)))
 
 
 _find_words = re.compile(r"[^\W\d_]+").findall
 
 
-def _lines_with(beginning: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where the lines of ``text`` stand in which a word begins so; in other scripts, any text."""
-    at = text.find(beginning)
-    while at >= 0:
-        end = at + 1
-        before = text[at - 1 : at]
-        if not (beginning.isascii() and (before.isalnum() or before == "_")):
-            end = text.find("\n", at)
-            end = len(text) if end < 0 else end
-            yield text.rfind("\n", 0, at) + 1, end
-        at = text.find(beginning, end)
+def _begins(beginning: str, line: str) -> bool:
+    """Whether a word of ``line``, which has this text, begins so; in other scripts, always."""
+    at = line.find(beginning) if beginning.isascii() else 0
+    while at > 0 and (line[at - 1].isalnum() or line[at - 1] == "_"):
+        at = line.find(beginning, at + 1)
+    return at >= 0
 
 
 def _is_heading(line: str) -> bool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from commonplace.model.chunks import Terms
     from commonplace.model.search import Phrase
     from commonplace.text.query import ParsedQuery
-    from commonplace.text.tokens import Piece
+    from commonplace.text.tokens import Match, Piece
 
 
 # Bounds of an analysed query: of its different terms, its pairs, its phrases and their lengths.
@@ -93,24 +93,36 @@ class StandardAnalyser:
             for start, end, token, _, extra in pieces(group, at, stem):
                 yield start, end, ((token, *extra) if token else extra)
 
-    def matches(self, text: str, wanted: frozenset[str]) -> list[tuple[int, int, frozenset[str]]]:
+    def matches(self, text: str, wanted: frozenset[str]) -> list[Match]:
         """See :meth:`commonplace.text.analyse.Analyser.matches`."""
-        known, find = self._word_terms.get, text.find
+        needles = set(map(_needle, wanted))
+        found: list[Match] = []
+        start = 0
+        for line in text.split("\n"):  # in which a group ends
+            lower = line.lower()
+            # Few lines of a chunk have a word of the query, and only those are analysed.
+            if not line.isascii() or any(needle in lower for needle in needles):
+                found += self._matches_of_line(line, start, wanted)
+            start += len(line) + 1
+        return found
+
+    def _matches_of_line(self, line: str, start: int, wanted: frozenset[str]) -> list[Match]:
+        known, find = self._word_terms.get, line.find
         stem = self._stems.__getitem__
-        found: list[tuple[int, int, frozenset[str]]] = []
+        found: list[Match] = []
         end = 0
-        for group in groups(text):
+        for group in groups(line):
             # Each begins where its text next stands: a group may begin at any letter of its own.
             at = find(group, end)
             end = at + len(group)
             terms = known(group)
             if terms is None:
                 if not (group.isalnum() and group.isascii()):
-                    found += matching_pieces(group, at, stem, wanted)
+                    found += matching_pieces(group, start + at, stem, wanted)
                     continue
                 terms = self._word_terms[group]
             if not wanted.isdisjoint(terms):
-                found.append((at, end, wanted.intersection(terms)))
+                found.append((start + at, start + end, wanted.intersection(terms)))
         return found
 
     def _pieces(self, text: str) -> Iterator[Piece]:
@@ -193,6 +205,17 @@ def _until_token(found: Iterable[Piece], count: int) -> Iterator[Piece]:
             count -= 1
             if not count:
                 return
+
+
+def _needle(term: str) -> str:
+    """What stands in every word of ASCII, in small letters, that has ``term``.
+
+    Snowball's English stemmer changes at most the last letter of what it leaves, and ``dying`` and
+    its like to ``die``.
+    """
+    if len(term) < 3 or not term.isalpha():
+        return term
+    return term[:-2] if term.endswith("ie") else term[:-1]
 
 
 class _Stems(dict[str, str]):

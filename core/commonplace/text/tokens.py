@@ -160,7 +160,6 @@ def _group_pattern(text: str) -> re.Pattern[str]:
 
 @cache
 def _wide_group_pattern() -> re.Pattern[str]:
-
     word = rf"[\w{RADICALS}][\w{RADICALS}{MARKS}{IGNORABLE}]*+"
     return re.compile(rf"(?:{word}(?:[{_WIDE_JOINERS}](?=[\w{RADICALS}]))?)+{_ENDING}|[{EMOJI}]")
 
@@ -172,17 +171,14 @@ def _word_pattern() -> re.Pattern[str]:
 
 @cache
 def _run_pattern() -> re.Pattern[str]:
-
     return re.compile(rf"(?:[{UNSPACED}]{_MARK}*)+")
 
 
 @cache
 def _plain_run_pattern() -> re.Pattern[str]:
     # Of a few of UNSPACED, in one repeat without a way back: a long run takes a twentieth as long.
-    return re.compile(
-        "[\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
-        "\u0e01-\u0e3a\u0e40-\u0e4e]++"
-    )
+    han, kana = "\u3005-\u3007\u4e00-\u9fff", "\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff"
+    return re.compile(f"[{han}{kana}\uac00-\ud7a3\u0e01-\u0e3a\u0e40-\u0e4e]++")
 
 
 @cache
@@ -192,7 +188,6 @@ def _simple_pattern() -> re.Pattern[str]:
 
 @cache
 def _unit_pattern() -> re.Pattern[str]:
-
     syllable = (
         "[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]"
         "[\u1160-\u11a7\ud7b0-\ud7c6]*+[\u11a8-\u11ff\ud7cb-\ud7fb]*+"
@@ -208,7 +203,6 @@ def _unit_pattern() -> re.Pattern[str]:
 
 @cache
 def _ignorable_pattern() -> re.Pattern[str]:
-
     return re.compile(f"[{IGNORABLE}\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 
@@ -242,8 +236,6 @@ def matching_pieces(
     group: str, at: int, stem: Callable[[str], str], wanted: frozenset[str]
 ) -> list[Match]:
     """Those pieces of a group at ``at`` that have some of ``wanted``: (start, end, these)."""
-    if not group.isascii() and _plain_run_pattern().fullmatch(group):  # as most without spaces are
-        return _matches_of_run(group, at, wanted)
     found: list[Match] = []
     for start, piece, is_run in cut(group):
         if is_run:

@@ -6,7 +6,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import with_step
+from commonplace.plugin import make_analyser, with_step
+from commonplace_ranking.tasks import is_task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,28 +31,23 @@ _INSTRUCTION = rf"""(?imx)
     | 必ず | 常に | 決して | 絶対に | の方が好き | を好む | が好み
     | 항상 | 언제나 | 절대 | 선호 | 더\ 좋아
     """
-_WORDS_OF_A_TASK = 4
-_QUESTION = r"""(?ix)
-    ^\W*(?: what | when | where | who | whose | whom | which | why | how | is | are | was | were
-        | did | does | do | has | have | had
-        | wer | was | wann | wo | wohin | warum | wieso | welche[rsmn]? | wie | ist | sind | hat
-        | habe | qui | que | quoi | quand | où | pourquoi | quel(?:le)?s? | combien | comment
-        | est-ce | qué | quién | cuándo | cuál | cuáles | dónde | cuánto\w* | cómo | por\ qué
-        | chi | cosa | dove | perché | quale | quem | onde | qual )\b
-    | 什么 | 什麼 | 哪 | 谁 | 誰 | 几 | 多少 | 吗 | 何時 | どこ | いつ | なぜ | どの | か[。？?]?$
-    | 언제 | 어디 | 누구 | 무엇 | 뭐 | 왜 | 까[?？]?$ | [?？]\s*$
-    """
-_REQUEST = r"""(?ix)
-    ^\W*(?: (?:can|could|would|will)\ you | please | help | how\ (?:should|do)\ (?:i|we|you)
-        | kannst\ du | bitte | wie\ soll | peux-tu | pourrais-tu | puedes | podrías )\b
-    | 请 | 帮我 | してください | して下さい | 해\ ?줘 | 주세요
-    """
 _ASKED = r"""(?ix)
     \b(?: always | never | prefer\w* | rules? | instructions? | guidelines? | conventions?
         | immer | niemals | regeln? | vorlieben | toujours | jamais | règles? | préfér\w*
         | siempre | nunca | reglas? | prefier\w* )\b
     | 规则 | 偏好 | 指示 | 规定 | ルール | 好み | 규칙 | 선호
     """
+
+
+_LATIN = "\u0250"
+"""The first character behind the letters of Latin alphabets."""
+# What the analyser, which knows English ones, leaves of them in a query, and their plurals' ends.
+_FUNCTION_WORDS = (
+    "aber al alle am an auf aus avec bei bis con da dan dans das de del dem den der des die du ein"
+    " eine einen el en es est et ich im ist la las le les lo los mais mich mir mit nach nicht noch"
+    " nou nous nur oder par para pas por pour que se sie su sur um un una und une uns vom von vor"
+    " we wie wir y zum zur zu für über"
+)
 
 
 def instruction_of(text: str) -> str:
@@ -63,24 +59,15 @@ def instruction_of(text: str) -> str:
     return text[start:].partition("\n")[0].strip()
 
 
-def is_task(query: str) -> bool:
-    """Whether ``query`` asks for something to be done, so that an instruction may apply to it.
-
-    It does with words such as "please", 请 or してください; or else if it is no question and has
-    four words at least: fewer are words to look up.
-    """
-    if _pattern(_REQUEST).search(query):
-        return True
-    return len(query.split()) >= _WORDS_OF_A_TASK and not _pattern(_QUESTION).search(query)
-
-
 class Instructions:
     """Offers one standing instruction in ``every`` hits where the query is a task, and no more.
 
-    The best one among the candidates comes at the end of the first ``every`` hits, unless it
-    stands before that already; further ones wait behind the hits that are none. A query that asks
-    for rules or preferences gets all of them, in their own places, and a question gets none
-    offered: there they are hits like others. Scores stay.
+    A hit counts as one if it is the user's own (of notes, not of conversations) and of its lines
+    the best match for the query is an instruction. For a task the best of them comes at the end of
+    the first ``every`` hits, unless it stands before that already, and likewise of each further
+    ``every``. For anything else none is brought forward. In both cases those that are too many
+    wait behind the other hits. A query that asks for rules or preferences gets all of them, in
+    their own places. Scores stay.
     """
 
     id = "standing"
@@ -91,6 +78,7 @@ class Instructions:
         if every < 1:
             raise ValueError("at most one instruction is offered in one hit")
         self._every = every
+        self._analyser = make_analyser()
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Reorder; each hit says what was done."""
@@ -98,31 +86,62 @@ class Instructions:
         if _pattern(_ASKED).search(query):
             note = "instructions were asked for"
             return [with_step(hit, self.id, hit.score, note) for hit in hits]
-        if not is_task(query):
-            return [with_step(hit, self.id, hit.score, "the query is no task") for hit in hits]
-        found = [at for at, hit in enumerate(hits) if instruction_of(hit.chunk.text)]
-        others = [at for at in range(len(hits)) if at not in found]
-        left = found.copy()
-        order: list[int] = []
-        offered: set[int] = set()
-        while left or others:
-            begun = len(order) // self._every
-            room = left and len(offered) <= begun
-            last = len(order) % self._every == self._every - 1
-            if room and (not others or last or left[0] < others[0]):
-                offered.add(left[0])
-                order.append(left.pop(0))
-            elif others:
-                order.append(others.pop(0))
-            else:
-                order.append(left.pop(0))
+        wanted = frozenset(filter(_tells, context.query.keyword.terms))
+        found = [at for at, hit in enumerate(hits) if self._is_instruction(hit, wanted)]
+        task = is_task(query)
+        order, shown = self._order(len(hits), found, task=task)
         ranked = []
         for place, at in enumerate(order, 1):
             note = f"place {at + 1} to {place}" if at + 1 != place else "place kept"
-            if at in offered:
+            if task and at in shown:
                 note = f"standing instruction, {note}"
+            elif not task:
+                note = f"the query is no task, {note}"
             ranked.append(with_step(hits[at], self.id, hits[at].score, note))
         return ranked
+
+    def _order(
+        self, count: int, found: Sequence[int], *, task: bool
+    ) -> tuple[list[int], frozenset[int]]:
+        """The order of ``count`` hits, and which of ``found`` are shown, one in ``every``."""
+        left, others = list(found), sorted(set(range(count)).difference(found))
+        order: list[int] = []
+        shown: dict[int, int] = {}  # by the run of ``every`` hits that it stands in
+        while left and others:
+            run, place = divmod(len(order), self._every)
+            last = task and place == self._every - 1
+            if run not in shown and (last or left[0] < others[0]):
+                shown[run] = left[0]
+                order.append(left.pop(0))
+            else:
+                order.append(others.pop(0))
+        if left and (run := len(order) // self._every) not in shown:
+            shown[run] = left[0]
+        return [*order, *left, *others], frozenset(shown.values())
+
+    def _is_instruction(self, hit: Candidate, wanted: frozenset[str]) -> bool:
+        """Whether the line of ``hit`` that has most of ``wanted`` is a standing instruction.
+
+        What vectors or an engine of its own found need not have any of these words.
+        """
+        text = hit.chunk.text
+        if hit.chunk.trust != "memory" or not instruction_of(text):
+            return False
+        most = {True: 0, False: 0}
+        for line in text.splitlines():
+            terms = (one for _, _, found in self._analyser.matches(line, wanted) for one in found)
+            kind = bool(instruction_of(line))
+            most[kind] = max(most[kind], len(set(terms)))
+        by_words = all(arm.kind == "bm25" for arm in hit.explain.arms)
+        return most[True] >= max(most[False], int(by_words))
+
+
+def _tells(term: str) -> bool:
+    """Whether a query and an instruction that share ``term`` may be about one thing.
+
+    Function words are in any text, and so are single characters of Chinese.
+    """
+    return term not in _FUNCTION_WORDS.split() and (len(term) > 1 or term < _LATIN)
 
 
 @cache

@@ -49,7 +49,11 @@ TIMES = [
     hit(1, 0.49, text="ant move", day="2026-08-01"),
     hit(2, 0.48, text="ant hill, last week", day="2026-10-31"),
 ]
-RULES = [hit(0, 0.9, text="Always knock."), hit(1, 0.8, text="Never slam."), hit(2, 0.7)]
+RULES = [
+    hit(0, 0.9, text="Always feed the ant."),
+    hit(1, 0.8, text="Never wake an ant."),
+    hit(2, 0.7),
+]
 ALIKE = [hit(0, 0.9, text="ant bee"), hit(1, 0.8, text="ant bee"), hit(2, 0.6, text="cow")]
 
 # ranker: option -> (one value, another, hits, query)

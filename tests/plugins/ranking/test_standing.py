@@ -1,7 +1,10 @@
-"""Standing instructions, on a small set of notes, tasks and questions in seven languages."""
+"""Standing instructions, on a set of notes, tasks, questions and statements in seven languages."""
 
 from __future__ import annotations
 
+import json
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,74 +12,33 @@ import pytest
 from commonplace import Memory
 from commonplace.model.search import Candidate, Explanation, KeywordQuery, Query, StoredChunk
 from commonplace.plugin import RankContext
-from commonplace_ranking.standing import Instructions, instruction_of, is_task
+from commonplace_ranking.standing import Instructions, instruction_of
+from commonplace_ranking.tasks import is_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-# An instruction, and a task it is for, which shares a word or two with it.
-INSTRUCTIONS = {
-    "- Always sign commits with the work key.": "squash the last commits and push them",
-    "Never send e-mail to clients before noon.": "send the March summary to the clients",
-    "I prefer window seats on long flights.": "book flights to Oslo for Friday",
-    "Immer metrische Einheiten in Rezepten verwenden.": "schreib mir Rezepte für Brot auf",
-    "Nie Dateien ohne Sicherung löschen.": "räum die Dateien im alten Ordner auf",
-    "Prefiero reuniones por la tarde.": "organiza las reuniones de la semana",
-    "Nunca uses jerga en los informes.": "redacta los informes del trimestre",
-    "Je préfère les trains de nuit.": "réserve des trains pour Lyon",
-    "Toujours relire les factures deux fois.": "prépare les factures de mars",
-    "写周报时总是用中文。": "帮我写周报",
-    "部署之前务必先备份数据库。": "请把新版本部署到数据库服务器",
-    "会議の資料は必ずPDFで送る。": "会議の資料を作成してください",
-    "출장 숙소는 항상 역 근처로 예약.": "출장 숙소 예약해 줘",
-    "절대 금요일에는 배포하지 않는다.": "금요일 배포 준비해 줘",
-}
-NEUTRAL = [
-    f"The {thing} {verb} on {day}."
-    for thing in ("commits", "clients", "flights", "server", "router", "invoices")
-    for verb in ("were discussed", "went wrong", "got better")
-    for day in ("Monday", "Thursday")
-]
-QUESTIONS = [
-    *(f"when did the {thing} go wrong" for thing in ("commits", "clients", "flights", "server")),
-    *(f"what about the {thing} on Monday?" for thing in ("router", "invoices", "commits")),
-    *(f"who sent {thing} to the clients" for thing in ("flights", "e-mail", "the summary")),
-    *(f"which {thing} got better" for thing in ("flights", "commits", "clients", "servers")),
-    *(f"where is the {thing}" for thing in ("work key", "backup", "window seat", "router")),
-    "commits Monday",
-    "clients",
-    "flights got better",
-    "server Thursday discussed",
-    "e-mail clients",
-    "how many commits were discussed",
-    "why did the clients call before noon",
-    "is the server down?",
-    "Welche Rezepte haben wir?",
-    "Wo liegen die Dateien?",
-    "wann war die letzte Sicherung",
-    "¿Cuándo son las reuniones?",
-    "dónde están los informes",
-    "Quand part le train ?",
-    "où sont les factures",
-    "上次周报是什么时候写的",
-    "数据库在哪台服务器上？",
-    "会議はいつですか",
-    "資料はどこにありますか",
-    "출장은 언제였지?",
-    "숙소가 어디였지",
-]
+SET = json.loads((Path(__file__).parent / "data" / "standing.json").read_text(encoding="utf-8"))
+"""By language: instructions with a task that shares a word or two, questions and statements.
+
+The latter are neutral: nothing is to be done, though they hold the words of the instructions.
+"""
+
+NOTES = {lang: [pair["note"] for pair in one["instructions"]] for lang, one in SET.items()}
+TASKS = {lang: [pair["task"] for pair in one["instructions"]] for lang, one in SET.items()}
+NEUTRAL = {lang: [*one["questions"], *one["statements"]] for lang, one in SET.items()}
+EVERY = 6
 
 
-@pytest.mark.parametrize("line", INSTRUCTIONS, ids=range(len(INSTRUCTIONS)))
-def test_instructions_are_recognised(line: str) -> None:
-    assert instruction_of(f"# Notes\n\n{line}\nMore.") == line
+@pytest.mark.parametrize("lang", SET)
+def test_instructions_are_recognised(lang: str) -> None:
+    assert [instruction_of(f"# Notes\n\n{line}\nMore.") for line in NOTES[lang]] == NOTES[lang]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        *NEUTRAL[:3],
+        "The commits were discussed on Monday.",
         "It always rains.",
         "The build never ended.",
         "Mia met the preferred bidder.",
@@ -90,18 +52,33 @@ def test_other_lines_are_not(text: str) -> None:
     assert instruction_of(text) == ""
 
 
-def test_a_question_is_no_task() -> None:
-    assert [query for query in QUESTIONS if is_task(query)] == []
-    assert [task for task in INSTRUCTIONS.values() if not is_task(task)] == []
+@pytest.mark.parametrize("lang", SET)
+def test_neutral_questions_and_statements_are_no_tasks(lang: str) -> None:
+    assert [task for task in TASKS[lang] if not is_task(task)] == []
+    assert [query for query in NEUTRAL[lang] if is_task(query)] == []
+
+
+def test_most_questions_of_others_are_no_tasks() -> None:
+    """Of questions that were written for something else, in English, Chinese and Japanese."""
+    sets = ("locomo-notes", "madial-en", "madial-zh", "cmrc2018-zh", "jsquad-ja", "xquad-en")
+    root = Path(os.environ.get("COMMONPLACE_EVAL_DIR", "/nowhere")) / "dev"
+    files = {name: list((root / name).rglob("queries.jsonl")) for name in sets}
+    if not all(files.values()):
+        pytest.skip("no evaluation data: COMMONPLACE_EVAL_DIR is not set")
+    for name, found in files.items():
+        texts = [file.read_text(encoding="utf-8").splitlines() for file in found]
+        queries = [json.loads(line)["query"] for lines in texts for line in lines]
+        false = [query for query in queries if is_task(query)]
+        assert len(false) <= 0.05 * len(queries), (name, false)
 
 
 def test_one_in_six_and_no_more() -> None:
-    texts = [*(["Always knock."] * 3), *(["The door is open."] * 9)]
+    texts = [*(["Always knock at the door."] * 3), *(["The door is open."] * 9)]
     hits = [
         Candidate(StoredChunk(at, "memory", f"{at}.md", 1, 1, text), 1 - at / 20, Explanation())
         for at, text in enumerate(texts)
     ]
-    context = RankContext(Query("please paint the door", KeywordQuery()), 0.0, 6)
+    context = RankContext(Query("please paint the door", KeywordQuery(("door",))), 0.0, 6)
     ranked = Instructions(6).rank(hits, context)
     assert [one.chunk.id for one in ranked] == [0, 3, 4, 5, 6, 7, 1, 8, 9, 10, 11, 2]
     assert ranked[0].explain.steps[-1].note == "standing instruction, place kept"
@@ -112,13 +89,43 @@ def test_one_in_six_and_no_more() -> None:
     assert [one.chunk.id for one in Instructions(6).rank(hits, asked)] == list(range(12))
 
 
+def test_what_others_wrote_is_not_offered() -> None:
+    texts = ["Always knock at the door.", "The door is open.", "The door is red."]
+    context = RankContext(Query("please paint the door", KeywordQuery(("door",))), 0.0, 6)
+    for trust, notes in (("memory", 1), ("session", 0), ("external", 0)):
+        hits = [
+            Candidate(StoredChunk(at, "memory", f"{at}.md", 1, 1, text), 0.5, Explanation())
+            for at, text in enumerate(texts)
+        ]
+        hits = [hit._replace(chunk=hit.chunk._replace(trust=trust)) for hit in hits]
+        ranked = Instructions(2).rank(hits, context)
+        offered = [one for one in ranked if "standing" in one.explain.steps[-1].note]
+        assert len(offered) == notes
+
+
+def test_an_instruction_counts_only_where_the_query_matches_it() -> None:
+    text = "- Always knock.\n- The red door sticks in winter."
+    chunk = StoredChunk(0, "memory", "a.md", 1, 2, text)
+    hits = [
+        Candidate(chunk._replace(id=at, path=f"{at}.md"), 1 - at / 10, Explanation())
+        for at in range(3)
+    ]
+    for word, order in (("door", [0, 1, 2]), ("knock", [0, 1, 2])):
+        query = Query(f"please {word} twice", KeywordQuery((word,)))
+        ranked = Instructions(6).rank(hits, RankContext(query, 0.0, 6))
+        notes = [one.explain.steps[-1].note for one in ranked]
+        assert [one.chunk.id for one in ranked] == order
+        assert notes.count("standing instruction, place kept") == (word == "knock")
+
+
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     root: Path = tmp_path_factory.mktemp("standing")
     notes = root / "notes" / "memory"
     notes.mkdir(parents=True)
-    for at, line in enumerate((*INSTRUCTIONS, *NEUTRAL)):
-        (notes / f"{at:02}.md").write_text(f"{line}\n", encoding="utf-8")
+    for lang, one in SET.items():
+        for at, line in enumerate((*NOTES[lang], *one["statements"])):
+            (notes / f"{lang}{at:02}.md").write_text(f"{line}\n", encoding="utf-8")
     search = {"ranking": {"chain": ["weighted", "recency", "standing"]}, "provider": "none"}
     with Memory.open(
         workspace=root / "notes",
@@ -128,20 +135,25 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         yield opened
 
 
-def offered(memory: Memory, query: str) -> list[str]:
-    return [
-        hit.snippet
-        for hit in memory.search(query, max_results=6).hits
-        if hit.explain.steps[-1 - (hit.explain.steps[-1].ranker == "fold")].note.startswith(
-            "standing instruction"
-        )
+def searched(memory: Memory, query: str) -> tuple[list[str], int]:
+    """The instructions that are offered among the first hits, and how many of these are some."""
+    hits = memory.search(query, max_results=EVERY).hits
+    notes = [
+        {step.ranker: step.note for step in hit.explain.steps}.get("standing", "") for hit in hits
     ]
+    offered = [
+        hit.snippet
+        for hit, note in zip(hits, notes, strict=True)
+        if note.startswith("standing instruction")
+    ]
+    return offered, sum(bool(instruction_of(hit.snippet)) for hit in hits)
 
 
-def test_tasks_get_their_instruction_and_questions_get_none(memory: Memory) -> None:
-    found = [offered(memory, task) for task in INSTRUCTIONS.values()]
-    hits = sum([line] == got for line, got in zip(INSTRUCTIONS, found, strict=True))
-    assert hits >= 0.9 * len(INSTRUCTIONS), found
+@pytest.mark.parametrize("lang", SET)
+def test_tasks_get_their_instruction_and_nothing_neutral_does(memory: Memory, lang: str) -> None:
+    found = [searched(memory, task)[0] for task in TASKS[lang]]
+    right = sum([note] == got for note, got in zip(NOTES[lang], found, strict=True))
+    assert right >= 0.6 * len(found), found
     assert all(len(got) <= 1 for got in found)
-    false = [query for query in QUESTIONS if offered(memory, query)]
-    assert len(false) <= 0.05 * len(QUESTIONS), false
+    false = [query for query in NEUTRAL[lang] if searched(memory, query)[0]]
+    assert len(false) <= 0.05 * len(NEUTRAL[lang]), false

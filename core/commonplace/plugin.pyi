@@ -217,8 +217,10 @@ from commonplace.text.facts import NUMBER as NUMBER
 from commonplace.text.facts import NoteLine as NoteLine
 from commonplace.text.facts import fact_of as fact_of
 from commonplace.text.facts import facts as facts
+from commonplace.text.facts import own_words as own_words
 from commonplace.text.facts import plain_line as plain_line
 from commonplace.text.facts import prose_lines as prose_lines
+from commonplace.text.facts import statement_of as statement_of
 from commonplace.text.facts import value_of as value_of
 from commonplace.text.instructions import instruction_in as instruction_in
 from commonplace.text.notes import note_facts as note_facts

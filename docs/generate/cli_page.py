@@ -94,8 +94,10 @@ filter that is not understood is left out, and a note says so.
   whatever scores less, and a note says how many that were.
 - A dated note loses up to a tenth of its score with age, half of that in 30 days
   (`query.hybrid.recency`); notes without a day lose nothing.
-- Dated notes whose matching lines differ in nothing but numbers are shown as one, the newest,
-  with `+8 older like this` (`query.fold`); `--json` lists their citations in `similar`.
+- Dated notes whose matching lines differ in nothing but their value are shown as one, the newest,
+  with `+8 older like this (before: 8402 (2026-10-02))` (`query.fold`). The value is a number, or
+  what follows "is", "=" or a colon. `--json` lists their citations in `similar`, and in `earlier`
+  the values that differ from what came after.
 - `weak match` marks what scores less than 0.4 times the best.
 - Words that no note has are named, with the likely word for one that is mistyped.
 - A snippet is valid Markdown: a block of code that is cut is closed, rows of a table have its

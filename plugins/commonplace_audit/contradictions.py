@@ -11,16 +11,14 @@ import re
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
-    NUMBER,
-    STOP_WORDS,
     NamedTuple,
     NoteLine,
-    fact_of,
+    own_words,
     plain_line,
     prose_lines,
     split_lines,
+    statement_of,
     superseded,
-    value_of,
 )
 from commonplace_audit.findings import AuditFinding, diff_of, quoted
 
@@ -30,15 +28,7 @@ if TYPE_CHECKING:
     from commonplace_audit.findings import AuditedNote
 
 _MOST_VALUES = 3  # of one fact: what has more is a series, such as a weight or a price
-_OWN_WORDS = 2  # of a subject
 _OWN_WORDS_OF_NOTES = 3  # of a subject, where two notes without a day are compared
-_LONGEST_VALUE = 4  # words
-_WORDS = re.compile(r"\w+").findall
-_NAMED = re.compile(
-    r"(?P<subject>[^:=]{4,80}?)(?P<mark>\s+(?:is|are)(?:\s+now)?\s+|:\s+|\s*=\s+)(?P<value>\S.*)\Z"
-)
-_CONJUNCTIONS = re.compile(r"[,;(]|\s(?:and|or|but|because|since|when|if|that|which|who)\s")
-_NAME = re.compile(r"[`\"“*_]|\b[A-Z0-9]")
 _OF_THE_DAY = re.compile(
     r"\b(?:today|yesterday|tomorrow|tonight|this|last|next|morning|evening|afternoon|night|week|"
     r"month|here|now|currently|current|latest|yet|still|todo|done|met|talked|called|asked|said|"
@@ -46,9 +36,7 @@ _OF_THE_DAY = re.compile(
     r"paid|bought|ran|walked|score|temperature|progress|status|heute|gestern|morgen)\b",
     re.IGNORECASE,
 )
-_COPULA = re.compile(r"(?:\b(?:is|are)(?:\s+now)?|=|:)[^\w.;!?]*\Z", re.IGNORECASE)
 _STRUCK = re.compile(r"~~(.+?)~~\s*\(superseded (\d{4}-\d{2}-\d{2})")
-_QUESTION = re.compile(r"\?\s*\Z")
 
 
 class Stated(NamedTuple):
@@ -75,38 +63,10 @@ def contradictions(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
 def statement(line: NoteLine) -> Stated | None:
     """The fact that ``line`` states and its value; ``None`` if it states none that can be compared.
 
-    The value is a number, a date or a time after "is", "are", "=" or ":", or else up to four words
-    that look like a name: after a colon any, after "is" such as have a capital letter or a digit.
+    What changes from day to day cannot: see :func:`commonplace.plugin.statement_of` for the rest.
     """
-    text = line.text
-    if _QUESTION.search(text) or _OF_THE_DAY.search(text):
-        return None
-    number = value_of(text)
-    if number is not None and _COPULA.search(text[: number.start()]):
-        before, after = fact_of(text)
-        rest = text[number.end() :]
-        if len(_WORDS(rest)) <= _LONGEST_VALUE and _own_words(text[: number.start()] + rest):
-            return Stated(line, ("number", before, after), number[0])
-        return None
-    return _named(line)
-
-
-def _named(line: NoteLine) -> Stated | None:
-    found = _NAMED.match(line.text)
-    if found is None or "://" in line.text or NUMBER.search(found["subject"]):
-        return None
-    value = found["value"].rstrip(" .!").strip('`*_"“”')
-    by_colon = found["mark"].strip() in (":", "=")
-    if (
-        0 < len(_WORDS(value)) <= _LONGEST_VALUE
-        and not _CONJUNCTIONS.search(f" {value} ")
-        and not value.startswith("[")
-        and (by_colon or _NAME.search(found["value"]))
-        and _own_words(found["subject"])
-    ):
-        subject = tuple(word.casefold() for word in _WORDS(found["subject"]))
-        return Stated(line, ("name", subject), " ".join(value.split()))
-    return None
+    found = None if _OF_THE_DAY.search(line.text) else statement_of(line.text)
+    return None if found is None else Stated(line, *found)
 
 
 def restated(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
@@ -132,12 +92,6 @@ def restated(notes: Sequence[AuditedNote]) -> Iterator[AuditFinding]:
                     (where,),
                     _marked(note, fact.number, since, where),
                 )
-
-
-def _own_words(text: str) -> int:
-    """The number of words that say what ``text`` is about, if they are enough; else 0."""
-    own = {word.casefold() for word in _WORDS(text) if not word.isdigit()} - STOP_WORDS
-    return len(own) if len(own) >= _OWN_WORDS else 0
 
 
 def _differ(those: Sequence[Stated]) -> bool:
@@ -205,7 +159,7 @@ def _is_part(one: str, other: str) -> bool:
 def _is_specific(one: Stated) -> bool:
     """Whether a subject is likely the same in two notes without a day."""
     value = re.escape(one.value)
-    return _own_words(re.sub(value, " ", one.line.text)) >= _OWN_WORDS_OF_NOTES
+    return len(own_words(re.sub(value, " ", one.line.text))) >= _OWN_WORDS_OF_NOTES
 
 
 def _day(line: NoteLine) -> str:

@@ -287,11 +287,12 @@ def test_the_command_prints_what_is_folded_weak_or_unknown(sandbox: Sandbox) -> 
     sandbox.write("memory/otter.md", other)
     ran = sandbox.run("search", "staging port now xyzzy")
     first = ran.went_well().splitlines()[0]
-    assert first.endswith("memory/2026-10-09.md:1-1  +8 older like this")
+    before = "(before: 8008 (2026-10-08), 8007 (2026-10-07))"
+    assert first.endswith(f"memory/2026-10-09.md:1-1  +8 older like this {before}")
     assert any(line.endswith("  weak match") for line in ran.out.splitlines())
     assert "note: no note has 'xyzzy'" in ran.err
     facts = json.loads(sandbox.run("search", "staging port now xyzzy", "--json").went_well())
-    assert len(facts["results"][0]["similar"]) == 8
+    assert len(facts["results"][0]["similar"]) == len(facts["results"][0]["earlier"]) == 8
     assert facts["results"][0]["day"] == "2026-10-09"
     assert facts["unknownWords"] == [{"word": "xyzzy", "suggestion": ""}]
 

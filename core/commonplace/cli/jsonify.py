@@ -92,6 +92,7 @@ def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
         "trust": hit.trust,
         "day": hit.day,
         "similar": hit.similar,
+        "earlier": hit.earlier,
         "weak": hit.weak,
     }
     return facts | {"explain": _explain_json(hit.explain)} if explain else facts

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Literal
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError, suggest
 from commonplace.hookspecs import GROUP
-from commonplace.host.switches import DISABLE, OWN_DISTRIBUTION, Switches, canonical, switch_hint
-from commonplace.host.versions import API_PREFIX, api_problem
+from commonplace.host.switches import (
+    API_PREFIX,
+    DISABLE,
+    OWN_DISTRIBUTION,
+    Switches,
+    api_problem,
+    canonical,
+    switch_hint,
+)
 from commonplace.model.plugins import is_id
 from commonplace.model.tuples import NamedTuple
 

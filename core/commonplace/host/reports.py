@@ -10,8 +10,7 @@ from commonplace.errors import PluginConflictError, PluginUnavailableError, how_
 from commonplace.hookspecs import Hooks
 from commonplace.host.discovery import conflict
 from commonplace.host.registry import Failure, attempt
-from commonplace.host.switches import canonical, switch_hint
-from commonplace.host.versions import api_hint
+from commonplace.host.switches import api_hint, canonical, switch_hint
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import Deadline
 

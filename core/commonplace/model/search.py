@@ -261,15 +261,13 @@ class Explanation(Record):
 
 
 class Candidate(NamedTuple):
-    """A chunk on its way through the rankers. ``score`` is 0..1 once a ``fuse`` ranker has run.
-
-    ``similar`` are chunks that say the same and are shown with it, the newest first.
-    """
+    """A chunk on its way through the rankers. ``score`` is 0..1 once a ``fuse`` ranker has run."""
 
     chunk: StoredChunk
     score: float
     explain: Explanation
     similar: tuple[StoredChunk, ...] = ()
+    earlier: tuple[str, ...] = ()
 
 
 def cited(path: str, start: int, end: int) -> str:
@@ -283,9 +281,9 @@ class Hit(Record):
     ``path`` and the 1-based inclusive lines say where it stands. ``score`` (0..1) is about the
     share of the query's information that it holds, fused with the rank by vectors where there are
     any; ``weak`` says that it is much less than the best one's. ``snippet`` is Markdown, at most
-    700 characters around the match; ``highlights`` are (start, end) offsets of words in it.
-    ``similar`` cite passages that say the same but for numbers, newest first. ``trust`` says whose
-    text it is: data, never instructions.
+    700 characters; ``highlights`` are (start, end) offsets of words in it. ``similar`` cite what
+    says the same but for a value, newest first, and ``earlier`` are these values, ``8402
+    (2026-10-02)``. ``trust`` says whose text it is: data, never instructions.
     """
 
     path: str
@@ -300,6 +298,7 @@ class Hit(Record):
     explain: Explanation = Explanation()
     day: str | None = None
     similar: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
     weak: bool = False
 
     @property

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise, takewhile
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from commonplace.graphemes import is_boundary
 from commonplace.model.search import Candidate, Hit, Step, cited, newest_first
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from commonplace.model.search import ArmKind, ArmScore, KeywordQuery, StoredChunk
     from commonplace.text.analyse import Analyser
@@ -107,6 +107,7 @@ def hits_of(
                 similar=tuple(
                     cited(one.path, one.start_line, one.end_line) for one in candidate.similar
                 ),
+                earlier=candidate.earlier,
                 weak=candidate.score < _WEAK * best,
             )
         )
@@ -117,54 +118,118 @@ class Folding:
     """Hits that say the same, shown as one: the newest of them, in the place of the best.
 
     Two dated hits say the same if they match the same words of the query in lines that differ in
-    nothing but numbers: so do two daily logs with an old and a new port. Undated notes do not
-    replace one another; they say the same only word for word.
+    their value alone (see :func:`~commonplace.text.facts.without_value`): so do two daily logs with
+    an old and a new port. Undated notes do not replace one another; they say the same only word for
+    word.
     """
 
     def __init__(self, query: KeywordQuery) -> None:
         terms = filter(None, query.should)
         beginnings = {one if len(one) < 5 or not one.isascii() else one[:-1] for one in terms}
-        several = {one for one in beginnings if len(one) > 1} or beginnings
-        self._words = several
-        self._groups: dict[object, list[Candidate]] = {}
+        several = {one for one in beginnings if len(one) > 1 or one.isdigit()}
+        self._words = several or beginnings
+        self._groups: list[_Group] = []
+        self._alike: dict[object, list[_Group]] = {}
 
     def add(self, candidates: Iterable[Candidate], *, limit: int) -> None:
         """Put each to those that say the same; of others begin up to ``limit`` groups."""
         for candidate in candidates:
-            key = self._key(candidate.chunk)
-            if key in self._groups:
-                group = self._groups[key]
-                if all(candidate.chunk.id != one.chunk.id for one in group):
-                    group.append(candidate)
-            elif len(self._groups) < limit:
-                self._groups[key] = [candidate]
+            found, lines = self._matched(candidate.chunk)
+            alike = self._alike.setdefault(found, [])
+            # Read only where there is something to compare with: most hits match other words.
+            said = _said(lines) if alike else None
+            for group in alike:
+                if group.said == said:
+                    group.add(candidate, lines)
+                    break
+            else:
+                if len(self._groups) < limit:
+                    self._groups.append(_Group(candidate, lines))
+                    alike.append(self._groups[-1])
 
     def since(self) -> str | None:
         """The oldest day that stands for several hits; ``None`` where no two dated ones fold."""
-        groups = (group for group in self._groups.values() if len(group) > 1)
-        days = (max(one.chunk.day or "" for one in group) for group in groups)
+        groups = (group.members for group in self._groups if len(group.members) > 1)
+        days = (max(one.chunk.day or "" for one, _ in group) for group in groups)
         return min(days, default=None) or None
 
     def folded(self) -> list[Candidate]:
         """One candidate for each group."""
-        return [_newest(group) for group in self._groups.values()]
+        return [group.newest() for group in self._groups]
 
-    def _key(self, chunk: StoredChunk) -> object:
+    def _matched(self, chunk: StoredChunk) -> tuple[object, tuple[str, ...]]:
+        """What of the query a chunk matches, and the lines that do."""
         if chunk.day is None:
-            return chunk.source, " ".join(chunk.text.split())
+            return (chunk.source, " ".join(chunk.text.split())), ()
         found: set[str] = set()
-        said = []
-        for line in chunk.text.lower().split("\n"):
-            if here := [word for word in self._words if word in line and _begins(word, line)]:
+        lines = []
+        for line in chunk.text.split("\n"):
+            lower = line.lower()
+            if here := [word for word in self._words if word in lower and _begins(word, lower)]:
                 found.update(here)
-                said.append(line)
+                lines.append(line)
         # A heading, or what ends like one, says nothing without what stands below it.
-        if not said or any(map(_is_heading, said)):
-            said = [chunk.text.lower()]
-        return chunk.source, frozenset(found), frozenset(_find_words(" ".join(said)))
+        if not lines or any(map(_is_heading, lines)):
+            lines = chunk.text.split("\n")
+        return (chunk.source, frozenset(found)), tuple(lines)
 
 
-_find_words = re.compile(r"[^\W\d_]+").findall
+class _Group:
+    """Candidates that say the same, each with its lines that match."""
+
+    def __init__(self, first: Candidate, lines: tuple[str, ...]) -> None:
+        self.members = [(first, lines)]
+
+    @cached_property
+    def said(self) -> frozenset[object]:
+        """What each says."""
+        return _said(self.members[0][1])
+
+    def add(self, candidate: Candidate, lines: tuple[str, ...]) -> None:
+        """Add ``candidate``, unless it is known."""
+        if all(candidate.chunk.id != one.chunk.id for one, _ in self.members):
+            self.members.append((candidate, lines))
+
+    def newest(self) -> Candidate:
+        """The newest with the best score, the others behind it, and what their values were."""
+        if len(self.members) == 1:
+            return self.members[0][0]
+        ordered = sorted(self.members, key=lambda one: newest_first(one[0].chunk.day))
+        (shown, lines), *others = ordered
+        earlier = tuple(_earlier(_value(lines), others))
+        score = max(one.score for one, _ in ordered)
+        note = f"{len(others)} more like this"
+        if earlier:
+            note += f", before: {', '.join(earlier[:_EARLIER])}"
+        step = Step(ranker="fold", before=shown.score, after=score, note=note)
+        explain = shown.explain.replace(steps=(*shown.explain.steps, step))
+        return Candidate(
+            shown.chunk, score, explain, tuple(one.chunk for one, _ in others), earlier
+        )
+
+
+_EARLIER = 3  # values that an explanation names
+
+
+def _said(lines: Iterable[str]) -> frozenset[object]:
+    from commonplace.text.facts import without_value  # few searches fold
+
+    return frozenset(without_value(line)[0] for line in lines)
+
+
+def _value(lines: Iterable[str]) -> str:
+    from commonplace.text.facts import without_value
+
+    return ", ".join(filter(None, (without_value(line)[1] for line in lines)))
+
+
+def _earlier(now: str, others: Iterable[tuple[Candidate, Iterable[str]]]) -> Iterator[str]:
+    """Each value that differs from the one after it, with the newest day on which it held."""
+    for one, lines in others:
+        before = _value(lines)
+        if before and before != now:
+            yield f"{before} ({one.chunk.day})"
+            now = before
 
 
 def _begins(beginning: str, line: str) -> bool:
@@ -177,18 +242,6 @@ def _begins(beginning: str, line: str) -> bool:
 
 def _is_heading(line: str) -> bool:
     return line.lstrip().startswith("#") or line.rstrip().endswith((":", "："))
-
-
-def _newest(group: Sequence[Candidate]) -> Candidate:
-    """The newest of ``group`` with the best score of it, and the others behind it."""
-    if len(group) == 1:
-        return group[0]
-    shown, *others = sorted(group, key=lambda one: newest_first(one.chunk.day))
-    score = max(one.score for one in group)
-    note = f"{len(others)} more like this"
-    step = Step(ranker="fold", before=shown.score, after=score, note=note)
-    explain = shown.explain.replace(steps=(*shown.explain.steps, step))
-    return Candidate(shown.chunk, score, explain, tuple(one.chunk for one in others))
 
 
 LIMIT = 700
@@ -220,18 +273,20 @@ def markdown_snippet(
     A fence that is cut is opened and closed, and rows of a table stand below its header.
     """
     matches = analyser.matches(text, frozenset(terms))
-    if not (_FENCE_MARKS.intersection(text) or "|" in text):
-        start, end = _trimmed(text, *_window(text, matches, limit))
+    start, end = _trimmed(text, *_window(text, matches, limit))
+    if "```" not in text and "~~~" not in text and not (start and "|" in text):
         return text[start:end], _marks(matches, start, end, 0)
+    from commonplace.search.markdown import completed, row_start
+
     room = limit
     while True:
-        start, end = _trimmed(text, *_window(text, matches, room))
-        start = _row_start(text, start)
-        before, after = _completed(text, start, end)
+        start = row_start(text, start)
+        before, after = completed(text, start, end)
         size = len(before) + end - start + len(after)
         if size <= limit or room <= limit // 2:
             break
         room = max(limit // 2, room - (size - limit))
+        start, end = _trimmed(text, *_window(text, matches, room))
     if size > limit:  # a header too wide to be repeated
         before = after = ""
     return f"{before}{text[start:end]}{after}", _marks(matches, start, end, len(before))
@@ -254,58 +309,6 @@ def _marks(
         # Single characters of scripts without spaces match everywhere: beside words they are noise.
         shown = [(s, e) for s, e in shown if e - s > 1]
     return tuple((s - start + shift, e - start + shift) for s, e in _merge(shown))
-
-
-_FENCE_MARKS = frozenset("`~")
-_FENCE = r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[ \t]*([^\n]*)"
-_DELIMITERS = r"[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?[ \t]*)?"
-
-
-def _completed(text: str, start: int, end: int) -> tuple[str, str]:
-    """What must stand before and after ``text[start:end]`` for it to be valid Markdown."""
-    fences = list(re.compile(_FENCE, re.MULTILINE).finditer(text))
-    # The line that opened the fence we are in, and its mark.
-    opened = mark = fences[0][1] if len(fences) % 2 and _ends_a_fence(text, fences[0]) else ""
-    at_start = opened
-    for fence in fences:
-        if fence.start() >= end:
-            break
-        if not mark:
-            opened, mark = fence[0].strip(), fence[1]
-        elif fence[1].startswith(mark) and not fence[2]:
-            opened = mark = ""
-        if fence.end() <= start:
-            at_start = opened
-    before = f"{at_start}\n" if at_start else _header(text, start)
-    return before, f"\n{mark}" if mark else ""
-
-
-def _ends_a_fence(text: str, first: re.Match[str]) -> bool:
-    """Whether the first mark of a text most likely ends what began before the text."""
-    above = text[: first.start()].removesuffix("\n").rpartition("\n")[2].strip()
-    below = text[first.end() :].removeprefix("\n").partition("\n")[0].strip()
-    return bool(above) and not above.endswith(":") and not first[2] and not below
-
-
-def _header(text: str, start: int) -> str:
-    """The lines above ``start`` that make its line a row of a table; empty if there are none."""
-    *lines, beginning = text[:start].split("\n")
-    row = beginning + text[start:].partition("\n")[0]
-    if beginning or "|" not in row:
-        return ""
-    rows = list(takewhile(lambda line: "|" in line, reversed(lines)))
-    if rows and re.fullmatch(_DELIMITERS, row):
-        return f"{rows[0]}\n"
-    for below, header in pairwise(rows):
-        if re.fullmatch(_DELIMITERS, below):
-            return f"{header}\n{below}\n"
-    return ""
-
-
-def _row_start(text: str, start: int) -> int:
-    """The beginning of the line in which ``start`` is, if it is a row of a table."""
-    line = text.rfind("\n", 0, start) + 1
-    return line if text.startswith("|", line) else start
 
 
 def _window(

@@ -34,6 +34,16 @@ _BEFORE_VALUE = (
     re.compile(r"\b(?:to|at)[^\w.;!?]*$", re.IGNORECASE),
 )
 
+_LONGEST_VALUE = 4  # words
+_OWN_WORDS = 2  # of a subject, at the least
+_QUESTION = re.compile(r"\?\s*\Z")
+_COPULA = re.compile(r"(?:\b(?:is|are)(?:\s+now)?|=|:)[^\w.;!?]*\Z", re.IGNORECASE)
+_NAMED = re.compile(
+    r"(?P<subject>[^:=]{4,80}?)(?P<mark>\s+(?:is|are)(?:\s+now)?\s+|:\s+|\s*=\s+)(?P<value>\S.*)\Z"
+)
+_CONJUNCTIONS = re.compile(r"[,;(]|\s(?:and|or|but|because|since|when|if|that|which|who)\s")
+_NAME = re.compile(r"[`\"“*_]|\b[A-Z0-9]")
+
 
 class NoteLine(NamedTuple):
     """One line of a note; ``day`` is that of its daily log, ``""`` for another note.
@@ -125,3 +135,74 @@ def value_of(text: str) -> re.Match[str] | None:
 
 def _tokens(text: str) -> tuple[str, ...]:
     return tuple(word.casefold() for word in _TOKENS(text))
+
+
+Fact = tuple[object, ...]
+
+
+def statement_of(text: str) -> tuple[Fact, str] | None:
+    """The fact that a line states, and its value; ``None`` if it states none that can be compared.
+
+    The value is a number, a date or a time after "is", "are", "=" or ":", or else up to four words
+    that look like a name: after a colon any, after "is" such as have a capital letter or a digit.
+    What it is about has two words of its own at least.
+    """
+    if _QUESTION.search(text):
+        return None
+    number = value_of(text)
+    if number is not None and _COPULA.search(text[: number.start()]):
+        rest = text[number.end() :]
+        if len(_WORDS(rest)) > _LONGEST_VALUE or not own_words(text[: number.start()] + rest):
+            return None
+        return ("number", *fact_of(text)), number[0]
+    found = _NAMED.match(text)
+    if found is None or "://" in text or NUMBER.search(found["subject"]):
+        return None
+    value = found["value"].rstrip(" .!").strip('`*_"“”')
+    by_colon = found["mark"].strip() in (":", "=")
+    if (
+        0 < len(_WORDS(value)) <= _LONGEST_VALUE
+        and not _CONJUNCTIONS.search(f" {value} ")
+        and not value.startswith("[")
+        and (by_colon or _NAME.search(found["value"]))
+        and own_words(found["subject"])
+    ):
+        subject = tuple(word.casefold() for word in _WORDS(found["subject"]))
+        return ("name", subject), " ".join(value.split())
+    return None
+
+
+_TIME = r"\d{1,2}:\d{2}(?::\d{2})?"
+_WHEN = re.compile(rf"\A\W*(?:\d{{4}}-\d{{2}}-\d{{2}}(?:[ T]{_TIME})?|{_TIME})\W+")
+_NOW = re.compile(r"\b(?:now|currently)\b", re.IGNORECASE)
+_DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
+
+
+def without_value(line: str) -> tuple[Fact, str]:
+    """What a line says apart from its value, and the value; lines of one fact share the first.
+
+    The value is that of :func:`statement_of`, "now" or not; else the number of a line that has one,
+    or that of :func:`value_of`. The time at which a line begins says nothing. In scripts without
+    spaces all numbers are the value.
+    """
+    from commonplace.text.tokens import has_unspaced
+
+    text = _NOW.sub("", plain_line(line))
+    text = _WHEN.sub("", text)
+    numbers = list(NUMBER.finditer(text))
+    if has_unspaced(text):
+        return (_DIGITS.sub("0", text).casefold(),), " ".join(_DIGITS.findall(text))
+    if (stated := statement_of(text)) is not None:
+        return stated
+    value = numbers[0] if len(numbers) == 1 else value_of(text)
+    if value is None:
+        return _tokens(text), ""
+    return (_tokens(text[: value.start()]), _tokens(text[value.end() :])), value[0]
+
+
+def own_words(text: str) -> set[str]:
+    """The words that say what ``text`` is about, if they are two at least; else none."""
+    from commonplace.text.standard import STOP_WORDS
+
+    own = {word.casefold() for word in _WORDS(text) if not word.isdigit()} - STOP_WORDS
+    return own if len(own) >= _OWN_WORDS else set()

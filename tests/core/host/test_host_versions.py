@@ -12,7 +12,7 @@ from commonplace._version import __version__
 from commonplace.errors import PluginUnavailableError
 from commonplace.host.discovery import installed
 from commonplace.host.host import PluginHost
-from commonplace.host.versions import api_hint, api_problem
+from commonplace.host.switches import api_hint, api_problem
 from commonplace.plugin import API_VERSION
 
 if TYPE_CHECKING:

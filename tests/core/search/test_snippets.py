@@ -188,7 +188,76 @@ def test_dated_hits_that_differ_in_numbers_alone_fold_into_the_newest() -> None:
     folding.add(hits, limit=6)
     first = folding.folded()[0]
     assert first.score == 0.9
-    assert first.explain.steps[-1].note == "2 more like this"
+    assert first.earlier == ("8402 (2026-10-02)", "8401 (2026-10-01)")
+    note = "2 more like this, before: 8402 (2026-10-02), 8401 (2026-10-01)"
+    assert first.explain.steps[-1].note == note
+
+
+@pytest.mark.parametrize(
+    ("query", "older", "newer", "value"),
+    [
+        (
+            "wifi password",
+            "Office wifi password: bluewhale",
+            "Office WiFi password: redfox",
+            "bluewhale",
+        ),
+        (
+            "database staging",
+            "- the staging database is `Postgres`",
+            "* The staging database is now MariaDB.",
+            "Postgres",
+        ),
+        (
+            "staging port",
+            "09:30 the staging port is 8401",
+            "- 17:05 the staging port is 8402",
+            "8401",
+        ),
+        ("server port", "Server 3: port 80", "Server 3: port 90", "80"),
+        (
+            "pris serveur",
+            "le prix du serveur est 12 euros",
+            "le prix du serveur est 15 euros",
+            "12",
+        ),
+        ("端口", "测试服务器的端口是8401。", "测试服务器的端口是8402。", "8401"),
+    ],
+)
+def test_lines_that_differ_in_a_value_alone_fold_with_what_it_was(
+    query: str, older: str, newer: str, value: str
+) -> None:
+    folding = Folding(ANALYSER.query(parse_query(query)))
+    folding.add([dated(1, older, "2026-10-01"), dated(2, newer, "2026-10-02")], limit=6)
+    (shown,) = folding.folded()
+    assert shown.chunk.id == 2
+    assert shown.earlier == (f"{value} (2026-10-01)",)
+
+
+@pytest.mark.parametrize(
+    ("query", "one", "other"),
+    [
+        ("server port", "Server 3: port 80", "Server 4: port 90"),
+        ("server 4 port", "Server 40: port 80", "Server 4: port 80"),
+        ("lunch", "Lunch: ramen with Mia", "Lunch: pizza with Tom"),
+        ("office", "The office is cold.", "The office is closed."),
+        ("redfox password", "Office wifi password: bluewhale", "Office wifi password: redfox"),
+        ("question", "Is the question Paris or Rome?", "Is the question Oslo or Bonn?"),
+    ],
+)
+def test_lines_that_say_different_things_do_not_fold(query: str, one: str, other: str) -> None:
+    hits = dated(1, one, "2026-10-01"), dated(2, other, "2026-10-02")
+    assert folded(query, *hits) == [(1, []), (2, [])]
+
+
+def test_a_value_that_stays_the_same_is_named_once() -> None:
+    said = {1: "8403", 2: "8402", 3: "8402", 4: "8401", 5: "8402"}
+    folding = Folding(ANALYSER.query(parse_query("staging port")))
+    for ago, port in said.items():
+        folding.add([dated(ago, f"staging port: {port}", f"2026-10-0{9 - ago}")], limit=6)
+    (shown,) = folding.folded()
+    earlier = "8402 (2026-10-07)", "8401 (2026-10-05)", "8402 (2026-10-04)"
+    assert shown.earlier == earlier
 
 
 def test_what_else_matches_is_no_copy() -> None:

@@ -155,7 +155,8 @@ def plain_hits(result: SearchResult, *, explain: bool) -> str:
 def remarks_on(hit: Hit) -> Iterator[str]:
     """What a hit stands for besides itself, and whether it is weak."""
     if hit.similar:
-        yield f"+{len(hit.similar)} {'older ' if hit.day else ''}like this"
+        before = f" (before: {printable(', '.join(hit.earlier[:2]))})" if hit.earlier else ""
+        yield f"+{len(hit.similar)} {'older ' if hit.day else ''}like this{before}"
     if hit.weak:
         yield "weak match"
 

@@ -98,6 +98,8 @@ filter that is not understood is left out, and a note says so.
   with `+8 older like this (before: 8402 (2026-10-02))` (`query.fold`). The value is a number, or
   what follows "is", "=" or a colon. `--json` lists their citations in `similar`, and in `earlier`
   the values that differ from what came after.
+- Neighbouring pieces of one passage, up to 1,000 characters together, are shown as one with the
+  lines of both and the score of the better (`query.join`).
 - `weak match` marks what scores less than 0.4 times the best.
 - Words that no note has are named, with the likely word for one that is mistyped.
 - A snippet is valid Markdown: a block of code that is cut is closed, rows of a table have its

@@ -122,6 +122,11 @@ class QuerySettings(Group):
         default=True,
         tunable=True,
     )
+    join: bool = setting(
+        "Show neighbouring hits that are one passage as one hit with the lines of both.",
+        default=True,
+        tunable=True,
+    )
     time_zone: str | None = setting(
         "Time zone of words like `after:yesterday` and of daily logs, such as `Europe/Berlin`.",
         default=None,

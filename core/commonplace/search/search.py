@@ -25,7 +25,7 @@ from commonplace.model.search import (
 from commonplace.model.tuples import NamedTuple
 from commonplace.protocols.contexts import RankContext, RankerContext
 from commonplace.resilience.deadline import NEVER
-from commonplace.search.snippets import Folding, above, above_as_original, hits_of
+from commonplace.search.snippets import Folding, above, above_as_original, hits_of, neighbours
 from commonplace.text.query import (
     may_name_days,
     nothing_to_search_for,
@@ -225,8 +225,15 @@ class Searcher:
         shown = [hit for hit in ranked if not hides(hit.chunk.source, hit.chunk.path)]
         passed = self._above(shown, answer, min_score)
         left = _left_out(len(shown) - len(passed), min_score, self._settings.query.min_score)
-        if self._settings.query.fold and self._profile != "compat":
-            passed = self._folded(passed, answer, request, search)
+        if self._profile != "compat":
+            again = neighbours(passed[: request.limit]) if self._settings.query.join else 0
+            if self._settings.query.fold:  # others take the place of those that will be joined
+                wider = request._replace(limit=request.limit + again)
+                passed = self._folded(passed, answer, wider, search)
+            if again:
+                from commonplace.search.joining import joined
+
+                passed = joined(passed, limit=request.limit)
         notes = (*answer.notes, *self._notes, *failures_of(ranked), *left, *search.freshness.notes)
         # The arm that the query was embedded for, or should have been.
         vector = next((arm for arm in answer.arms if arm.provider or arm.fallback), None)
@@ -240,14 +247,8 @@ class Searcher:
             unknown=answer.unknown,
             notes=notes,
             arms=tuple(
-                ArmFacts(
-                    name=arm.name,
-                    found=len(arm.found),
-                    exact=arm.exact,
-                    plan=arm.plan,
-                    note=arm.note,
-                )
-                for arm in answer.arms
+                ArmFacts(name=a.name, found=len(a.found), exact=a.exact, plan=a.plan, note=a.note)
+                for a in answer.arms
             ),
         )
 

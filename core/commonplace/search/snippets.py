@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from commonplace.graphemes import is_boundary
@@ -21,10 +22,7 @@ USUAL_LEAST = 0.35
 
 
 def above(
-    ranked: Sequence[Candidate],
-    *,
-    configured: float | None,
-    asked: float | None,
+    ranked: Sequence[Candidate], *, configured: float | None, asked: float | None
 ) -> list[Candidate]:
     """The candidates that pass the threshold.
 
@@ -112,6 +110,12 @@ def hits_of(
             )
         )
     return tuple(hits)
+
+
+def neighbours(hits: Sequence[Candidate]) -> int:
+    """How many of ``hits`` touch or overlap the one before them in their document."""
+    lines = sorted((hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line) for hit in hits)
+    return sum(one[0] == next_[0] and next_[1] <= one[2] + 1 for one, next_ in pairwise(lines))
 
 
 class Folding:

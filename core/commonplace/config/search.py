@@ -123,9 +123,7 @@ class QuerySettings(Group):
         tunable=True,
     )
     join: bool = setting(
-        "Show neighbouring hits that are one passage as one hit with the lines of both.",
-        default=True,
-        tunable=True,
+        "Show neighbouring hits that are one passage as one hit.", default=True, tunable=True
     )
     time_zone: str | None = setting(
         "Time zone of words like `after:yesterday` and of daily logs, such as `Europe/Berlin`.",

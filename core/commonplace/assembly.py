@@ -169,7 +169,7 @@ def make_backends(
     )
 
     def backend(id_: str, **guards: Any) -> Backend:
-        make = partial(_make_manager, host, settings, id_, sources, analyser, embedding, arms)
+        make = partial(make_manager, host, settings, id_, sources, analyser, embedding, arms)
         return Backend(id_, make, changed=partial(_changed, host), clock=clock, **guards)
 
     if len(settings.backends) == 1:
@@ -328,7 +328,7 @@ def _manager_context(
     )
 
 
-def _make_manager(
+def make_manager(
     host: PluginHost,
     settings: Settings,
     backend: str,
@@ -337,6 +337,10 @@ def _make_manager(
     embedding: Callable[[], EmbeddingService | None],
     arms: Arms,
 ) -> MemoryManager:
+    """The engine of one backend, over its store or its own.
+
+    Raises :class:`~commonplace.errors.PluginUnavailableError` where it cannot be used here.
+    """
     offered = host.backend(backend)
     registration = offered.registration
     if offered.own:

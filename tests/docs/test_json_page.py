@@ -18,8 +18,9 @@ from commonplace import Memory, MemoryTools
 from commonplace.cli import main
 from commonplace.cli.commands.watch import SyncPrinter
 from commonplace.cli.context import Context
-from commonplace.cli.jsonify import document, report_json, result_json, status_json
+from commonplace.cli.jsonify import copied_json, document, report_json, result_json, status_json
 from commonplace.cli.parser import command_parser
+from commonplace.copying import Copied, CopiedSpace
 from commonplace.errors import IndexReadOnlyError, PluginUnavailableError
 from commonplace.model.documents import Finding, Fix, RootFailure, SpaceInfo
 from commonplace.model.groups import (
@@ -222,7 +223,9 @@ def test_changes_of_notes(run: Callable[..., dict[str, Any]]) -> None:
 
 def test_index(run: Callable[..., dict[str, Any]]) -> None:
     (table,) = documented()["index"]
-    check(table, run("index"), constructed({**PLACE, **report_json(REPORT, ["x"])}))
+    report = {**PLACE, **report_json(REPORT, ["x"])}
+    copied = copied_json(Copied("builtin", "lancedb", REPORT, (CopiedSpace("openai", 3, 1),)))
+    check(table, run("index"), constructed(report | copied | {"next": "commonplace config set"}))
 
 
 def test_init(run: Callable[..., dict[str, Any]]) -> None:

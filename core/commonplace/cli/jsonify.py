@@ -11,6 +11,7 @@ from commonplace.model.documents import Finding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from commonplace.copying import Copied
     from commonplace.model.reports import LeftOut, Status, SyncReport
     from commonplace.model.search import Explanation, Hit, SearchResult
 
@@ -109,6 +110,14 @@ def _explain_json(explain: Explanation) -> dict[str, Any]:
         "parts": [{"name": name, "amount": amount} for name, amount in explain.parts],
         "filters": explain.filters,
     }
+
+
+def copied_json(copied: Copied) -> dict[str, Any]:
+    """From where to where an index was copied, and the vectors of each space."""
+    spaces = [
+        {"space": one.space, "vectors": one.copied, "missing": one.missing} for one in copied.spaces
+    ]
+    return {"from": copied.of, "to": copied.to, "copied": spaces}
 
 
 def report_json(report: SyncReport, warnings: Sequence[str]) -> dict[str, Any]:

@@ -113,7 +113,7 @@ class IndexedMemoryManager:
         if self._wanted.keyword:
             # First: it is quick, and embedding the query may take all the time there is.
             arms.append(keyword())
-        vectors = self._vectors()
+        vectors = self.vector_store()
         if vectors is not None and (
             self._wanted.vector or any(info.covered for info in vectors.spaces())
         ):
@@ -189,7 +189,7 @@ class IndexedMemoryManager:
     def health(self, *, deep: bool = False) -> ManagerHealth:
         """The store's health, or why it is unavailable."""
         try:
-            vectors = self._vectors()
+            vectors = self.vector_store()
             store = self._store.health(deep=deep)
             return ManagerHealth(
                 available=True,
@@ -218,7 +218,7 @@ class IndexedMemoryManager:
         return tuple(check.findings())
 
     def _drop_space(self, space: str) -> None:
-        vectors = self._vectors()
+        vectors = self.vector_store()
         if vectors is not None:
             with vectors.writer(wait=_LEASE_SECONDS):
                 vectors.drop_space(space)
@@ -234,12 +234,13 @@ class IndexedMemoryManager:
         chunker, cut = self._chunking.choose(**options)
         return self._sync._replace(chunker=chunker), cut
 
-    def _vectors(self) -> VectorStore | None:
+    def vector_store(self) -> VectorStore | None:
+        """The store, if it keeps vectors."""
         return cast("VectorStore", self._store) if "vectors" in self._store.capabilities else None
 
     def _embed_from_cache(self, wait: float) -> None:
         """Texts that were ever embedded have their vectors at once, also in a rebuilt index."""
-        vectors, live = self._vectors(), live_build(self._store)
+        vectors, live = self.vector_store(), live_build(self._store)
         service = self._embedding() if vectors is not None and live is not None else None
         if vectors is not None and live is not None and service is not None:
             from commonplace.embedding.filling import fill_from_cache
@@ -247,7 +248,7 @@ class IndexedMemoryManager:
             fill_from_cache(service, vectors, live, wait=wait)
 
     def _embed(self, report: SyncReport, options: SyncOptions) -> SyncReport:
-        vectors, live = self._vectors(), live_build(self._store)
+        vectors, live = self.vector_store(), live_build(self._store)
         service = self._embedding() if vectors is not None and live is not None else None
         if vectors is None or live is None or service is None:
             return report

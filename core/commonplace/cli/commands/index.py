@@ -23,7 +23,11 @@ class IndexCommand:
 
     name = "index"
     summary = "Update the index: index the notes that changed"
-    examples = ("commonplace index --workspace ~/notes", "commonplace index --force --json")
+    examples = (
+        "commonplace index --workspace ~/notes",
+        "commonplace index --force --json",
+        "commonplace index --to BACKEND",
+    )
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
@@ -32,12 +36,19 @@ class IndexCommand:
             action="store_true",
             help="rebuild the whole index; searches use the previous one meanwhile",
         )
+        parser.add_argument(
+            "--to",
+            metavar="BACKEND",
+            help="index in this backend instead, with the vectors of the present one; embeds none",
+        )
         add_yes(parser)
 
     def run(self, args: Namespace, context: Context) -> int:
         """Sync, and print what was done."""
         from commonplace.health.status import left_out_of
 
+        if args.to is not None:
+            return _copy(args, context)
         with context.open_memory(yes=args.yes) as memory:
             with context.progress() as progress:
                 report = memory.sync(force=args.force, progress=progress)
@@ -56,6 +67,39 @@ class IndexCommand:
         for warning in (*warnings, *(left_out.sentences() if not report.empty else ())):
             context.note(warning)
         return exit_code_of(report, settings)
+
+
+def _copy(args: Namespace, context: Context) -> int:
+    from commonplace.copying import copy_index
+
+    with context.open_memory(yes=False) as memory:
+        settings = memory.settings
+        with context.progress() as progress:
+            done = copy_index(memory.host, settings, args.to, force=args.force, progress=progress)
+    check_persistent(done.report)
+    missing = sum(space.missing for space in done.spaces)
+    setting = f"commonplace config set memory.backend {args.to}"
+    warnings = [*warnings_of(done.report), *([done.note] if done.note else [])]
+    if missing:
+        warnings.append(
+            f"{count(missing, 'text')} had no vector to copy: `commonplace index` embeds them once "
+            f"memory.backend is {args.to}"
+        )
+    if context.json:
+        from commonplace.cli.jsonify import copied_json, report_json
+
+        place = {"agent": settings.agent, "workspace": settings.workspace}
+        facts = report_json(done.report, warnings) | copied_json(done)
+        context.emit({**place, **facts, "next": setting})
+        return exit_code_of(done.report, settings)
+    context.line(f"Memory index copied from {done.of} to {done.to} ({settings.agent}).")
+    context.line(_summary(done.report))
+    for space in done.spaces:
+        context.line(f"vectors of {space.space}: {space.copied} copied, none embedded")
+    for warning in warnings:
+        context.note(warning)
+    context.line(f"Search it from now on: {setting}")
+    return exit_code_of(done.report, settings)
 
 
 def add_yes(parser: ArgumentParser) -> None:

@@ -9,6 +9,11 @@ a set lies more than 0.01 below the prototype, or the mean lies below it.
     python benchmarks/retrieval.py --config qmd.json5 eslint locomo-notes
 
 measure another backend or configuration on all sets or some, and exit 0.
+
+    python benchmarks/retrieval.py --documents
+
+measures something else, on conversations: which share of the documents that hold evidence is among
+10 and 40 hits, by kind of question, with the default chain of rankers and with `spread` behind it.
 """
 
 from __future__ import annotations
@@ -20,6 +25,9 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from statistics import fmean
+
+from commonplace import Memory
 
 # nDCG@10, and recall within 4,000 characters where it was published.
 PROTOTYPE: dict[str, tuple[float, float | None]] = {
@@ -70,21 +78,66 @@ def measure(tree: Path, *, backend: str | None, config: str | None) -> dict[str,
     return found
 
 
+CONVERSATIONS = ["locomo-notes", "locomo-log", "locomo-sessions"]
+DEPTHS = (10, 40)
+CHAINS = {"default": ["evidence", "recency"], "with spread": ["evidence", "recency", "spread"]}
+
+
+def documents(tree: Path, chain: list[str]) -> dict[str, list[tuple[float, ...]]]:
+    """By kind of question, the share of the evidence's documents among as many hits as DEPTHS."""
+    found: dict[str, list[tuple[float, ...]]] = {}
+    for file in sorted(tree.rglob("queries.jsonl")):
+        with tempfile.TemporaryDirectory() as scratch:
+            env = {"HOME": scratch}
+            env |= {f"COMMONPLACE_{name}_DIR": f"{scratch}/{name}" for name in ("STATE", "CACHE")}
+            config = {"memory": {"search": {**SEARCH, "ranking": {"chain": chain}}}}
+            workspace = file.parent / "workspace"
+            with Memory.open(workspace=workspace, config=config, env=env) as memory:
+                memory.sync()
+                for line in file.read_text(encoding="utf-8").splitlines():
+                    query = json.loads(line)
+                    wanted = {one["path"] for one in query["relevant"]}
+                    hits = [memory.search(query["query"], max_results=k).hits for k in DEPTHS]
+                    met = [{hit.path for hit in some} & wanted for some in hits]
+                    shares = tuple(len(some) / len(wanted) for some in met)
+                    found.setdefault(query["category"], []).append(shares)
+    return found
+
+
+def show_documents(root: Path, sets: list[str]) -> None:
+    """Print recall of documents as a table in Markdown."""
+    print("| set | kind | questions | " + " | ".join(f"{k} hits" for k in DEPTHS) + " |")
+    print("|---|---|---|" + "---|" * len(DEPTHS))
+    for name in sets:
+        found = [documents(root / name, chain) for chain in CHAINS.values()]
+        for kind in sorted(found[0]):
+            rows = [one[kind] for one in found]
+            cells = [
+                " / ".join(f"{fmean(row[at] for row in some):.3f}" for some in rows)
+                for at in range(len(DEPTHS))
+            ]
+            print(f"| {name} | {kind} | {len(rows[0])} | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", default=list(PROTOTYPE), help="names of sets")
+    parser.add_argument("sets", nargs="*", help="names of sets, all if none is given")
     parser.add_argument("--backend", help="id of the backend, without a fallback")
     parser.add_argument("--config", help="configuration file")
+    parser.add_argument("--documents", action="store_true", help="recall of whole documents")
     args = parser.parse_args()
     root = Path(os.environ.get("COMMONPLACE_EVAL_DIR", "../shared/eval")) / "dev"
     if not root.is_dir():
         print(f"no evaluation data at {root}: set COMMONPLACE_EVAL_DIR")
         return 2
+    if args.documents:
+        show_documents(root, args.sets or CONVERSATIONS)
+        return 0
     proto = f"{'(proto)':>8} {'diff':>7}"
     print(f"{'set':18} {'ndcg@10':>8} {proto}   {'budget':>7} {proto}")
     differences: list[float] = []
-    for name in args.sets:
+    for name in args.sets or PROTOTYPE:
         ndcg, budget = PROTOTYPE[name]
         found = measure(root / name, backend=args.backend, config=args.config)
         differences.append(found["ndcg@10"] - ndcg)

@@ -13,6 +13,7 @@ anything is measured. ``--markdown`` writes a page of all runs of that folder.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import tempfile
@@ -231,8 +232,18 @@ def main() -> None:
                 json.dump(found, file)
             print(tables(found))
         if given.markdown:
+            rest = by_hand(given.markdown)
             with open(given.markdown, "w", encoding="utf-8") as file:
-                file.write(page(base))
+                file.write(page(base) + rest)
+
+
+def by_hand(path: str) -> str:
+    """What of a page is not made here: it stands behind a comment that says so."""
+    mark = "\n<!-- what follows is written by hand -->\n"
+    with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8") as file:
+        _, found, rest = file.read().partition(mark)
+        return f"{found}{rest}"
+    return ""
 
 
 if __name__ == "__main__":

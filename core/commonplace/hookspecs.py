@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pluggy
-
 from commonplace.errors import PluginConflictError, PluginUnavailableError
-from commonplace.model.plugins import Credentials, Group, Registration, is_id
+from commonplace.model.plugins import Credentials, Group, Registration, hookspec, is_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,18 +50,12 @@ if TYPE_CHECKING:
     from commonplace.model.search import SearchResult
 
 
-GROUP = "commonplace"
-"""The entry-point group, and the name of the pluggy project."""
-
 API_VERSION = "1.0"
 """The version of the plugin API: hooks, protocols, and what ``commonplace.plugin`` offers.
 
 The first number rises when something is removed or changes its meaning, the second when something
 is added. ``docs/stability.md`` says how plugins name the version that they need.
 """
-
-hookspec = pluggy.HookspecMarker(GROUP)
-hookimpl = pluggy.HookimplMarker(GROUP)
 
 
 class Hooks:

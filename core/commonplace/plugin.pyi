@@ -83,7 +83,6 @@ from commonplace.files.scan import scan_root as scan_root
 from commonplace.graphemes import floor_boundary as floor_boundary
 from commonplace.graphemes import is_boundary as is_boundary
 from commonplace.hookspecs import API_VERSION as API_VERSION
-from commonplace.hookspecs import GROUP as GROUP
 from commonplace.hookspecs import BackendRegistrar as BackendRegistrar
 from commonplace.hookspecs import ChunkerRegistrar as ChunkerRegistrar
 from commonplace.hookspecs import CommandRegistrar as CommandRegistrar
@@ -92,7 +91,6 @@ from commonplace.hookspecs import ProviderRegistrar as ProviderRegistrar
 from commonplace.hookspecs import RankerRegistrar as RankerRegistrar
 from commonplace.hookspecs import SourceRegistrar as SourceRegistrar
 from commonplace.hookspecs import ToolRegistrar as ToolRegistrar
-from commonplace.hookspecs import hookimpl as hookimpl
 from commonplace.host.host import PluginHost as PluginHost
 from commonplace.index.bm25 import bm25 as bm25
 from commonplace.index.bm25 import hit_order as hit_order
@@ -137,10 +135,12 @@ from commonplace.model.documents import StoreHealth as StoreHealth
 from commonplace.model.documents import Trust as Trust
 from commonplace.model.documents import VectorSupport as VectorSupport
 from commonplace.model.documents import WatchedPath as WatchedPath
+from commonplace.model.plugins import GROUP as GROUP
 from commonplace.model.plugins import Credentials as Credentials
 from commonplace.model.plugins import Group as Group
 from commonplace.model.plugins import Mount as Mount
 from commonplace.model.plugins import Probe as Probe
+from commonplace.model.plugins import hookimpl as hookimpl
 from commonplace.model.plugins import setting as setting
 from commonplace.model.prompt import fenced as fenced
 from commonplace.model.receipts import Lines as Lines

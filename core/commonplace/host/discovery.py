@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError, suggest
-from commonplace.hookspecs import GROUP
 from commonplace.host.switches import (
     API_PREFIX,
     DISABLE,
@@ -20,7 +19,7 @@ from commonplace.host.switches import (
     canonical,
     switch_hint,
 )
-from commonplace.model.plugins import is_id
+from commonplace.model.plugins import GROUP, is_id
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:

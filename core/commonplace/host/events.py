@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pluggy import PluginManager
 
-from commonplace.hookspecs import GROUP, Hooks, hookimpl
+from commonplace.hookspecs import Hooks
 from commonplace.host.registry import Failure, attempt
+from commonplace.model.plugins import GROUP, hookimpl
 from commonplace.resilience.bounded_call import Worker
 from commonplace.resilience.deadline import INFINITY, Deadline
 

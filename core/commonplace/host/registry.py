@@ -8,30 +8,26 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pluggy import PluginManager
-
 from commonplace.errors import (
     DeadlineExceededError,
     PluginConflictError,
     PluginUnavailableError,
 )
-from commonplace.hookspecs import GROUP, REGISTRARS, Hooks
+from commonplace.hookspecs import REGISTRARS, Hooks
 from commonplace.host.discovery import CALLED, KINDS
 from commonplace.host.switches import OWN_DISTRIBUTION, canonical
+from commonplace.model.plugins import GROUP, MARK, UNORDERED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pluggy import HookimplOpts, HookspecOpts
+    from pluggy import HookimplOpts, HookspecOpts, PluginManager
 
     from commonplace.host.discovery import Catalogue, EntryPoint
     from commonplace.model.plugins import Registration
 
 
 R = TypeVar("R")
-
-_MARK = f"{GROUP}_impl"
-"""What pluggy's marker of implementations sets on a function."""
 
 
 class Failure:
@@ -77,20 +73,48 @@ class Entry:
         self.own = own
 
 
-class _Manager(PluginManager):
-    """pluggy's, which looks by ``inspect`` at every name: here only at those that may be hooks."""
+def _manager() -> PluginManager:
+    """A new manager of pluggy's, which knows our hooks and no plugin."""
+    from pluggy import PluginManager
 
-    def parse_hookimpl_opts(self, plugin: object, name: str) -> HookimplOpts | None:
-        """The options of a hook that ``name`` implements, if it does."""
-        if isinstance(plugin, ModuleType) and not hasattr(vars(plugin).get(name), _MARK):
-            return None
-        return super().parse_hookimpl_opts(plugin, name)
+    class Manager(PluginManager):
+        """Looks by ``inspect`` not at every name, but only at those that may be hooks."""
 
-    def parse_hookspec_opts(self, module_or_class: object, name: str) -> HookspecOpts | None:
-        """The options of the hook that ``name`` specifies, if it does."""
-        if name.startswith("__"):
+        def parse_hookimpl_opts(self, plugin: object, name: str) -> HookimplOpts | None:
+            """The options of a hook that ``name`` implements, if it does."""
+            if isinstance(plugin, ModuleType) and not hasattr(vars(plugin).get(name), MARK):
+                return None
+            return super().parse_hookimpl_opts(plugin, name)
+
+        def parse_hookspec_opts(self, module_or_class: object, name: str) -> HookspecOpts | None:
+            """The options of the hook that ``name`` specifies, if it does."""
+            if name.startswith("__"):
+                return None
+            return super().parse_hookspec_opts(module_or_class, name)  # type: ignore[arg-type]
+
+    manager = Manager(GROUP)
+    manager.add_hookspecs(Hooks)
+    return manager
+
+
+def _registrations(plugin: object) -> dict[str, Callable[..., Any]] | None:
+    """The hooks that the module ``plugin`` implements, if they are plain registrations alone.
+
+    That is without options, and with the one argument that they are given.
+    """
+    if not isinstance(plugin, ModuleType):
+        return None
+    marked = {name: value for name, value in vars(plugin).items() if hasattr(value, MARK)}
+    for name, function in marked.items():
+        code = getattr(function, "__code__", None)
+        if (
+            name not in KINDS.values()
+            or getattr(function, MARK) != UNORDERED
+            or code is None
+            or code.co_varnames[: code.co_argcount] != ("register",)
+        ):
             return None
-        return super().parse_hookspec_opts(module_or_class, name)  # type: ignore[arg-type]
+    return marked
 
 
 class Registry:
@@ -111,12 +135,25 @@ class Registry:
         self._catalogue = catalogue
         self._trace = trace
         self._seconds = seconds
-        self._manager = _Manager(GROUP)
-        self._manager.add_hookspecs(Hooks)
+        self._pluggy: PluginManager | None = None
+        self._plain: dict[str, dict[str, Callable[..., Any]]] = {}
         self._modules: dict[str, object | Failure] = {}
         self._entries: dict[str, Entry] = {}
         self._outcomes: dict[tuple[str, str], tuple[str, ...] | Failure] = {}
         self._in_process: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def _manager(self) -> PluginManager:
+        """The manager of pluggy, with all plugins that are loaded.
+
+        It is made once something other than our own registrations is asked for: a search with the
+        builtin plugins pays neither for loading pluggy nor for registering anything there.
+        """
+        if self._pluggy is None:
+            self._pluggy = _manager()
+            for name in self._plain:
+                self._admit(self._modules[name], name)
+        return self._pluggy
 
     @property
     def in_process(self) -> Mapping[str, tuple[str, ...]]:
@@ -228,7 +265,11 @@ class Registry:
             f"import {module}",
             lambda: self._within(f"the import of {module}", module, lambda: import_module(module)),
         )
-        self._admit(plugin, module)
+        plain = None if self.is_foreign(module) else _registrations(plugin)
+        if plain is not None:
+            self._plain[module] = plain
+        if plain is None or self._pluggy is not None:
+            self._admit(plugin, module)
         return plugin
 
     def _admit(self, plugin: object, name: str) -> None:
@@ -265,7 +306,8 @@ class Registry:
     def _collect(self, kind: str, plugin: str, module: str) -> dict[str, Entry]:
         """Call the plugin's hook of one kind; ``module`` is ``""`` without an entry point."""
         hook = KINDS[kind]
-        if hook not in self.hooks(plugin):
+        plain = self._plain.get(plugin)
+        if hook not in (self.hooks(plugin) if plain is None else plain):
             return {}
         label = self._label(kind, plugin)
 
@@ -277,8 +319,7 @@ class Registry:
             return self._label(kind, rivals[0].module) if rivals else ""
 
         registrar = REGISTRARS[kind](kind, label, claimed)
-        others = [other for name, other in self._manager.list_name_plugin() if name != plugin]
-        caller = self._manager.subset_hook_caller(hook, others)
+        caller = self._caller(plugin, hook) if plain is None else plain[hook]
         self.timed(
             f"{hook} {plugin}",
             lambda: self._within(f"{hook} of {plugin}", module, lambda: caller(register=registrar)),
@@ -288,6 +329,11 @@ class Registry:
             f"{kind}.{id_}": Entry(role, registration, label, own=own)
             for id_, (role, registration) in registrar.registered.items()
         }
+
+    def _caller(self, plugin: str, hook: str) -> Callable[..., Any]:
+        """What calls ``hook`` of this plugin alone."""
+        others = [other for name, other in self._manager.list_name_plugin() if name != plugin]
+        return self._manager.subset_hook_caller(hook, others)
 
     def _within(self, what: str, module: str, work: Callable[[], R]) -> R:
         """The result of ``work``, given up after some seconds where a stranger's code does it.

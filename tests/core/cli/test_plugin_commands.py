@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Run = Any
 
 PLUGIN = """
-from commonplace.hookspecs import hookimpl
+from commonplace.plugin import hookimpl
 
 
 class Hello:

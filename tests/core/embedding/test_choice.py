@@ -12,9 +12,9 @@ from commonplace.config.load import load_settings
 from commonplace.embedding.choice import Choice, choose
 from commonplace.embedding.guarded import CheckedProvider, GuardedProvider
 from commonplace.embedding.keys import RotatingKeys
-from commonplace.hookspecs import hookimpl
 from commonplace.host.host import PluginHost
 from commonplace.model.plugins import Credentials, Probe
+from commonplace.plugin import hookimpl
 from commonplace.protocols.providers import Limits, ProviderContext
 from commonplace_local.plugin import LocalSettings
 

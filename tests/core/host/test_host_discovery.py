@@ -356,7 +356,7 @@ def test_a_warm_start_imports_neither_writer_nor_json_nor_metadata(
     add_module(
         "warm_tiny",
         """
-        from commonplace.hookspecs import hookimpl
+        from commonplace.plugin import hookimpl
 
         @hookimpl
         def commonplace_register_rankers(register):

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commonplace.hookspecs import hookimpl
 from commonplace.host.discovery import EntryPoint
 from commonplace.host.events import EventBus
 from commonplace.host.host import PluginHost
 from commonplace.model.reports import SyncReport
 from commonplace.model.search import SearchResult
+from commonplace.plugin import hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
@@ -98,7 +98,7 @@ def test_a_module_behind_an_entry_point_is_loaded_by_the_first_event(
     add_module(
         "he_listener",
         """
-        from commonplace.hookspecs import hookimpl
+        from commonplace.plugin import hookimpl
 
         heard = []
 
@@ -123,7 +123,7 @@ def test_failures_are_counted_for_each_plugin_and_hurt_no_other(
         "he_faulty",
         """
         import sys
-        from commonplace.hookspecs import hookimpl
+        from commonplace.plugin import hookimpl
 
         @hookimpl
         def commonplace_searched(query):
@@ -268,7 +268,7 @@ def test_a_rewriter_behind_an_entry_point_is_loaded_by_the_first_query(
     add_module(
         "he_rewriter",
         """
-        from commonplace.hookspecs import hookimpl
+        from commonplace.plugin import hookimpl
 
         @hookimpl
         def commonplace_rewrite_query(query):

@@ -28,7 +28,7 @@ def _stop(number: int, frame: object) -> None:
 
 
 HEAD = """
-from commonplace.hookspecs import hookimpl
+from commonplace.plugin import hookimpl
 
 PARTS = {"summary": "the part", "capabilities": frozenset({"c"})}
 

@@ -14,9 +14,9 @@ from commonplace.errors import (
     PluginConflictError,
     PluginUnavailableError,
 )
-from commonplace.hookspecs import hookimpl
 from commonplace.host.discovery import EntryPoint
 from commonplace.host.host import PluginHost
+from commonplace.plugin import hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from commonplace.plugin import Ranker, RankerRegistrar
 
 HEAD = """
-from commonplace.hookspecs import hookimpl
+from commonplace.plugin import hookimpl
 
 calls = []
 

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
+import pluggy
 import pytest
 
-from commonplace.errors import PluginConflictError
+from commonplace.errors import PluginConflictError, PluginUnavailableError
 from commonplace.hookspecs import MEMBERS, ProviderRegistrar
-from commonplace.model.plugins import Credentials, Group, Probe, Registration, setting
+from commonplace.host.discovery import EntryPoint
+from commonplace.host.host import PluginHost
+from commonplace.model.plugins import (
+    Credentials,
+    Group,
+    Probe,
+    Registration,
+    hookimpl,
+    hookspec,
+    setting,
+)
 from commonplace.plugin import (
     Chunker,
     Command,
@@ -19,6 +32,9 @@ from commonplace.plugin import (
     Store,
     ToolSet,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Config(Group):
@@ -119,3 +135,64 @@ def test_a_malformed_registration_is_refused(
     with pytest.raises(error, match=words):
         mine.provider(**(good | changes))
     assert not mine.registered
+
+
+OWN = """
+from commonplace.plugin import hookimpl
+
+@hookimpl
+def commonplace_register_commands(register):
+    register.command("own", object, summary="our own")
+"""
+WRONG = {
+    "commonplace_register_nothing(register)": "unknown hook",
+    "commonplace_register_rankers(register, more)": "Plugin 'hr_wrong' for hook",
+}
+
+
+def own_host(*modules: str) -> PluginHost:
+    entries = [EntryPoint("command.own", module, "commonplace", "1.0") for module in modules]
+    return PluginHost(entries, env={})
+
+
+@pytest.mark.parametrize("options", [{}, {"trylast": True}, {"specname": "commonplace_synced"}])
+def test_our_markers_set_what_those_of_pluggy_set(options: dict[str, Any]) -> None:
+    marked = hookimpl(**options)(lambda: None) if options else hookimpl(lambda: None)
+    theirs = pluggy.HookimplMarker("commonplace")(**options)(lambda: None)
+    assert vars(marked) == vars(theirs)
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_our_specifications_say_what_those_of_pluggy_say(*, first: bool) -> None:
+    theirs = pluggy.HookspecMarker("commonplace")(firstresult=first)(lambda: None)
+    assert vars(hookspec(firstresult=first)(lambda: None)) == vars(theirs)
+    assert first or vars(hookspec(lambda: None)) == vars(theirs)
+
+
+def test_a_plugin_of_our_own_is_listed_with_its_hooks_beside_one_added_later(
+    add_module: Callable[[str, str], None],
+) -> None:
+    add_module("hr_own", OWN)
+    host = own_host("hr_own")
+    assert host.command("own").summary == "our own"
+    (info,) = host.plugins()
+    assert (info.state, info.hooks) == ("loaded", ("commonplace_register_commands",))
+    host.register(SimpleNamespace(commonplace_prompt_section=section), name="later")
+    assert host.prompt_sections("main", "") == ["said"]
+    with pytest.raises(PluginConflictError, match="registered as 'hr_own' already"):
+        host.register(SimpleNamespace(commonplace_prompt_section=section), name="hr_own")
+
+
+@hookimpl
+def section(agent: str) -> str:
+    del agent
+    return "said"
+
+
+@pytest.mark.parametrize("signature", WRONG, ids=("hook", "argument"))
+def test_pluggy_checks_what_is_more_than_registrations(
+    add_module: Callable[[str, str], None], signature: str
+) -> None:
+    add_module("hr_wrong", f"{OWN}\n@hookimpl\ndef {signature}: ...\n")
+    with pytest.raises(PluginUnavailableError, match=re.escape(WRONG[signature])):
+        own_host("hr_wrong").command("own")

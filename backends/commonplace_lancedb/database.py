@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from commonplace.plugin import IndexCorruptError
 from commonplace_lancedb.errors import UnknownError, closed, is_missing_table, translated
 from commonplace_lancedb.head import Head, head_id, literal, schema
+from commonplace_lancedb.vector_index import UNMEASURED, measured_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from commonplace.plugin import Deadline, StoredDocument
     from commonplace_lancedb.head import BuildState
     from commonplace_lancedb.settings import Location
+    from commonplace_lancedb.vector_index import Measured
 
 
 _WHILE_WRITING = 1.0
@@ -335,6 +337,12 @@ class Snapshot:
         """The indexes by the column they are of."""
         with translated(self._location):
             return {index.columns[0]: index for index in self._table.list_indices()}
+
+    def vector_index(self, column: str) -> Measured | None:
+        """What is known of the approximate index of a column; ``None`` if there is none to use."""
+        if column not in self.indexes():
+            return None
+        return UNMEASURED if self._location.is_service else measured_of(self.schema().field(column))
 
     def stats(self) -> Any:
         """Bytes, rows and fragments of the whole table; ``None`` where a service keeps it."""

@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
     IndexBusyError,
@@ -20,11 +20,11 @@ from commonplace_lancedb.errors import ConflictError, UnknownError, damaged, tra
 from commonplace_lancedb.head import (
     SCALAR_INDEXES,
     epoch_column,
-    is_vector_column,
     literal,
     literals,
     text_out,
 )
+from commonplace_lancedb.vector_index import index_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -102,23 +102,10 @@ def _tidy(database: Database, snapshot: Snapshot, index_vectors_from: int) -> No
         for column, kind in SCALAR_INDEXES.items():
             if rows >= _SCALAR_FROM and column not in indexes:
                 table.create_index(column, config=Bitmap() if kind == "bitmap" else BTree())
-        _index_vectors(table, indexes, index_vectors_from)
-        if not database.location.is_service:
+        service = database.location.is_service
+        index_vectors(table, indexes, index_vectors_from, measures=not service)
+        if not service:
             table.optimize(cleanup_older_than=_KEPT)
-
-
-def _index_vectors(table: Any, indexes: dict[str, Any], least: int) -> None:
-    """An index for each column of vectors that has enough of them."""
-    from lancedb.index import IvfFlat, IvfRq
-
-    for field in table.schema:
-        if not is_vector_column(field.name) or field.name in indexes:
-            continue
-        epochs = f"e_{field.name.removeprefix('v_')}"
-        if table.count_rows(f"{epochs} IS NOT NULL") >= least:
-            # RaBitQ's codes are of whole bytes.
-            config = IvfRq if field.type.list_size % 8 == 0 else IvfFlat
-            table.create_index(field.name, config=config(distance_type="dot"))
 
 
 @contextmanager

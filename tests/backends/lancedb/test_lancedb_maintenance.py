@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from commonplace.testing.base import (
     words,
 )
 from commonplace_lancedb import maintenance
+from commonplace_lancedb.vector_index import UNMEASURED, Measured, measured_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -214,17 +216,77 @@ def test_many_vectors_get_an_index_and_the_plan_names_it(
     for query in list(vectors.values())[:10]:
         found, true = nearest(store, query, limit=10), nearest(exact, query, limit=10)
         assert (found.exact, true.exact) == (False, True)
-        assert "IVF" in found.plan
+        assert re.fullmatch(
+            r"IVF index, \d+ probes, scored again: finds (0\.99\d|1\.000) of the ten nearest",
+            found.plan,
+        )
         scores = [hit.score for hit in found.found]
         assert scores == sorted(scores, reverse=True)
         assert found.found[0] == true.found[0]
         recalled += len(scored(found.found).keys() & scored(true.found).keys())
-    assert recalled >= 85
-    one = Where(paths=("0007.md",))
+    assert recalled >= 97
+    one, some = Where(paths=("0007.md",)), Where(not_paths=("0007.md",))
     assert len(nearest(store, next(iter(vectors.values())), one).found) == 2
+    filtered = nearest(store, next(iter(vectors.values())), some, limit=5)
+    assert filtered.plan.endswith("without a filter")
     write(store, make_put("new.md", make_chunk("n0 1", line=9)))
     first = next(iter(vectors.values()))
     assert places(nearest(store, first, limit=2).found)[1][1] == "new.md"
+
+
+def measured(store: LanceStore) -> Measured | None:
+    snapshot = store._database.latest()
+    assert snapshot is not None
+    (field,) = (one for one in snapshot.schema() if one.name.startswith("v_"))
+    return measured_of(field)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("eager")
+def test_an_index_is_built_again_when_there_are_twice_the_vectors(
+    open_store: Callable[..., LanceStore],
+) -> None:
+    store = open_store(vector_index_rows=1_000)
+    documents = corpus(1_300)
+    vectors = random_vectors(digests(documents), 16)
+    build = publish(store, *documents[:600])
+    attach(store, build, "space", vectors, dims=16)
+    first = measured(store)
+    assert first is not None
+    assert (first.rows, first.recall >= 0.99) == (1_200, True)
+    write(store, *documents[600:700])
+    attach(store, build, "space", vectors, dims=16)
+    assert measured(store) == first
+    write(store, *documents[700:])
+    attach(store, build, "space", vectors, dims=16)
+    again = measured(store)
+    assert again is not None
+    assert again.rows == 2_600
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("eager")
+def test_an_index_that_finds_too_few_is_not_used(
+    open_store: Callable[..., LanceStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = Measured(40, 0.9, 9)
+    monkeypatch.setattr("commonplace_lancedb.vector_index._measure", lambda *_: few)
+    store = open_store(vector_index_rows=1_000)
+    documents = corpus(600)
+    build = publish(store, *documents)
+    vectors = random_vectors(digests(documents), 16)
+    attach(store, build, "space", vectors, dims=16)
+    assert measured(store) == few
+    answer = nearest(store, next(iter(vectors.values())), limit=10)
+    assert (answer.exact, answer.plan) == (True, "every vector")
+
+
+def test_a_namespace_of_a_few_vectors_of_a_table_looks_into_more_parts() -> None:
+    index = Measured(40, 0.995, 100_000)
+    assert index.of_part(100_000) == index.of_part(150_000) == index
+    assert index.of_part(30_000).probes == 160
+    assert UNMEASURED.of_part(60_000) == UNMEASURED
+    assert "not measured" in UNMEASURED.plan(filtered=True)
 
 
 def test_equally_near_vectors_are_in_order_however_many(store: LanceStore) -> None:

@@ -1,12 +1,14 @@
 """An index in a bucket that processes share: searches, rounds of writing, conflicts, maintenance.
 
     python benchmarks/bucket.py [--chunks 100000] [--readers 8] [--writers 2] [--seconds 600]
+                                [--dims 256]
 
 Needs the extras ``lancedb`` and ``s3tests``: the bucket is an S3 server on loopback (moto), which
 answers in one Python process, so that its share of the time is stated beside every figure. The
 notes are in one folder that all processes see, as a synced folder is. A *round* is: a writer saves
-a note and syncs, and the other writer's process finds it. Readers search all
-the time, without indexing. A write is lost where its note is not found once all have ended.
+a note and syncs, and another process finds it; its time is from the save. Readers search all the
+time, without indexing, by words and vectors (``--dims 0``: by words alone; vectors are drawn from a
+seed for each text). A write is lost where its note is not found once all have ended.
 """
 
 from __future__ import annotations
@@ -21,17 +23,25 @@ import resource
 import sys
 import tempfile
 import time
+import zlib
 from pathlib import Path
 from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
+from commonplace import PluginHost
+from commonplace.plugin import Limits, hookimpl
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from multiprocessing.connection import Connection
 
+    from commonplace.plugin import Deadline
     from commonplace_lancedb.head import Head
 
 BUCKET = "memory"
+DIMS = "BUCKET_BENCHMARK_DIMS"
+"""The variable that tells every process how long vectors are."""
+
 WORDS_A_LINE = 12
 LINES_A_CHUNK = 16
 
@@ -107,12 +117,52 @@ def bucket(endpoint: str) -> Any:
     )
 
 
+class Seeded:
+    """Vectors drawn from a seed for each text: an embedding model costs nothing here."""
+
+    limits = Limits(items=1_000, tokens=10_000_000, item_tokens=100_000)
+    concurrency = 1
+    capabilities: frozenset[str] = frozenset()
+
+    def __init__(self, dims: int) -> None:
+        self.model, self._dims = f"seeded-{dims}", dims
+
+    def fingerprint(self) -> str:
+        """Of the one model there is."""
+        return self.model
+
+    def embed(self, texts: Sequence[str], *, purpose: str, deadline: Deadline) -> Any:
+        """The same vector for the same text, in every process."""
+        import numpy as np
+
+        del purpose, deadline
+        seeds = (np.random.default_rng(zlib.crc32(text.encode())) for text in texts)
+        return [seed.standard_normal(self._dims, np.float32) for seed in seeds]
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def seeded_host(dims: int) -> PluginHost:
+    class Plugin:
+        @hookimpl
+        def commonplace_register_providers(self, register: Any) -> None:
+            register.provider("seeded", lambda _: Seeded(dims), summary="for benchmarks")
+
+    host = PluginHost()
+    host.register(Plugin(), name="seeded")
+    return host
+
+
 @contextlib.contextmanager
 def memory(folder: Path, endpoint: str, home: str, *, indexing: bool) -> Iterator[Any]:
     os.environ.update(HOME=home, XDG_STATE_HOME=f"{home}/state", XDG_CACHE_HOME=f"{home}/cache")
     from commonplace import Memory
 
-    with Memory.open(workspace=folder, config=settings(endpoint, indexing=indexing)) as opened:
+    dims = int(os.environ[DIMS])
+    config = settings(endpoint, indexing=indexing)
+    config["memory"]["search"]["provider"] = "seeded" if dims else "none"
+    with Memory.open(workspace=folder, config=config, host=seeded_host(dims)) as opened:
         yield opened
 
 
@@ -157,6 +207,7 @@ def write(name: str, folder: Path, endpoint: str, home: str, until: float, out: 
     with memory(folder, endpoint, home, indexing=True) as opened:
         while time.time() < until:
             path = folder / "memory" / f"{name}-{number}.md"
+            saved = time.time()
             path.write_text(f"# Report\n\n{name}word{number} was written\n", encoding="utf-8")
             begun = time.perf_counter()
             try:
@@ -164,7 +215,7 @@ def write(name: str, folder: Path, endpoint: str, home: str, until: float, out: 
             except Exception as error:  # noqa: BLE001 - whatever it is, it is counted and shown
                 failures.append(repr(error)[:200])
             synced.append(time.perf_counter() - begun)
-            out.put(("written", name, number, time.time()))
+            out.put(("written", name, number, saved))
             number += 1
             time.sleep(0.5)
     out.put(("writer", number, synced, conflicts, failures))
@@ -280,7 +331,8 @@ def share(server: Bucket, folder: Path, home: str, options: Any, context: Any) -
     print(f"search among {options.readers} readers: {shown(searches)}")
     print(f"first search of a process, import and opening included: {shown(first)}")
     print(f"sync of a writer: {shown(synced)}; {conflicts} conflicts, retried")
-    print(f"found by another process after: {shown([seen[w] - written[w] for w in written])}")
+    rounds = [seen[word] - saved for word, saved in written.items()]
+    print(f"a round, from the save until another process finds it: {shown(rounds)}")
     print(f"failures: {len(failures)} {failures[:3]}; the S3 server's CPU {busy:.0%} of a core")
     return [[*written], failures]
 
@@ -291,7 +343,9 @@ def main() -> int:
     parser.add_argument("--readers", type=int, default=8)
     parser.add_argument("--writers", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--dims", type=int, default=256)
     options = parser.parse_args()
+    os.environ[DIMS] = str(options.dims)
     context = multiprocessing.get_context("spawn")
     server = Bucket(context)
     with tempfile.TemporaryDirectory() as home:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 1_000
 
 _DOCUMENT = ("source", "path", "digest", "stamp", "fingerprint")
-_CHUNK = (
+CHUNK = (
     "id",
     "source",
     "path",
@@ -65,8 +65,8 @@ def found(
     """
     chunks: dict[int, StoredChunk] = {}
     for group in _groups([id_ for id_, _ in ranked]):
-        rows = snapshot.rows(build, "chunk", _CHUNK, f"id IN ({literals(group)})")
-        chunks.update((row["id"], _stored(row)) for row in rows.to_pylist())
+        rows = snapshot.rows(build, "chunk", CHUNK, f"id IN ({literals(group)})")
+        chunks.update((row["id"], stored(row)) for row in rows.to_pylist())
     return tuple(Found(chunks[id_], score) for id_, score in ranked)
 
 
@@ -105,7 +105,8 @@ def vectors_of(
     return found
 
 
-def _stored(row: Mapping[str, Any]) -> StoredChunk:
+def stored(row: Mapping[str, Any]) -> StoredChunk:
+    """The chunk of a row that has the columns :data:`CHUNK`."""
     return StoredChunk(
         id=row["id"],
         source=text_out(row["source"]),

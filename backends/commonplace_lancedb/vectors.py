@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from commonplace.plugin import Nearest, newest_first
+from commonplace.plugin import Found, Nearest, newest_first
 from commonplace_lancedb.errors import ConflictError, translated
 from commonplace_lancedb.head import (
     Space,
@@ -17,7 +17,7 @@ from commonplace_lancedb.head import (
     vector_column,
     vector_fields,
 )
-from commonplace_lancedb.reading import condition_of, found
+from commonplace_lancedb.reading import CHUNK, condition_of, stored
 from commonplace_lancedb.vector_index import LEAST_RECALL
 
 if TYPE_CHECKING:
@@ -182,16 +182,16 @@ def nearest(
         best = _scored(snapshot, query, column, scope, wanted, deadline, probes=index.probes)[0]
         if len(best) >= limit:
             plan = index.plan(filtered=bool(condition))
-            return Nearest(found(snapshot, build, best[:limit]), exact=False, plan=plan)
+            return Nearest(tuple(best[:limit]), exact=False, plan=plan)
     slack = len(query) * _ROUNDING
     while True:
         best, least = _scored(snapshot, query, column, scope, wanted, deadline)
         if len(best) < wanted or wanted >= covered:
             break
-        if best[limit - 1][1] > least + slack:
+        if best[limit - 1].score > least + slack:
             break  # whatever was left out is farther away for certain
         wanted = min(covered, wanted * _GROWTH)
-    return Nearest(found(snapshot, build, best[:limit]), exact=True, plan="every vector")
+    return Nearest(tuple(best[:limit]), exact=True, plan="every vector")
 
 
 def _scored(
@@ -203,11 +203,14 @@ def _scored(
     deadline: Deadline,
     *,
     probes: int | None = None,
-) -> tuple[list[tuple[int, float]], float]:
-    """Candidates by cosine, ties in order; and the least score that Lance gave one of them."""
+) -> tuple[list[Found], float]:
+    """Candidates by cosine, ties in order; and the least score that Lance gave one of them.
+
+    Their texts are read with them: another query would be as many more requests to a bucket.
+    """
     import numpy as np
 
-    columns = ("id", "day", "source", "path", "position", column)
+    columns = (*CHUNK, "position", column)
     rows = snapshot.nearest(query, column, scope, columns, wanted, deadline, probes=probes)
     if not rows.num_rows:
         return [], -1.0
@@ -225,8 +228,9 @@ def _scored(
         map(text_out, rows["source"].to_pylist()),
         map(text_out, rows["path"].to_pylist()),
         rows["position"].to_pylist(),
-        rows["id"].to_pylist(),
+        range(rows.num_rows),
         strict=True,
     )
     least = 1.0 - max(rows["_distance"].to_pylist())
-    return [(row[-1], -row[0]) for row in sorted(keys)], least
+    chunks = rows.select(CHUNK).to_pylist()
+    return [Found(stored(chunks[key[-1]]), -key[0]) for key in sorted(keys)], least

@@ -169,6 +169,7 @@ from commonplace.model.search import newest_first as newest_first
 from commonplace.model.tools import is_direct as is_direct
 from commonplace.model.tuples import NamedTuple as NamedTuple
 from commonplace.protocols.contexts import ChunkerContext as ChunkerContext
+from commonplace.protocols.contexts import FurtherHits as FurtherHits
 from commonplace.protocols.contexts import ManagerContext as ManagerContext
 from commonplace.protocols.contexts import ManagerHealth as ManagerHealth
 from commonplace.protocols.contexts import RankContext as RankContext

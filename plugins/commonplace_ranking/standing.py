@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from math import ceil
 from typing import TYPE_CHECKING
 
-from commonplace.plugin import make_analyser, with_step
+from commonplace.plugin import KeywordQuery, make_analyser, with_step
 from commonplace_ranking.tasks import is_task
 
 if TYPE_CHECKING:
@@ -31,6 +32,16 @@ _INSTRUCTION = rf"""(?imx)
     | 必ず | 常に | 決して | 絶対に | の方が好き | を好む | が好み
     | 항상 | 언제나 | 절대 | 선호 | 더\ 좋아
     """
+# The words of that, by which the index is asked for all instructions there are.
+_CUES = """
+    always never ever prefer prefers preferred now on immer nie niemals stets bevorzuge lieber jetzt
+    toujours jamais préfère préférons siempre nunca jamás prefiero preferimos sempre mai preferisco
+    prefiro 总是 總是 始终 务必 永远 不要 绝不 绝对 千万 更喜欢 喜欢 偏好
+    必ず 常に 決して 絶対に 絶対 方が好き 好き を好む 好む が好み 好み
+    항상 언제나 절대 선호 선호한다 선호해 선호함 좋아
+    """
+_KIN = 0.35
+"""The cosine from which vectors say that an instruction is about the task."""
 _ASKED = r"""(?ix)
     \b(?: always | never | prefer\w* | rules? | instructions? | guidelines? | conventions?
         | immer | niemals | regeln? | vorlieben | toujours | jamais | règles? | préfér\w*
@@ -63,11 +74,13 @@ class Instructions:
     """Offers one standing instruction in ``every`` hits where the query is a task, and no more.
 
     A hit counts as one if it is the user's own (of notes, not of conversations) and of its lines
-    the best match for the query is an instruction. For a task the best of them comes at the end of
-    the first ``every`` hits, unless it stands before that already, and likewise of each further
-    ``every``. For anything else none is brought forward. In both cases those that are too many
-    wait behind the other hits. A query that asks for rules or preferences gets all of them, in
-    their own places. Scores stay.
+    the best match for the query is an instruction. For a task the one that shares most words with
+    it comes at the end of the first ``every`` hits, unless it stands before that already, and
+    likewise of each further ``every``; where the backend can be asked again, it is asked for
+    instructions that other hits have crowded out, or that have the words in other forms. For
+    anything else none is brought forward. In both cases those that are too many wait behind the
+    other hits. A query that asks for rules or preferences gets all of them, in their own places.
+    Scores stay.
     """
 
     id = "standing"
@@ -81,23 +94,33 @@ class Instructions:
         self._analyser = make_analyser()
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
-        """Reorder; each hit says what was done."""
+        """Reorder, and add what the backend was asked for; each hit says what was done."""
         query = context.query.words or context.query.text
         if _pattern(_ASKED).search(query):
             note = "instructions were asked for"
             return [with_step(hit, self.id, hit.score, note) for hit in hits]
         wanted = frozenset(filter(_tells, context.query.keyword.terms))
-        found = [at for at, hit in enumerate(hits) if self._is_instruction(hit, wanted)]
-        task = is_task(query)
+        task, given = is_task(query), len(hits)
+        if task and context.further is not None:
+            hits = [*hits, *self._further(hits, context, wanted)]
+        kin = {at: self._kinship(hit, wanted) for at, hit in enumerate(hits)}
+        found = [at for at in kin if kin[at] > _NONE]
+        if task:
+            found.sort(key=lambda at: kin[at], reverse=True)
         order, shown = self._order(len(hits), found, task=task)
-        ranked = []
+        ranked: list[Candidate] = []
         for place, at in enumerate(order, 1):
+            score = hits[at].score
             note = f"place {at + 1} to {place}" if at + 1 != place else "place kept"
+            if at >= given:
+                # No better than what stands before it, and the share of the task that it has.
+                score = min(1.0, *(hit.score for hit in ranked), kin[at][0] / max(1, len(wanted)))
+                note = f"asked for, it shares {kin[at][0]} of {len(wanted)} words"
             if task and at in shown:
                 note = f"standing instruction, {note}"
             elif not task:
                 note = f"the query is no task, {note}"
-            ranked.append(with_step(hits[at], self.id, hits[at].score, note))
+            ranked.append(with_step(hits[at], self.id, score, note))
         return ranked
 
     def _order(
@@ -119,21 +142,60 @@ class Instructions:
             shown[run] = left[0]
         return [*order, *left, *others], frozenset(shown.values())
 
-    def _is_instruction(self, hit: Candidate, wanted: frozenset[str]) -> bool:
-        """Whether the line of ``hit`` that has most of ``wanted`` is a standing instruction.
+    def _further(
+        self, hits: Sequence[Candidate], context: RankContext, wanted: frozenset[str]
+    ) -> list[Candidate]:
+        """Instructions for the task that are not among ``hits``, as many as can be shown."""
+        if context.further is None:
+            return []
+        cues = tuple(dict.fromkeys(self._analyser.chunk(_CUES).body.split()))
+        query = KeywordQuery(cues, must_not=context.query.keyword.must_not, plain=True)
+        known = {hit.chunk.id for hit in hits}
+        found = [hit for hit in context.further(query) if hit.chunk.id not in known]
+        kin = {hit.chunk.id: self._kinship(hit, wanted) for hit in found}
+        found.sort(key=lambda hit: (hit.chunk.path, hit.chunk.start_line))
+        found.sort(key=lambda hit: kin[hit.chunk.id], reverse=True)
+        most = ceil(context.limit / self._every)
+        return [hit for hit in found[:most] if kin[hit.chunk.id] > _NONE]
 
-        What vectors or an engine of its own found need not have any of these words.
+    def _kinship(self, hit: Candidate, wanted: frozenset[str]) -> tuple[int, int]:
+        """How many of ``wanted`` the line of ``hit`` has that has most, if it is an instruction.
+
+        The second number are the letters of these words. Both are 0 if the hit is none. What
+        vectors or an engine of its own found need not have any of them.
         """
         text = hit.chunk.text
         if hit.chunk.trust != "memory" or not instruction_of(text):
-            return False
-        most = {True: 0, False: 0}
+            return _NONE
+        most = {True: _NONE, False: _NONE}
         for line in text.splitlines():
-            terms = (one for _, _, found in self._analyser.matches(line, wanted) for one in found)
             kind = bool(instruction_of(line))
-            most[kind] = max(most[kind], len(set(terms)))
-        by_words = all(arm.kind == "bm25" for arm in hit.explain.arms)
-        return most[True] >= max(most[False], int(by_words))
+            tokens = self._analyser.chunk(line).body.split()
+            shared = [one for one in wanted if any(_are_kin(one, token) for token in tokens)]
+            most[kind] = max(most[kind], (len(shared), sum(map(len, shared))))
+        near = any(
+            arm.kind != "bm25" and (arm.kind != "cosine" or arm.raw >= _KIN)
+            for arm in hit.explain.arms
+        )
+        if most[True][0] < most[False][0]:
+            return _NONE
+        return max(most[True], (int(near), 0))
+
+
+def _are_kin(term: str, token: str) -> bool:
+    """Whether they are one word, or forms of one by how they begin: four letters and more."""
+    if term == token:
+        return True
+    if min(len(term), len(token)) < _STEM or term[:_STEM] != token[:_STEM] or term[0] > _LATIN:
+        return False
+    same = next((at for at, (a, b) in enumerate(zip(term, token, strict=False)) if a != b), None)
+    length = min(len(term), len(token)) if same is None else same
+    return length >= _SHARE * max(len(term), len(token))
+
+
+_NONE = (0, 0)
+_STEM = 4
+_SHARE = 0.7
 
 
 def _tells(term: str) -> bool:

@@ -74,7 +74,9 @@ class GuardedRanker:
         given, seconds = tuple(hits), RANKER_SECONDS
 
         def work() -> list[Candidate]:
-            return _selected(self._ranker.rank(given, context), given)
+            ranked = self._ranker.rank(given, context)
+            asked = context.further.given if context.further is not None else ()
+            return _selected(ranked, (*given, *asked) if asked else given)
 
         try:
             if self._worker is None:

@@ -12,10 +12,10 @@ from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.deadline import NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from commonplace.model.documents import Finding, SpaceInfo, StoreHealth
-    from commonplace.model.search import ArmKind, ChunkId, Query
+    from commonplace.model.search import Arm, ArmKind, Candidate, ChunkId, KeywordQuery, Query
     from commonplace.protocols.parts import ConfiguredPath, Source
     from commonplace.resilience.deadline import Deadline
 
@@ -112,6 +112,30 @@ class RankerContext(NamedTuple):
     permit: Callable[[str, int, str], None] | None = None
 
 
+class FurtherHits:
+    """Asks the backend of a search once more, for a ranker that misses something among its hits.
+
+    Called with an analysed query, it gives up to 200 hits without a score, which pass the filters
+    of the search. The ranker may add them to its own, with a score and a step each. It costs what
+    a search costs, and raises what one raises.
+    """
+
+    def __init__(
+        self,
+        query: Query,
+        ask: Callable[[Query], Sequence[Arm]],
+        united: Callable[[Sequence[Arm]], list[Candidate]],
+    ) -> None:
+        self._query, self._ask, self._united = query, ask, united
+        self.given: list[Candidate] = []
+
+    def __call__(self, keyword: KeywordQuery) -> Sequence[Candidate]:
+        """Hits for ``keyword``; vectors, where there are any, are those of the query itself."""
+        found = self._united(self._ask(self._query._replace(keyword=keyword)))
+        self.given += found
+        return found
+
+
 class RankContext(NamedTuple):
     """What a ranker may know besides the hits.
 
@@ -119,7 +143,7 @@ class RankContext(NamedTuple):
     the arms that answered, ``kinds`` the kinds of their scores. ``vectors`` maps chunk ids to unit
     vectors as bytes, or is ``None`` where there are none. ``unembedded`` are hits that a list by
     vectors could not have, since their chunks have none yet. ``deadline`` is that of the search, if
-    its caller set one.
+    its caller set one. ``further`` gives hits of another query, or is ``None`` where none can be.
     """
 
     query: Query
@@ -131,3 +155,4 @@ class RankContext(NamedTuple):
     kinds: frozenset[ArmKind] = frozenset()
     unembedded: frozenset[ChunkId] = frozenset()
     deadline: Deadline = NEVER
+    further: FurtherHits | None = None

@@ -77,8 +77,9 @@ class Ranker(Protocol):
     """One step of ranking: a pure function of hits and context.
 
     ``fuse`` turns the arms' raw scores into one score in 0..1; ``adjust`` changes scores;
-    ``select`` changes order or drops. A ranker never invents a hit. ``needs`` names what it cannot
-    do without (``vectors``, ``dates``): where that is missing it is skipped, and hits say so.
+    ``select`` changes order or drops. A ranker never invents a hit; it may add those that it asked
+    for with ``context.further``. ``needs`` names what it cannot do without (``vectors``,
+    ``dates``): where that is missing it is skipped, and hits say so.
     """
 
     @property

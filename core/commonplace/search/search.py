@@ -23,7 +23,7 @@ from commonplace.model.search import (
     newest_first,
 )
 from commonplace.model.tuples import NamedTuple
-from commonplace.protocols.contexts import RankContext, RankerContext
+from commonplace.protocols.contexts import FurtherHits, RankContext, RankerContext
 from commonplace.resilience.deadline import NEVER
 from commonplace.search.snippets import Folding, above, above_as_original, hits_of, neighbours
 from commonplace.text.query import (
@@ -78,13 +78,14 @@ class Request(NamedTuple):
 class Answer(NamedTuple):
     """The ranked lists of the backend that answered ``query``, and notes for the user.
 
-    ``unknown`` are words that no note has.
+    ``unknown`` are words that no note has; ``more`` asks the backend with other terms.
     """
 
     query: Query
     arms: tuple[Arm, ...] = ()
     notes: tuple[str, ...] = ()
     unknown: tuple[UnknownWord, ...] = ()
+    more: Callable[[Query], tuple[Arm, ...]] | None = None
 
 
 class Searched(Protocol):
@@ -115,10 +116,9 @@ class Searcher:
         clock: Callable[[], float] = time,
         notes: Sequence[str] = (),
     ) -> None:
-        self._settings, self._analyser = settings, analyser
-        self._rankers, self._notes = rankers, notes
+        self._settings, self._profile = settings, settings.ranking.profile
+        self._analyser, self._rankers, self._notes = analyser, rankers, notes
         self._sources, self._clock = sources, clock
-        self._profile = settings.ranking.profile
 
     def request(
         self,
@@ -190,24 +190,24 @@ class Searcher:
                 unknown = tuple(unknown_words(request.said, arm, self._analyser.spans))
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             notes += tuple(word.note for word in unknown)
-        return Answer(query, arms, notes, unknown)
+        more = partial(search.ask, where=where, limit=_CANDIDATES_AT_MOST)
+        return Answer(query, arms, notes, unknown, more)
 
     def rank(
         self, answer: Answer, request: Request, *, now: float, deadline: Deadline = NEVER
     ) -> list[Candidate]:
         """Rank the candidates of all arms; ``now`` is in epoch seconds."""
-        hits = candidates_of(answer.arms, shown_filters(request.where))
+        united = partial(candidates_of, filters=shown_filters(request.where))
+        hits = united(answer.arms)
         answered = [arm for arm in answer.arms if not arm.note]
         context = RankContext(
-            query=answer.query,
-            now=now,
-            limit=request.limit,
-            profile=self._profile,
+            *(answer.query, now, request.limit, self._profile),
             arms=tuple(arm.name for arm in answered),
             vectors=next((arm.vectors for arm in answer.arms if arm.vectors), None),
             kinds=frozenset(arm.kind for arm in answered),
             unembedded=_unembedded(hits, answered),
             deadline=deadline,
+            further=FurtherHits(answer.query, answer.more, united) if answer.more else None,
         )
         return rank(hits, self._rankers, context)
 

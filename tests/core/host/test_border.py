@@ -35,7 +35,12 @@ from commonplace.model.search import (
     StoredChunk,
 )
 from commonplace.plugin import hookimpl
-from commonplace.protocols.contexts import ManagerHealth, RankContext, RankerContext
+from commonplace.protocols.contexts import (
+    FurtherHits,
+    ManagerHealth,
+    RankContext,
+    RankerContext,
+)
 from commonplace.resilience.deadline import Deadline
 from commonplace.search.search import with_step
 
@@ -102,6 +107,25 @@ def test_a_ranker_that_fails_is_skipped_and_named(name: str, trusted: bool) -> N
     assert [(hit.chunk, hit.score) for hit in ranked] == [(h.chunk, h.score) for h in HITS]
     (note,) = failures_of(ranked)
     assert note.startswith(f"the ranker 'odd' of {LABEL} was skipped: ")
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_a_ranker_may_add_what_it_asked_for_and_nothing_else(trusted: bool) -> None:
+    other = Candidate(CHUNK._replace(id=3, path="memory/c.md"), 0.0, Explanation())
+    asked: list[Query] = []
+
+    def ask(query: Query) -> tuple[Arm, ...]:
+        asked.append(query)
+        return ()
+
+    further = FurtherHits(CONTEXT.query, ask, lambda _: [other])
+    context = CONTEXT._replace(further=further)
+    adds = GuardedRanker(Odd(lambda hits: [*hits, other]), LABEL, trusted=trusted)  # type: ignore[arg-type]
+    assert len(adds.rank(HITS, context)) == 2  # it has not asked
+    keyword = KeywordQuery(("never",))
+    asks = GuardedRanker(Odd(lambda hits: [*hits, *further(keyword)]), LABEL, trusted=trusted)  # type: ignore[arg-type]
+    assert [hit.chunk.id for hit in asks.rank(HITS, context)] == [1, 2, 3]
+    assert asked == [Query("q", keyword)]
 
 
 def test_the_users_interrupt_ends_a_search() -> None:

@@ -16,7 +16,7 @@ from commonplace_ranking.standing import Instructions, instruction_of
 from commonplace_ranking.tasks import is_task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
 
 SET = json.loads((Path(__file__).parent / "data" / "standing.json").read_text(encoding="utf-8"))
 """By language: instructions with a task that shares a word or two, questions and statements.
@@ -118,21 +118,18 @@ def test_an_instruction_counts_only_where_the_query_matches_it() -> None:
         assert notes.count("standing instruction, place kept") == (word == "knock")
 
 
-@pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    root: Path = tmp_path_factory.mktemp("standing")
-    notes = root / "notes" / "memory"
-    notes.mkdir(parents=True)
-    for lang, one in SET.items():
-        for at, line in enumerate((*NOTES[lang], *one["statements"])):
-            (notes / f"{lang}{at:02}.md").write_text(f"{line}\n", encoding="utf-8")
+def opened(root: Path, notes: Mapping[str, str]) -> Memory:
+    """A memory of these notes that ranks with ``standing``."""
+    for name, text in notes.items():
+        file = root / "notes" / "memory" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{text}\n", encoding="utf-8")
     search = {"ranking": {"chain": ["weighted", "recency", "standing"]}, "provider": "none"}
-    with Memory.open(
+    return Memory.open(
         workspace=root / "notes",
         config={"agents": {"defaults": {"memorySearch": search}}},
         env={"HOME": str(root), "COMMONPLACE_STATE_DIR": str(root / "state")},
-    ) as opened:
-        yield opened
+    )
 
 
 def searched(memory: Memory, query: str) -> tuple[list[str], int]:
@@ -150,10 +147,29 @@ def searched(memory: Memory, query: str) -> tuple[list[str], int]:
 
 
 @pytest.mark.parametrize("lang", SET)
-def test_tasks_get_their_instruction_and_nothing_neutral_does(memory: Memory, lang: str) -> None:
-    found = [searched(memory, task)[0] for task in TASKS[lang]]
-    right = sum([note] == got for note, got in zip(NOTES[lang], found, strict=True))
-    assert right >= 0.6 * len(found), found
-    assert all(len(got) <= 1 for got in found)
-    false = [query for query in NEUTRAL[lang] if searched(memory, query)[0]]
-    assert len(false) <= 0.05 * len(NEUTRAL[lang]), false
+def test_tasks_get_their_instruction_and_nothing_neutral_does(tmp_path: Path, lang: str) -> None:
+    lines = (*NOTES[lang], *SET[lang]["statements"])
+    with opened(tmp_path, {f"{at:02}.md": line for at, line in enumerate(lines)}) as memory:
+        found = [searched(memory, task)[0] for task in TASKS[lang]]
+        right = sum([note] == got for note, got in zip(NOTES[lang], found, strict=True))
+        assert right >= 0.8 * len(found), found
+        assert all(len(got) <= 1 for got in found)
+        false = [query for query in NEUTRAL[lang] if searched(memory, query)[0]]
+        assert len(false) <= 0.05 * len(NEUTRAL[lang]), false
+
+
+def test_an_instruction_that_others_crowd_out_is_asked_for(tmp_path: Path) -> None:
+    notes = {
+        f"log/{at}.md": f"Deploy {at}: deploy of the billing service to staging, then deploy again."
+        for at in range(60)
+    }
+    rule = "Never make deploys on Fridays, nor when Mia, who can help, is on holiday or asleep."
+    with opened(tmp_path, {**notes, "rules.md": rule}) as memory:
+        hits = memory.search("deploy the billing service to staging", max_results=EVERY).hits
+        assert [hit.snippet for hit in hits].index(rule) == EVERY - 1
+        assert "asked for, it shares 1 of" in hits[-1].explain.steps[-1].note
+        assert 0 < hits[-1].score <= hits[-2].score
+        assert searched(memory, "when was the billing service deployed to staging")[0] == []
+        for filtered in ("path:memory/log", "-holiday"):
+            task = f"deploy the billing service to staging {filtered}"
+            assert searched(memory, task)[0] == []

@@ -112,27 +112,24 @@ class RankerContext(NamedTuple):
     permit: Callable[[str, int, str], None] | None = None
 
 
-class FurtherHits:
+class FurtherHits(NamedTuple):
     """Asks the backend of a search once more, for a ranker that misses something among its hits.
 
     Called with an analysed query, it gives up to 200 hits without a score, which pass the filters
     of the search. The ranker may add them to its own, with a score and a step each. It costs what
-    a search costs, and raises what one raises.
+    a search costs, and raises what one raises. ``ask`` and ``united`` are what it does that with,
+    ``given`` is what it gave.
     """
 
-    def __init__(
-        self,
-        query: Query,
-        ask: Callable[[Query], Sequence[Arm]],
-        united: Callable[[Sequence[Arm]], list[Candidate]],
-    ) -> None:
-        self._query, self._ask, self._united = query, ask, united
-        self.given: list[Candidate] = []
+    query: Query
+    ask: Callable[[Query], Sequence[Arm]]
+    united: Callable[[Sequence[Arm]], list[Candidate]]
+    given: list[Candidate]
 
     def __call__(self, keyword: KeywordQuery) -> Sequence[Candidate]:
         """Hits for ``keyword``; vectors, where there are any, are those of the query itself."""
-        found = self._united(self._ask(self._query._replace(keyword=keyword)))
-        self.given += found
+        found = self.united(self.ask(self.query._replace(keyword=keyword)))
+        self.given.extend(found)
         return found
 
 

@@ -207,7 +207,7 @@ class Searcher:
             kinds=frozenset(arm.kind for arm in answered),
             unembedded=_unembedded(hits, answered),
             deadline=deadline,
-            further=FurtherHits(answer.query, answer.more, united) if answer.more else None,
+            further=FurtherHits(answer.query, answer.more, united, []) if answer.more else None,
         )
         return rank(hits, self._rankers, context)
 

@@ -118,7 +118,7 @@ def test_a_ranker_may_add_what_it_asked_for_and_nothing_else(trusted: bool) -> N
         asked.append(query)
         return ()
 
-    further = FurtherHits(CONTEXT.query, ask, lambda _: [other])
+    further = FurtherHits(CONTEXT.query, ask, lambda _: [other], [])
     context = CONTEXT._replace(further=further)
     adds = GuardedRanker(Odd(lambda hits: [*hits, other]), LABEL, trusted=trusted)  # type: ignore[arg-type]
     assert len(adds.rank(HITS, context)) == 2  # it has not asked

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+# Not from ``typing``: a process that runs a command sets the garbage collector up before it imports
+# anything large.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 
 def lazy_exports(
@@ -31,6 +33,8 @@ def lazy_exports(
     def load(name: str) -> Any:
         if name not in home_of:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        from importlib import import_module
+
         value = getattr(import_module(home_of[name]), name)
         setattr(sys.modules[module], name, value)
         return value

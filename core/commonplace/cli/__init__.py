@@ -8,9 +8,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # not from ``typing``: see ``_prepare_process``
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,6 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     code = _guarded(sys.argv[1:])
     # Skip the teardown of the interpreter, which takes a tenth of the time of a search. Everything
     # that needs closing is closed, and the output is flushed here.
+    from contextlib import suppress
+
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):  # a failed write was reported when it first failed
             stream.flush()
@@ -63,7 +64,7 @@ def _run(argv: Sequence[str]) -> int:
 def _prepare_process() -> None:
     """Set up a process that runs one command."""
     # Start-up creates many lasting objects and little garbage: at the default threshold the
-    # collector would scan all of them a dozen times.
+    # collector would scan all of them a dozen times. So nothing large is imported before this.
     gc.set_threshold(50_000, 20, 20)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the parent process

@@ -5,8 +5,8 @@ face returns: named fields only, so that another field can be added without brea
 
 Every process pays for defining each class that it imports: ``typing.NamedTuple`` compiles every
 annotation only to throw the result away, and ``collections.namedtuple`` a constructor for each
-class, made or not. Here a constructor is compiled when it is called for the second time, as most
-classes have one value in a search, and the other methods are the same for all. Type checkers see
+class, made or not. Here a constructor is compiled when it has been called several times, as most
+classes have few values in a search, and the other methods are the same for all. Type checkers see
 ``typing.NamedTuple`` and a frozen dataclass (by ``tuples.pyi``), and so check what is not checked
 here.
 """
@@ -50,10 +50,18 @@ class _Maker(type):
         return type(name, (tuple,), made)
 
 
+_FEW = 8
+"""So many values are made without a compiled constructor, which takes as long as 10 to 30."""
+
+_calls: dict[type, int] = {}
+
+
 def _new(cls: Any, /, *values: Any, **named: Any) -> Any:
-    """Make the first value; the next call compiles the constructor."""
+    """Make one of the first values; the call after them compiles the constructor."""
     owner = next(base for base in cls.__mro__ if "_fields" in vars(base))
-    owner.__new__ = staticmethod(_second)
+    _calls[owner] = calls = _calls.get(owner, 0) + 1
+    if calls > _FEW:
+        return _compiled(cls, *values, **named)
     fields = cls._fields
     given = {**cls._field_defaults, **dict(zip(fields, values)), **named}  # noqa: B905 - may be fewer
     if (
@@ -61,15 +69,16 @@ def _new(cls: Any, /, *values: Any, **named: Any) -> Any:
         or not named.keys().isdisjoint(fields[: len(values)])
         or len(values) > len(fields)
     ):
-        return _second(cls, *values, **named)  # which raises
+        return _compiled(cls, *values, **named)  # which raises
     return tuple.__new__(cls, map(given.__getitem__, fields))
 
 
-def _second(cls: Any, /, *values: Any, **named: Any) -> Any:
+def _compiled(cls: Any, /, *values: Any, **named: Any) -> Any:
     """Compile the constructor, and let it take the place of this one."""
     owner = next(base for base in cls.__mro__ if "_fields" in vars(base))
     made = _constructor(owner._fields, tuple(owner._field_defaults.values()))
     owner.__new__ = staticmethod(made)
+    _calls.pop(owner, None)
     return made(cls, *values, **named)
 
 
@@ -155,16 +164,19 @@ class Record:
 
 
 def _first_init(self: Any, /, **values: Any) -> None:
-    """Fill the first record; the next call compiles the constructor."""
+    """Fill one of the first records; the call after them compiles the constructor."""
     cls = type(self)
-    cls.__init__ = _second_init
+    _calls[cls] = calls = _calls.get(cls, 0) + 1
+    if calls > _FEW:
+        _compiled_init(self, **values)
+        return
     given = {name: getattr(cls, name) for name in cls._fields if hasattr(cls, name)} | values
     if given.keys() != set(cls._fields):
-        _second_init(self, **values)  # which raises
+        _compiled_init(self, **values)  # which raises
     self.__dict__.update({name: given[name] for name in cls._fields})
 
 
-def _second_init(self: Any, /, **values: Any) -> None:
+def _compiled_init(self: Any, /, **values: Any) -> None:
     """Compile the constructor of the class, and let it take the place of this one."""
     cls = type(self)
     given = [f"{name}=_cls.{name}" if hasattr(cls, name) else name for name in cls._fields]
@@ -175,4 +187,5 @@ def _second_init(self: Any, /, **values: Any) -> None:
     made: Any = eval(source, space)  # noqa: S307
     made.__name__, made.__qualname__ = "__init__", f"{cls.__qualname__}.__init__"
     cls.__init__ = made
+    _calls.pop(cls, None)
     made(self, **values)

@@ -20,7 +20,8 @@ class SourceBalance:
 
     Of the first ``limit`` hits a source gets at most ``ceil(share x limit)``; what is beyond that
     waits behind the best hit of a source below its share, if that one scores at least ``least``
-    times as much. Scores stay.
+    times as much. Scores stay. Where conversations alone have filled the list, the backend is asked
+    for what other sources have: their hits get the score of the weakest one, or less, by BM25.
     """
 
     id = "source_balance"
@@ -35,6 +36,7 @@ class SourceBalance:
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Reorder; the hits behind the limit keep their order."""
+        hits = [*hits, *self._others(hits, context)]
         if len({hit.chunk.source for hit in hits}) < 2:
             return [with_step(hit, self.id, hit.score, "one source") for hit in hits]
         most = max(1, ceil(self._share * context.limit))
@@ -58,6 +60,36 @@ class SourceBalance:
             source = hits[next_one].chunk.source
             held[source] = held.get(source, 0) + 1
         return _moved(self.id, hits, [*shown, *left])
+
+    def _others(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
+        """Hits of other sources, best first, where ``hits`` are all of conversations."""
+        sources = frozenset(hit.chunk.source for hit in hits)
+        full = len(hits) >= context.limit and all(hit.chunk.trust == "session" for hit in hits)
+        if not full or context.further is None:
+            return []
+        keyword = context.query.keyword._replace(plain=True)  # one kind of score for all of them
+        others = _by_words(context.further(keyword, without=sources))
+        if not others:
+            return []
+        known = {hit.chunk.id: raw for hit, raw in _by_words(context.further(keyword))}
+        weakest = min(
+            (hit for hit in hits if known.get(hit.chunk.id, 0) > 0),
+            key=lambda hit: hit.score,
+            default=None,
+        )
+        if weakest is None:
+            return []
+        note = "asked for, as conversations filled the list"
+        return [
+            with_step(hit, self.id, weakest.score * min(1, raw / known[weakest.chunk.id]), note)
+            for hit, raw in others[: context.limit]
+        ]
+
+
+def _by_words(hits: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
+    """Those that were found by their words, with their BM25, best first."""
+    raw = [(hit, arm.raw) for hit in hits for arm in hit.explain.arms if arm.kind == "bm25"]
+    return sorted(raw, key=lambda one: -one[1])
 
 
 _TRIMMED = "\"'`“”„«»「」『』()[]<>,;:!?。，、？！"

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from commonplace.model.documents import Finding, SpaceInfo, StoreHealth
-    from commonplace.model.search import Arm, ArmKind, Candidate, ChunkId, KeywordQuery, Query
+    from commonplace.model.search import (
+        Arm,
+        ArmKind,
+        Candidate,
+        ChunkId,
+        KeywordQuery,
+        Query,
+        Where,
+    )
     from commonplace.protocols.parts import ConfiguredPath, Source
     from commonplace.resilience.deadline import Deadline
 
@@ -116,19 +124,23 @@ class FurtherHits(NamedTuple):
     """Asks the backend of a search once more, for a ranker that misses something among its hits.
 
     Called with an analysed query, it gives up to 200 hits without a score, which pass the filters
-    of the search. The ranker may add them to its own, with a score and a step each. It costs what
-    a search costs, and raises what one raises. ``ask`` and ``united`` are what it does that with,
-    ``given`` is what it gave.
+    of the search and are not of the sources ``without``. The ranker may add them to its own, with a
+    score and a step each. It costs what a search costs, and raises what one raises. The fields are
+    what it does that with, and ``given`` is what it gave.
     """
 
     query: Query
-    ask: Callable[[Query], Sequence[Arm]]
+    where: Where
+    ask: Callable[..., Sequence[Arm]]
     united: Callable[[Sequence[Arm]], list[Candidate]]
     given: list[Candidate]
 
-    def __call__(self, keyword: KeywordQuery) -> Sequence[Candidate]:
+    def __call__(
+        self, keyword: KeywordQuery, *, without: frozenset[str] = frozenset()
+    ) -> Sequence[Candidate]:
         """Hits for ``keyword``; vectors, where there are any, are those of the query itself."""
-        found = self.united(self.ask(self.query._replace(keyword=keyword)))
+        where = self.where._replace(not_sources=self.where.not_sources | without)
+        found = self.united(self.ask(self.query._replace(keyword=keyword), where=where))
         self.given.extend(found)
         return found
 

@@ -85,7 +85,7 @@ class Answer(NamedTuple):
     arms: tuple[Arm, ...] = ()
     notes: tuple[str, ...] = ()
     unknown: tuple[UnknownWord, ...] = ()
-    more: Callable[[Query], tuple[Arm, ...]] | None = None
+    more: Callable[..., tuple[Arm, ...]] | None = None
 
 
 class Searched(Protocol):
@@ -190,7 +190,7 @@ class Searcher:
                 unknown = tuple(unknown_words(request.said, arm, self._analyser.spans))
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             notes += tuple(word.note for word in unknown)
-        more = partial(search.ask, where=where, limit=_CANDIDATES_AT_MOST)
+        more = partial(search.ask, limit=_CANDIDATES_AT_MOST)
         return Answer(query, arms, notes, unknown, more)
 
     def rank(
@@ -207,7 +207,8 @@ class Searcher:
             kinds=frozenset(arm.kind for arm in answered),
             unembedded=_unembedded(hits, answered),
             deadline=deadline,
-            further=FurtherHits(answer.query, answer.more, united, []) if answer.more else None,
+            further=answer.more
+            and FurtherHits(answer.query, request.where, answer.more, united, []),
         )
         return rank(hits, self._rankers, context)
 

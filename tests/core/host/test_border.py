@@ -33,6 +33,7 @@ from commonplace.model.search import (
     KeywordQuery,
     Query,
     StoredChunk,
+    Where,
 )
 from commonplace.plugin import hookimpl
 from commonplace.protocols.contexts import (
@@ -112,20 +113,23 @@ def test_a_ranker_that_fails_is_skipped_and_named(name: str, trusted: bool) -> N
 @pytest.mark.parametrize("trusted", [False, True])
 def test_a_ranker_may_add_what_it_asked_for_and_nothing_else(trusted: bool) -> None:
     other = Candidate(CHUNK._replace(id=3, path="memory/c.md"), 0.0, Explanation())
-    asked: list[Query] = []
+    asked: list[tuple[Query, Where]] = []
 
-    def ask(query: Query) -> tuple[Arm, ...]:
-        asked.append(query)
+    def ask(query: Query, *, where: Where) -> tuple[Arm, ...]:
+        asked.append((query, where))
         return ()
 
-    further = FurtherHits(CONTEXT.query, ask, lambda _: [other], [])
+    further = FurtherHits(CONTEXT.query, Where(paths=("memory",)), ask, lambda _: [other], [])
     context = CONTEXT._replace(further=further)
     adds = GuardedRanker(Odd(lambda hits: [*hits, other]), LABEL, trusted=trusted)  # type: ignore[arg-type]
     assert len(adds.rank(HITS, context)) == 2  # it has not asked
     keyword = KeywordQuery(("never",))
-    asks = GuardedRanker(Odd(lambda hits: [*hits, *further(keyword)]), LABEL, trusted=trusted)  # type: ignore[arg-type]
+    sources = frozenset({"sessions"})
+    odd = Odd(lambda hits: [*hits, *further(keyword, without=sources)])
+    asks = GuardedRanker(odd, LABEL, trusted=trusted)  # type: ignore[arg-type]
     assert [hit.chunk.id for hit in asks.rank(HITS, context)] == [1, 2, 3]
-    assert asked == [Query("q", keyword)]
+    where = Where(paths=("memory",), not_sources=sources)
+    assert asked == [(Query("q", keyword), where)]
 
 
 def test_the_users_interrupt_ends_a_search() -> None:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, cast
+
 import pytest
 
-from commonplace.model.search import Candidate, Explanation, KeywordQuery, Query, StoredChunk
-from commonplace.plugin import RankContext
+from commonplace.model.search import (
+    ArmScore,
+    Candidate,
+    Explanation,
+    KeywordQuery,
+    Query,
+    StoredChunk,
+    Where,
+)
+from commonplace.plugin import FurtherHits, RankContext
 from commonplace_ranking.places import (
     ExactPath,
     Importance,
@@ -13,6 +23,9 @@ from commonplace_ranking.places import (
     Spread,
     importance_of,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def hit(
@@ -53,6 +66,35 @@ def test_a_source_leaves_room_for_others() -> None:
 def test_one_source_alone_is_left_alone() -> None:
     ranked = SourceBalance(0.0, 0.0).rank(CROWDED[:5], asked())
     assert (ids(ranked), set(notes(ranked))) == ([0, 1, 2, 3, 4], {"one source"})
+
+
+def test_notes_are_asked_for_where_conversations_fill_the_list() -> None:
+    def by_words(one: Candidate, raw: float) -> Candidate:
+        arm = ArmScore(arm="keyword", kind="bm25", raw=raw, rank=1)
+        return one._replace(explain=Explanation(arms=(arm,)))
+
+    talks = [hit(at, 1 - at / 10, source="sessions") for at in range(5)]
+    talks = [one._replace(chunk=one.chunk._replace(trust="session")) for one in talks]
+    found = [by_words(one, 9 - one.chunk.start_line) for one in talks]
+    others = [by_words(hit(7, 0.0), 2.0), by_words(hit(8, 0.0), 6.0), by_words(hit(9, 0.0), 8.0)]
+
+    def ask(query: Query, *, where: Where) -> tuple[bool, ...]:
+        assert query.keyword.plain
+        return ("sessions" in where.not_sources,)
+
+    def united(arms: Sequence[Any]) -> list[Candidate]:
+        return others if arms[0] else [*found, *others]
+
+    further = FurtherHits(asked().query, Where(), cast("Any", ask), united, [])
+    context = asked()._replace(further=further)
+    ranked = SourceBalance(0.5, 0.5).rank(talks, context)
+    assert ids(ranked)[:4] == [0, 1, 9, 8]
+    # The weakest conversation has 0.6 and BM25 8.
+    assert [one.score for one in ranked[2:4]] == pytest.approx([0.6, 0.6 * 6 / 8])
+    assert ranked[2].explain.steps[0].note == "asked for, as conversations filled the list"
+    assert ids(SourceBalance(0.5, 0.5).rank(talks[:3], context)) == [0, 1, 2]  # there is room
+    notes_alone = [hit(at, 1 - at / 10) for at in range(5)]
+    assert ids(SourceBalance(0.5, 0.5).rank(notes_alone, context)) == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(

@@ -170,9 +170,8 @@ class Searcher:
         """
         query, where, notes = request.query, request.where, request.notes
         if not query.keyword.should:
-            return Answer(
-                query, notes=(*notes, nothing_to_search_for(query.text, query.keyword, where))
-            )
+            nothing = nothing_to_search_for(query.text, query.keyword, where)
+            return Answer(query, notes=(*notes, nothing))
         arms = search.ask(query, where=where, limit=request.wide)
         notes += tuple(self._unknown_sources(arms, request))
         notes += tuple(note for arm in arms for note in (arm.note, arm.incomplete) if note)
@@ -198,10 +197,12 @@ class Searcher:
     ) -> list[Candidate]:
         """Rank the candidates of all arms; ``now`` is in epoch seconds."""
         united = partial(candidates_of, filters=shown_filters(request.where))
-        hits = united(answer.arms)
-        answered = [arm for arm in answer.arms if not arm.note]
+        hits, answered = united(answer.arms), [arm for arm in answer.arms if not arm.note]
         context = RankContext(
-            *(answer.query, now, request.limit, self._profile),
+            query=answer.query,
+            now=now,
+            limit=request.limit,
+            profile=self._profile,
             arms=tuple(arm.name for arm in answered),
             vectors=next((arm.vectors for arm in answer.arms if arm.vectors), None),
             kinds=frozenset(arm.kind for arm in answered),
@@ -256,10 +257,10 @@ class Searcher:
     def _above(
         self, ranked: Sequence[Candidate], answer: Answer, asked: float | None
     ) -> list[Candidate]:
-        configured, hybrid = self._settings.query.min_score, self._settings.query.hybrid
+        configured = self._settings.query.min_score
         if self._profile != "compat":
             return above(ranked, configured=configured, asked=asked)
-        weights = hybrid.vector_weight, hybrid.text_weight
+        weights = self._settings.query.hybrid.vector_weight, self._settings.query.hybrid.text_weight
         kinds = {arm.kind for arm in answer.arms if not arm.note}
         return above_as_original(ranked, kinds, configured=configured, asked=asked, weights=weights)
 

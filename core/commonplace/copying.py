@@ -74,7 +74,8 @@ def copy_index(
     of = settings.backends[0]
     if to == of:
         raise CallerError(
-            f"the index is in {to} already", hint="`commonplace index` updates it where it is"
+            f"the index is in {to} already",
+            hint="`commonplace index` updates it; memory.backend names the backend to copy from",
         )
     if host.backend(to).role == "manager":
         raise DeclinedError(

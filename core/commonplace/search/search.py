@@ -189,8 +189,7 @@ class Searcher:
                 unknown = tuple(unknown_words(request.said, arm, self._analyser.spans))
         if not any(arm.kind == "cosine" and arm.found for arm in arms):  # which knows no words
             notes += tuple(word.note for word in unknown)
-        more = partial(search.ask, limit=_CANDIDATES_AT_MOST)
-        return Answer(query, arms, notes, unknown, more)
+        return Answer(query, arms, notes, unknown, partial(search.ask, limit=_CANDIDATES_AT_MOST))
 
     def rank(
         self, answer: Answer, request: Request, *, now: float, deadline: Deadline = NEVER

@@ -25,7 +25,8 @@ _DAY = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?![0-9])")
 # As Obsidian has it: a tag has a letter, and stands at the start of a word.
 _TAG = re.compile(r"(?<![^\s(\[{,;:.!?\"'“‘«>*_~|（「、。])#((?:[^\W_]|[-_/&+])+)")
 _FENCE = re.compile(r" {0,3}(?:[-*+>]|[0-9]+[.)])?[ \t]*(`{3,}|~{3,})")
-_CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)|\]\([^)\s]*\)|\[\[[^\]]*\]\]|<[^>\s]*>")
+_LINK = r"\]\([^)\s]*\)|\[\[[^\]]*\]\]|<[^>\s]*>|^ {0,3}\[(?!\^)[^\]]+\]:\s*\S+"
+_CODE = re.compile(rf"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)|{_LINK}")
 
 _TITLES = ("title",)
 _NAMES = ("aliases", "alias")

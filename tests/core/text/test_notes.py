@@ -89,6 +89,11 @@ def test_what_is_no_front_matter_says_nothing(text: str) -> None:
     assert note_facts(text).title == ""
 
 
+def test_what_links_name_is_no_tag() -> None:
+    text = "[top]: #start\n  [end]: #finish 'the end'\n[here](#place) and #real [x] : #own\n[^1]: #note\n"
+    assert note_facts(text).tags == ("real", "own", "note")
+
+
 def test_tags_are_compared_folded_and_with_those_around_them() -> None:
     assert folded_tag(" #Work/Port/ ") == "work/port"
     assert expanded(["#Work/Port", "work", "", "#"]) == ("work", "work/port")

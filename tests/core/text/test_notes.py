@@ -90,8 +90,12 @@ def test_what_is_no_front_matter_says_nothing(text: str) -> None:
 
 
 def test_what_links_name_is_no_tag() -> None:
-    text = "[top]: #start\n  [end]: #finish 'the end'\n[here](#place) and #real [x] : #own\n[^1]: #note\n"
-    assert note_facts(text).tags == ("real", "own", "note")
+    links = "[top]: #start\n  [end]: #finish 'the end'\n[here](#place)"
+    assert note_facts(f"{links} and #real [x] : #own\n[^1]: #note\n").tags == (
+        "real",
+        "own",
+        "note",
+    )
 
 
 def test_tags_are_compared_folded_and_with_those_around_them() -> None:

@@ -59,6 +59,9 @@ RANKERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """The rankers of each profile; ``query.hybrid.fusion`` replaces the default fusion in them."""
 
+BALANCING = "source_balance"
+"""The ranker that the default profile's chain gets where transcripts are searched beside notes."""
+
 SWITCHED_RANKERS = ("temporal_decay", "mmr")
 """Rankers that a profile's chain gets, in this order, where their ``enabled`` is true."""
 

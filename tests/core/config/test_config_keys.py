@@ -463,6 +463,24 @@ def test_the_fusion_stands_in_the_chain_of_a_profile(
 
 
 @pytest.mark.parametrize(
+    ("sources", "profile", "last"),
+    [
+        (["memory", "sessions"], "default", "source_balance"),
+        (["sessions"], "default", "recency"),
+        (["memory"], "default", "recency"),
+        (["memory", "sessions"], "plain", "recency"),
+        (["memory", "sessions"], "compat", "lexical_boost"),
+    ],
+)
+def test_transcripts_beside_notes_are_balanced(
+    sources: list[str], profile: str, last: str, load: Callable[..., Settings]
+) -> None:
+    session_memory = {"sessionMemory": "sessions" in sources}
+    search = {"sources": sources, "experimental": session_memory, "ranking": {"profile": profile}}
+    assert chain_of(load(config={"memory": {"search": search}}))[-1] == last
+
+
+@pytest.mark.parametrize(
     ("search", "sources"),
     [
         ({"sources": ["memory", "sessions"]}, ("memory",)),

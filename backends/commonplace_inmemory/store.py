@@ -8,6 +8,7 @@ from operator import mul
 from typing import TYPE_CHECKING, ClassVar
 
 from commonplace.plugin import (
+    Lookup,
     Nearest,
     SimpleStore,
     SpaceInfo,
@@ -31,7 +32,9 @@ class InMemoryStore(SimpleStore):
     are never changed, only replaced: a search goes on with those that it began with.
     """
 
-    capabilities = frozenset({"keyword", "phrases", "counts", "term_counts", "vectors", "append"})
+    capabilities = frozenset(
+        {"keyword", "phrases", "counts", "term_counts", "vectors", "append", "lookup"}
+    )
     notices: ClassVar = ("kept in memory only: gone when the process ends",)
 
     def __init__(self) -> None:
@@ -69,6 +72,12 @@ class InMemoryStore(SimpleStore):
             SpaceInfo(space, _dims(held), sum(map(held.__contains__, digests)), len(digests))
             for space, held in self._vectors.items()
         )
+
+    def lookup(self, build: Build, keys: Collection[tuple[str, str]]) -> Lookup:
+        """What of ``build`` has these sources and paths."""
+        documents = list(self.documents(build))
+        found = [one for one in documents if (one.source, one.path) in keys]
+        return Lookup(tuple(found), len(documents))
 
     def missing_vectors(self, build: Build, space: str) -> Iterable[tuple[str, str]]:
         """What of ``build`` has no vector in ``space``."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import Found, IndexCorruptError, StoredChunk, StoredDocument
+from commonplace.plugin import Found, IndexCorruptError, Lookup, StoredChunk, StoredDocument
 from commonplace_sqlite.schema import of_build
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     import apsw
 
@@ -18,6 +18,9 @@ _DOCUMENTS = """
 SELECT plain, source, path, digest, stamp, fingerprint, resume
 FROM document_<n>
 """
+
+_ONE = f"{_DOCUMENTS}WHERE source = ? AND path = ?"
+_TOTAL = "SELECT count(*) FROM document_<n>"
 
 _CHUNKS = """
 SELECT c.id, d.source, d.path, c.start_line, c.end_line, t.text, c.heading, d.day, d.trust, t.body
@@ -37,6 +40,16 @@ def documents(connection: apsw.Connection, build: int) -> list[StoredDocument]:
         else _restored(source, path, digest, stamp, fingerprint, resume)
         for plain, source, path, digest, stamp, fingerprint, resume in rows
     ]
+
+
+def lookup(connection: apsw.Connection, build: int, keys: Collection[tuple[str, str]]) -> Lookup:
+    """The documents of these sources and paths, and the number of all."""
+    wanted, found = of_build(_ONE, build), list[StoredDocument]()
+    for source, path in keys:
+        for _, *values in connection.execute(wanted, (text_in(source), text_in(path))):
+            found.append(_restored(*values))
+    total: Any = connection.execute(of_build(_TOTAL, build)).get
+    return Lookup(tuple(found), total)
 
 
 def found(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Deadline,
         Finding,
         KeywordQuery,
+        Lookup,
         Nearest,
         SpaceInfo,
         StoredDocument,
@@ -42,7 +43,7 @@ class SqliteStore:
     """
 
     capabilities = frozenset(
-        {"keyword", "phrases", "counts", "term_counts", "vectors", "append", "persistent"}
+        {"keyword", "phrases", "counts", "term_counts", "vectors", "append", "persistent", "lookup"}
     )
 
     def __init__(
@@ -103,6 +104,13 @@ class SqliteStore:
             if connection is None or shown is None:
                 return []
             return rows.documents(connection, shown.id)
+
+    def lookup(self, build: Build, keys: Collection[tuple[str, str]]) -> Lookup:
+        """What ``build`` holds of these sources and paths, and of how many documents in all."""
+        with self._database.reading() as connection:
+            schema.need(connection, build)
+            assert connection is not None, "it has the build"
+            return rows.lookup(connection, build.id, keys)
 
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
         """Apply all of ``changes`` or none."""

@@ -60,6 +60,7 @@ from commonplace.errors import UnavailableError as UnavailableError
 from commonplace.errors import WriteRefusedError as WriteRefusedError
 from commonplace.errors import how_to_install as how_to_install
 from commonplace.errors import reason_of as reason_of
+from commonplace.files.changed import scan_paths as scan_paths
 from commonplace.files.globs import glob_regex as glob_regex
 from commonplace.files.globs import matcher as matcher
 from commonplace.files.left_out import holds_notes as holds_notes
@@ -124,6 +125,7 @@ from commonplace.model.documents import Document as Document
 from commonplace.model.documents import DocumentRef as DocumentRef
 from commonplace.model.documents import Finding as Finding
 from commonplace.model.documents import Fix as Fix
+from commonplace.model.documents import Lookup as Lookup
 from commonplace.model.documents import NoteRules as NoteRules
 from commonplace.model.documents import RootFailure as RootFailure
 from commonplace.model.documents import ScanReport as ScanReport
@@ -177,10 +179,13 @@ from commonplace.protocols.contexts import RankerContext as RankerContext
 from commonplace.protocols.contexts import SourceContext as SourceContext
 from commonplace.protocols.contexts import StoreContext as StoreContext
 from commonplace.protocols.managers import MemoryManager as MemoryManager
+from commonplace.protocols.managers import PartialManager as PartialManager
 from commonplace.protocols.managers import Ranker as Ranker
 from commonplace.protocols.parts import Chunker as Chunker
 from commonplace.protocols.parts import ConfiguredPath as ConfiguredPath
 from commonplace.protocols.parts import GrowingSource as GrowingSource
+from commonplace.protocols.parts import LookupStore as LookupStore
+from commonplace.protocols.parts import PartialSource as PartialSource
 from commonplace.protocols.parts import Source as Source
 from commonplace.protocols.parts import Store as Store
 from commonplace.protocols.parts import VectorStore as VectorStore

@@ -16,7 +16,7 @@ from commonplace.plugin import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from commonplace.plugin import ConfiguredPath, NoteRules, Root, Roots, ScanReport
 
@@ -32,7 +32,7 @@ class NotesSource:
 
     id = "memory"
     version = "2"
-    capabilities = frozenset({"watched"})
+    capabilities = frozenset({"watched", "partial"})
 
     def __init__(
         self,
@@ -44,10 +44,12 @@ class NotesSource:
         self._extra = tuple(extra_paths)
         self._rules = rules
         self._roots: Roots | None = None
+        self._wholes: set[bool] = set()  # whether the workspace was taken as it is, in any scan
 
     def scan(self) -> ScanReport:
         """All notes there are; see :mod:`commonplace.files.scan` for what counts as deleted."""
         self._roots = self._find()
+        self._wholes.add(self._roots.whole)
         report = scan(self._roots, source=self.id)
         if report.documents or report.failed_roots:
             return report
@@ -55,6 +57,25 @@ class NotesSource:
 
         found = left_out(self._workspace, self._extra, self._rules)
         return report._replace(empty=found.nothing_found())
+
+    def scan_paths(self, paths: Collection[str]) -> ScanReport | None:
+        """What is at ``paths`` now; see :mod:`commonplace.files.changed`.
+
+        ``None`` also where git's rules apply, any of which may have changed, and once the workspace
+        has begun or ceased to be taken as it is.
+        """
+        roots = self._find()
+        if self._rules.gitignore or self._wholes != {roots.whole}:
+            return None
+        from commonplace.plugin import scan_paths
+
+        return scan_paths(
+            roots.all,
+            paths,
+            source=self.id,
+            stored=roots.stored_below,
+            workspace=roots.workspace,
+        )
 
     def watched(self) -> tuple[WatchedPath, ...]:
         """Every root; what a link leads to, which is not scanned, is not watched to its bottom."""

@@ -68,6 +68,26 @@ def folder_of(id_: str, context: SourceContext) -> Folder:
     return Folder(context.state_dirs[0], ("agents", agent, "sessions"))
 
 
+def root_of(folder: Folder, source: str, wanted: Callable[[str], bool]) -> Root:
+    """The folder as a root whose files are those ``wanted`` by their path below it."""
+
+    def enters(below: str) -> bool:
+        name = below.rpartition("/")[2]
+        return folder.deep and not is_ignored(name) and is_storable(name)
+
+    return Root(
+        location=folder.location,
+        stored=source,
+        base=folder.base,
+        parts=folder.parts,
+        own=False,
+        kind="folder",
+        wanted=wanted,
+        suffix="",
+        enters=enters,
+    )
+
+
 def scan_folder(folder: Folder, source: str, wanted: Callable[[str], bool]) -> ScanReport:
     """Every regular file whose path below ``folder`` (forward slashes) is ``wanted``.
 
@@ -75,25 +95,7 @@ def scan_folder(folder: Folder, source: str, wanted: Callable[[str], bool]) -> S
     exists and is not empty, since its disk may not be mounted. A folder that is not configured is
     then absent, which is a failure only if a file of it is known.
     """
-
-    def enters(below: str) -> bool:
-        name = below.rpartition("/")[2]
-        return folder.deep and not is_ignored(name) and is_storable(name)
-
-    report = scan_root(
-        Root(
-            location=folder.location,
-            stored=source,
-            base=folder.base,
-            parts=folder.parts,
-            own=False,
-            kind="folder",
-            wanted=wanted,
-            suffix="",
-            enters=enters,
-        ),
-        source=source,
-    )
+    report = scan_root(root_of(folder, source, wanted), source=source)
 
     def named(failure: RootFailure) -> RootFailure:
         subject, _, rest = failure.reason.partition("it ")

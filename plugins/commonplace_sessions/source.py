@@ -19,10 +19,10 @@ from commonplace.plugin import (
     open_below,
     stamp_of,
 )
-from commonplace_sessions.folder import scan_folder
+from commonplace_sessions.folder import root_of, scan_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Collection, Generator, Iterator
 
     from commonplace.plugin import ScanReport, Stamp
     from commonplace_sessions.folder import Folder
@@ -54,7 +54,7 @@ class TranscriptSource:
     gives the lines of the file. One that grows is due once it has grown by ``growth``.
     """
 
-    capabilities = frozenset({"watched", "growing", "readable"})
+    capabilities = frozenset({"watched", "partial", "growing", "readable"})
 
     def __init__(
         self,
@@ -77,6 +77,17 @@ class TranscriptSource:
     def scan(self) -> ScanReport:
         """All transcripts; see :func:`~commonplace_sessions.folder.scan_folder`."""
         return scan_folder(self._folder, self.id, self._wanted)
+
+    def scan_paths(self, paths: Collection[str]) -> ScanReport | None:
+        """What is at ``paths`` now; see :mod:`commonplace.files.changed`."""
+        from commonplace.plugin import scan_paths
+
+        return scan_paths(
+            [root_of(self._folder, self.id, self._wanted)],
+            paths,
+            source=self.id,
+            stored=lambda _, below: f"{self.id}/{below}",
+        )
 
     def due(self, ref: DocumentRef, indexed: Stamp) -> bool:
         """Whether it is another file than the indexed one, or has grown by enough.

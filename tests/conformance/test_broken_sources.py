@@ -15,7 +15,7 @@ from commonplace.testing.source import GrowthLaws
 from commonplace_notes.source import NotesSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from commonplace.protocols.contexts import SourceContext
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Sound(NotesSource):
     """What is broken below: it keeps every law as it is."""
 
-    capabilities = frozenset({"watched", "readable"})
+    capabilities = frozenset({"watched", "partial", "readable"})
 
     def __init__(self, context: SourceContext) -> None:
         super().__init__(context.workspace)
@@ -332,6 +332,24 @@ class NamesItsVersionByHash(Sound):
         return f"notes-{hash('notes')}"
 
 
+class LooksOnlyForWhatIsThere(Sound):
+    def scan_paths(self, paths: Collection[str]) -> ScanReport | None:
+        report = super().scan_paths(paths)
+        found = tuple(ref.path for ref in report.documents) if report else ()
+        return report and report._replace(complete_roots=found)
+
+
+class SaysItLookedEverywhere(Sound):
+    def scan_paths(self, paths: Collection[str]) -> ScanReport | None:
+        report = super().scan_paths(paths)
+        return report and report._replace(complete_roots=("",))
+
+
+class LooksIntoNoFolder(Sound):
+    def scan_paths(self, paths: Collection[str]) -> ScanReport | None:
+        return super().scan_paths([path for path in paths if path.endswith(".md")])
+
+
 BROKEN: list[tuple[type[Sound], str]] = [
     (NumbersItsVersion, "test_it_says_what_it_is"),
     (FindsTheFirstOnly, "test_every_document_is_found"),
@@ -343,6 +361,9 @@ BROKEN: list[tuple[type[Sound], str]] = [
     (WatchesWhatIsThere, "test_documents_lie_where_it_is_watched"),
     (WatchesWhatWasThere, "test_documents_lie_where_it_is_watched"),
     (WatchesByRelativeNames, "test_documents_lie_where_it_is_watched"),
+    (LooksOnlyForWhatIsThere, "test_a_look_at_some_finds_what_a_scan_does"),
+    (SaysItLookedEverywhere, "test_a_look_at_some_finds_what_a_scan_does"),
+    (LooksIntoNoFolder, "test_a_look_at_some_finds_what_a_scan_does"),
     (StampsByItsClock, "test_looking_again_finds_the_same"),
     (FailsForNothing, "test_where_there_is_nothing_nothing_is_found"),
     (TakesFoldersAndAll, "test_other_files_are_none_of_its_documents"),

@@ -298,6 +298,16 @@ class SyncSettings(Group):
         tunable=True,
         tunable_within=(0, 10_080),
     )
+    full_scan_minutes: int = setting(
+        "While watching, a sync compares only the files reported as changed; after so long, all "
+        "again. 0: always all.",
+        default=10,
+        unit="minutes",
+        minimum=0,
+        maximum=525_600,
+        tunable=True,
+        tunable_within=(0, 10_080),
+    )
     post_compaction_force: bool = setting(
         "Index a session's transcript after its compaction, whatever it grew by.",
         default=True,

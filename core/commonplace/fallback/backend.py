@@ -24,7 +24,7 @@ from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.resilience.guarded_call import GuardedCaller
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import NotRequired, TypedDict, Unpack
 
     from commonplace.model.reports import ProgressCallback, SyncReport
@@ -161,13 +161,18 @@ class Backend:
         )
 
     def maintain(
-        self, *, embed: bool = True, eager: bool = True, **options: Unpack[MaintainOptions]
+        self,
+        *,
+        embed: bool = True,
+        eager: bool = True,
+        paths: Collection[str] | None = None,
+        **options: Unpack[MaintainOptions],
     ) -> SyncReport:
         """Update the index; see :class:`~commonplace.plugin.MemoryManager`."""
 
         def maintain(manager: MemoryManager) -> SyncReport:
             if not eager:
-                return maintain_unasked(manager, embed=embed, **options)
+                return maintain_unasked(manager, paths=paths, embed=embed, **options)
             return checked_report(manager.maintain(embed=embed, **options))
 
         report = self.call("sync", maintain, options["deadline"])

@@ -12,7 +12,7 @@ from commonplace.model.reports import BackendState
 from commonplace.model.search import Fallback
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import Unpack
 
     from commonplace.fallback.backend import Backend, MaintainOptions
@@ -99,9 +99,17 @@ class FallbackMemoryManager:
         return self.search_of(query, deadline).ask(query, where=where, limit=limit)
 
     def maintain(
-        self, *, embed: bool = True, eager: bool = True, **options: Unpack[MaintainOptions]
+        self,
+        *,
+        embed: bool = True,
+        eager: bool = True,
+        paths: Collection[str] | None = None,  # noqa: ARG002
+        **options: Unpack[MaintainOptions],
     ) -> SyncReport:
         """Maintain the active backend, and the others as ``standby`` asks.
+
+        Each compares everything, whatever ``paths`` are reported: one that was passed over before
+        knows nothing of what was reported then.
 
         The report is of the active one; what could not be maintained before it is in its
         ``notices``. Raises the first backend's error where none could be.

@@ -26,12 +26,12 @@ from commonplace.protocols.contexts import ManagerHealth
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from commonplace.host.host import PluginHost
     from commonplace.protocols.contexts import RankContext, RankerContext
     from commonplace.protocols.managers import Ranker
-    from commonplace.protocols.parts import Source
+    from commonplace.protocols.parts import PartialSource, Source
     from commonplace.resilience.bounded_call import Worker
 
     ContextOf = Callable[[str], RankerContext]
@@ -192,6 +192,19 @@ def scanned(source: Source) -> ScanReport:
     note = f"the source {source.id!r} failed: {reason}"
     _log_once(f"source {source.id}", note)
     return ScanReport((), (), failed_roots=(RootFailure("", note, source.id),))
+
+
+def scanned_paths(source: PartialSource, paths: Collection[str]) -> ScanReport | None:
+    """What ``source`` finds at ``paths``; ``None`` where it cannot tell, or fails."""
+    try:
+        report: object = source.scan_paths(paths)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # noqa: BLE001 - a scan follows, which reports its failure
+        return None
+    if type(report) is not ScanReport or not all(map(_is_reference, report.documents)):
+        return None
+    return report
 
 
 def _is_reference(ref: Any) -> bool:

@@ -23,12 +23,18 @@ from commonplace.resilience.bounded_call import Worker, failure_of
 from commonplace.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from commonplace.host.discovery import Kind
     from commonplace.host.host import PluginHost
     from commonplace.model.documents import Document, DocumentRef, ScanReport, Segment, WatchedPath
-    from commonplace.protocols.parts import Chunker, GrowingSource, Source, WatchedSource
+    from commonplace.protocols.parts import (
+        Chunker,
+        GrowingSource,
+        PartialSource,
+        Source,
+        WatchedSource,
+    )
 
 T = TypeVar("T")
 
@@ -101,6 +107,11 @@ class GuardedSource:
         if not all(type(ref.stamp) is str for ref in report.documents):
             raise TypeError("its scan gave stamps that are no texts")
         return report
+
+    def scan_paths(self, paths: Collection[str]) -> ScanReport | None:
+        """See :class:`~commonplace.plugin.PartialSource`."""
+        found = self._limited(lambda: cast("PartialSource", self._source).scan_paths(paths))
+        return None if found is None else self._report(found)
 
     def read(self, ref: DocumentRef) -> Document | None:
         """The document; raises ``OSError`` for any failure."""

@@ -32,11 +32,12 @@ from commonplace.resilience.deadline import LOOK_SECONDS, NEVER
 
 if TYPE_CHECKING:
     from _thread import LockType
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from commonplace.embedding.service import EmbeddingService
     from commonplace.index.arms import Arms
     from commonplace.index.builds import SharedChunking
+    from commonplace.index.syncing import Compared
     from commonplace.model.documents import Finding, StoreHealth
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import KeywordQuery, Query, Where
@@ -55,7 +56,7 @@ class IndexedMemoryManager:
     says when another chunker than ``chunker`` is used.
     """
 
-    capabilities: ClassVar[frozenset[str]] = frozenset({"eager"})
+    capabilities: ClassVar[frozenset[str]] = frozenset({"eager", "paths"})
 
     def __init__(  # noqa: PLR0913 - the parts of one engine
         self,
@@ -80,6 +81,7 @@ class IndexedMemoryManager:
         self._sync = IndexSync(
             store, self._sources, configured, chunker, analyser, self._identity, clock_ns
         )
+        self._compared: Compared | None = None
         self._chunking = chunking
         self._embedding = embedding
         self._wanted = arms
@@ -162,8 +164,11 @@ class IndexedMemoryManager:
         deadline: Deadline,
         progress: ProgressCallback | None = None,
         wait: float = 30.0,
+        paths: Collection[str] | None = None,
     ) -> SyncReport:
         """Index what has changed; a rebuild is filled beside the live build, then activated.
+
+        With ``paths``, only these are compared where the last sync left nothing undone.
 
         Text is searchable before it is embedded; vectors are added request by request; those that
         the cache has also without ``embed``.
@@ -172,11 +177,7 @@ class IndexedMemoryManager:
         options = SyncOptions(force, at_most, eager or force, deadline, progress, wait)
         with _held(self._sync_lock, deadline):
             sync, cut = self._agreed(whole=at_most is None, force=force)
-            scans = sync.scan(eager=options.eager)
-            try:
-                report = sync.sync(scans, options)
-            except IndexCorruptError:  # the store sets it aside and starts a new one
-                report = sync.sync(scans, options)
+            report = self._sync_paths(sync, paths, options) or self._sync_all(sync, options)
         if not embed and (report.added or report.updated) and self._wanted.vector:
             self._embed_from_cache(wait)
         if embed:
@@ -184,7 +185,38 @@ class IndexedMemoryManager:
             with _held(self._embed_lock, deadline):
                 report = self._embed(report, options)
         seconds = time.monotonic() - started
-        return with_scans(report, scans).replace(seconds=seconds, cut=cut)
+        return report.replace(seconds=seconds, cut=cut)
+
+    def _sync_all(self, sync: IndexSync, options: SyncOptions) -> SyncReport:
+        scans = sync.scan(eager=options.eager)
+        before, self._compared = self._compared, None
+        try:
+            report = sync.sync(scans, options)
+        except IndexCorruptError:  # the store sets it aside and starts a new one
+            before, report = None, sync.sync(scans, options)
+        if options.at_most is None:
+            self._compared = sync.compared(scans, report)
+        elif before is not None:  # a search indexes some changes, and undoes nothing
+            documents = before.documents + report.added - report.removed
+            self._compared = before.replace(documents=documents)
+        return with_scans(report, scans)
+
+    def _sync_paths(
+        self, sync: IndexSync, paths: Collection[str] | None, options: SyncOptions
+    ) -> SyncReport | None:
+        """The report of a sync of ``paths`` alone; ``None`` where all has to be compared."""
+        before, self._compared = self._compared, None
+        if paths is None or before is None or options.force or options.at_most is not None:
+            self._compared = before
+            return None
+        from commonplace.index.partial import PartialSync
+
+        try:
+            done = PartialSync(sync, paths, before).run(options)
+        except IndexCorruptError:
+            return None
+        report, self._compared = done or (None, None)
+        return report
 
     def health(self, *, deep: bool = False) -> ManagerHealth:
         """The store's health, or why it is unavailable."""

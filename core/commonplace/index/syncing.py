@@ -16,18 +16,20 @@ from commonplace.index.builds import (
 )
 from commonplace.index.planning import lies_under, plan_changes, scan_sources
 from commonplace.model.reports import Progress, SyncReport
-from commonplace.model.tuples import NamedTuple
+from commonplace.model.tuples import NamedTuple, Record
 from commonplace.resilience.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
+    from contextlib import AbstractContextManager
 
     from commonplace.index.builds import Target
+    from commonplace.index.indexing import Indexer
     from commonplace.index.planning import Plan, SourceScan
     from commonplace.model.documents import Build, RootFailure, StoredDocument
     from commonplace.model.reports import ProgressCallback
     from commonplace.protocols.managers import MemoryManager
-    from commonplace.protocols.parts import Chunker, EventualStore, Source, Store
+    from commonplace.protocols.parts import Chunker, EventualStore, LookupStore, Source, Store
     from commonplace.text.analyse import Analyser
 
 
@@ -53,6 +55,29 @@ class SyncOptions(NamedTuple):
     deadline: Deadline
     progress: ProgressCallback | None
     wait: float
+
+
+class Compared(Record):
+    """What a sync left that compared all documents: what a sync of a few paths starts from.
+
+    ``documents`` and ``hidden`` count those of the ``build``, which was the only one;
+    ``fingerprints`` are by source.
+    """
+
+    build: Build
+    fingerprints: dict[str, str]
+    documents: int
+    hidden: int
+    absent_roots: tuple[RootFailure, ...]
+    skipped_symlinks: int
+
+    def described(self, report: SyncReport) -> SyncReport:
+        """``report``, with what was not looked at again."""
+        return report.replace(
+            hidden=self.hidden,
+            absent_roots=self.absent_roots,
+            skipped_symlinks=self.skipped_symlinks,
+        )
 
 
 class IndexSync(NamedTuple):
@@ -98,21 +123,64 @@ class IndexSync(NamedTuple):
         report = self._without_writing(scans, force=options.force, at_most=options.at_most)
         if report is not None:
             return report
-        # Imported here: a search that finds nothing new to index does not pay for it.
-        from commonplace.resilience.lock import waited_for
-
         if (progress := options.progress) is not None:
             total = sum(len(scan.report.documents) for scan in scans)
             progress(Progress(label="Looking for notes", completed=total, total=total))
-        with waited_for(
-            lambda seconds: self.store.writer(wait=seconds), wait=options.wait, progress=progress
-        ):
+        with self.lease(options):
             report = self._write(scans, options)
+        return self.finished(report, options)
+
+    def lease(self, options: SyncOptions) -> AbstractContextManager[object]:
+        """The store's lease, waited for as long as the options say."""
+        # Imported here: a search that finds nothing new to index does not pay for it.
+        from commonplace.resilience.lock import waited_for
+
+        return waited_for(
+            lambda seconds: self.store.writer(wait=seconds),
+            wait=options.wait,
+            progress=options.progress,
+        )
+
+    def indexer(self) -> Indexer:
+        """What writes documents to a build; the lease is held meanwhile."""
+        # Imported here: a search that finds nothing new to index does not pay for it.
+        from commonplace.index.documents import DocumentProcessor
+        from commonplace.index.indexing import Indexer
+
+        processor = DocumentProcessor(
+            self.sources,
+            self.chunker,
+            self.analyser,
+            self.clock_ns,
+            appends="append" in self.store.capabilities,
+        )
+        return Indexer(self.store, processor)
+
+    def finished(self, report: SyncReport, options: SyncOptions) -> SyncReport:
+        """``report``, once what was written is found, with what the store says of itself."""
         if "eventual" in self.store.capabilities:
             cast("EventualStore", self.store).refresh(deadline=options.deadline)
         health = self.store.health(counts=False)
         kept = bool(health.location) or "persistent" not in self.store.capabilities
         return report.replace(notices=health.notices, kept=kept)
+
+    def compared(self, scans: list[SourceScan], report: SyncReport) -> Compared | None:
+        """What the sync left, if nothing is left to do, and the store can look up documents."""
+        if "lookup" not in self.store.capabilities or report.remaining or report.unreadable:
+            return None
+        if any(scan.report.failed_roots for scan in scans):
+            return None
+        builds = self.store.builds()
+        if len(builds) != 1 or not is_current(builds[0], self.identity):
+            return None
+        return Compared(
+            build=builds[0],
+            fingerprints=self.fingerprints(),
+            documents=cast("LookupStore", self.store).lookup(builds[0], ()).total,
+            hidden=report.hidden,
+            absent_roots=tuple(one for scan in scans for one in scan.report.absent_roots),
+            skipped_symlinks=sum(scan.report.skipped_symlinks for scan in scans),
+        )
 
     def _scan(self, *, eager: bool) -> list[SourceScan]:
         return scan_sources(
@@ -147,10 +215,6 @@ class IndexSync(NamedTuple):
         return self._as_live(_left(plan), plan, live, scans)
 
     def _write(self, scans: list[SourceScan], options: SyncOptions) -> SyncReport:
-        # Imported here: a search that finds nothing new to index does not pay for it.
-        from commonplace.index.documents import DocumentProcessor
-        from commonplace.index.indexing import Indexer
-
         live, at_most = live_build(self.store), options.at_most
         now, tidy = self.clock_ns() / 1e9, at_most is None
         target = choose_target(self.store, self.identity, force=options.force, tidy=tidy, now=now)
@@ -163,14 +227,7 @@ class IndexSync(NamedTuple):
         plan = _part(whole, target, at_most)
         if plan is None:
             return _left(whole)
-        processor = DocumentProcessor(
-            self.sources,
-            self.chunker,
-            self.analyser,
-            self.clock_ns,
-            appends="append" in self.store.capabilities,
-        )
-        indexer = Indexer(self.store, processor)
+        indexer = self.indexer()
         report = indexer.apply(
             target.build,
             plan,
@@ -290,10 +347,14 @@ def freshen(
     return Freshness(report.remaining, (*notices, *_notes(report, later)), report.failed_roots)
 
 
-def maintain_unasked(manager: MemoryManager, **options: Any) -> SyncReport:
-    """``manager.maintain(**options)``, with ``eager=False`` if it declares ``eager``."""
+def maintain_unasked(
+    manager: MemoryManager, *, paths: Collection[str] | None = None, **options: Any
+) -> SyncReport:
+    """``manager.maintain(**options)``, with ``eager=False`` and ``paths`` if it declares these."""
     if "eager" in manager.capabilities:
         options["eager"] = False
+    if paths is not None and "paths" in manager.capabilities:
+        options["paths"] = paths
     return checked_report(manager.maintain(**options))
 
 

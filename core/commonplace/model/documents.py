@@ -140,6 +140,13 @@ class StoredDocument(NamedTuple):
     resume: str = ""
 
 
+class Lookup(NamedTuple):
+    """What a build holds of the documents that were asked for, and ``total``: of all, how many."""
+
+    documents: tuple[StoredDocument, ...]
+    total: int
+
+
 class Build(NamedTuple):
     """One whole index inside a store: ``live`` is searched, ``filling`` is being made beside it.
 

@@ -355,7 +355,8 @@ class SyncState(Record):
     ``watching`` with its ``reason``, where it is not as good as it could be, ``since`` (epoch
     seconds) and over how many ``folders``. ``running`` are the reasons of the sync under way;
     ``waiting`` counts the changed paths that wait for the next one, which is due in ``due_in``
-    seconds (``None``: none is).
+    seconds (``None``: none is). ``full_scan_in`` is in how many seconds all files are compared
+    again (``None``: no sync since the last time has looked at reported changes alone).
     """
 
     watching: WatchMode = "off"
@@ -365,6 +366,7 @@ class SyncState(Record):
     running: tuple[Reason, ...] = ()
     waiting: int = 0
     due_in: float | None = None
+    full_scan_in: float | None = None
     last: SyncOutcome | None = None
 
 

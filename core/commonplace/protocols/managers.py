@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Candidate, Query, Where
@@ -18,7 +18,10 @@ class MemoryManager(Protocol):
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """What it can: ``eager`` if :meth:`maintain` takes the argument of that name."""
+        """What it can: ``eager`` if :meth:`maintain` takes the argument of that name.
+
+        ``paths`` for a :class:`PartialManager`.
+        """
         ...
 
     def search(
@@ -70,6 +73,30 @@ class MemoryManager(Protocol):
 
     def close(self) -> None:
         """Release all resources; closing twice is fine."""
+        ...
+
+
+class PartialManager(MemoryManager, Protocol):
+    """Declares ``paths``: it need not compare everything in order to update its index."""
+
+    def maintain(
+        self,
+        *,
+        force: bool = False,
+        at_most: int | None = None,
+        embed: bool = True,
+        eager: bool = True,
+        deadline: Deadline,
+        progress: ProgressCallback | None = None,
+        wait: float = 30.0,
+        paths: Collection[str] | None = None,
+    ) -> SyncReport:
+        """As that of any manager; all that may have changed since the last call is at ``paths``.
+
+        They are absolute paths of files or folders, of any source. ``None`` says nothing of what
+        has changed. What a call has left undone, for an error or for its deadline, is its own to
+        remember, and so is whatever else lets it compare everything.
+        """
         ...
 
 

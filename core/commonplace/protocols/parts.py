@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         Build,
         Document,
         DocumentRef,
+        Lookup,
         ScanReport,
         Segment,
         SpaceInfo,
@@ -63,8 +64,9 @@ class Source(Protocol):
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """``watched`` for a :class:`WatchedSource`, ``growing`` for a :class:`GrowingSource`.
+        """``watched``, ``partial``, ``growing``, ``readable``.
 
+        They are for a :class:`WatchedSource`, :class:`PartialSource` or :class:`GrowingSource`.
         Only the methods of a declared capability are called. ``readable``: what ``read`` gives can
         be read on by the path and the lines that hits cite, by everyone who may search.
         """
@@ -93,6 +95,22 @@ class WatchedSource(Source, Protocol):
 
     def watched(self) -> Sequence[WatchedPath]:
         """Where a change of any document would show; asked again whenever it may have changed."""
+        ...
+
+
+class PartialSource(WatchedSource, Protocol):
+    """Declares ``partial`` beside ``watched``: it can look at a few paths alone.
+
+    Where a source that is watched does not, each change lets all sources be scanned.
+    """
+
+    def scan_paths(self, paths: Collection[str]) -> ScanReport | None:
+        """What a scan would find now at ``paths``, absolute, of which some may be other sources'.
+
+        ``complete_roots`` are the stored paths that were looked for; those that are not among the
+        ``documents`` are gone. ``None`` where only a scan can tell, as for a folder that came or
+        went, a root, or any failure.
+        """
         ...
 
 
@@ -156,7 +174,8 @@ class Store(Protocol):
     def capabilities(self) -> frozenset[str]:
         """What it can do, of the following words.
 
-        ``keyword``, ``phrases``, ``counts``, ``vectors``, ``append``, ``persistent``, ``eventual``.
+        ``keyword``, ``phrases``, ``counts``, ``vectors``, ``append``, ``persistent``, ``eventual``,
+        ``lookup``.
 
         Who declares ``counts`` may also declare ``term_counts``: see
         :class:`~commonplace.model.search.KeywordMatches`.
@@ -245,6 +264,20 @@ class CountingStore(Store, Protocol):
         """How many chunks of the live build hold each of ``tokens``.
 
         Of frequent tokens nearly so many; 0 for what no chunk holds.
+        """
+        ...
+
+
+class LookupStore(Store, Protocol):
+    """A store that quickly finds single documents (capability ``lookup``).
+
+    Where a store does not, each sync compares all documents.
+    """
+
+    def lookup(self, build: Build, keys: Collection[tuple[str, str]]) -> Lookup:
+        """The documents of ``build`` with these sources and paths, in any order, and the total.
+
+        Read in one transaction.
         """
         ...
 

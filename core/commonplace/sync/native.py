@@ -197,6 +197,9 @@ class NativeWatch:
             elif self._relevance.is_folder(path) and self._was_or_is_folder(path):
                 found.reported.add(path)
                 found.folders.add(path)
+                if self._relevance.is_document(path):
+                    # Called like a document, it would be taken for one that came or went.
+                    found.reported.add(os.path.dirname(path))
         return found
 
     def _was_or_is_folder(self, path: str) -> bool:

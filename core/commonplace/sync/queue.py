@@ -22,9 +22,9 @@ class SyncRequest(NamedTuple):
     """A sync that is wanted.
 
     ``force`` rebuilds the index; ``embed`` also embeds new texts; ``eager`` leaves no growing
-    document for later. ``paths`` are absolute paths that have changed: they are only reported, as
-    every sync scans all files. ``wait`` is how many seconds to wait for another writer. At
-    ``until`` the sync ends, with what is done by then.
+    document for later. ``paths`` are absolute paths that have changed; ``partial`` says that no
+    other may have since the last sync, so that only these need be compared. ``wait`` is how many
+    seconds to wait for another writer. At ``until`` the sync ends, with what is done by then.
     """
 
     reasons: tuple[Reason, ...]
@@ -35,6 +35,7 @@ class SyncRequest(NamedTuple):
     wait: float = 0.0
     progress: ProgressCallback | None = None
     until: Deadline = NEVER
+    partial: bool = False
 
 
 def merged(requests: Iterable[SyncRequest]) -> SyncRequest:
@@ -57,6 +58,7 @@ def merged(requests: Iterable[SyncRequest]) -> SyncRequest:
         wait=max(request.wait for request in wanted),
         progress=progress if callbacks else None,
         until=max((request.until for request in wanted), key=lambda until: until.remaining()),
+        partial=all(request.partial for request in wanted),
     )
 
 
@@ -197,11 +199,16 @@ class Schedule:
     sync that left something undone, the same is due again, and nothing before it: after 2 seconds,
     then twice as long each time, up to 5 minutes. Whatever waits is merged into one sync.
 
+    A sync for changes alone is partial, and ``full_scan`` seconds after the first of these one is
+    due that is not, as a change can go unnoticed; with 0, none is partial.
+
     Not thread-safe: its user holds a lock.
     """
 
-    def __init__(self, *, debounce: float, now: float) -> None:
+    def __init__(self, *, debounce: float, now: float, full_scan: float = 0.0) -> None:
         self._debounce = debounce
+        self._full_scan = full_scan
+        self._full_scan_at = inf
         self._ceiling = max(debounce, min(_CEILING * debounce, _CEILING_SECONDS))
         self._interval = 0.0
         self._ended = now
@@ -234,13 +241,21 @@ class Schedule:
         """How many changed paths wait."""
         return len(self._noticed)
 
+    @property
+    def full_scan_at(self) -> float | None:
+        """When a sync is due that compares all files; ``None`` if none was partial since."""
+        return None if self._full_scan_at == inf else self._full_scan_at
+
     def due(self) -> float | None:
         """When the next sync is due, which may have passed; ``None`` if none is wanted."""
-        moments = [self._asked_at, self._quiet_at(), self._interval_at()]
-        if self._owed is not None:
-            moments.append(self._not_before)
-        due = max(min(moments), self._not_before)
+        due = max(min(self._wanted_at(), self._full_scan_at), self._not_before)
         return due if due < inf else None
+
+    @property
+    def wanted_at(self) -> float | None:
+        """As :meth:`due`, without a full scan that nothing but the time has called for."""
+        wanted = max(self._wanted_at(), self._not_before)
+        return wanted if wanted < inf else None
 
     def take(self, now: float) -> SyncRequest | None:
         """All that is wanted, if it is due; call :meth:`ended` after the sync."""
@@ -253,6 +268,9 @@ class Schedule:
     def ended(self, now: float, *, done: bool) -> None:
         """The sync that was taken has ended; unless it is ``done``, it is tried again."""
         self._ended = now
+        if done and self._full_scan and self._taken is not None:
+            at = now + self._full_scan
+            self._full_scan_at = min(self._full_scan_at, at) if self._taken.partial else inf
         self._owed = None if done else self._taken
         self._taken = None
         if done:
@@ -270,15 +288,20 @@ class Schedule:
     def _all(self, now: float) -> SyncRequest:
         wanted = [*self._asked]
         if self._first_notice < inf:
-            wanted.append(SyncRequest(("watch",), paths=frozenset(self._noticed)))
+            paths, partial = frozenset(self._noticed), self._full_scan > 0
+            wanted.append(SyncRequest(("watch",), paths=paths, partial=partial))
         if self._owed is not None:
             wanted.insert(0, self._owed)
-        if now >= self._interval_at():
+        if now >= min(self._interval_at(), self._full_scan_at):
             wanted.append(SyncRequest(("interval",)))
         self._asked, self._asked_at = [], inf
         self._noticed, self._first_notice, self._last_notice = set(), inf, inf
         self._owed = None
         return merged(wanted)
+
+    def _wanted_at(self) -> float:
+        owed = inf if self._owed is None else self._not_before
+        return min(self._asked_at, self._quiet_at(), self._interval_at(), owed)
 
     def _quiet_at(self) -> float:
         return min(self._last_notice + self._debounce, self._first_notice + self._ceiling)
@@ -294,10 +317,18 @@ class SyncWorker:
     first request, change or interval. ``running`` is the request being run.
     """
 
-    def __init__(self, run: Callable[[SyncRequest], bool], *, name: str, debounce: float) -> None:
+    def __init__(
+        self,
+        run: Callable[[SyncRequest], bool],
+        *,
+        name: str,
+        debounce: float,
+        full_scan: float = 0.0,
+    ) -> None:
         self._run = run
         self._name = f"commonplace-{name}"
-        self._schedule = Schedule(debounce=debounce, now=time.monotonic())
+        now = time.monotonic()
+        self._schedule = Schedule(debounce=debounce, now=now, full_scan=full_scan)
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -321,12 +352,15 @@ class SyncWorker:
             self._schedule.every(seconds)
             self._wake()
 
-    def outlook(self) -> tuple[int, float | None]:
-        """How many changed paths wait, and in how many seconds a sync is due, if one is."""
+    def outlook(self) -> tuple[int, float | None, float | None]:
+        """How many changed paths wait, and in how many seconds a sync and a full scan are due."""
         with self._changed:
-            due = self._schedule.due()
-            left = None if due is None else max(0.0, due - time.monotonic())
-            return self._schedule.waiting, left
+            now = time.monotonic()
+            due, full = [
+                None if at is None else max(0.0, at - now)
+                for at in (self._schedule.wanted_at, self._schedule.full_scan_at)
+            ]
+            return self._schedule.waiting, due, full
 
     def close(self, seconds: float) -> SyncRequest | None:
         """End, waiting up to ``seconds`` for the running sync; returns what was not done.

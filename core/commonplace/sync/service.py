@@ -75,6 +75,7 @@ def sync_backend(
         deadline=deadline,
         progress=request.progress,
         wait=request.wait,
+        paths=request.paths if request.partial else None,
     )
     if (events := host.events) is not None:
         events.synced(report)
@@ -112,7 +113,8 @@ class SyncService:
         self._stopping = threading.Event()
         self._queue = SyncQueue(lambda request: self._run(request, self._texts))
         debounce = settings.watch_debounce_ms / 1000
-        self._worker = SyncWorker(self._index, name="sync", debounce=debounce)
+        full_scan = 60.0 * settings.full_scan_minutes
+        self._worker = SyncWorker(self._index, name="sync", debounce=debounce, full_scan=full_scan)
         self._embedder = SyncWorker(self._embed, name="embedding", debounce=0)
         self._lock = threading.Lock()
         self._sessions: dict[str, None] = {}
@@ -197,13 +199,14 @@ class SyncService:
     def state(self) -> SyncState:
         """How changes are noticed, what runs, what waits, and how the last sync ended."""
         running = self._queue.running or self._embedder.running
-        waiting, due_in = self._worker.outlook()
+        waiting, due_in, full_scan_in = self._worker.outlook()
         # That texts could not be embedded is shown until they are.
         vectors = self._vectors.last
         state = SyncState(
             running=running.reasons if running is not None else (),
             waiting=waiting,
             due_in=due_in,
+            full_scan_in=full_scan_in,
             last=vectors if vectors is not None and vectors.error else self._texts.last,
         )
         if self._watcher is not None:
@@ -275,7 +278,8 @@ class SyncService:
         text = request._replace(embed=False)
         done = self._in_background(text, self._texts, lambda: self._queue.run(text))
         if done and request.embed and self._embeds():
-            self._embedder.ask(SyncRequest(request.reasons))
+            paths, partial = request.paths, request.partial
+            self._embedder.ask(SyncRequest(request.reasons, paths=paths, partial=partial))
         return done
 
     def _embed(self, request: SyncRequest) -> bool:

@@ -22,7 +22,7 @@ from commonplace.testing.strategies import HOSTILE_PATHS
 if TYPE_CHECKING:
     from commonplace.files.roots import FileStamp
     from commonplace.model.documents import DocumentRef, Segment, Stamp
-    from commonplace.protocols.parts import GrowingSource, Source, WatchedSource
+    from commonplace.protocols.parts import GrowingSource, PartialSource, Source, WatchedSource
 
 
 class ScanLaws(SourceLaws):
@@ -31,7 +31,7 @@ class ScanLaws(SourceLaws):
     @law()
     def test_it_says_what_it_is(self, source: Source) -> None:
         """An id as in its entry point, a version that stays, and capabilities that there are."""
-        assert source.capabilities <= {"watched", "growing", "readable"}
+        assert source.capabilities <= {"watched", "partial", "growing", "readable"}
         assert re.fullmatch(r"[a-z0-9]+([-_][a-z0-9]+)*", source.id)
         assert source.version.strip()
         before = source.id, source.version
@@ -83,6 +83,26 @@ class ScanLaws(SourceLaws):
         for location in map(self.location, self.found(source, "ab")):
             assert before.is_document(location), f"a new {location} is not watched for"
             assert after.is_document(location), f"{location} is not watched"
+
+    @law("watched", "partial", "files")
+    def test_a_look_at_some_finds_what_a_scan_does(self, source: PartialSource) -> None:
+        """Paths that changed are found, or looked for, as by a scan; nothing is said of others."""
+        for name in "abc":
+            self.put(name, "the ant")
+        before = {ref.location: ref.path for ref in source.scan().documents}
+        self.put("a", "the wasp")
+        self.remove("b")
+        self.put("d", "the ant")
+        locations = {self.location(name) for name in "abd"}
+        now = source.scan()
+        found = source.scan_paths(locations)
+        assert found is not None, "nothing but files has changed"
+        assert [*found.documents] == [ref for ref in now.documents if ref.location in locations]
+        assert {ref.path for ref in found.documents} <= {*found.complete_roots}
+        assert before[self.location("b")] in found.complete_roots
+        assert before[self.location("c")] not in found.complete_roots
+        assert "" not in found.complete_roots
+        assert source.scan_paths([os.path.dirname(self.location("a"))]) is None, "a folder"
 
     @law()
     def test_looking_again_finds_the_same(self, source: Source) -> None:

@@ -26,6 +26,9 @@ def test_what_is_being_done_and_what_waits() -> None:
         "Syncing": "now (watch, search)"
     }
     assert dict(_sync_state(SyncState(waiting=1))) == {"Syncing": "soon: 1 changed path"}
+    assert dict(_sync_state(SyncState(full_scan_in=420.0))) == {
+        "Full scan": "in 7 min: since the last, only changes"
+    }
 
 
 def test_how_the_last_sync_ended() -> None:

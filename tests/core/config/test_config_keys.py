@@ -173,6 +173,7 @@ KEYS: dict[str, tuple[str, Any, list[tuple[Any, Any]], list[Any]]] = {
     "sync.watch": ("sync.watch", True, [(False, False)], [0]),
     "sync.watchDebounceMs": ("sync.watch_debounce_ms", 1500, [(0, 0)], [-1, 0.5]),
     "sync.intervalMinutes": ("sync.interval_minutes", 0, [(30, 30)], [-1, 0.5]),
+    "sync.fullScanMinutes": ("sync.full_scan_minutes", 10, [(0, 0)], [-1, 0.5]),
     "sync.sessions.deltaBytes": (
         "@plugins.entries.codex.config delta_bytes",
         100_000,

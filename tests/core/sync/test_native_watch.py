@@ -93,6 +93,20 @@ def test_a_new_folder_is_reported_and_watched(tmp_path: Path) -> None:
     assert system.closed == 2
 
 
+def test_a_folder_that_is_called_like_a_note_is_reported_with_the_one_around_it(
+    tmp_path: Path,
+) -> None:
+    system = System()
+    folder = tmp_path / "n.md"
+    folder.mkdir()
+    with closing(system.watch(tmp_path).changes()) as changes:
+        next(changes)
+        next(changes)
+        folder.rename(tmp_path.parent / "elsewhere")
+        system.groups = [{(DELETED, str(folder))}]
+        assert next(changes) == {str(folder), str(tmp_path)}
+
+
 def test_watching_is_not_restarted_all_the_time(tmp_path: Path) -> None:
     system = System(takes=1.1)
     with closing(system.watch(tmp_path).changes()) as changes:

@@ -48,6 +48,35 @@ def test_a_change_waits_until_it_is_quiet() -> None:
     assert schedule.waiting == 0
 
 
+def test_all_files_are_compared_again_a_while_after_changes_alone_were() -> None:
+    schedule = Schedule(debounce=1.0, now=0.0, full_scan=600.0)
+    for at in (10.0, 300.0):
+        schedule.notice({"/a"}, at)
+        request = taken(schedule, at + 1.0)
+        assert request == SyncRequest(("watch",), paths=frozenset({"/a"}), partial=True)
+        schedule.ended(at + 2.0, done=True)
+        assert schedule.wanted_at is None
+        assert schedule.full_scan_at == 612.0, "counted from the first"
+    assert taken(schedule, 612.0) == SyncRequest(("interval",))
+    schedule.ended(613.0, done=True)
+    assert schedule.due() is schedule.full_scan_at is None
+    schedule.notice({"/a"}, 700.0)
+    schedule.ask(SEARCH, 700.0)
+    assert not taken(schedule, 700.0).partial, "the other one is not"
+    schedule.ended(701.0, done=True)
+    assert schedule.due() is None
+
+
+def test_changes_are_not_forgotten_by_a_sync_of_them_that_fails() -> None:
+    schedule = Schedule(debounce=1.0, now=0.0, full_scan=600.0)
+    schedule.notice({"/a"}, 0.0)
+    taken(schedule, 1.0)
+    schedule.ended(1.0, done=False)
+    schedule.notice({"/b"}, 1.5)
+    both = SyncRequest(("watch",), paths=frozenset({"/a", "/b"}), partial=True)
+    assert taken(schedule, 3.0) == both
+
+
 @given(
     st.floats(min_value=0.001, max_value=120),
     st.lists(st.floats(min_value=0.0001, max_value=0.999), min_size=40, max_size=400),

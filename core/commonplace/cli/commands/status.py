@@ -260,6 +260,8 @@ def _sync_state(state: SyncState) -> Iterator[tuple[str, str]]:
         yield "Syncing", f"now ({', '.join(state.running)})"
     elif state.waiting:
         yield "Syncing", f"soon: {count(state.waiting, 'changed path')}"
+    if state.full_scan_in is not None:
+        yield "Full scan", f"in {state.full_scan_in / 60:.0f} min: since the last, only changes"
     if (last := state.last) is not None:
         done = f"{last.added} added, {last.updated} updated, {last.removed} removed"
         yield "Last sync", f"{_moment(last.at)} ({', '.join(last.reasons)}): {done}"

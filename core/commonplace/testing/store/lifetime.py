@@ -83,7 +83,7 @@ class StoreLaws(Laws):
 
 
 _KNOWN = {"keyword", "phrases", "counts", "term_counts", "vectors", "append"}
-_KNOWN |= {"persistent", "eventual"}
+_KNOWN |= {"persistent", "eventual", "lookup"}
 
 
 class LifetimeLaws(StoreLaws):
@@ -97,7 +97,12 @@ class LifetimeLaws(StoreLaws):
         """
         assert store.capabilities <= _KNOWN
         assert "keyword" in store.capabilities or "counts" not in store.capabilities
-        named = {"vectors": "nearest", "counts": "holders", "eventual": "refresh"}
+        named = {
+            "vectors": "nearest",
+            "counts": "holders",
+            "eventual": "refresh",
+            "lookup": "lookup",
+        }
         assert all(hasattr(store, named[one]) for one in store.capabilities & set(named))
         assert store.capabilities, "a store that can do nothing"
         assert "keyword" in store.capabilities or "phrases" not in store.capabilities

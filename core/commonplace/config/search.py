@@ -299,14 +299,7 @@ class SyncSettings(Group):
         tunable_within=(0, 10_080),
     )
     full_scan_minutes: int = setting(
-        "While watching, a sync compares only the files reported as changed; after so long, all "
-        "again. 0: always all.",
-        default=10,
-        unit="minutes",
-        minimum=0,
-        maximum=525_600,
-        tunable=True,
-        tunable_within=(0, 10_080),
+        "Until all files are compared again; 0: always.", default=10, unit="minutes", minimum=0
     )
     post_compaction_force: bool = setting(
         "Index a session's transcript after its compaction, whatever it grew by.",
@@ -391,14 +384,10 @@ class SearchSettings(Group):
     query_input_type: str | None = setting("The same, for queries only.", default=None)
     document_input_type: str | None = setting("The same, for documents only.", default=None)
     query_prefix: str | None = setting(
-        "Put before each query, for models that want one.",
-        default=None,
-        shown="the model's own, where it has one",
+        "Put before each query.", default=None, shown="the model's own, where it has one"
     )
     document_prefix: str | None = setting(
-        "Put before each document, likewise.",
-        default=None,
-        shown="the model's own, where it has one",
+        "Put before each document.", default=None, shown="the model's own, where it has one"
     )
     remote: RemoteSettings = setting("A remote service.", default=RemoteSettings())
     store: StoreSettings = setting("The index.", default=StoreSettings())

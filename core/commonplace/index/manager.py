@@ -17,7 +17,7 @@ from commonplace.errors import (
 )
 from commonplace.index.arms import USUAL_ARMS, vector_arm
 from commonplace.index.builds import build_identity, can_answer, live_build
-from commonplace.index.planning import MissingSource, with_scans
+from commonplace.index.planning import MissingSource, compared_by, with_scans
 from commonplace.index.rescoring import (
     DEPTH,
     Information,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from commonplace.embedding.service import EmbeddingService
     from commonplace.index.arms import Arms
     from commonplace.index.builds import SharedChunking
-    from commonplace.index.syncing import Compared
+    from commonplace.index.planning import Compared
     from commonplace.model.documents import Finding, StoreHealth
     from commonplace.model.reports import ProgressCallback, SyncReport
     from commonplace.model.search import KeywordQuery, Query, Where
@@ -195,7 +195,7 @@ class IndexedMemoryManager:
         except IndexCorruptError:  # the store sets it aside and starts a new one
             before, report = None, sync.sync(scans, options)
         if options.at_most is None:
-            self._compared = sync.compared(scans, report)
+            self._compared = compared_by(scans, report, self._store, self._identity)
         elif before is not None:  # a search indexes some changes, and undoes nothing
             documents = before.documents + report.added - report.removed
             self._compared = before.replace(documents=documents)

@@ -18,8 +18,8 @@ from commonplace.model.tuples import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from commonplace.index.planning import Plan
-    from commonplace.index.syncing import Compared, IndexSync, SyncOptions
+    from commonplace.index.planning import Compared, Plan
+    from commonplace.index.syncing import IndexSync, SyncOptions
     from commonplace.protocols.parts import GrowingSource, LookupStore, PartialSource
 
 

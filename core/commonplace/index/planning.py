@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, cast
 
 from commonplace.files.roots import file_stamp
 from commonplace.host.border import scanned
-from commonplace.index.builds import fingerprint_of
-from commonplace.model.tuples import NamedTuple
+from commonplace.index.builds import fingerprint_of, is_current
+from commonplace.model.tuples import NamedTuple, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from commonplace.model.documents import (
+        Build,
         DocumentRef,
         RootFailure,
         ScanReport,
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
         StoredDocument,
     )
     from commonplace.model.reports import SyncReport
-    from commonplace.protocols.parts import GrowingSource, Source
+    from commonplace.protocols.parts import GrowingSource, LookupStore, Source, Store
     from commonplace.text.analyse import Analyser
 
     Pair = tuple[DocumentRef, StoredDocument | None]
@@ -46,6 +47,29 @@ class SourceScan(NamedTuple):
     report: ScanReport
     fingerprint: str
     due: Callable[[DocumentRef, Stamp], bool] | None = None
+
+
+class Compared(Record):
+    """What a sync left that compared all documents: what a sync of a few paths starts from.
+
+    ``documents`` and ``hidden`` count those of the ``build``, which was the only one;
+    ``fingerprints`` are by source.
+    """
+
+    build: Build
+    fingerprints: dict[str, str]
+    documents: int
+    hidden: int
+    absent_roots: tuple[RootFailure, ...]
+    skipped_symlinks: int
+
+    def described(self, report: SyncReport) -> SyncReport:
+        """``report``, with what was not looked at again."""
+        return report.replace(
+            hidden=self.hidden,
+            absent_roots=self.absent_roots,
+            skipped_symlinks=self.skipped_symlinks,
+        )
 
 
 class MissingSource(NamedTuple):
@@ -207,6 +231,30 @@ def with_scans(report: SyncReport, scans: Sequence[SourceScan]) -> SyncReport:
         absent_roots=tuple(absent for scan in scans for absent in scan.report.absent_roots),
         skipped_symlinks=sum(scan.report.skipped_symlinks for scan in scans),
         empty=tuple(line for scan in scans for line in scan.report.empty),
+    )
+
+
+def compared_by(
+    scans: Sequence[SourceScan], report: SyncReport, store: Store, identity: str
+) -> Compared | None:
+    """What a sync left that compared all documents; ``None`` if it left anything undone.
+
+    So it is where the store cannot look up single documents, and where it holds another build.
+    """
+    if "lookup" not in store.capabilities or report.remaining or report.unreadable:
+        return None
+    builds = store.builds()
+    if len(builds) != 1 or not is_current(builds[0], identity):
+        return None
+    if any(scan.report.failed_roots for scan in scans):
+        return None
+    return Compared(
+        build=builds[0],
+        fingerprints={scan.source: scan.fingerprint for scan in scans},
+        documents=cast("LookupStore", store).lookup(builds[0], ()).total,
+        hidden=report.hidden,
+        absent_roots=tuple(one for scan in scans for one in scan.report.absent_roots),
+        skipped_symlinks=sum(scan.report.skipped_symlinks for scan in scans),
     )
 
 

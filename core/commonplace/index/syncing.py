@@ -16,7 +16,7 @@ from commonplace.index.builds import (
 )
 from commonplace.index.planning import lies_under, plan_changes, scan_sources
 from commonplace.model.reports import Progress, SyncReport
-from commonplace.model.tuples import NamedTuple, Record
+from commonplace.model.tuples import NamedTuple
 from commonplace.resilience.deadline import NEVER, Deadline
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from commonplace.model.documents import Build, RootFailure, StoredDocument
     from commonplace.model.reports import ProgressCallback
     from commonplace.protocols.managers import MemoryManager
-    from commonplace.protocols.parts import Chunker, EventualStore, LookupStore, Source, Store
+    from commonplace.protocols.parts import Chunker, EventualStore, Source, Store
     from commonplace.text.analyse import Analyser
 
 
@@ -55,29 +55,6 @@ class SyncOptions(NamedTuple):
     deadline: Deadline
     progress: ProgressCallback | None
     wait: float
-
-
-class Compared(Record):
-    """What a sync left that compared all documents: what a sync of a few paths starts from.
-
-    ``documents`` and ``hidden`` count those of the ``build``, which was the only one;
-    ``fingerprints`` are by source.
-    """
-
-    build: Build
-    fingerprints: dict[str, str]
-    documents: int
-    hidden: int
-    absent_roots: tuple[RootFailure, ...]
-    skipped_symlinks: int
-
-    def described(self, report: SyncReport) -> SyncReport:
-        """``report``, with what was not looked at again."""
-        return report.replace(
-            hidden=self.hidden,
-            absent_roots=self.absent_roots,
-            skipped_symlinks=self.skipped_symlinks,
-        )
 
 
 class IndexSync(NamedTuple):
@@ -163,24 +140,6 @@ class IndexSync(NamedTuple):
         health = self.store.health(counts=False)
         kept = bool(health.location) or "persistent" not in self.store.capabilities
         return report.replace(notices=health.notices, kept=kept)
-
-    def compared(self, scans: list[SourceScan], report: SyncReport) -> Compared | None:
-        """What the sync left, if nothing is left to do, and the store can look up documents."""
-        if "lookup" not in self.store.capabilities or report.remaining or report.unreadable:
-            return None
-        if any(scan.report.failed_roots for scan in scans):
-            return None
-        builds = self.store.builds()
-        if len(builds) != 1 or not is_current(builds[0], self.identity):
-            return None
-        return Compared(
-            build=builds[0],
-            fingerprints=self.fingerprints(),
-            documents=cast("LookupStore", self.store).lookup(builds[0], ()).total,
-            hidden=report.hidden,
-            absent_roots=tuple(one for scan in scans for one in scan.report.absent_roots),
-            skipped_symlinks=sum(scan.report.skipped_symlinks for scan in scans),
-        )
 
     def _scan(self, *, eager: bool) -> list[SourceScan]:
         return scan_sources(

@@ -236,26 +236,16 @@ class Schedule:
         self._first_notice = min(self._first_notice, now)
         self._last_notice = now
 
-    @property
-    def waiting(self) -> int:
-        """How many changed paths wait."""
-        return len(self._noticed)
-
-    @property
-    def full_scan_at(self) -> float | None:
-        """When a sync is due that compares all files; ``None`` if none was partial since."""
-        return None if self._full_scan_at == inf else self._full_scan_at
+    def outlook(self, now: float) -> tuple[int, float | None, float | None]:
+        """How many changed paths wait, and in how many seconds a sync and a full scan are due."""
+        moments = (max(self._wanted_at(), self._not_before), self._full_scan_at)
+        due, full_scan = [None if at == inf else max(0.0, at - now) for at in moments]
+        return len(self._noticed), due, full_scan
 
     def due(self) -> float | None:
         """When the next sync is due, which may have passed; ``None`` if none is wanted."""
         due = max(min(self._wanted_at(), self._full_scan_at), self._not_before)
         return due if due < inf else None
-
-    @property
-    def wanted_at(self) -> float | None:
-        """As :meth:`due`, without a full scan that nothing but the time has called for."""
-        wanted = max(self._wanted_at(), self._not_before)
-        return wanted if wanted < inf else None
 
     def take(self, now: float) -> SyncRequest | None:
         """All that is wanted, if it is due; call :meth:`ended` after the sync."""
@@ -353,14 +343,9 @@ class SyncWorker:
             self._wake()
 
     def outlook(self) -> tuple[int, float | None, float | None]:
-        """How many changed paths wait, and in how many seconds a sync and a full scan are due."""
+        """As that of the schedule."""
         with self._changed:
-            now = time.monotonic()
-            due, full = [
-                None if at is None else max(0.0, at - now)
-                for at in (self._schedule.wanted_at, self._schedule.full_scan_at)
-            ]
-            return self._schedule.waiting, due, full
+            return self._schedule.outlook(time.monotonic())
 
     def close(self, seconds: float) -> SyncRequest | None:
         """End, waiting up to ``seconds`` for the running sync; returns what was not done.

@@ -41,11 +41,11 @@ def test_a_change_waits_until_it_is_quiet() -> None:
     schedule = Schedule(debounce=1.5, now=100.0)
     schedule.notice({"/a"}, 100.0)
     schedule.notice({"/b"}, 101.0)
-    assert schedule.waiting == 2
+    assert schedule.outlook(0.0)[0] == 2
     assert taken(schedule, 102.5) == SyncRequest(("watch",), paths=frozenset({"/a", "/b"}))
     schedule.ended(103.0, done=True)
     assert schedule.due() is None
-    assert schedule.waiting == 0
+    assert schedule.outlook(0.0)[0] == 0
 
 
 def test_all_files_are_compared_again_a_while_after_changes_alone_were() -> None:
@@ -55,11 +55,10 @@ def test_all_files_are_compared_again_a_while_after_changes_alone_were() -> None
         request = taken(schedule, at + 1.0)
         assert request == SyncRequest(("watch",), paths=frozenset({"/a"}), partial=True)
         schedule.ended(at + 2.0, done=True)
-        assert schedule.wanted_at is None
-        assert schedule.full_scan_at == 612.0, "counted from the first"
+        assert schedule.outlook(at + 2.0) == (0, None, 610.0 - at), "counted from the first"
     assert taken(schedule, 612.0) == SyncRequest(("interval",))
     schedule.ended(613.0, done=True)
-    assert schedule.due() is schedule.full_scan_at is None
+    assert schedule.outlook(613.0) == (0, None, None)
     schedule.notice({"/a"}, 700.0)
     schedule.ask(SEARCH, 700.0)
     assert not taken(schedule, 700.0).partial, "the other one is not"
@@ -88,7 +87,7 @@ def test_a_file_that_is_never_quiet_is_indexed_all_the_same(
     now, waited_since, syncs = 0.0, 0.0, 0
     ceiling = max(debounce, min(10 * debounce, 30.0))
     for share in shares:  # each before it could be quiet
-        if schedule.waiting == 0:
+        if schedule.outlook(0.0)[0] == 0:
             waited_since = now
         schedule.notice({"/log"}, now)
         due = schedule.due()

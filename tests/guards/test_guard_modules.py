@@ -16,7 +16,7 @@ MOST_LINES = 400
 # plugins that compare notes; and the trace of recalls, which is imported only where it is on;
 # and what bounds the calls of third parties; and what joins neighbouring hits, which is imported
 # only where there are some; and what copies an index to another backend.
-MOST_FILES_OF_CORE = 199
+MOST_FILES_OF_CORE = 201
 MOST_FILES_OF_TESTING = 23  # one on running laws, one on threads and processes, three of such laws
 MOST_OF_AN_ADAPTER = 60  # lines of code: an SDK's own ideas belong in the SDK
 

@@ -15,7 +15,8 @@ MOST_LINES = 400
 # the groups of a status; where servers listen; which lines of a note say something, for all
 # plugins that compare notes; and the trace of recalls, which is imported only where it is on;
 # and what bounds the calls of third parties; and what joins neighbouring hits, which is imported
-# only where there are some; and what copies an index to another backend.
+# only where there are some; and what copies an index to another backend;
+# and a scan of some paths, and a sync of them, which are imported only by who watches.
 MOST_FILES_OF_CORE = 201
 MOST_FILES_OF_TESTING = 23  # one on running laws, one on threads and processes, three of such laws
 MOST_OF_AN_ADAPTER = 60  # lines of code: an SDK's own ideas belong in the SDK

@@ -1,6 +1,6 @@
 """A scan of a few paths alone: what a whole scan would find at them, or that only one can tell.
 
-Whoever was told which paths have changed need not look at all others. That is right only where
+Where it is known which paths have changed, no others need be looked at. That is right only where
 names and the folders on the way are as plain as they usually are, so a whole scan is asked for:
 
 - where a root itself, or a folder, came, went, or is a link: what is below it has changed, too;

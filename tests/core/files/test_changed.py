@@ -72,7 +72,7 @@ def test_the_workspace_itself_may_be_the_root(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "path",
     [
         "memory",
         ".",
@@ -83,10 +83,10 @@ def test_the_workspace_itself_may_be_the_root(workspace: Path) -> None:
         "memory/new",
     ],
 )
-def test_a_folder_lets_all_be_scanned(workspace: Path, told: str) -> None:
+def test_a_folder_lets_all_be_scanned(workspace: Path, path: str) -> None:
     (workspace / "memory/named.md").mkdir()
     (workspace / "memory/new").mkdir()
-    assert look(Roots(str(workspace)), workspace / told) is None
+    assert look(Roots(str(workspace)), workspace / path) is None
 
 
 def test_links_let_all_be_scanned_and_are_no_notes(workspace: Path) -> None:

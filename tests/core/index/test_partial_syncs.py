@@ -70,8 +70,8 @@ class Bench:
         )
 
     def sync(self, paths: Iterable[str] | None = None, deadline: Deadline = NEVER) -> SyncReport:
-        told = None if paths is None else frozenset(paths)
-        return self.manager.maintain(embed=False, eager=False, deadline=deadline, paths=told)
+        given = None if paths is None else frozenset(paths)
+        return self.manager.maintain(embed=False, eager=False, deadline=deadline, paths=given)
 
     def is_partial(self) -> bool:
         """Whether a sync of all that was reported scans nothing else."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class PartialSync(NamedTuple):
-    """Syncs what is at ``paths``, where all else is as it was ``compared``."""
+    """Syncs what is at ``paths``, where nothing else has changed since ``compared``."""
 
     sync: IndexSync
     paths: Collection[str]

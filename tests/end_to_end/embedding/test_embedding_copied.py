@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.end_to_end.embedding.conftest import World
 
-    from commonplace.plugin import StoreContext
+    from commonplace.plugin import Progress, StoreContext
 
 NEEDS_LANCEDB = pytest.mark.skipif(
     find_spec("lancedb") is None,
@@ -35,7 +35,13 @@ class Plugin:
         def make(context: StoreContext) -> SqliteStore:
             return SqliteStore(f"{context.path}.other")
 
+        def keyword_only(context: StoreContext) -> SqliteStore:
+            store = SqliteStore(f"{context.path}.words")
+            store.capabilities = store.capabilities - {"vectors"}
+            return store
+
         register.store("other", make, summary="another file")
+        register.store("words", keyword_only, summary="no vectors")
         register.manager("engine", lambda _: object(), summary="an engine")
 
 
@@ -125,6 +131,46 @@ def test_where_it_cannot_be_copied_to(registered: World) -> None:
     ):
         with pytest.raises(kind, match=reason):
             copy_index(memory.host, memory.settings, to)
+
+
+def test_a_backend_that_keeps_no_vectors_gets_the_notes(registered: World) -> None:
+    memory = registered.open()
+    memory.sync()
+    copied = copy_index(memory.host, memory.settings, "words")
+    assert (copied.report.added, copied.spaces) == (3, ())
+    assert copied.note == "words keeps no vectors"
+
+
+def test_what_was_interrupted_continues_with_the_next_call(
+    registered: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("commonplace.copying._CHUNKS", 1)
+    monkeypatch.setattr("commonplace.copying._DOCUMENTS", 1)
+    memory = registered.open()
+    memory.sync()
+    asked = registered.asked()
+
+    def interrupt(done: Progress) -> None:
+        if done.label == "Copying vectors" and done.completed == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        copy_index(memory.host, memory.settings, "other", progress=interrupt)
+    assert memory.search("walrus").hits, "the old index still answers"
+    copied = copy_index(memory.host, memory.settings, "other")
+    assert (copied.report.added, copied.report.unchanged) == (0, 3)
+    assert [(space.copied, space.missing) for space in copied.spaces] == [(1, 0)]
+    assert registered.asked() == asked + 1  # the question
+
+
+def test_the_command_says_what_to_install_where_the_backend_lacks_it(
+    registered: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = registered.open()
+    monkeypatch.setattr("importlib.util.find_spec", lambda *_: None)
+    with pytest.raises(PluginUnavailableError, match="lancedb") as raised:
+        copy_index(memory.host, memory.settings, "lancedb")
+    assert "commonplace[lancedb]" in raised.value.hint
 
 
 @pytest.mark.slow

@@ -198,9 +198,9 @@ def scanned_paths(source: PartialSource, paths: Collection[str]) -> ScanReport |
     """What ``source`` finds at ``paths``; ``None`` where it cannot tell, or fails."""
     try:
         report: object = source.scan_paths(paths)
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException:  # noqa: BLE001 - a scan follows, which reports its failure
+    except BaseException as error:  # noqa: BLE001 - a scan follows, which reports its failure
+        note = f"the source {source.id!r} failed to scan single paths: {_words(error)}"
+        _log_once(f"paths of {source.id}", note)
         return None
     if type(report) is not ScanReport or not all(map(_is_reference, report.documents)):
         return None

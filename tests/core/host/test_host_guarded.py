@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commonplace.errors import PluginUnavailableError, UnavailableError
+from commonplace.host.border import scanned_paths
 from commonplace.host.guarded import GuardedChunker, GuardedSource, answer_of
 from commonplace.model.chunks import Chunk
 from commonplace.model.documents import Document, DocumentRef, ScanReport
@@ -60,6 +61,13 @@ def test_a_scan_that_fails_is_a_root_that_failed(name: str) -> None:
     (failure,) = report.failed_roots
     assert failure.reason.startswith("the source 'odd' failed: ")
     assert not report.documents
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_look_at_some_paths_that_fails_tells_nothing(name: str) -> None:
+    report = scanned_paths(GuardedSource(odd(scan_paths=FAULTS[name])), {"/a.md"})
+    assert report is None or report.failed_roots
+    assert report is None or not report.documents
 
 
 def test_a_scan_that_hangs_is_given_up_and_not_waited_for_again() -> None:

@@ -21,7 +21,7 @@ LEAST_RECALL = 0.99
 
 _PROBES = (40, 80, 160, 320)
 _REFINED = 4
-_QUERIES = 32
+_QUERIES = 16
 _NEAREST = 10
 _CANDIDATES = 84
 """As many as a search for ten takes, of which the best are then scored exactly."""
@@ -114,38 +114,54 @@ def _build(table: Any, column: str, kind: str) -> None:
 
 
 def _measure(table: Any, column: str, held: str, rows: int) -> Measured:
-    """The fewest parts that find enough, or the most that are tried."""
-    import numpy as np
+    """The fewest parts that find enough, or the most that are tried.
 
+    The most come first: where they do not find enough, as few queries as possible were asked, each
+    of which may be hundreds of requests to a bucket.
+    """
     queries = _queries(table, column, held, rows)
     enough = _least_scores(table, column, held, queries)
-    best = Measured(_PROBES[0], 0.0, rows)
-    for probes in _PROBES:
-        found = 0
-        for query, least in zip(queries, enough, strict=True):
-            search = table.search(query, vector_column_name=column).distance_type("dot")
-            search = search.where(held, prefilter=True).nprobes(probes).refine_factor(_REFINED)
-            got = search.limit(_CANDIDATES).select([column, "_distance"]).to_arrow()
-            scores = _matrix(got[column].combine_chunks(), len(query)) @ query
-            found += min(_NEAREST, int(np.count_nonzero(scores >= least - _TIE)))
-        best = Measured(probes, found / (_NEAREST * len(queries)), rows)
-        if best.recall >= LEAST_RECALL:
-            break
+    most = _PROBES[-1]
+    best = Measured(most, _recall(table, column, held, queries, enough, most), rows)
+    for probes in _PROBES[:-1] if best.recall >= LEAST_RECALL else ():
+        one = Measured(probes, _recall(table, column, held, queries, enough, probes), rows)
+        if one.recall >= LEAST_RECALL:
+            return one
     return best
+
+
+def _recall(table: Any, column: str, held: str, queries: Any, enough: Any, probes: int) -> float:
+    import numpy as np
+
+    found = 0
+    for query, least in zip(queries, enough, strict=True):
+        search = table.search(query, vector_column_name=column).distance_type("dot")
+        search = search.where(held, prefilter=True).nprobes(probes).refine_factor(_REFINED)
+        got = search.limit(_CANDIDATES).select([column, "_distance"]).to_arrow()
+        scores = _matrix(got[column].combine_chunks(), len(query)) @ query
+        found += min(_NEAREST, int(np.count_nonzero(scores >= least - _TIE)))
+    return found / (_NEAREST * len(queries))
 
 
 def _queries(table: Any, column: str, held: str, rows: int) -> Any:
     """Unit vectors between two of the table: a question is like some notes, and equal to none."""
     import numpy as np
 
+    step, at = max(1, rows // (2 * _QUERIES)), 0
     vectors = []
-    for offset in range(0, rows, max(1, rows // (2 * _QUERIES))):
-        row = table.search().where(held).select([column]).limit(1).offset(offset).to_arrow()
-        vectors.append(row[column][0].values.to_numpy(zero_copy_only=False))
+    for batch in _batches(table, column, held, rows):
+        here = _matrix(batch[column], batch[column].type.list_size)
+        vectors += [here[n] for n in range(-at % step, len(here), step)]
+        at += len(here)
     half = len(vectors) // 2
     between = np.asarray(vectors[:half]) + np.asarray(vectors[half : 2 * half])
     lengths = np.linalg.norm(between, axis=1, keepdims=True)
     return between[lengths[:, 0] > 0] / lengths[lengths[:, 0] > 0]
+
+
+def _batches(table: Any, column: str, held: str, rows: int) -> Any:
+    """All vectors, some thousand at a time."""
+    return table.search().where(held).select([column]).limit(rows).to_batches()
 
 
 def _least_scores(table: Any, column: str, held: str, queries: Any) -> Any:
@@ -153,8 +169,7 @@ def _least_scores(table: Any, column: str, held: str, queries: Any) -> Any:
     import numpy as np
 
     best = np.full((len(queries), 0), -np.inf)
-    batches = table.search().where(held).select([column]).limit(table.count_rows(held))
-    for batch in batches.to_batches():
+    for batch in _batches(table, column, held, table.count_rows(held)):
         products = queries @ _matrix(batch[column], queries.shape[1]).T
         best = np.concatenate([best, products], axis=1)
         if best.shape[1] > _NEAREST:

@@ -132,6 +132,7 @@ def test_a_saved_note_is_found(opener: Opener, workspace: Path) -> None:
     note.write_text("The dolphin is called Humboldt.\n")
     until(lambda: watched.finds("dolphin", "memory/new.md"))
     assert watched.finds("narwhal")
+    until(lambda: 0 < (watched.state().full_scan_in or 0) <= 600)
 
 
 def test_a_deleted_and_a_renamed_note_are_followed(opener: Opener, workspace: Path) -> None:

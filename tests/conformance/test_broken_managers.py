@@ -432,9 +432,15 @@ class AnswersTheLastQuestion(Sound):
 
 
 class CutsAsTheLastOne(Sound):
+    searches = 0
+    turn = threading.Condition()
+
     def search(self, query: Query, *, limit: int, **more: Any) -> tuple[Arm, ...]:
-        self.limit = limit
+        self.searches += 1
+        before, self.limit = self.searches, limit
         arms = super().search(query, limit=limit, **more)
+        with self.turn:  # until another thread has asked, if there is one
+            self.turn.wait_for(lambda: self.searches > before, timeout=0.05)
         return tuple(arm._replace(found=arm.found[: self.limit]) for arm in arms)
 
 

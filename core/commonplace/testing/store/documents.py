@@ -184,6 +184,21 @@ class DocumentLaws(StoreLaws):
         write(store, make_put("memory/new.md", "bee"))
         assert ("memory", "memory/new.md") in held(store)
 
+    @law("lookup", corpus=corpora())
+    def test_single_documents_are_looked_up(self, store: Store, corpus: Corpus) -> None:
+        """Those asked for and no others, as ``documents`` gives them, beside the number of all."""
+        publish(store, *corpus)
+        build, every = live_build(store), set(store.documents())
+        for one in every:
+            found = cast("LookupStore", store).lookup(build, [(one.source, one.path)])
+            assert (found.documents, found.total) == ((one,), len(every))
+        keys = [(one.source, one.path) for one in every]
+        unknown = [("elsewhere", path) for _, path in keys]
+        found = cast("LookupStore", store).lookup(build, [*unknown, *keys])
+        assert len(found.documents) == len(every)
+        assert set(found.documents) == every
+        assert cast("LookupStore", store).lookup(build, ()) == ((), len(every))
+
 
 def _answers(store: Store) -> object:
     """Everything that can be found, with ids and scores, and the vectors there are."""
@@ -331,21 +346,6 @@ class AppendLaws(StoreLaws):
         if matches.found:
             lengths = [term_counts(one.terms).length for put in corpus for one in put.chunks]
             assert matches.average == pytest.approx(sum(lengths) / len(lengths))
-
-    @law("lookup", corpus=corpora())
-    def test_single_documents_are_looked_up(self, store: Store, corpus: Corpus) -> None:
-        """Those asked for and no others, as ``documents`` gives them, beside the number of all."""
-        publish(store, *corpus)
-        build, every = live_build(store), set(store.documents())
-        for one in every:
-            found = cast("LookupStore", store).lookup(build, [(one.source, one.path)])
-            assert (found.documents, found.total) == ((one,), len(every))
-        keys = [(one.source, one.path) for one in every]
-        unknown = [("elsewhere", path) for _, path in keys]
-        found = cast("LookupStore", store).lookup(build, [*unknown, *keys])
-        assert len(found.documents) == len(every)
-        assert set(found.documents) == every
-        assert cast("LookupStore", store).lookup(build, ()) == ((), len(every))
 
 
 def _seen(store: Store) -> list[tuple[object, ...]]:

@@ -1,9 +1,9 @@
 """The approximate index of a column of vectors: built, measured against exact search, rebuilt.
 
-How many of the true neighbours an index finds depends on the vectors. So it is asked for some, with
-more and more of its parts looked into, until it finds 99 of 100; what was measured is kept in the
-metadata of the column, where every process that searches reads it. An index that does not get there
-is not used.
+How many of the true neighbours an index finds depends on the vectors, and on how many of its parts
+are looked into. So it is asked for some neighbours, and the fewest parts that find 99 of 100 are
+kept in the metadata of the column, where every process that searches reads them. An index that does
+not get there is not used.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _measure(table: Any, column: str, held: str, rows: int) -> Measured:
     of which may be hundreds of requests to a bucket.
     """
     queries = _queries(table, column, held, rows)
-    enough = _least_scores(table, column, held, queries)
+    enough = _least_scores(table, column, held, queries, rows)
     most = _PROBES[-1]
     best = Measured(most, _recall(table, column, held, queries, enough, most), rows)
     for probes in _PROBES[:-1] if best.recall >= LEAST_RECALL else ():
@@ -164,12 +164,12 @@ def _batches(table: Any, column: str, held: str, rows: int) -> Any:
     return table.search().where(held).select([column]).limit(rows).to_batches()
 
 
-def _least_scores(table: Any, column: str, held: str, queries: Any) -> Any:
+def _least_scores(table: Any, column: str, held: str, queries: Any, rows: int) -> Any:
     """The inner product of the tenth nearest vector with each query, from one pass over all."""
     import numpy as np
 
     best = np.full((len(queries), 0), -np.inf)
-    for batch in _batches(table, column, held, table.count_rows(held)):
+    for batch in _batches(table, column, held, rows):
         products = queries @ _matrix(batch[column], queries.shape[1]).T
         best = np.concatenate([best, products], axis=1)
         if best.shape[1] > _NEAREST:

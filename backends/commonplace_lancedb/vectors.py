@@ -176,7 +176,8 @@ def nearest(
     query = np.frombuffer(vector, "<f4").astype(np.float32)
     column = vector_column(space.column)
     wanted = min(covered, 2 * limit + _BEYOND)
-    index = snapshot.vector_index(column) if covered >= index_from else None
+    # An index finds some of the vectors; a copy asks for all.
+    index = snapshot.vector_index(column) if covered >= index_from and wanted < covered else None
     if index is not None and index.recall >= LEAST_RECALL:
         index = index.of_part(covered)
         best = _scored(snapshot, query, column, scope, wanted, deadline, probes=index.probes)[0]

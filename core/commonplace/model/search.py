@@ -261,7 +261,7 @@ class Explanation(Record):
 
 
 class Candidate(NamedTuple):
-    """A chunk on its way through the rankers. ``score`` is 0..1 once a ``fuse`` ranker has run."""
+    """A chunk on its way through the rankers, ``score`` 0..1 from ``fuse`` on; see :class:`Hit`."""
 
     chunk: StoredChunk
     score: float

@@ -128,8 +128,9 @@ class Folding:
     """
 
     def __init__(self, query: KeywordQuery) -> None:
-        terms = filter(None, query.should)
-        beginnings = {one if len(one) < 5 or not one.isascii() else one[:-1] for one in terms}
+        beginnings = {
+            one if len(one) < 5 or not one.isascii() else one[:-1] for one in query.should
+        }
         several = {one for one in beginnings if len(one) > 1 or one.isdigit()}
         self._words = several or beginnings
         self._groups: list[_Group] = []

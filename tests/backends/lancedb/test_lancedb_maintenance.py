@@ -225,6 +225,8 @@ def test_many_vectors_get_an_index_and_the_plan_names_it(
         assert found.found[0] == true.found[0]
         recalled += len(scored(found.found).keys() & scored(true.found).keys())
     assert recalled >= 97
+    every = nearest(store, next(iter(vectors.values())), limit=5_000)
+    assert (len(every.found), every.plan) == (1_200, "every vector")
     one, some = Where(paths=("0007.md",)), Where(not_paths=("0007.md",))
     assert len(nearest(store, next(iter(vectors.values())), one).found) == 2
     filtered = nearest(store, next(iter(vectors.values())), some, limit=5)

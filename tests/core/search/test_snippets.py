@@ -276,12 +276,6 @@ def test_headings_say_nothing_alone() -> None:
     assert folded("staging", one, two) == [(1, []), (2, [])]
 
 
-def test_an_empty_term_folds_nothing() -> None:
-    folding = Folding(KeywordQuery(should=("", "port")))
-    folding.add([dated(1, "port 1", "2026-10-01"), dated(2, "port 2", "2026-10-02")], limit=6)
-    assert [one.chunk.id for one in folding.folded()] == [2]
-
-
 def test_undated_notes_fold_only_word_for_word() -> None:
     hits = [
         dated(1, "Invoice 17", None),

@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.text.tokens import cut, groups, has_unspaced, identifier_parts, run_tokens, units
+from commonplace.text.tokens import (
+    _plain_run_pattern,
+    _run_pattern,
+    cut,
+    groups,
+    has_unspaced,
+    identifier_parts,
+    run_tokens,
+    units,
+)
 
 
 @pytest.mark.parametrize(
@@ -77,3 +86,12 @@ def test_scripts_without_spaces_are_noticed() -> None:
     assert has_unspaced("the 方案")
     assert has_unspaced("한국")
     assert not has_unspaced("naïve Привет हिन्दी")
+
+
+def test_what_is_read_as_a_run_in_one_go_is_one() -> None:
+    letters = [
+        chr(code) for code in range(0x80, 0xD800) if _plain_run_pattern().fullmatch(chr(code))
+    ]
+    assert len(letters) > 30_000
+    assert all(map(_run_pattern().fullmatch, letters))
+    assert _run_pattern().fullmatch("".join(letters))

@@ -28,6 +28,14 @@ def test_search_shows_hits_with_reasons_and_facets(browser: Any) -> None:
     assert "path%3Amemory%2Fprojects" not in typing  # facets follow at a pause
 
 
+def test_a_folded_hit_says_what_its_value_was(browser: Any, memory: Any, notes: Path) -> None:
+    for day, port in ((1, 8401), (2, 8402)):
+        (notes / f"memory/2026-11-0{day}.md").write_text(f"The quay relay port is {port}.\n")
+    memory.sync()
+    page = browser.get("/?q=quay+relay+port")
+    assert "1 older like this, folded (before: 8401 (2026-11-01))" in page
+
+
 def test_why_a_hit_is_there_adds_up_to_its_score(browser: Any, memory: Any) -> None:
     hit = memory.search("port path:memory").hits[0]
     why = browser.get(f"/?q=port+path:memory&part=why&at={hit.citation.replace('#', '%23')}")

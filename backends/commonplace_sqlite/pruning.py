@@ -41,10 +41,13 @@ def essential_tokens(
     # From the rarest on; terms that are not common first.
     order = sorted(set(tokens), key=lambda token: common.get(token, 0))
     first = max(len(order) - len(common), 1)
-    cost = sum(common.get(token, 0) for token in order[:first])
-    if cost * _WORTH_TRYING > sum(common.values()):
-        return None
-    lowest = lowest_of([token for token in tokens if token in order[:first]])
+    lowest = 0.0
+    while not lowest and first < len(order):
+        cost = sum(common.get(token, 0) for token in order[:first])
+        if cost * _WORTH_TRYING > sum(common.values()):
+            return None
+        lowest = lowest_of([token for token in tokens if token in order[:first]])
+        first += not lowest  # fewer rows than are wanted have one of these
     left = sum(_most(chunks, common[token]) * tokens.count(token) for token in order[first:])
     for end in range(first, len(order)):
         if left <= lowest:

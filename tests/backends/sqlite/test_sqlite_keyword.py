@@ -217,7 +217,7 @@ def plainly(monkeypatch: pytest.MonkeyPatch) -> Ask:
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    rare=st.lists(st.sampled_from(RARE), max_size=4),
+    rare=st.lists(st.sampled_from((*RARE, "absent")), max_size=4),
     common=st.lists(st.sampled_from(COMMON), max_size=4),
     unwanted=st.lists(st.sampled_from((*RARE, *COMMON)), max_size=1),
     where=st.sampled_from((Where(), Where(after="2026-01-31"), Where(paths=("memory/1*",)))),
@@ -256,9 +256,21 @@ def test_rows_are_left_aside_in_queries_of_common_and_rare_words(
         return taken[-1]
 
     monkeypatch.setattr(keyword, "essential_tokens", noting)
-    for query in (words("r11", "r10", "c5"), words("r11", "r10"), words("c5", "c4")):
+    for query in (
+        words("r11", "r10", "c5"),
+        words("r11", "r10"),
+        words("c5", "c4"),
+        words("c5", "c0", "absent"),
+        words("c5", "absent"),
+    ):
         search(large_store, query, limit=10)
-    assert [one and sorted(one) for one in taken] == [["r10", "r11"], None, None]
+    assert [one and sorted(one) for one in taken] == [
+        ["r10", "r11"],
+        None,
+        None,
+        ["absent", "c0"],
+        None,
+    ]
 
 
 def test_a_word_that_became_rare_is_not_taken_for_common(

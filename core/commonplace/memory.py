@@ -247,7 +247,7 @@ class Memory:
             later="" if self._one_shot else "they are being indexed",
             progress=progress,
         )
-        search.update()
+        search.update(changed=self._sync_service.changed if self._sync_service else None)
         answer = steps.ask(search, request)
         ranked = steps.rank(answer, request, now=self._clock(), deadline=end or NEVER)
         result = steps.present(ranked, answer, request, search, min_score=min_score)

@@ -15,11 +15,13 @@ import pytest
 from commonplace.aio import AsyncMemory
 from commonplace.memory import Memory
 from commonplace.resilience.deadline import NEVER
+from commonplace_notes.source import NotesSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from commonplace.model.documents import ScanReport
     from commonplace.model.reports import SyncEvent
 
     Opener = Callable[..., "Watched"]
@@ -288,6 +290,49 @@ def test_closing_in_the_midst_leaves_what_the_next_one_goes_on_with(
     until(second.settled)
     status = second.memory.status(deep=True)
     assert (status.files, status.stale, status.problems) == (603, 0, ())
+
+
+def test_a_search_looks_at_no_file_while_the_system_reports_changes(
+    opener: Opener, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("watchfiles")
+    scans = 0
+    scan = NotesSource.scan
+
+    def counted(self: NotesSource) -> ScanReport:
+        nonlocal scans
+        scans += 1
+        return scan(self)
+
+    monkeypatch.setattr(NotesSource, "scan", counted)
+    now = 1.7e9
+    watched = opener(watch=False)
+    watched.memory._clock = lambda: now
+    watched.memory.watch()
+    until(lambda: watched.state().watching == "native" and watched.settled())
+    service = watched.memory._sync_service
+    assert service is not None
+    service._worker._schedule._debounce = 600.0
+
+    def looks(word: str, *paths: str) -> bool:
+        """Whether all files are looked at before ``word`` is found in ``paths``."""
+        nonlocal now
+        before = scans
+        assert {hit.path for hit in watched.memory.search(word).hits} == set(paths)
+        now += 2.0
+        return scans > before
+
+    looks("walrus", "memory/2026-10-03.md")
+    assert not looks("walrus", "memory/2026-10-03.md")
+    (workspace / "memory" / "new.md").write_text("A narwhal.\n")
+    assert looks("narwhal", "memory/new.md"), "its folder has changed"
+    assert not looks("narwhal", "memory/new.md")
+    with open(workspace / "memory" / "2026-10-03.md", "a") as log:
+        log.write("Lea saw an axolotl.\n")
+    until(lambda: watched.state().waiting)
+    assert not looks("axolotl", "memory/2026-10-03.md"), "the one that was reported"
+    now += 601.0
+    assert looks("axolotl", "memory/2026-10-03.md"), "a report can be lost"
 
 
 def test_threads_that_ask_at_once_share_a_sync(opener: Opener) -> None:

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
         progress: NotRequired[ProgressCallback | None]
         wait: NotRequired[float]
 
+    Changed = Callable[[], Collection[str] | None]
+
 
 T = TypeVar("T")
 
@@ -297,12 +299,16 @@ class BackendSearch:
         until = deadline.sooner(self._at_least) if bounded else NEVER
         self._freshen = partial(freshen, progress=progress, later=later, until=until)
 
-    def update(self, deadline: Deadline | None = None) -> None:
-        """Index what little has changed; a failure is kept, and mentioned in ``freshness``."""
+    def update(self, deadline: Deadline | None = None, changed: Changed | None = None) -> None:
+        """Index what little has changed; a failure is kept, and mentioned in ``freshness``.
+
+        ``changed`` gives the paths that alone need be compared, or ``None``: all need be.
+        """
         if not self._updates:
             return
+        freshen = partial(self._freshen, paths=changed() if changed is not None else None)
         try:
-            self.freshness = self._backend.call("sync", self._freshen, deadline or self._deadline)
+            self.freshness = self._backend.call("sync", freshen, deadline or self._deadline)
             self.doubt = None
         except (UnavailableError, DeclinedError) as error:
             self.doubted(error)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from typing import Unpack
 
-    from commonplace.fallback.backend import Backend, MaintainOptions
+    from commonplace.fallback.backend import Backend, Changed, MaintainOptions
     from commonplace.model.reports import Progress, ProgressCallback, SyncReport
     from commonplace.model.search import Arm, Query, Where
     from commonplace.protocols.contexts import ManagerHealth
@@ -252,10 +252,11 @@ class ChainSearch:
         self.fallback: Fallback | None = None
         self.freshness = Freshness()
 
-    def update(self) -> None:
+    def update(self, *, changed: Changed | None = None) -> None:  # noqa: ARG002
         """Update the index of the first backend that is not failing.
 
-        The others are updated as they are asked: only then is it known that they are needed.
+        The others are updated as they are asked: only then is it known that they are needed. All
+        is compared, whatever ``changed``: another backend may have seen to the rest.
         """
         for attempt in self._attempts:
             failure = attempt.backend.guard.failure("search")

@@ -196,7 +196,8 @@ class IndexedMemoryManager:
             before, report = None, sync.sync(scans, options)
         if options.at_most is None:
             self._compared = compared_by(scans, report, self._store, self._identity)
-        elif before is not None:  # a search indexes some changes, and undoes nothing
+        elif before is not None and before.holds_after(scans, report):
+            # A search indexes some changes, and undoes nothing.
             documents = before.documents + report.added - report.removed
             self._compared = before.replace(documents=documents)
         return with_scans(report, scans)
@@ -206,7 +207,8 @@ class IndexedMemoryManager:
     ) -> SyncReport | None:
         """The report of a sync of ``paths`` alone; ``None`` where all has to be compared."""
         before, self._compared = self._compared, None
-        if paths is None or before is None or options.force or options.at_most is not None:
+        many = paths is not None and options.at_most is not None and len(paths) > options.at_most
+        if paths is None or before is None or options.force or many:
             self._compared = before
             return None
         from commonplace.index.partial import PartialSync

@@ -63,6 +63,12 @@ class Compared(Record):
     absent_roots: tuple[RootFailure, ...]
     skipped_symlinks: int
 
+    def holds_after(self, scans: Sequence[SourceScan], report: SyncReport) -> bool:
+        """Whether it still does after a look at all documents that indexed some of them."""
+        absent = tuple(one for scan in scans for one in scan.report.absent_roots)
+        failed = any(scan.report.failed_roots for scan in scans)
+        return not failed and not report.unreadable and absent == self.absent_roots
+
     def described(self, report: SyncReport) -> SyncReport:
         """``report``, with what was not looked at again."""
         return report.replace(

@@ -268,6 +268,7 @@ def freshen(
     *,
     later: str = "",
     until: Deadline = NEVER,
+    paths: Collection[str] | None = None,
 ) -> Freshness:
     """Update the index before a search if that is quick, or if it is empty.
 
@@ -275,7 +276,7 @@ def freshen(
     index, which could answer nothing, is built whole, or as far as possible by ``until``. Growing
     documents that are not due are left.
     Nothing is embedded: that costs time and perhaps money. ``later`` tells the user what happens
-    to what is left.
+    to what is left. Only ``paths`` are looked at, where no others can have changed.
 
     If the index cannot be written, a note says so and the search continues with what is there; the
     :class:`~commonplace.errors.UnavailableError` is raised if the index is empty.
@@ -283,6 +284,7 @@ def freshen(
     try:
         report = maintain_unasked(
             manager,
+            paths=paths,
             at_most=_INLINE_DOCUMENTS,
             embed=False,
             deadline=Deadline.after(_INLINE_SECONDS),

@@ -7,6 +7,8 @@ import os
 import re
 import stat
 import sys
+import time
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from attrs import define, field
@@ -183,6 +185,37 @@ def remote_file_system(path: str, *, mounts: str = "/proc/self/mounts") -> str:
         if holds and len(where) >= len(longest):
             longest, kind = where, type_
     return kind if _REMOTE.fullmatch(kind) or _USER_SPACE.match(kind) else ""
+
+
+_SETTLED = 1.0
+"""Seconds after which a folder's time cannot hide one more change, and a look at it has ended."""
+
+
+@define
+class FolderTimes:
+    """Tells whether names in folders have come, gone or been replaced since all was looked at.
+
+    A look holds for ``longest`` seconds of ``clock``. What is written in place leaves the time of
+    its folder as it is.
+    """
+
+    longest: float
+    clock: Callable[[], float] = time.time
+    _times: dict[str, int] = field(factory=dict, init=False)
+    _since: float = field(default=-inf, init=False)
+
+    def hold(self, folders: Iterable[str]) -> bool:
+        """Whether none of ``folders`` has changed; otherwise the caller looks at all now."""
+        try:
+            times = {folder: os.stat(folder).st_mtime_ns for folder in folders}
+        except OSError:
+            times = {}
+        now = self.clock()
+        holds = self._since <= now < self._since + self.longest
+        if not times or times != self._times or not holds:
+            self._times, self._since = times, now
+            return False
+        return now >= self._since + _SETTLED
 
 
 def _listed(path: WatchedPath, scandir: Scandir) -> Iterator[str]:

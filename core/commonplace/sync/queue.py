@@ -242,6 +242,11 @@ class Schedule:
         due, full_scan = [None if at == inf else max(0.0, at - now) for at in moments]
         return len(self._noticed), due, full_scan
 
+    def noticed(self) -> frozenset[str] | None:
+        """The changed paths that wait, where no others can have changed; else ``None``."""
+        others = self._asked or self._taken or self._owed
+        return None if others or not self._full_scan else frozenset(self._noticed)
+
     def due(self) -> float | None:
         """When the next sync is due, which may have passed; ``None`` if none is wanted."""
         due = max(min(self._wanted_at(), self._full_scan_at), self._not_before)
@@ -347,11 +352,13 @@ class SyncWorker:
         with self._changed:
             return self._schedule.outlook(time.monotonic())
 
-    def close(self, seconds: float) -> SyncRequest | None:
-        """End, waiting up to ``seconds`` for the running sync; returns what was not done.
+    def noticed(self) -> frozenset[str] | None:
+        """As that of the schedule."""
+        with self._changed:
+            return self._schedule.noticed()
 
-        Closing twice is fine.
-        """
+    def close(self, seconds: float) -> SyncRequest | None:
+        """End, after up to ``seconds``; what was not done. Closing twice is fine."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.host import PluginHost
     from commonplace.model.reports import ProgressCallback, SyncListener
+    from commonplace.sync.folders import FolderTimes
     from commonplace.sync.watcher import WatchState
 
     Changed = Callable[[frozenset[str]], None]
@@ -60,6 +62,10 @@ class WatcherLike(Protocol):
         """How changes are noticed just now."""
         ...
 
+    def folders(self) -> frozenset[str]:
+        """The folders of which the system reports every change; none where it may not."""
+        ...
+
 
 def sync_backend(
     backend: Backend | FallbackMemoryManager,
@@ -90,6 +96,10 @@ class SyncService:
     hours for which no changed note must wait. Apart from that ``sync`` is never called twice at
     once. ``listener`` is called with the event of each sync, on the thread that ran it. No thread
     runs before a trigger needs it. While it watches, other processes see ``shown_as``, a path.
+
+    ``changed``, once it watches, gives the paths that may have changed since all were compared, or
+    ``None``, for which its caller compares all. The system reports what was written in place some
+    100 ms later; what came, went or was replaced shows in the folders at once.
     """
 
     def __init__(
@@ -120,6 +130,7 @@ class SyncService:
         self._sessions: dict[str, None] = {}
         self._watches = False
         self._watcher: WatcherLike | None = None
+        self.changed: Callable[[], frozenset[str] | None] | None = None
 
     def sync(self, request: SyncRequest) -> SyncReport:
         """The report of a sync that begins after this call; see :class:`SyncQueue`."""
@@ -139,8 +150,13 @@ class SyncService:
             if self._settings.watch:
                 if unwatched:
                     seconds = min(seconds or inf, _UNWATCHED_SECONDS)
-                self._watcher = make(self._worker.notice)
-                self._watcher.start()
+                self._watcher = watcher = make(self._worker.notice)
+                watcher.start()
+                if self._settings.full_scan_minutes and not unwatched:
+                    from commonplace.sync.folders import FolderTimes
+
+                    times = FolderTimes(60.0 * self._settings.full_scan_minutes, self._clock)
+                    self.changed = partial(self._known_changes, watcher, times)
             self._watches = True
             if self._presence is not None:
                 self._presence.begin()
@@ -241,6 +257,10 @@ class SyncService:
                     "closed before the index was updated (%s): the next sync does", reasons
                 )
         self._queue.settle(deadline.remaining())
+
+    def _known_changes(self, watcher: WatcherLike, times: FolderTimes) -> frozenset[str] | None:
+        noticed = self._worker.noticed()  # before the folders, which are looked at later
+        return noticed if noticed is not None and times.hold(watcher.folders()) else None
 
     def _ask(self, request: SyncRequest) -> None:
         if not self._worker.ask(request) and not self._stopping.is_set():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from attrs import define, field
@@ -15,7 +15,7 @@ from commonplace.sync.folders import Poller, remote_file_system
 from commonplace.sync.native import NativeWatch, native_events
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from commonplace.model.documents import WatchedPath
     from commonplace.model.reports import WatchMode
@@ -117,6 +117,12 @@ class Watcher:
         if thread is not threading.current_thread():
             thread.join()
 
+    def folders(self) -> frozenset[str]:
+        """The folders of which the system reports every change; none where it may not."""
+        running = self._running
+        native = running[0].native if running is not None and running[1].is_alive() else None
+        return native.folders if native is not None else frozenset()
+
     def state(self) -> WatchState:
         """How changes are noticed just now."""
         running = self._running
@@ -139,6 +145,7 @@ class _Loop:
     _deps: WatchDeps
     _poller: Poller | None = None
     stop: threading.Event = field(factory=threading.Event, init=False)
+    native: NativeWatch | None = field(default=None, init=False)  # while it covers all paths
     state: WatchState = field(init=False)
 
     @state.default
@@ -189,7 +196,7 @@ class _Loop:
         self._poller = None
         look_at, poll_at = clock() + _LOOK, clock() + (poller.pause if poller else 0.0)
         first = frozenset(path.location for path in remote)
-        with closing(native.changes()) as changes:
+        with closing(native.changes()) as changes, self._covered(native if not remote else None):
             for changed in changes:
                 found, first = changed | first, frozenset[str]()
                 if poller is not None and clock() >= poll_at:
@@ -205,6 +212,14 @@ class _Loop:
                     look_at = clock() + _LOOK
                     if self._paths() != paths:
                         return
+
+    @contextmanager
+    def _covered(self, native: NativeWatch | None) -> Iterator[None]:
+        self.native = native
+        try:
+            yield
+        finally:
+            self.native = None
 
     def _poll(self, paths: tuple[WatchedPath, ...], reason: str) -> None:
         """Poll until it is time to try the system, or the paths differ."""

@@ -31,7 +31,7 @@ from commonplace_notes.source import NotesSource
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from commonplace.model.documents import Build, ScanReport
+    from commonplace.model.documents import Build, DocumentRef, ScanReport
     from commonplace.model.reports import SyncReport
 
 FILES = ["MEMORY.md", "top.md", "memory/a.md", "memory/b.md", "memory/s/a.md", "memory/n.md/a.md"]
@@ -188,6 +188,15 @@ class Machine(RuleBasedStateMachine):
     def search(self, at_most: int) -> None:
         self.bench.manager.maintain(at_most=at_most, embed=False, eager=False, deadline=NEVER)
 
+    @precondition(lambda self: not self.lost)
+    @rule()
+    def search_where_changes_are_reported(self) -> None:
+        paths = frozenset(self.bench.reported)
+        self.bench.manager.maintain(
+            at_most=20, embed=False, eager=False, deadline=NEVER, paths=paths
+        )
+        self.bench.check()
+
     @precondition(lambda self: self.bench.reported)
     @rule()
     def overflow(self) -> None:
@@ -256,6 +265,50 @@ def test_a_search_that_indexes_changes_itself_spoils_nothing(bench: Bench) -> No
     bench.manager.maintain(at_most=5, embed=False, eager=False, deadline=NEVER)
     assert bench.is_partial()
     bench.check()
+
+
+def test_a_search_compares_few_reported_paths_alone(bench: Bench) -> None:
+    def search(at_most: int) -> int:
+        before = bench.source.scans
+        bench.manager.maintain(
+            at_most=at_most, embed=False, eager=False, deadline=NEVER, paths=bench.reported
+        )
+        return bench.source.scans - before
+
+    assert search(at_most=5) == 0
+    bench.write("memory/a.md")
+    bench.write("memory/b.md")
+    assert search(at_most=2) == 0
+    bench.check()
+    assert search(at_most=1) == 1, "so many may take long"
+
+
+def test_a_search_that_cannot_see_or_read_all_lets_all_be_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(_: DocumentRef) -> None:
+        raise PermissionError("no")
+
+    extra = tmp_path / "extra"
+    extra.mkdir()
+    (extra / "x.md").write_text("The walrus.")
+    (tmp_path / "home").mkdir()
+    bench = Bench(tmp_path / "home", [str(extra)])
+
+    def search() -> SyncReport:
+        return bench.manager.maintain(at_most=5, embed=False, eager=False, deadline=NEVER)
+
+    bench.write("MEMORY.md")
+    bench.sync()
+    (extra / "x.md").rename(tmp_path / "x.md")
+    assert search().failed_roots, "it holds nothing: its disk may not be mounted"
+    (tmp_path / "x.md").rename(extra / "x.md")
+    assert not bench.is_partial()
+    assert bench.is_partial()
+    bench.write("memory/a.md")
+    monkeypatch.setattr(bench.source, "read", denied)
+    assert search().unreadable
+    assert not bench.is_partial()
 
 
 def test_another_build_or_number_of_documents_lets_all_be_compared(bench: Bench) -> None:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from commonplace.files.roots import is_ignored
 from commonplace.model.documents import WatchedPath
-from commonplace.sync.folders import Relevance, folders_of, state_of
+from commonplace.sync.folders import FolderTimes, Relevance, folders_of, state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 NAMES = st.sampled_from(["a", "b", "memory", ".git", "node_modules", "venv"])
@@ -157,3 +157,59 @@ def test_too_many_open_files_are_not_a_folder_that_cannot_be_listed(tmp_path: Pa
 
 def test_what_has_a_nul_in_it_is_nowhere(tmp_path: Path) -> None:
     assert folders_of([WatchedPath(str(tmp_path / "a\0b"))]) == {str(tmp_path)}
+
+
+def test_folders_are_as_they_were_until_a_name_comes_goes_or_is_replaced(tmp_path: Path) -> None:
+    folders = frozenset(map(str, (tmp_path, tmp_path / "inner")))
+    (tmp_path / "inner").mkdir()
+    now = 0.0
+    times = FolderTimes(600.0, clock=lambda: now)
+
+    def told() -> bool:
+        """Whether they hold, and whether they do once all has been looked at."""
+        nonlocal now
+        held = times.hold(folders)
+        assert held or not times.hold(folders), "a look may be under way"
+        now += 2.0
+        assert times.hold(folders)
+        return held
+
+    def change(act: Callable[[], object]) -> None:
+        """Do it, a while after the last change."""
+        for folder in folders:
+            os.utime(folder, ns=(0, 10**18 + int(now)))
+        told()
+        act()
+
+    assert not told(), "nothing is known at first"
+    assert told()
+    note = tmp_path / "inner" / "a.md"
+    change(lambda: note.write_text("the ant"))
+    assert not told()
+    change(lambda: note.with_name("b.md").write_text("the bee"))
+    assert not told()
+    change(lambda: note.with_name("b.md").replace(note))
+    assert not told()
+    change(note.unlink)
+    assert not told()
+    change(note.parent.rmdir)
+    for _ in range(3):
+        now += 2.0
+        assert not times.hold(folders), "one of them cannot be looked at"
+
+
+def test_other_folders_none_and_a_look_long_ago_are_not_known(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    now = 0.0
+    times = FolderTimes(600.0, clock=lambda: now)
+    for folders in ({str(tmp_path)}, {str(tmp_path), str(tmp_path / "inner")}):
+        assert not times.hold(folders)
+        now += 2.0
+        assert times.hold(folders)
+    now += 600.0
+    assert not times.hold(folders)
+    now -= 10_000.0
+    assert not times.hold(folders), "the clock was set back"
+    for _ in range(2):
+        now += 2.0
+        assert not times.hold(())

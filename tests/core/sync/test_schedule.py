@@ -66,6 +66,23 @@ def test_all_files_are_compared_again_a_while_after_changes_alone_were() -> None
     assert schedule.due() is None
 
 
+def test_the_changes_that_wait_are_all_there_are_while_nothing_else_is_wanted() -> None:
+    schedule = Schedule(debounce=1.0, now=0.0, full_scan=600.0)
+    assert schedule.noticed() == frozenset()
+    schedule.notice({"/a"}, 0.0)
+    assert schedule.noticed() == frozenset({"/a"})
+    taken(schedule, 1.0)
+    assert schedule.noticed() is None, "they are being looked at"
+    schedule.ended(1.0, done=False)
+    assert schedule.noticed() is None, "they were not all indexed"
+    taken(schedule, 3.0)
+    schedule.ended(3.0, done=True)
+    assert schedule.noticed() == frozenset()
+    schedule.ask(SEARCH, 4.0)
+    assert schedule.noticed() is None, "something else has changed"
+    assert Schedule(debounce=1.0, now=0.0).noticed() is None, "no sync is of changes alone"
+
+
 def test_changes_are_not_forgotten_by_a_sync_of_them_that_fails() -> None:
     schedule = Schedule(debounce=1.0, now=0.0, full_scan=600.0)
     schedule.notice({"/a"}, 0.0)

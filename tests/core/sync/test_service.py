@@ -17,6 +17,7 @@ from commonplace.sync.watcher import WatchState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from commonplace.model.reports import SyncEvent
     from commonplace.resilience.deadline import Deadline
@@ -40,6 +41,7 @@ class Eyes:
     def __init__(self, changed: Callable[[frozenset[str]], None]) -> None:
         self.changed = changed
         self.begun = self.ended = 0
+        self.reporting = frozenset[str]()
 
     def start(self) -> None:
         self.begun += 1
@@ -50,17 +52,30 @@ class Eyes:
     def state(self) -> WatchState:
         return WatchState("polling", "there is no other way", 7.0, 3)
 
+    def folders(self) -> frozenset[str]:
+        return self.reporting
+
 
 class House:
     """A service whose syncs do as the test says."""
 
-    def __init__(self, settings: SyncSettings = QUICK, *, embeds: bool = False) -> None:
+    def __init__(
+        self,
+        settings: SyncSettings = QUICK,
+        *,
+        embeds: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.requests: list[SyncRequest] = []
         self.events: list[SyncEvent] = []
         self.eyes: list[Eyes] = []
         self.answer: Callable[[SyncRequest, Deadline], SyncReport] = lambda *_: SyncReport(added=1)
         self.service = SyncService(
-            settings, self._sync, embeds=lambda: embeds, listener=self.events.append
+            settings,
+            self._sync,
+            embeds=lambda: embeds,
+            listener=self.events.append,
+            clock=clock,
         )
 
     def _sync(self, request: SyncRequest, deadline: Deadline) -> SyncReport:
@@ -118,6 +133,47 @@ def test_watching_begins_with_a_sync_and_follows_what_is_seen(making: Making) ->
     assert (state.last.reasons, state.last.added, state.last.error) == (("watch",), 1, "")
     house.service.close()
     assert house.eyes[0].ended == 1
+
+
+def test_what_may_have_changed_is_known_while_every_folder_reports(
+    making: Making, tmp_path: Path
+) -> None:
+    now = 0.0
+    house = making(SyncSettings(watch_debounce_ms=600_000), clock=lambda: now)
+    assert house.service.changed is None, "nothing is watched"
+    house.watch()
+    until(lambda: house.events and house.at_rest())
+
+    def changed(*, after: float = 0.0) -> set[str] | None:
+        nonlocal now
+        now += after
+        assert house.service.changed is not None
+        paths = house.service.changed()
+        return None if paths is None else set(paths)
+
+    assert changed() is None, "the system does not report"
+    house.eyes[0].reporting = frozenset({str(tmp_path)})
+    assert changed() is None, "all has to be looked at once"
+    assert changed(after=2.0) == set()
+    house.eyes[0].changed(frozenset({"/a"}))
+    assert changed() == {"/a"}
+    (tmp_path / "new").touch()
+    assert changed() is None
+    assert changed(after=2.0) == {"/a"}
+    assert changed(after=601.0) is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "unwatched"),
+    [(SyncSettings(full_scan_minutes=0), False), (SyncSettings(), True)],
+)
+def test_what_may_have_changed_is_unknown_where_not_all_is_watched(
+    making: Making, settings: SyncSettings, unwatched: bool
+) -> None:
+    house = making(settings)
+    house.watch(unwatched=unwatched)
+    until(lambda: house.events)
+    assert house.service.changed is None
 
 
 def test_what_cannot_be_watched_is_looked_at_now_and_then(making: Making) -> None:

@@ -41,6 +41,9 @@ def test_the_beginning_tells_every_place_and_the_state_says_who_watches(
     state = recorder.state()
     assert (state.mode, state.reason, state.folders) == ("native", "", 2)
     assert state.since > 0
+    assert recorder.watcher.folders() == {str(workspace), str(workspace / "memory")}
+    recorder.watcher.stop()
+    assert not recorder.watcher.folders()
 
 
 def test_a_file_is_reported_when_it_is_made_written_and_deleted(

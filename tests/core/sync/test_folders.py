@@ -165,7 +165,7 @@ def test_folders_are_as_they_were_until_a_name_comes_goes_or_is_replaced(tmp_pat
     now = 0.0
     times = FolderTimes(600.0, clock=lambda: now)
 
-    def told() -> bool:
+    def unchanged() -> bool:
         """Whether they hold, and whether they do once all has been looked at."""
         nonlocal now
         held = times.hold(folders)
@@ -178,20 +178,20 @@ def test_folders_are_as_they_were_until_a_name_comes_goes_or_is_replaced(tmp_pat
         """Do it, a while after the last change."""
         for folder in folders:
             os.utime(folder, ns=(0, 10**18 + int(now)))
-        told()
+        unchanged()
         act()
 
-    assert not told(), "nothing is known at first"
-    assert told()
+    assert not unchanged(), "nothing is known at first"
+    assert unchanged()
     note = tmp_path / "inner" / "a.md"
     change(lambda: note.write_text("the ant"))
-    assert not told()
+    assert not unchanged()
     change(lambda: note.with_name("b.md").write_text("the bee"))
-    assert not told()
+    assert not unchanged()
     change(lambda: note.with_name("b.md").replace(note))
-    assert not told()
+    assert not unchanged()
     change(note.unlink)
-    assert not told()
+    assert not unchanged()
     change(note.parent.rmdir)
     for _ in range(3):
         now += 2.0

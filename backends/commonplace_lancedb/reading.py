@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from commonplace.plugin import Found, StoredChunk, StoredDocument, glob_regex
 from commonplace.plugin import passing as host_passing
@@ -18,12 +18,14 @@ from commonplace_lancedb.head import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from commonplace.plugin import ChunkId, Where
+    from commonplace.plugin import ChunkId, Lookup, Where
     from commonplace_lancedb.database import Snapshot
     from commonplace_lancedb.head import BuildState, Space
 
+
+Value = TypeVar("Value", int, str)
 
 _AT_ONCE = 1_000
 
@@ -47,13 +49,29 @@ def documents(snapshot: Snapshot, build: BuildState) -> list[StoredDocument]:
     known = snapshot.documents.get(build.id)
     if known is None:
         rows = snapshot.rows(build, "doc", _DOCUMENT)
-        known = snapshot.documents[build.id] = [
-            StoredDocument(
-                text_out(source), text_out(path), digest, text_out(stamp), text_out(fingerprint)
-            )
-            for source, path, digest, stamp, fingerprint in _records(rows, _DOCUMENT)
-        ]
+        known = snapshot.documents[build.id] = _restored(rows)
     return list(known)
+
+
+def lookup(snapshot: Snapshot, build: BuildState, keys: Collection[tuple[str, str]]) -> Lookup:
+    """The documents of these sources and paths; how many there are in all stands in the head."""
+    from commonplace.plugin import Lookup
+
+    documents: list[StoredDocument] = []
+    for source in {source for source, _ in keys}:
+        for paths in _groups([path for of, path in keys if of == source]):
+            which = f"source = {literal(source)} AND path IN ({literals(paths)})"
+            documents += _restored(snapshot.rows(build, "doc", _DOCUMENT, which))
+    return Lookup(tuple(documents), build.total.documents)
+
+
+def _restored(rows: Any) -> list[StoredDocument]:
+    return [
+        StoredDocument(
+            text_out(source), text_out(path), digest, text_out(stamp), text_out(fingerprint)
+        )
+        for source, path, digest, stamp, fingerprint in _records(rows, _DOCUMENT)
+    ]
 
 
 def found(
@@ -64,7 +82,7 @@ def found(
     ``snapshot`` is the one that ranked them.
     """
     chunks: dict[int, StoredChunk] = {}
-    for group in _groups([id_ for id_, _ in ranked]):
+    for group in _groups(_known(id_ for id_, _ in ranked)):
         rows = snapshot.rows(build, "chunk", CHUNK, f"id IN ({literals(group)})")
         chunks.update((row["id"], stored(row)) for row in rows.to_pylist())
     return tuple(Found(chunks[id_], score) for id_, score in ranked)
@@ -95,7 +113,7 @@ def vectors_of(
 
     column, mark = vector_column(space.column), f"{epoch_column(space.column)} = {space.epoch}"
     found: dict[ChunkId, bytes] = {}
-    for group in _groups(ids):
+    for group in _groups(_known(ids)):
         condition = f"{mark} AND id IN ({literals(group)})"
         rows = snapshot.rows(build, "chunk", ("id", column), condition)
         for id_, vector in zip(rows["id"].to_pylist(), rows[column], strict=True):
@@ -125,10 +143,13 @@ def _records(rows: Any, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     return zip(*(rows[name].to_pylist() for name in columns), strict=True)
 
 
-def _groups(ids: Collection[ChunkId]) -> Iterator[list[int]]:
-    known = [id_ for id_ in ids if isinstance(id_, int)]
-    for begin in range(0, len(known), _AT_ONCE):
-        yield known[begin : begin + _AT_ONCE]
+def _groups(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
+    for begin in range(0, len(values), _AT_ONCE):
+        yield values[begin : begin + _AT_ONCE]
+
+
+def _known(ids: Iterable[ChunkId]) -> list[int]:
+    return [id_ for id_ in ids if isinstance(id_, int)]
 
 
 _WILD = re.compile(r"[*?]")

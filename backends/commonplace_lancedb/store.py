@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Deadline,
         KeywordMatches,
         KeywordQuery,
+        Lookup,
         Nearest,
         StoredDocument,
         StoreHealth,
@@ -44,7 +45,7 @@ class LanceStore:
     """
 
     capabilities = frozenset(
-        {"keyword", "phrases", "counts", "term_counts", "vectors", "persistent"}
+        {"keyword", "phrases", "counts", "term_counts", "vectors", "persistent", "lookup"}
     )
 
     def __init__(
@@ -125,6 +126,15 @@ class LanceStore:
         with self._reading() as (head, snapshot):
             state = head.live if build is None else _need(head, build)
             return [] if snapshot is None or state is None else documents(snapshot, state)
+
+    def lookup(self, build: Build, keys: Collection[tuple[str, str]]) -> Lookup:
+        """What ``build`` holds of these sources and paths, and of how many documents in all."""
+        from commonplace_lancedb.reading import lookup
+
+        with self._reading() as (head, snapshot):
+            state = _need(head, build)
+            assert snapshot is not None, "it has the build"
+            return lookup(snapshot, state, keys)
 
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
         """Apply all of ``changes`` or none, in one commit."""

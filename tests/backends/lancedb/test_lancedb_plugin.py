@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def test_it_is_found_by_its_name_and_never_chosen_without() -> None:
     registration = PluginHost().backend("lancedb").registration
     assert registration.priority is None
-    counting = {"counts", "term_counts"}
-    assert registration.capabilities == {"keyword", "phrases", "vectors", "persistent", *counting}
+    others = {"counts", "term_counts", "lookup"}
+    assert registration.capabilities == {"keyword", "phrases", "vectors", "persistent", *others}
 
 
 @pytest.mark.parametrize(

@@ -306,6 +306,7 @@ def _number(day: str) -> int:
 
 _FUNCTION_CHARACTERS = frozenset(
     "的了是吗呢吧啊呀嘛我你他她它们这那就也都很还么什怎哪谁在和与及或把被让给对从到为以之其而且但因所如若则等个些会能可要没不有想说去来着过得地"
+    "은는이가을를의에로와과도만서께"
 )
 _LIGHT = 0.7
 
@@ -314,7 +315,7 @@ def script_weights(tokens: Sequence[str]) -> dict[str, float]:
     """What the script of each token makes it weigh, 0..1; all 1 where no token would weigh more.
 
     Words need no list of stop words where the script shows what is grammar: Japanese writes it in
-    hiragana, and Chinese has some eighty characters for it.
+    hiragana, Chinese has some eighty characters for it, and Korean particles fifteen syllables.
     """
     if all(map(str.isascii, tokens)):
         return dict.fromkeys(tokens, 1.0)
@@ -332,7 +333,8 @@ def _script_weight(token: str, *, kana: bool) -> float:
     hiragana = sum("\u3041" <= letter <= "\u309f" for letter in token)
     if hiragana:
         return 0.2 if hiragana == len(token) else 0.6
-    if kana or not "\u3400" <= token[0] <= "\u9fff":
+    hangul = "\uac00" <= token[0] <= "\ud7a3"
+    if not hangul and (kana or not "\u3400" <= token[0] <= "\u9fff"):
         return 1.0
     light = sum(letter in _FUNCTION_CHARACTERS for letter in token)
     if light == len(token):

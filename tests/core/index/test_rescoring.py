@@ -152,5 +152,8 @@ def test_what_a_script_shows_to_be_grammar_weighs_less() -> None:
     assert list(script_weights(tokens).values()) == [0.2, 0.6, 1.0]
     chinese = ("\u4ec0\u4e48", "\u7684\u533b", "\u533b\u9662")
     assert list(script_weights(chinese).values()) == [0.3, 0.7, 1.0]
+    korean = ("\ub97c", "\uc5d0\uc11c", "\ud2b8\uac00", "\ud3ec\ud2b8")
+    assert list(script_weights(korean).values()) == [0.3, 0.3, 0.7, 1.0]
+    assert script_weights((*korean, tokens[0]))[korean[2]] == 0.7, "kana beside them change nothing"
     assert set(script_weights(tokens[:2]).values()) == {1.0}
     assert script_weights(("ferry",)) == {"ferry": 1.0}

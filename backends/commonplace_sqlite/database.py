@@ -27,6 +27,7 @@ from commonplace_sqlite.connection import (
     log_size,
     open_for_reading,
     open_for_writing,
+    roll_back,
     transaction,
 )
 from commonplace_sqlite.failures import (
@@ -208,9 +209,7 @@ class Database:
                 finally:
                     if limited:
                         connection.set_progress_handler(None)
-                    with suppress(apsw.Error):
-                        if connection.in_transaction:
-                            connection.execute("ROLLBACK")
+                    roll_back(connection)
 
     @contextmanager
     def session(self, wait: float) -> Iterator[bool]:

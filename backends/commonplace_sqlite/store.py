@@ -204,7 +204,6 @@ class SqliteStore:
     def health(self, *, deep: bool = False, counts: bool = True) -> StoreHealth:
         """Counts of the live build; ``deep`` reads the whole file."""
         from commonplace_sqlite import checking
-        from commonplace_sqlite.checking import set_aside_before
 
         database, path = self._database, self._database.path
         held: tuple[tuple[str, int, int], ...] = ()
@@ -237,7 +236,7 @@ class SqliteStore:
         if not findings:  # which name all damaged files that are kept
             notices += [
                 f"a damaged index is kept at {old}"
-                for old in set_aside_before(path)
+                for old in checking.set_aside_before(path)
                 if not any(line.endswith(old) for line in database.notices)
             ]
         if deep:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import apsw
 
     from commonplace.plugin import Change, Stamp
-    from commonplace_sqlite.vectors.slabs import Going
 
     Known = tuple[int, int]
 
@@ -66,16 +65,16 @@ def put_documents(connection: apsw.Connection, build: int, changes: Iterable[Cha
     # Deletions before insertions: FTS5 flushes what it has buffered whenever row ids
     # do not ascend, and new ids are above all old ones.
     going = _going(connection, build, effects)
-    texts_gone: Going | None = None
-    if has_spaces(connection):
+    gone_from = dict(going.values())
+    if has_vectors := has_spaces(connection):
         from commonplace_sqlite.vectors.slabs import documents_added, documents_going
 
-        texts_gone = documents_going(connection, build, dict(going.values()))
+        digests = documents_going(connection, build, gone_from)
     gone = _remove(connection, build, effects, going)
     _touch(connection, build, effects)
     documents, added = _add(connection, build, effects, going)
-    if texts_gone is not None:
-        documents_added(connection, build, documents, texts_gone)
+    if has_vectors:
+        documents_added(connection, build, documents, gone_from, digests)
     connection.execute(_COUNT, (added - gone, gone, build))
     return added
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import sys
 from array import array
+from contextlib import suppress
 from functools import cached_property
-from math import fsum, hypot, isfinite, sqrt
+from math import fsum, hypot, sqrt
 from operator import mul
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from commonplace.plugin import UNIT_SLACK, unit
+from commonplace.plugin import check_numbers, check_units, unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    Kernel = Callable[[Any, bytes, int], Any]
+    from collections.abc import Iterable, Sequence
 
 
 _Number = TypeVar("_Number", int, float)
@@ -34,10 +33,8 @@ def checked(vector: bytes, dims: int) -> bytes:
 
     Raises ``ValueError`` where it has not ``dims`` finite numbers, or is not of unit length.
     """
-    length = _length(vector, dims)
-    if abs(length - 1) > UNIT_SLACK:
-        raise ValueError(f"a vector of length {length:.4g} where unit length is expected")
-    return _brought(vector, length)
+    check_units((vector,), dims)
+    return _brought(vector)
 
 
 def normalised(vector: bytes, dims: int) -> bytes:
@@ -45,22 +42,14 @@ def normalised(vector: bytes, dims: int) -> bytes:
 
     Raises ``ValueError`` where it has not ``dims`` finite numbers.
     """
-    return _brought(vector, _length(vector, dims))
+    check_numbers(vector, dims)
+    return _brought(vector)
 
 
-def _length(vector: bytes, dims: int) -> float:
-    if dims < 1 or len(vector) != 4 * dims:
-        raise ValueError(f"a vector of {len(vector)} bytes where {dims} dimensions are expected")
-    length = hypot(*numbers(vector))  # once: thousands of vectors are put at a time
-    if not isfinite(length):
-        raise ValueError("a vector with a number that is not finite")
-    return length
-
-
-def _brought(vector: bytes, length: float) -> bytes:
-    if not length or abs(length - 1) <= NORM_SLACK:
-        return bytes(vector)
-    return unit(numbers(vector))
+def _brought(vector: bytes) -> bytes:
+    values = numbers(vector)
+    length = hypot(*values)
+    return unit(values) if length and abs(length - 1) > NORM_SLACK else bytes(vector)
 
 
 def dot(query: Sequence[float], vector: bytes) -> float:
@@ -142,11 +131,10 @@ def room(count: int, dims: int) -> bytes:
 def encode(vectors: Sequence[bytes], dims: int) -> bytes:
     """The rows of stored vectors of ``dims`` numbers each."""
     if "numpy" in sys.modules or len(vectors) >= _WORTH_NUMPY:
-        try:
+        with suppress(ImportError):
             import numpy as np
-        except ImportError:
-            return _encode_plainly(vectors, dims)
-        return _encode_by_numpy(np, vectors, dims)
+
+            return _encode_by_numpy(np, vectors, dims)
     return _encode_plainly(vectors, dims)
 
 
@@ -238,7 +226,19 @@ class Kernels:
 
     def sums_of(self, code: bytes, matrix: Any) -> Any:
         """The same by numpy alone, as an array of float64."""
-        return _by_numpy(self.numpy, self.numpy.frombuffer(code, self.numpy.int8), matrix)
+        np = self.numpy
+        query = np.frombuffer(code, np.int8).astype(np.float32)
+        sums = np.zeros(len(matrix))
+        for begin in range(0, len(query), _EXACT_COLUMNS):
+            columns = slice(begin, begin + _EXACT_COLUMNS)
+            part = query[columns]
+            buffer = np.empty((_BLOCK_ROWS, len(part)), np.float32)
+            for row in range(0, len(matrix), _BLOCK_ROWS):
+                block = matrix[row : row + _BLOCK_ROWS, columns]
+                floats = buffer[: len(block)]
+                np.copyto(floats, block)
+                sums[row : row + _BLOCK_ROWS] += floats @ part
+        return sums
 
 
 def _trusted_simsimd() -> Any:
@@ -265,21 +265,6 @@ def _by_simsimd(simsimd: Any, code: bytes, rows: Any, dims: int, kind: str = "d"
     if view.ndim == 1:
         view = view.cast("B").cast("b", shape=[len(rows) // dims, dims])
     return memoryview(simsimd.cdist(query, view, metric="dot", out_dtype=kind))
-
-
-def _by_numpy(np: Any, code: Any, matrix: Any) -> Any:
-    query = code.astype(np.float32)
-    sums = np.zeros(len(matrix))
-    for begin in range(0, len(query), _EXACT_COLUMNS):
-        columns = slice(begin, begin + _EXACT_COLUMNS)
-        part = query[columns]
-        buffer = np.empty((_BLOCK_ROWS, len(part)), np.float32)
-        for row in range(0, len(matrix), _BLOCK_ROWS):
-            block = matrix[row : row + _BLOCK_ROWS, columns]
-            floats = buffer[: len(block)]
-            np.copyto(floats, block)
-            sums[row : row + _BLOCK_ROWS] += floats @ part
-    return sums
 
 
 def _signed(code: bytes) -> list[int]:

@@ -18,7 +18,7 @@ from commonplace_sqlite.vectors.codes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     import apsw
 
@@ -48,28 +48,26 @@ class Space(NamedTuple):
     connection: apsw.Connection
     build: int
     id: int
+    name: str
     dims: int
-
-
-def find_space(connection: apsw.Connection, build: int, name: str) -> Space | None:
-    """The space of that name, if it holds anything in any build."""
-    sql = "SELECT id, dims FROM space WHERE name = ?"
-    row: Any = connection.execute(sql, (text_in(name),)).fetchone()
-    return row and Space(connection, build, *row)
 
 
 def all_spaces(connection: apsw.Connection, build: int) -> list[Space]:
     """All spaces of the file."""
-    rows: Any = connection.execute("SELECT id, dims FROM space ORDER BY id")
-    return [Space(connection, build, *row) for row in rows]
+    rows: Any = connection.execute("SELECT id, name, dims FROM space ORDER BY id")
+    return [Space(connection, build, id_, text_out(name), dims) for id_, name, dims in rows]
+
+
+def find_space(connection: apsw.Connection, build: int, name: str) -> Space | None:
+    """The space of that name, if it holds anything in any build."""
+    return next((one for one in all_spaces(connection, build) if one.name == name), None)
 
 
 def space_infos(connection: apsw.Connection, live: LiveBuild) -> tuple[SpaceInfo, ...]:
     """All spaces, and how many of the live build's chunks each covers."""
-    rows: Any = connection.execute("SELECT id, name, dims FROM space ORDER BY id").fetchall()
     return tuple(
-        SpaceInfo(text_out(name), dims, covered(Space(connection, live.id, id_, dims)), live.chunks)
-        for id_, name, dims in rows
+        SpaceInfo(space.name, space.dims, covered(space), live.chunks)
+        for space in all_spaces(connection, live.id)
     )
 
 
@@ -142,12 +140,6 @@ def forget_rows(space: Space, digests: Collection[Digest], used: str) -> None:
     for sql in (_FREE_ROW, _DELETE):
         space.connection.executemany(sql.replace("<used>", used), keys)
     space.connection.execute(_TOO_MANY, (-space.id,))
-
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    import apsw
 
 
 Part = tuple[int, int]
@@ -288,7 +280,7 @@ def put_vectors(
     if space is None:
         sql = "INSERT INTO space (name, dims) VALUES (?, ?)"
         connection.execute(sql, (text_in(name), dims))
-        space = Space(connection, build, connection.last_insert_rowid(), dims)
+        space = Space(connection, build, connection.last_insert_rowid(), name, dims)
     store_rows(space, put)
     for one in _builds(connection):
         there = space._replace(build=one)
@@ -308,18 +300,12 @@ def drop_space(connection: apsw.Connection, name: str) -> None:
     connection.execute(_MOVE_ON, (1,))
 
 
-class Going(NamedTuple):
-    """Documents that go, or are replaced, from which chunk on, and the digests of these chunks."""
+def documents_going(
+    connection: apsw.Connection, build: int, documents: Mapping[int, int]
+) -> set[Digest]:
+    """Forget what is derived for documents that go; returns the digests of their chunks that go.
 
-    documents: Mapping[int, int]
-    digests: Collection[Digest]
-
-
-def documents_going(connection: apsw.Connection, build: int, documents: Mapping[int, int]) -> Going:
-    """Forget what is derived for documents that go.
-
-    ``documents`` maps each to its first chunk that goes. Call this before the chunks are deleted,
-    and pass the result to :func:`documents_added`.
+    ``documents`` maps each to the first of these chunks. Call this before they are deleted.
     """
     for space in all_spaces(connection, build):
         rows_in = rows_in_part(space.dims)
@@ -328,28 +314,30 @@ def documents_going(connection: apsw.Connection, build: int, documents: Mapping[
         connection.execute(_MOVE_ON, (1,))
     sql = of_build(_DIGESTS, build)
     rows: Any = (row for document in documents.items() for row in connection.execute(sql, document))
-    return Going(documents, list({digest for (digest,) in rows}))
+    return {digest for (digest,) in rows}
 
 
 def documents_added(
-    connection: apsw.Connection, build: int, documents: Mapping[int, int], gone: Going
+    connection: apsw.Connection,
+    build: int,
+    documents: Mapping[int, int],
+    gone: Collection[int],
+    digests: Collection[Digest],
 ) -> None:
     """Derive slabs for documents that were put, and delete the vectors of texts that are gone.
 
-    ``documents`` maps each to its first new chunk. A text that was deleted with one document and
-    put with another keeps its vectors.
+    ``documents`` maps each to its first new chunk; ``gone`` and ``digests`` are the documents given
+    to :func:`documents_going` and its result. A text that was deleted with one document and put
+    with another keeps its vectors.
     """
     used = _used(connection)
-    left = set(gone.documents).difference(documents)
     for space in all_spaces(connection, build):
-        forget_rows(space, gone.digests, used)
-        parts = parts_of_documents(space, documents)
-        write_slabs(space, parts)
-        ends = dict.fromkeys(left, 0)
-        ends.update(part_counts(space, documents))
+        forget_rows(space, digests, used)
+        write_slabs(space, parts_of_documents(space, documents))
+        ends = {**dict.fromkeys(gone, 0), **part_counts(space, documents)}
         keys = [(space.id, *end) for end in ends.items()]
         connection.executemany(of_build(_FORGET_CODES, build), keys)
-    if gone.digests:
+    if digests:
         connection.execute(_FORGET_SPACES)
 
 

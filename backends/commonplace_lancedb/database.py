@@ -247,8 +247,7 @@ class Snapshot:
 
     def is_of(self, table: Any) -> bool:
         """Whether ``table`` is at this version."""
-        same: bool = table.version == self._version
-        return same
+        return bool(table.version == self._version)
 
     @cached_property
     def head(self) -> Head:
@@ -263,8 +262,7 @@ class Snapshot:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The names of the table's columns."""
-        with translated(self._location):
-            return tuple(self._table.schema.names)
+        return tuple(self.schema().names)
 
     def schema(self) -> pa.Schema:
         """The table's columns."""

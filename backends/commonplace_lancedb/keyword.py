@@ -15,7 +15,7 @@ from commonplace_lancedb.head import ID_BITS, last_column, text_in, text_out
 from commonplace_lancedb.reading import condition_of, is_open, passing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from commonplace.plugin import Deadline, KeywordQuery, Phrase, Where
     from commonplace_lancedb.database import Snapshot
@@ -144,7 +144,9 @@ def _ranked(
     weights = {token: weight(total.chunks, count) for token, count in hits.items()}
     average = total.tokens / total.chunks or 1.0
     scored = []
-    for one in _timed(candidates, deadline):
+    for number, one in enumerate(candidates):
+        if number % _CHECK_EVERY == 0:
+            deadline.check("the keyword search")
         if not _holds(one.columns, asked):
             continue
         value = score(one.columns, one.length, average, asked.should, weights)
@@ -165,13 +167,6 @@ def _holds(columns: Padded, asked: KeywordQuery) -> bool:
     return all(has(columns, phrase) for phrase in asked.must) and not any(
         has(columns, phrase) for phrase in asked.must_not
     )
-
-
-def _timed(candidates: Sequence[Candidate], deadline: Deadline) -> Iterator[Candidate]:
-    for number, candidate in enumerate(candidates):
-        if number % _CHECK_EVERY == 0:
-            deadline.check("the keyword search")
-        yield candidate
 
 
 def holders_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import Probe, hookimpl, how_to_install
-from commonplace_lancedb.settings import LanceSettings
+from commonplace_lancedb.settings import LanceSettings, location_of
 from commonplace_lancedb.store import LanceStore
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ _NEEDED = ("lancedb", "pyarrow")
 
 def make_store(context: StoreContext) -> Store:
     """A store on the table that the configuration names, which is opened at first use."""
-    from commonplace_lancedb.settings import location_of
-
     settings = context.config or LanceSettings()
     return LanceStore(
         location_of(context.path, settings),

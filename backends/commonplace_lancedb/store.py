@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from commonplace.plugin import NEVER, IndexUnavailableError, Lease, SpaceInfo
+from commonplace.plugin import (
+    NEVER,
+    IndexUnavailableError,
+    KeywordMatches,
+    Lease,
+    Nearest,
+    SpaceInfo,
+    check_numbers,
+    check_units,
+)
+from commonplace_lancedb import keyword, maintenance, reading
 from commonplace_lancedb.database import Database
-from commonplace_lancedb.head import ID_BITS, BuildState
-from commonplace_lancedb.maintenance import repairing, set_aside_before
-from commonplace_lancedb.writing import Committer
+from commonplace_lancedb.head import ID_BITS, BuildState, Head
+from commonplace_lancedb.vectors import attached, nearest, space_for, with_columns
+from commonplace_lancedb.writing import Committer, prepared, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -23,16 +33,13 @@ if TYPE_CHECKING:
         Change,
         ChunkId,
         Deadline,
-        KeywordMatches,
         KeywordQuery,
         Lookup,
-        Nearest,
         StoredDocument,
         StoreHealth,
         Where,
     )
     from commonplace_lancedb.database import Snapshot
-    from commonplace_lancedb.head import Head
     from commonplace_lancedb.settings import Location
 
 
@@ -80,10 +87,10 @@ class LanceStore:
             finally:
                 self._database.writing = not outermost
             if outermost and self._written:
-                from commonplace_lancedb.maintenance import tidy
-
                 self._written = False
-                notice = tidy(self._database, index_vectors_from=self._index_vectors_from)
+                notice = maintenance.tidy(
+                    self._database, index_vectors_from=self._index_vectors_from
+                )
                 self._notices = (notice,) if notice else ()
 
     def builds(self) -> tuple[Build, ...]:
@@ -121,25 +128,19 @@ class LanceStore:
 
     def documents(self, build: Build | None = None) -> list[StoredDocument]:
         """What ``build`` or the live one holds."""
-        from commonplace_lancedb.reading import documents
-
         with self._reading() as (head, snapshot):
             state = head.live if build is None else _need(head, build)
-            return [] if snapshot is None or state is None else documents(snapshot, state)
+            return [] if snapshot is None or state is None else reading.documents(snapshot, state)
 
     def lookup(self, build: Build, keys: Collection[tuple[str, str]]) -> Lookup:
         """What ``build`` holds of these sources and paths, and of how many documents in all."""
-        from commonplace_lancedb.reading import lookup
-
         with self._reading() as (head, snapshot):
             state = _need(head, build)
             assert snapshot is not None, "it has the build"
-            return lookup(snapshot, state, keys)
+            return reading.lookup(snapshot, state, keys)
 
     def put_documents(self, build: Build, changes: Sequence[Change]) -> None:
         """Apply all of ``changes`` or none, in one commit."""
-        from commonplace_lancedb.writing import prepared, written
-
         self._lease.check()
         outcome = prepared(self._location.namespace, build.id, changes)
 
@@ -157,33 +158,27 @@ class LanceStore:
         self, query: KeywordQuery, *, where: Where, limit: int, deadline: Deadline
     ) -> KeywordMatches:
         """The best matches in the live build."""
-        from commonplace.plugin import KeywordMatches
-        from commonplace_lancedb.keyword import holders_of, keyword, term_counts
-        from commonplace_lancedb.reading import found
-
         deadline.check("the keyword search")
         with self._reading(deadline) as (head, snapshot):
             if snapshot is None or head.live is None:
                 return KeywordMatches()
             live = head.live
-            ranked = keyword(snapshot, live, query, where, limit, deadline)
+            ranked = keyword.keyword(snapshot, live, query, where, limit, deadline)
             total = live.total
             return KeywordMatches(
-                found(snapshot, live, [(one.id, score) for one, score in ranked]),
+                reading.found(snapshot, live, [(one.id, score) for one, score in ranked]),
                 total.chunks,
-                holders_of(snapshot, live, query.terms, deadline),
-                tuple(term_counts(one, query.terms) for one, _ in ranked),
+                keyword.holders_of(snapshot, live, query.terms, deadline),
+                tuple(keyword.term_counts(one, query.terms) for one, _ in ranked),
                 total.tokens / max(1, total.chunks),
             )
 
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:
         """How many chunks of the live build hold each of ``tokens``."""
-        from commonplace_lancedb.keyword import holders_of
-
         with self._reading() as (head, snapshot):
             if snapshot is None or head.live is None:
                 return dict.fromkeys(tokens, 0)
-            return holders_of(snapshot, head.live, tokens, NEVER)
+            return keyword.holders_of(snapshot, head.live, tokens, NEVER)
 
     def spaces(self) -> tuple[SpaceInfo, ...]:
         """The spaces of the namespace, and what they cover of the live build."""
@@ -199,19 +194,16 @@ class LanceStore:
 
     def missing_vectors(self, build: Build, space: str) -> list[tuple[str, str]]:
         """What of ``build`` has no vector in ``space``."""
-        from commonplace_lancedb.reading import missing
-
         with self._reading() as (head, snapshot):
             state = _need(head, build)
-            return [] if snapshot is None else missing(snapshot, state, head.spaces.get(space))
+            if snapshot is None:
+                return []
+            return reading.missing(snapshot, state, head.spaces.get(space))
 
     def put_vectors(
         self, build: Build, space: str, dims: int, vectors: Mapping[str, bytes]
     ) -> None:
         """Attach all of ``vectors`` or none, in one commit."""
-        from commonplace.plugin import check_units
-        from commonplace_lancedb import vectors as parts
-
         self._lease.check()
         check_units(vectors.values(), dims)
         new = {digest: bytes(vector) for digest, vector in vectors.items()}
@@ -219,9 +211,9 @@ class LanceStore:
         def make(snapshot: Snapshot) -> None:
             before = snapshot.head
             state = _need(before, build)
-            column = parts.space_for(before, space, dims).column
-            snapshot = parts.with_columns(self._database, snapshot, column, dims)
-            done = parts.attached(snapshot, before, state, space, dims, new)
+            column = space_for(before, space, dims).column
+            snapshot = with_columns(self._database, snapshot, column, dims)
+            done = attached(snapshot, before, state, space, dims, new)
             if done is not None:
                 self._committer.commit(before, *done)
 
@@ -240,9 +232,6 @@ class LanceStore:
         self, space: str, vector: bytes, *, where: Where, limit: int, deadline: Deadline
     ) -> Nearest:
         """The nearest chunks of the live build."""
-        from commonplace.plugin import Nearest, check_numbers
-        from commonplace_lancedb.vectors import nearest
-
         deadline.check("the vector search")
         with self._reading(deadline) as (head, snapshot):
             held = head.spaces.get(space)
@@ -262,23 +251,19 @@ class LanceStore:
 
     def vectors(self, space: str, ids: Collection[ChunkId]) -> Mapping[ChunkId, bytes]:
         """The vectors of ``ids`` in the live build."""
-        from commonplace_lancedb.reading import vectors_of
-
         with self._reading() as (head, snapshot):
             held = head.spaces.get(space)
             if snapshot is None or head.live is None or held is None:
                 return {}
-            return vectors_of(snapshot, head.live, held, ids)
+            return reading.vectors_of(snapshot, head.live, held, ids)
 
     def health(self, *, deep: bool = False, counts: bool = True) -> StoreHealth:
         """Counts of the live build; ``deep`` compares its rows with them."""
-        from commonplace_lancedb.maintenance import health
-
         del counts  # they are at hand in any case
-
         with self._reading() as (_, snapshot):
-            found = health(self._location, snapshot, deep=deep)
-        kept = (f"a damaged index is kept at {old}" for old in set_aside_before(self._location))
+            found = maintenance.health(self._location, snapshot, deep=deep)
+        aside = maintenance.set_aside_before(self._location)
+        kept = (f"a damaged index is kept at {old}" for old in aside)
         writing = self._lease.notices() if deep else ()
         return found._replace(notices=(*kept, *self._notices, *writing))
 
@@ -287,21 +272,17 @@ class LanceStore:
         self._database.close()
 
     def _repairing(self) -> AbstractContextManager[None]:
-        return repairing(self._database, self._lease)
+        return maintenance.repairing(self._database, self._lease)
 
     @contextmanager
     def _reading(self, deadline: Deadline | None = None) -> Iterator[tuple[Head, Snapshot | None]]:
         """One version of the table, and what is valid of it; ``None`` if there is no table yet."""
-        from commonplace_lancedb.head import Head
-
         with self._repairing():
             snapshot = self._database.snapshot(deadline)
             yield (Head() if snapshot is None else snapshot.head), snapshot
 
     def _change_builds(self, change: Callable[[Head], Head]) -> Head:
         """Commit what ``change`` makes of the head, if it makes anything of it."""
-        from commonplace_lancedb.maintenance import forget_builds
-
         self._lease.check()
         self._database.check_open()
 
@@ -315,7 +296,7 @@ class LanceStore:
         with self._repairing():
             before, after = self._committer.change(make)
         gone = {build.id for build in before.builds} - {build.id for build in after.builds}
-        forget_builds(self._database, sorted(gone))
+        maintenance.forget_builds(self._database, sorted(gone))
         return after
 
 

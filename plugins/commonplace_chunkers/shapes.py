@@ -173,12 +173,8 @@ def delimiter_cells(line: str, at: int) -> int:
     """The number of columns of a table's delimiter row (``|---|:--|``), 0 if it is none."""
     if not _DELIMITER.match(line, at):
         return 0
-    cells = [cell.strip(" \t") for cell in line[at:].split("|")]
-    if not cells[-1]:
-        cells.pop()
-    if cells and not cells[0]:
-        cells.pop(0)
-    return len(cells) if all(map(_DELIMITER_CELL.match, cells)) else 0
+    cells = line[at:].strip(" \t").removeprefix("|").removesuffix("|").split("|")
+    return len(cells) if all(_DELIMITER_CELL.match(cell.strip(" \t")) for cell in cells) else 0
 
 
 def header_cells(line: str, at: int) -> int:
@@ -186,12 +182,8 @@ def header_cells(line: str, at: int) -> int:
     text = line[at:].strip()
     if "|" not in text:
         return 0
-    cells = text.replace(r"\|", "..").split("|")
-    if not cells[0]:
-        cells.pop(0)
-    if cells and not cells[-1]:
-        cells.pop()
-    return len(cells)
+    text = text.replace(r"\|", "..")
+    return text.count("|") + 1 - text.startswith("|") - text.endswith("|")
 
 
 _LABEL = re.compile(r"\[(?:[^\[\]\\]|\\.)*+", re.DOTALL)

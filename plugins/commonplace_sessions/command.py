@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import CommonplaceError, UsageError, positive_int, reason_of
+from commonplace.plugin import (
+    CommonplaceError,
+    PluginUnavailableError,
+    SourceContext,
+    UsageError,
+    columns,
+    positive_int,
+    reason_of,
+)
 from commonplace_sessions.finding import first_message, messages_in, sessions, wanted_session
+from commonplace_sessions.folder import WANTED, folder_of
+from commonplace_sessions.transcript import masked
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from commonplace import Archived
     from commonplace.plugin import Context, Settings
     from commonplace_sessions.finding import Session
     from commonplace_sessions.folder import Folder
@@ -92,9 +104,6 @@ def _lenient_to_hooks(parse: Callable[..., Namespace]) -> Callable[..., Namespac
 
 def known_folders(settings: Settings) -> Iterator[tuple[str, Folder]]:
     """Where the transcripts of each program are, whether they are searched or not."""
-    from commonplace.plugin import PluginUnavailableError, SourceContext
-    from commonplace_sessions.folder import WANTED, folder_of
-
     for id_ in WANTED:
         given = SourceContext(
             workspace=settings.workspace,
@@ -121,22 +130,18 @@ def _list(args: Namespace, context: Context) -> int:
                 "path": one.path,
                 "changed": one.changed,
                 "size": one.size,
-                "title": _masked(title)[:200],
+                "title": masked(title)[:200],
             }
             for one, title in zip(shown, titles, strict=True)
         ]
         context.emit({"sessions": rows, "total": len(found)})
         return 0
-    import time
-
-    from commonplace.plugin import columns
-
     rows_ = [
         (time.strftime("%Y-%m-%d %H:%M", time.localtime(one.changed)), one.program, one.id)
         for one in shown
     ]
     for line, title in zip(columns(rows_), titles, strict=True):
-        text = _masked(title)
+        text = masked(title)
         context.line(f"{line}  {text[:_TITLE]}{'…' if len(text) > _TITLE else ''}".rstrip())
     if len(found) > len(shown):
         context.note(f"{len(found) - len(shown)} more: --last N shows more")
@@ -149,7 +154,7 @@ def _show(args: Namespace, context: Context) -> int:
     with context.open_memory() as memory:
         session = wanted_session(args.session, sessions(known_folders(memory.settings)))
     messages, program = _read(session)
-    said = [(one, text) for one in messages if (text := _masked(one.text.strip()))]
+    said = [(one, text) for one in messages if (text := masked(one.text.strip()))]
     said = said[-args.last :] if args.last else said
     if context.json:
         rows = [
@@ -179,46 +184,48 @@ def _archive(args: Namespace, context: Context) -> int:
             most=args.last,
             allowed=True,
         )
-    if context.json:
-        context.emit({"path": done.path, "messages": done.messages, "reason": done.reason})
-    elif done.path:
+    if done.path and not context.json:
         context.line(done.path)
-    if done.reason:
-        context.note(done.reason)
+    _report(done, context)
     return 0
 
 
 def _archive_hook(args: Namespace, context: Context) -> int:
     """Archive the session that the JSON on standard input names; problems are notes."""
+    from commonplace import Archived
+
     try:
         done = _archived(_event(_standard_input()), args, context)
     except CommonplaceError as error:
-        done = {"path": "", "messages": 0, "reason": reason_of(error)}
+        done = Archived(path="", reason=reason_of(error))
     except Exception as error:  # noqa: BLE001 - a hook that fails would stop the program it serves
-        done = {"path": "", "messages": 0, "reason": f"{type(error).__name__}: {error}"}
-    if context.json:
-        context.emit(done)
-    if done["reason"]:
-        context.note(done["reason"])
+        done = Archived(path="", reason=f"{type(error).__name__}: {error}")
+    _report(done, context)
     return 0
 
 
-def _archived(event: Mapping[str, Any], args: Namespace, context: Context) -> dict[str, Any]:
+def _report(done: Archived, context: Context) -> None:
+    if context.json:
+        context.emit({"path": done.path, "messages": done.messages, "reason": done.reason})
+    if done.reason:
+        context.note(done.reason)
+
+
+def _archived(event: Mapping[str, Any], args: Namespace, context: Context) -> Archived:
     from commonplace_sessions.archive import archive_transcript
 
     transcript = event.get("transcript_path")
     if not isinstance(transcript, str) or not transcript:
-        return {"path": "", "messages": 0, "reason": "the hook names no transcript"}
+        raise UsageError("the hook names no transcript")
     words = (event.get("hook_event_name"), event.get("reason") or event.get("trigger"))
     with context.open_memory() as memory:
-        done = archive_transcript(
+        return archive_transcript(
             memory,
             transcript,
             session_id=str(event.get("session_id") or ""),
             source=" ".join(word for word in words if isinstance(word, str)),
             most=args.last,
         )
-    return {"path": done.path, "messages": done.messages, "reason": done.reason}
 
 
 def _standard_input() -> bytes:
@@ -248,9 +255,3 @@ def _read(session: Session) -> tuple[Any, str]:
         raise CommonplaceError(
             f"{session.path} cannot be read: {error.strerror or error}"
         ) from error
-
-
-def _masked(text: str) -> str:
-    from commonplace_sessions.transcript import masked
-
-    return masked(text)

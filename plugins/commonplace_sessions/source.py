@@ -102,16 +102,14 @@ class TranscriptSource:
             return True
         try:
             opened = self._open(ref)
+            if opened is None:
+                return True
+            try:
+                return grew_by_messages(opened, size, self._growth.messages)
+            finally:
+                os.close(opened)
         except OSError:
             return True  # reading it reports the error
-        if opened is None:
-            return True
-        try:
-            return grew_by_messages(opened, size, self._growth.messages)
-        except OSError:
-            return True
-        finally:
-            os.close(opened)
 
     def watched(self) -> tuple[WatchedPath, ...]:
         """The folder of the transcripts."""

@@ -8,6 +8,7 @@ import re
 import stat
 import sys
 import time
+from contextlib import suppress
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -327,20 +328,16 @@ def _take_folder(
 ) -> list[str]:
     """Take the files of one folder; the folders in it to look into."""
     inner: list[str] = []
-    try:
-        with scandir(folder) as entries:
-            for entry in entries:
-                name = entry.name
-                try:
-                    if name.endswith(suffix):
-                        status = entry.stat(follow_symlinks=False)
-                        if stat.S_ISREG(status.st_mode):
-                            found[entry.path] = hash(stamp_of(status))
-                            continue
-                    if is_entered(entry):
-                        inner.append(entry.path)
-                except FileNotFoundError:
-                    continue  # deleted since it was listed
-    except OSError:
-        return inner
+    with suppress(OSError), scandir(folder) as entries:
+        for entry in entries:
+            try:
+                if entry.name.endswith(suffix):
+                    status = entry.stat(follow_symlinks=False)
+                    if stat.S_ISREG(status.st_mode):
+                        found[entry.path] = hash(stamp_of(status))
+                        continue
+                if is_entered(entry):
+                    inner.append(entry.path)
+            except FileNotFoundError:
+                continue  # deleted since it was listed
     return inner

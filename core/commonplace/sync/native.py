@@ -7,7 +7,7 @@ import stat
 import sys
 from contextlib import closing
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from commonplace.errors import UnavailableError, how_to_install
 from commonplace.files.scan import words_of
@@ -88,18 +88,6 @@ def native_events(
         raise _unavailable(error) from error
 
 
-class _Changes(NamedTuple):
-    """What a group of events means.
-
-    ``reported`` are paths that count. ``folders`` have come or gone, so that others are to be
-    watched. ``in_doubt`` says that a watched path may have been replaced.
-    """
-
-    reported: set[str]
-    folders: set[str]
-    in_doubt: bool
-
-
 class NativeWatch:
     """Reports the changes below ``paths``, which do not vary, until ``stop`` is set.
 
@@ -150,14 +138,14 @@ class NativeWatch:
         heard = False
         listed_at = check_at = self._clock()
         for group in events:
-            found = self._judge(group)
-            stale |= found.folders
+            reported, folders, in_doubt = self._judge(group)
+            stale |= folders
             heard = heard or bool(group)
-            yield frozenset(found.reported)
+            yield frozenset(reported)
             now = self._clock()
             if stale and now >= rest_until:
                 return frozenset(stale)
-            if found.in_doubt or now >= check_at:
+            if in_doubt or now >= check_at:
                 check_at = now + _CHECK_SECONDS
                 if self._states() != self._opened:
                     return self._everything
@@ -184,23 +172,27 @@ class NativeWatch:
             events.close()
         raise UnavailableError("folders come and go faster than they can be watched")
 
-    def _judge(self, events: Events) -> _Changes:
-        found = _Changes(set(), set(), in_doubt=False)
+    def _judge(self, events: Events) -> tuple[set[str], set[str], bool]:
+        """The paths that count, the folders that came or went, and a doubt.
+
+        The doubt is whether a watched path was replaced, so that other folders are to be watched.
+        """
+        reported, folders, in_doubt = set[str](), set[str](), False
         for kind, path in events:
             if self._relevance.is_document(path):
-                found.reported.add(path)
+                reported.add(path)
             if self._relevance.leads(path):
-                found = found._replace(in_doubt=True)
+                in_doubt = True
                 # A new folder may have the inode of the former one, and is not watched yet.
                 if kind != MODIFIED and self._was_or_is_folder(path):
-                    found.folders.update(self._everything)
+                    folders.update(self._everything)
             elif self._relevance.is_folder(path) and self._was_or_is_folder(path):
-                found.reported.add(path)
-                found.folders.add(path)
+                reported.add(path)
+                folders.add(path)
                 if self._relevance.is_document(path):
                     # Called like a document, it would be taken for one that came or went.
-                    found.reported.add(os.path.dirname(path))
-        return found
+                    reported.add(os.path.dirname(path))
+        return reported, folders, in_doubt
 
     def _was_or_is_folder(self, path: str) -> bool:
         if path in self.folders:

@@ -33,7 +33,6 @@ from commonplace_sqlite.connection import (
 from commonplace_sqlite.failures import (
     DAMAGE,
     UNREADABLE,
-    closed,
     is_forbidden,
     reason_of,
     translate,
@@ -381,7 +380,7 @@ class Database:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise closed(self.path)
+            raise translate(apsw.ConnectionClosedError(), self.path)
 
 
 def stamp_of(path: str, *, frozen: bool = False) -> tuple[int, ...] | None:

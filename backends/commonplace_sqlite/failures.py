@@ -79,11 +79,6 @@ def translate(
     return kind(f"the index {path} {words.format(reason_of(error))}", hint=hint)
 
 
-def closed(path: str) -> IndexUnavailableError:
-    """What to raise for a store that is closed."""
-    return IndexUnavailableError(f"the index {path} is closed", hint="open it again")
-
-
 def is_forbidden(error: apsw.Error | OSError, path: str) -> bool:
     """Whether ``error`` says that this process may not write ``path``."""
     if isinstance(error, OSError):

@@ -151,8 +151,6 @@ def digest_out(value: str | bytes) -> str:
 
 def heading_in(heading: tuple[str, ...]) -> str | bytes:
     """The headings in one text, each ended by U+001F."""
-    if not heading:
-        return ""
     parts = (
         part.replace(_ESCAPE, f"{_ESCAPE}e").replace(_SEPARATOR, f"{_ESCAPE}s") for part in heading
     )
@@ -161,13 +159,10 @@ def heading_in(heading: tuple[str, ...]) -> str | bytes:
 
 def heading_out(value: str | bytes) -> tuple[str, ...]:
     """The inverse of :func:`heading_in`."""
-    parts = text_out(value).split(_SEPARATOR)[:-1]
-    if any(_ESCAPE in part for part in parts):
-        parts = [
-            part.replace(f"{_ESCAPE}s", _SEPARATOR).replace(f"{_ESCAPE}e", _ESCAPE)
-            for part in parts
-        ]
-    return tuple(parts)
+    return tuple(
+        part.replace(f"{_ESCAPE}s", _SEPARATOR).replace(f"{_ESCAPE}e", _ESCAPE)
+        for part in text_out(value).split(_SEPARATOR)[:-1]
+    )
 
 
 def tags_in(tags: Iterable[str]) -> str | bytes:

@@ -204,12 +204,6 @@ def create(connection: apsw.Connection) -> None:
     connection.pragma("user_version", VERSION)
 
 
-def create_build(connection: apsw.Connection, build: int) -> None:
-    """Create the tables of a build; the caller holds a transaction."""
-    tables = _BUILD.replace("<tokenize>", _TOKENIZE)
-    connection.execute(of_build(tables + _SLABS + _FEW_DELETED, build))
-
-
 def migrate(connection: apsw.Connection, migrations: Sequence[Migration] | None = None) -> None:
     """Run the steps from the file's version to the newest; the caller holds a transaction."""
     steps = MIGRATIONS if migrations is None else migrations
@@ -268,7 +262,8 @@ def open_build(connection: apsw.Connection, identity: str) -> Build:
     sql = "INSERT INTO build (identity, state) VALUES (?, 'filling')"
     connection.execute(sql, (identity,))
     build = Build(connection.last_insert_rowid(), identity, "filling")
-    create_build(connection, build.id)
+    tables = _BUILD.replace("<tokenize>", _TOKENIZE) + _SLABS + _FEW_DELETED
+    connection.execute(of_build(tables, build.id))
     return build
 
 

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attrs import evolve
 
 from commonplace.plugin import AppendDocument, DeleteDocument, PutDocument, TouchDocument
-from commonplace_sqlite.rows import (
-    digest_in,
-    heading_in,
-    indexable,
-    packed,
-    tags_in,
-    text_in,
-)
+from commonplace_sqlite.rows import digest_in, heading_in, indexable, packed, tags_in, text_in
 from commonplace_sqlite.schema import has_spaces, of_build, text_id
 
 if TYPE_CHECKING:

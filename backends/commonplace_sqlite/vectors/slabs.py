@@ -183,17 +183,6 @@ def parts_of_digests(space: Space, digests: Iterable[Any]) -> list[Part]:
     return sorted({(document, ordinal // rows) for document, ordinal in found})
 
 
-def parts_of_documents(space: Space, documents: Mapping[int, int]) -> list[Part]:
-    """The parts of these documents, of each from the part of the given chunk on."""
-    rows = rows_in_part(space.dims)
-    counts = part_counts(space, documents)
-    return [
-        (document, part)
-        for document, first in documents.items()
-        for part in range(first // rows, counts[document])
-    ]
-
-
 def part_counts(space: Space, documents: Iterable[int]) -> dict[int, int]:
     """How many parts each of these documents has."""
     rows = rows_in_part(space.dims)
@@ -333,8 +322,14 @@ def documents_added(
     used = _used(connection)
     for space in all_spaces(connection, build):
         forget_rows(space, digests, used)
-        write_slabs(space, parts_of_documents(space, documents))
-        ends = {**dict.fromkeys(gone, 0), **part_counts(space, documents)}
+        rows, counts = rows_in_part(space.dims), part_counts(space, documents)
+        parts = (
+            (document, part)
+            for document, first in documents.items()
+            for part in range(first // rows, counts[document])
+        )
+        write_slabs(space, parts)
+        ends = {**dict.fromkeys(gone, 0), **counts}
         keys = [(space.id, *end) for end in ends.items()]
         connection.executemany(of_build(_FORGET_CODES, build), keys)
     if digests:

@@ -22,17 +22,9 @@ _KEY = "lance-schema:unenforced-primary-key"
 ID_BITS = 61
 """Of the ids that are drawn for documents and chunks: enough never to draw one twice."""
 
-SCALAR_INDEXES = {
-    "namespace": "bitmap",
-    "build": "bitmap",
-    "kind": "bitmap",
-    "source": "bitmap",
-    "path": "btree",
-    "id": "btree",
-    "doc": "btree",
-    "digest": "btree",
-}
-"""What filters ask for, and how it is indexed once a table is large enough to need it."""
+BITMAPS = ("namespace", "build", "kind", "source")
+BTREES = ("path", "id", "doc", "digest")
+"""What filters ask for, by how it is indexed once a table is large enough to need it."""
 
 
 def schema() -> pa.Schema:

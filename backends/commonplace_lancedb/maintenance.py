@@ -17,13 +17,7 @@ from commonplace.plugin import (
     StoreHealth,
 )
 from commonplace_lancedb.errors import ConflictError, UnknownError, damaged, translated
-from commonplace_lancedb.head import (
-    SCALAR_INDEXES,
-    epoch_column,
-    literal,
-    literals,
-    text_out,
-)
+from commonplace_lancedb.head import BITMAPS, BTREES, epoch_column, literal, literals, text_out
 from commonplace_lancedb.vector_index import index_vectors
 
 if TYPE_CHECKING:
@@ -99,9 +93,9 @@ def _tidy(database: Database, snapshot: Snapshot, index_vectors_from: int) -> No
     with translated(database.location):
         table.delete("kind = 'dead'")
         forget_builds(database, snapshot.orphans())
-        for column, kind in SCALAR_INDEXES.items():
+        for column in (*BITMAPS, *BTREES):
             if rows >= _SCALAR_FROM and column not in indexes:
-                table.create_index(column, config=Bitmap() if kind == "bitmap" else BTree())
+                table.create_index(column, config=Bitmap() if column in BITMAPS else BTree())
         service = database.location.is_service
         index_vectors(table, indexes, index_vectors_from, measures=not service)
         if not service:

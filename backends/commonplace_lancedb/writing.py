@@ -90,6 +90,8 @@ def written(
     snapshot: Snapshot, head: Head, build: BuildState, outcome: dict[Key, Prepared]
 ) -> tuple[Head, pa.Table] | None:
     """The commit that brings ``outcome`` about; ``None`` where it is what there is already."""
+    import pyarrow as pa
+
     old = {
         (text_out(row["source"]), text_out(row["path"])): row
         for row in _documents(snapshot, build, outcome)
@@ -113,7 +115,9 @@ def written(
     for name, space in head.spaces.items():
         held = sum(row[epoch_column(space.column)] == space.epoch for row in chunks)
         after = after.covering(name, -held)
-    table = _table(snapshot, [*fresh, *touched, *_dead((*gone, *chunks))])
+    # To delete in the commit that inserts, Lance would have to read the ids of the whole table.
+    dead = [{"id": row["id"], "kind": "dead"} for row in (*gone, *chunks)]
+    table = pa.Table.from_pylist([*fresh, *touched, *dead], schema=snapshot.schema())
     digests = [row["digest"] if row["kind"] == "chunk" else None for row in fresh]
     kept = carried(snapshot, head, {digest for digest in digests if digest is not None})
     table, added = with_vectors(table, head, kept, digests)
@@ -193,20 +197,6 @@ def _chunks(
 
 def _counts(row: dict[str, Any]) -> Counts:
     return Counts(1, row["chunks"], row["tokens"])
-
-
-def _dead(rows: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-    """What replaces rows that are gone.
-
-    To delete in the commit that inserts, Lance would have to read the ids of the whole table.
-    """
-    return ({"id": row["id"], "kind": "dead"} for row in rows)
-
-
-def _table(snapshot: Snapshot, rows: list[dict[str, Any]]) -> Any:
-    import pyarrow as pa
-
-    return pa.Table.from_pylist(rows, schema=snapshot.schema())
 
 
 _ATTEMPTS = 12

@@ -160,21 +160,20 @@ def fit_weighted(text: str, start: int, stop: int, budget: int) -> int:
 
 
 class _Segment(NamedTuple):
-    """A line, or (``part``) a piece of one that is too long; ``cost`` is with its line end."""
+    """A line, or a piece of one that is too long; ``cost`` is with its line end."""
 
     start: int
     stop: int
     weight: int
     cost: int
-    part: bool
     blank: bool
 
 
-def _segment(text: str, start: int, stop: int, *, part: bool) -> _Segment:
+def _segment(text: str, start: int, stop: int) -> _Segment:
     piece = text[start:stop]
     own = weight(piece)
     cost = own + (2 if text.startswith("\r\n", stop) else 1)
-    return _Segment(start, stop, own, cost, part, not piece or piece.isspace())
+    return _Segment(start, stop, own, cost, not piece or piece.isspace())
 
 
 class LinesChunker:
@@ -219,14 +218,14 @@ class LinesChunker:
     def _segments(self, lines: TextLines) -> Iterator[_Segment]:
         text = lines.text
         for start, stop in zip(lines.starts, lines.ends, strict=True):
-            segment = _segment(text, start, stop, part=False)
+            segment = _segment(text, start, stop)
             if segment.weight <= self._size:
                 yield segment
                 continue
             at = start
             while at < stop:
                 end = cut_inside(text, at, stop, self._size, fit_weighted)
-                yield _segment(text, at, end, part=True)
+                yield _segment(text, at, end)
                 at = end
 
     def _carried(self, text: str, held: list[_Segment], room: int) -> list[_Segment]:
@@ -250,5 +249,5 @@ class LinesChunker:
             start -= 1
             left -= weight(text[start])
         start = next_border(text, start, last.stop, last.start)
-        tail = _segment(text, start, last.stop, part=True)
+        tail = _segment(text, start, last.stop)
         return None if tail.blank else tail

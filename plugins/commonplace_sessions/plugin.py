@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 from commonplace.plugin import Group, hookimpl, setting
 
 if TYPE_CHECKING:
-    from commonplace.plugin import (
-        Command,
-        CommandRegistrar,
-        Source,
-        SourceContext,
-        SourceRegistrar,
-    )
+    from commonplace.plugin import Command, CommandRegistrar, Source, SourceContext, SourceRegistrar
     from commonplace_sessions.readers import Reader
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -91,8 +90,6 @@ def _from_number(value: float) -> float:
     try:
         number = float(value)
     except OverflowError:
-        return 0
-    if not isfinite(number):
         return 0
     return number * 1000 if number < _SECONDS_BELOW else number
 

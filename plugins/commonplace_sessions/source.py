@@ -39,10 +39,6 @@ class Growth(NamedTuple):
     size: int = 0
     messages: int = 0
 
-    def is_reached_by(self, grown: int) -> bool:
-        """Whether ``grown`` bytes are enough without counting messages."""
-        return grown >= self.size or self.messages <= 0
-
 
 _ANY = Growth()
 
@@ -98,7 +94,9 @@ class TranscriptSource:
         if before is None or now is None:
             return True
         size, grown = before.size, now.size - before.size
-        if grown <= 0 or before.inode != now.inode or self._growth.is_reached_by(grown):
+        if grown <= 0 or before.inode != now.inode:
+            return True
+        if grown >= self._growth.size or self._growth.messages <= 0:
             return True
         try:
             opened = self._open(ref)

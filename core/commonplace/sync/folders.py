@@ -99,10 +99,17 @@ class Relevance:
 
     def is_document(self, path: str) -> bool:
         """Whether a file of this name counts: at or below a path, outside of ignored folders."""
-        return any(
-            path.endswith(suffix) and not any(map(is_ignored, folders))
-            for folders, suffix in self._below(path)
-        )
+        for watched in self._watched:
+            if path == watched.location:
+                folders = []
+            elif path.startswith(_inside(watched.location)):
+                folders = _parts(watched.location, path)[:-1]
+            else:
+                continue
+            inside = watched.recursive or not folders
+            if inside and path.endswith(watched.suffix) and not any(map(is_ignored, folders)):
+                return True
+        return False
 
     def is_folder(self, path: str) -> bool:
         """Whether a folder of this name would be watched: below a path, and not ignored."""
@@ -120,16 +127,6 @@ class Relevance:
             path == watched.location or watched.location.startswith(_inside(path))
             for watched in self._watched
         )
-
-    def _below(self, path: str) -> Iterator[tuple[list[str], str | tuple[str, ...]]]:
-        """The folders between each watched path that holds ``path`` and its file; the suffix."""
-        for watched in self._watched:
-            if path == watched.location:
-                yield [], watched.suffix
-            elif path.startswith(_inside(watched.location)):
-                folders = _parts(watched.location, path)[:-1]
-                if watched.recursive or not folders:
-                    yield folders, watched.suffix
 
 
 class FolderTrees:

@@ -131,7 +131,8 @@ class SyncQueue:
                         return self.running
                 if deadline.expired:
                     raise DeadlineExceededError("another sync took longer than was waited for")
-                self._changed.wait(_seconds(deadline))
+                look = LOOK_SECONDS if deadline.cancellable else threading.TIMEOUT_MAX
+                self._changed.wait(min(deadline.remaining(), look))
         return None
 
     def _run(self, request: SyncRequest) -> None:
@@ -174,13 +175,6 @@ class _Call:
             raise self.failure
         assert self.report is not None, "a sync ends with a report or a failure"
         return self.report
-
-
-def _seconds(deadline: Deadline) -> float | None:
-    seconds = deadline.remaining()
-    if deadline.cancellable:
-        return min(seconds, LOOK_SECONDS)
-    return None if seconds == inf else min(seconds, threading.TIMEOUT_MAX)
 
 
 _CEILING = 10

@@ -27,7 +27,6 @@ from commonplace_sqlite.connection import (
     log_size,
     open_for_reading,
     open_for_writing,
-    roll_back,
     transaction,
 )
 from commonplace_sqlite.failures import (
@@ -208,7 +207,9 @@ class Database:
                 finally:
                     if limited:
                         connection.set_progress_handler(None)
-                    roll_back(connection)
+                    with suppress(apsw.Error):
+                        if connection.in_transaction:
+                            connection.execute("ROLLBACK")
 
     @contextmanager
     def session(self, wait: float) -> Iterator[bool]:

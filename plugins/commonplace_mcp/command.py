@@ -42,7 +42,12 @@ class McpCommand:
             help="the chat that is served, such as agent:main:telegram:group:42: it decides what "
             "may be seen, and whether passages are cited (default: a direct chat)",
         )
-
+        parser.add_argument(
+            "--watch",
+            action="store_true",
+            help="index and embed changed notes in the background, so that a search need not look "
+            "at every file: worth it from some thousand notes on",
+        )
         parser.add_argument(
             "--http",
             metavar="HOST:PORT",
@@ -65,7 +70,7 @@ class McpCommand:
         from commonplace_mcp.surface import Surface
 
         surface = Surface(
-            lambda agent: _open(context, agent, surface.synced),
+            lambda agent: _open(context, agent, surface.synced, watch=args.watch),
             agents,
             session_key=args.session_key,
         )
@@ -114,11 +119,12 @@ def _end(number: int, _frame: object) -> None:
     raise _Ended
 
 
-def _open(context: Context, agent: str, on_sync: SyncListener) -> Memory:
+def _open(context: Context, agent: str, on_sync: SyncListener, *, watch: bool) -> Memory:
     return Memory.open(
         workspace=context.workspace,
         agent=agent or None,
         config=context.config,
         env=context.env,
         on_sync=on_sync,
+        watch=watch,
     )

@@ -154,6 +154,23 @@ class TestProcess:
         assert server.returncode == 0
         assert err == b""
 
+    def test_it_watches_if_it_is_asked_to(
+        self, command: Sequence[str], env: Mapping[str, str]
+    ) -> None:
+        server = subprocess.Popen(
+            [*command, "--watch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env
+        )
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(line(ask(1, "tools/call", **SEARCH)))
+        server.stdin.flush()
+        assert server.stdout.readline()
+        status = [part if part != "mcp" else "status" for part in command]
+        shown = subprocess.run([*status, "--json"], capture_output=True, env=env, check=True)
+        assert server.pid in {one["pid"] for one in json.loads(shown.stdout)["watchers"]}
+        server.communicate(timeout=30)
+        assert server.returncode == 0
+
     def test_it_ends_when_its_parent_is_killed(
         self, command: Sequence[str], env: Mapping[str, str]
     ) -> None:

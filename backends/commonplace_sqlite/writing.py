@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from commonplace.plugin import Change, Stamp
+    from commonplace.plugin import Change
 
     Known = tuple[int, int]
 
@@ -73,7 +73,7 @@ def put_documents(connection: apsw.Connection, build: int, changes: Iterable[Cha
 
 
 def _going(
-    connection: apsw.Connection, build: int, effects: Mapping[Key, Effect]
+    connection: apsw.Connection, build: int, effects: Mapping[Key, Change]
 ) -> dict[Key, Known]:
     """The ids of the documents that go or change, and the first of the chunks of each that go.
 
@@ -81,12 +81,12 @@ def _going(
     """
     find = of_build(_FIND, build)
     going: dict[Key, Known] = {}
-    for key, (put, stamp) in effects.items():
-        if put is None and stamp is not None:
+    for key, change in effects.items():
+        if isinstance(change, TouchDocument):
             continue
         row: Any = connection.execute(find, tuple(map(text_in, key))).fetchone()
-        keep = put.keep if isinstance(put, AppendDocument) else 0
-        if keep > (row[1] if row else 0) or (row is None and isinstance(put, AppendDocument)):
+        keep = change.keep if isinstance(change, AppendDocument) else 0
+        if keep > (row[1] if row else 0) or (row is None and isinstance(change, AppendDocument)):
             raise ValueError(f"{key[1]} has no {keep} chunks to keep")
         if row is not None:
             going[key] = row[0], keep
@@ -96,7 +96,7 @@ def _going(
 def _remove(
     connection: apsw.Connection,
     build: int,
-    effects: Mapping[Key, Effect],
+    effects: Mapping[Key, Change],
     going: Mapping[Key, Known],
 ) -> int:
     find = of_build(_CHUNK_IDS, build)
@@ -110,24 +110,24 @@ def _remove(
     whole = [
         (document,)
         for key, (document, _) in going.items()
-        if not isinstance(effects[key].put, AppendDocument)
+        if not isinstance(effects[key], AppendDocument)
     ]
     connection.executemany(of_build(_FORGET, build), whole)
     return len(chunks)
 
 
-def _touch(connection: apsw.Connection, build: int, effects: Mapping[Key, Effect]) -> None:
-    for (source, path), (put, stamp) in effects.items():
-        if put is None and stamp is not None:
-            value = text_in(stamp)
-            row = (value, value == stamp, text_in(source), text_in(path))
+def _touch(connection: apsw.Connection, build: int, effects: Mapping[Key, Change]) -> None:
+    for change in effects.values():
+        if isinstance(change, TouchDocument):
+            value = text_in(change.stamp)
+            row = (value, value == change.stamp, text_in(change.source), text_in(change.path))
             connection.execute(of_build(_TOUCH, build), row)
 
 
 def _add(
     connection: apsw.Connection,
     build: int,
-    effects: Mapping[Key, Effect],
+    effects: Mapping[Key, Change],
     going: Mapping[Key, Known],
 ) -> tuple[dict[int, int], int]:
     """Which documents have new chunks, from which one on; and how many these are."""
@@ -139,10 +139,10 @@ def _add(
     id_ = first
     # Those whose ids are given come first: a new id may be one that has just become free.
     for key in sorted(effects, key=lambda key: key not in going):
-        put, stamp = effects[key]
-        if put is None:
+        put = effects[key]
+        if not isinstance(put, PutDocument | AppendDocument):
             continue
-        document = _write_document(connection, build, put, stamp or put.stamp, going.get(key))
+        document = _write_document(connection, build, put, going.get(key))
         begin = put.keep if isinstance(put, AppendDocument) else 0
         documents[document] = begin
         for ordinal, analysed in enumerate(put.chunks, begin):
@@ -165,11 +165,10 @@ def _write_document(
     connection: apsw.Connection,
     build: int,
     put: PutDocument | AppendDocument,
-    stamp: Stamp,
     known: Known | None,
 ) -> int:
     """The id of the document, which is new, or keeps the id it had."""
-    given = put.digest, stamp, put.resume
+    given = put.digest, put.stamp, put.resume
     stored = tuple(map(text_in, given))
     if isinstance(put, AppendDocument):
         assert known is not None, "the document to append to was found"
@@ -191,46 +190,35 @@ Key = tuple[str, str]
 """Source and path of a document."""
 
 
-class Effect(NamedTuple):
-    """A document is put or appended to (``put``), touched (``stamp`` alone), or deleted."""
-
-    put: PutDocument | AppendDocument | None = None
-    stamp: Stamp | None = None
-
-
-def net_effects(changes: Iterable[Change]) -> Mapping[Key, Effect]:
-    """The net effect of ``changes`` on each document.
+def net_effects(changes: Iterable[Change]) -> Mapping[Key, Change]:
+    """The one change to each document that has the effect of all ``changes`` to it.
 
     Raises ``TypeError`` for anything that is not a change, and ``ValueError`` for an append to
     a document that these changes leave shorter, or delete.
     """
-    effects: dict[Key, Effect] = {}
+    effects: dict[Key, Change] = {}
     for change in changes:
-        match change:
-            case PutDocument(source=source, path=path, stamp=stamp):
-                effects[source, path] = Effect(change, stamp)
-            case AppendDocument(source=source, path=path, stamp=stamp):
-                before = effects.get((source, path))
-                effects[source, path] = Effect(_appended(before, change), stamp)
-            case DeleteDocument(source=source, path=path):
-                effects[source, path] = Effect()
-            case TouchDocument(source=source, path=path, stamp=stamp):
-                put, old_stamp = effects.get((source, path), Effect(None, stamp))
-                if old_stamp is not None:
-                    effects[source, path] = Effect(put, stamp)
-            case _:
-                raise TypeError(f"not a change: {change!r}")
+        if not isinstance(change, PutDocument | AppendDocument | DeleteDocument | TouchDocument):
+            raise TypeError(f"not a change: {change!r}")
+        key = change.source, change.path
+        before = effects.get(key)
+        if isinstance(change, AppendDocument):
+            effects[key] = _appended(before, change)
+        elif before is None or not isinstance(change, TouchDocument):
+            effects[key] = change
+        elif not isinstance(before, DeleteDocument):
+            effects[key] = evolve(before, stamp=change.stamp)
     return effects
 
 
-def _appended(before: Effect | None, change: AppendDocument) -> PutDocument | AppendDocument:
+def _appended(put: Change | None, change: AppendDocument) -> PutDocument | AppendDocument:
     if change.keep < 0:
         raise ValueError(f"{change.keep} chunks of {change.path} cannot be kept")
-    if before == Effect():
-        raise ValueError(f"{change.path} is deleted and cannot be appended to")
-    put = before.put if before is not None else None
-    if put is None:
-        return change
+    match put:
+        case DeleteDocument():
+            raise ValueError(f"{change.path} is deleted and cannot be appended to")
+        case None | TouchDocument():
+            return change
     first = put.keep if isinstance(put, AppendDocument) else 0
     if change.keep < first:
         return change

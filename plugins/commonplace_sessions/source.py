@@ -64,7 +64,8 @@ class TranscriptSource:
     ) -> None:
         self.id = id_
         # What is masked is a part of the text: other patterns make another index.
-        self.version = f"3-{_digest(secret_patterns)}" if secret_patterns else "3"
+        masked = zlib.crc32(repr(secret_patterns).encode("utf-8", "surrogatepass"))
+        self.version = f"3-{masked:08x}" if secret_patterns else "3"
         self._folder = folder
         self._wanted = wanted
         self._reader = reader
@@ -201,7 +202,3 @@ def grew_by_messages(opened: int, since: int, wanted: int) -> bool:
     while found < wanted and (piece := os.read(opened, _COUNTED)):
         found += piece.count(b"\n")
     return found >= wanted
-
-
-def _digest(patterns: tuple[str, ...]) -> str:
-    return f"{zlib.crc32(repr(patterns).encode('utf-8', 'surrogatepass')):08x}"

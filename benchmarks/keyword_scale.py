@@ -37,7 +37,8 @@ HEADS = ("bare p50", "p95", "ours p50", "p95", "ratio p50", "p95")
 LETTERS = "etaoinshrdlucmfwypvbgkqjxz"
 
 # The words of each kind of query, by how many chunks of a hundred thousand hold them.
-RARE, MIDDLING, COMMON, VERY_COMMON = (10, 200), (500, 3_000), (5_000, 50_000), (50_000, 100_000)
+UNKNOWN, RARE, MIDDLING = (-1, 0), (10, 200), (500, 3_000)
+COMMON, VERY_COMMON = (5_000, 50_000), (50_000, 100_000)
 KINDS: dict[str, tuple[tuple[tuple[int, int], int], ...]] = {
     "rare": ((RARE, 5),),
     "middling": ((MIDDLING, 5),),
@@ -47,6 +48,7 @@ KINDS: dict[str, tuple[tuple[tuple[int, int], int], ...]] = {
     "middling + common": ((MIDDLING, 5), (COMMON, 3)),
     "rare + very common": ((RARE, 4), (VERY_COMMON, 2)),
     "middling + very common": ((MIDDLING, 4), (VERY_COMMON, 3)),
+    "unknown + common": ((UNKNOWN, 1), (COMMON, 1), (VERY_COMMON, 2)),
 }
 
 
@@ -121,7 +123,7 @@ def compare(store: SqliteStore, path: str, chunks: int, rounds: int) -> None:
     build: int = bare.execute("SELECT id FROM build WHERE state = 'live'").get
     bare.execute(f"CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', fts_{build}, row)")
     rows: Any = bare.execute("SELECT term, doc FROM temp.vocabulary").fetchall()
-    counts: dict[str, int] = dict(rows)
+    counts: dict[str, int] = {"unheardof": 0, **dict(rows)}
     bare_sql = f"SELECT rowid FROM fts_{build} WHERE fts_{build} MATCH ? ORDER BY rank LIMIT ?"
 
     def ask_bare(tokens: list[str]) -> None:
@@ -133,7 +135,7 @@ def compare(store: SqliteStore, path: str, chunks: int, rounds: int) -> None:
         store.keyword(query, where=where, limit=LIMIT, deadline=NEVER)
 
     # What comes once in a process is no part of a query.
-    ask_ours(list(itertools.islice(counts, 2)), Where())
+    ask_ours(list(itertools.islice(counts, 3)), Where())
     rng = random.Random(SEED)
     filters = {"": Where(), " | one source": Where(sources=frozenset({"sessions"}))}
     print("\n" + "".join((f"{'words':34}", *(f"{head:>11}" for head in HEADS))))

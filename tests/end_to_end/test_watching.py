@@ -309,7 +309,8 @@ def test_a_search_looks_at_no_file_while_the_system_reports_changes(
     watched = opener(watch=False)
     watched.memory._clock = lambda: now
     watched.memory.watch()
-    until(lambda: watched.state().watching == "native" and watched.settled())
+    # The first report of a watcher names everything.
+    until(lambda: any("watch" in event.reasons for event in watched.events) and watched.settled())
     service = watched.memory._sync_service
     assert service is not None
     service._worker._schedule._debounce = 600.0
@@ -327,9 +328,10 @@ def test_a_search_looks_at_no_file_while_the_system_reports_changes(
     (workspace / "memory" / "new.md").write_text("A narwhal.\n")
     assert looks("narwhal", "memory/new.md"), "its folder has changed"
     assert not looks("narwhal", "memory/new.md")
-    with open(workspace / "memory" / "2026-10-03.md", "a") as log:
+    changed = workspace / "memory" / "2026-10-03.md"
+    with open(changed, "a") as log:
         log.write("Lea saw an axolotl.\n")
-    until(lambda: watched.state().waiting)
+    until(lambda: str(changed) in (service._worker.noticed() or ()))
     assert not looks("axolotl", "memory/2026-10-03.md"), "the one that was reported"
     now += 601.0
     assert looks("axolotl", "memory/2026-10-03.md"), "a report can be lost"

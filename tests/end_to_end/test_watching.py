@@ -230,6 +230,7 @@ def test_a_search_that_meets_many_changes_answers_at_once_and_has_them_indexed(
     assert words in result.notes
     until(lambda: watched.memory.search("narwhal").stale == 0)
     assert watched.memory.search("narwhal").hits
+    until(lambda: any(event.reasons == ("search",) for event in watched.events))
     event = next(event for event in watched.events if event.reasons == ("search",))
     assert event.report is not None
     assert event.report.added == 30

@@ -212,6 +212,8 @@ from commonplace.resilience.deadline import Deadline as Deadline
 from commonplace.resilience.lock import Holder as Holder
 from commonplace.resilience.lock import Lease as Lease
 from commonplace.resilience.lock import waited_for as waited_for
+from commonplace.search.relevance import RelevanceJudge as RelevanceJudge
+from commonplace.search.relevance import RelevanceRanker as RelevanceRanker
 from commonplace.search.search import rank as rank
 from commonplace.search.search import with_step as with_step
 from commonplace.search.snippets import make_snippet as make_snippet

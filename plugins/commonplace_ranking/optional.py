@@ -203,7 +203,8 @@ def _standing(context: RankerContext) -> Ranker:
 
 
 def _rerank(context: RankerContext) -> Ranker:
-    from commonplace_ranking.reranking import Rerank, Reranker
+    from commonplace.plugin import RelevanceRanker
+    from commonplace_ranking.reranking import Reranker
 
     settings = context.config or RerankSettings()
     if not settings.url:
@@ -217,7 +218,9 @@ def _rerank(context: RankerContext) -> Ranker:
         seconds=settings.seconds,
         permit=context.permit,
     )
-    return Rerank(reranker, settings.candidates, settings.weight)
+    return RelevanceRanker(
+        "rerank", reranker, candidates=settings.candidates, weight=settings.weight
+    )
 
 
 def _source_balance(context: RankerContext) -> Ranker:

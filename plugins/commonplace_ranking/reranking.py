@@ -9,7 +9,7 @@ Three forms of one request are known. Cohere's ``POST /v2/rerank`` and Jina's ``
 from __future__ import annotations
 
 import weakref
-from math import exp, isfinite
+from math import isfinite
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +20,13 @@ from commonplace.plugin import (
     ProviderError,
     RemoteClient,
     UnavailableError,
-    embedding_text,
-    with_step,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Literal
 
-    from commonplace.plugin import Answer, Candidate, RankContext
+    from commonplace.plugin import Answer
 
     Form = Literal["auto", "cohere", "jina", "tei"]
     Permit = Callable[[str, int, str], None]
@@ -37,7 +35,6 @@ _NAME = "rerank"
 _KEY = "plugins.entries.rerank.config.apiKey"
 _COHERE = "api.cohere.com"
 _MODELS = {_COHERE: "rerank-v3.5", "api.jina.ai": "jina-reranker-v2-base-multilingual"}
-_MOST_LOGIT = 700.0  # beyond it exp overflows
 
 
 class Reranker:
@@ -78,8 +75,8 @@ class Reranker:
         self._lock = Lock()
         self._client: RemoteClient | None = None
 
-    def relevances(self, query: str, texts: Sequence[str]) -> dict[int, float]:
-        """How relevant ``texts`` are, 0..1 by their places; scores beyond that as 1 / (1 + e^-s).
+    def judge(self, query: str, texts: Sequence[str]) -> dict[int, float]:
+        """The server's scores of ``texts`` by their places; it may leave some out.
 
         Raises :class:`~commonplace.errors.UnavailableError`.
         """
@@ -91,12 +88,12 @@ class Reranker:
             answer = self._connected().post(
                 _NAME, self._body(query, texts), deadline=Deadline.after(self._seconds)
             )
-            relevances = self._read(answer, len(texts))
+            scores = self._read(answer, len(texts))
         except ProviderError as error:
             self._breaker.failed(str(error), retry_after=error.retry_after)
             raise
         self._breaker.succeeded()
-        return relevances
+        return scores
 
     def _check(self, texts: int) -> None:
         endpoint = self._endpoint
@@ -126,9 +123,7 @@ class Reranker:
             scores[index] = score
         if not scores and count:
             raise self._connected().error("protocol", "its answer holds no list of scores", 200)
-        if all(0 <= score <= 1 for score in scores.values()):
-            return scores
-        return {at: 1 / (1 + exp(min(_MOST_LOGIT, -score))) for at, score in scores.items()}
+        return scores
 
     def _connected(self) -> RemoteClient:
         with self._lock:
@@ -160,42 +155,3 @@ def _judged(item: Mapping[str, Any]) -> tuple[int, float]:
     if type(index) is not int or type(score) not in {int, float} or not isfinite(score):
         return -1, 0.0
     return index, float(score)
-
-
-class Rerank:
-    """Puts the first ``candidates`` hits into the order that a cross-encoder gives them.
-
-    They are ordered by weight x relevance + (1 - weight) x their share of the best score; the
-    others stay behind them. Scores stay. Where the server fails, the order stays, and a note of the
-    search says why: the host skips a ranker that raises.
-    """
-
-    id = "rerank"
-    stage: Literal["select"] = "select"
-    needs: frozenset[str] = frozenset()
-
-    def __init__(self, reranker: Reranker, candidates: int = 20, weight: float = 1.0) -> None:
-        if candidates < 1 or not 0 <= weight <= 1:
-            raise ValueError("at least one candidate is ranked, and a weight is 0 to 1")
-        self._reranker = reranker
-        self._candidates = candidates
-        self._weight = weight
-
-    def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
-        """Ask, and reorder. Raises :class:`~commonplace.errors.UnavailableError`."""
-        head, tail = list(hits[: self._candidates]), hits[self._candidates :]
-        if len(head) < 2:
-            return [with_step(hit, self.id, hit.score, "nothing to reorder") for hit in hits]
-        query = context.query.words or context.query.text
-        relevances = self._reranker.relevances(query, [embedding_text(hit.chunk) for hit in head])
-        best = max(hit.score for hit in head) or 1.0
-        keys = [
-            self._weight * relevances.get(at, 0.0) + (1 - self._weight) * hit.score / best
-            for at, hit in enumerate(head)
-        ]
-        ranked = []
-        for place, at in enumerate(sorted(range(len(head)), key=lambda at: -keys[at]), 1):
-            judged = f"relevance {relevances[at]:.3f}" if at in relevances else "not judged"
-            moved = f"place {at + 1} to {place}, {judged}"
-            ranked.append(with_step(head[at], self.id, head[at].score, moved))
-        return ranked + [with_step(hit, self.id, hit.score, "not judged") for hit in tail]

@@ -6,6 +6,8 @@ line, one at a time and in order:
 - ``{"id": 1, "load": {"engine", "path", "threads", "context", "pooling", "idle"}}`` is answered by
   ``{"id": 1, "loaded": {"context", "pooling"}}``
 - ``{"id": 2, "embed": ["text", ...]}`` by ``{"id": 2, "vectors": ["base64 of float32", ...]}``
+- ``{"id": 2, "rank": {"query", "texts"}}`` by ``{"id": 2, "scores": [0.5, ...]}``, where the model
+  was loaded with the pooling ``rank``
 - either by ``{"id": 2, "error": {"kind", "message"}}``
 
 It ends by itself, with status 0, after ``idle`` seconds (of the load request) without work, and at
@@ -22,7 +24,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from commonplace_local.engines import EngineError, Job, load
+from commonplace_local.engines import RANK, EngineError, Job, load
 from commonplace_local.gguf import BrokenFileError, read_metadata
 
 if TYPE_CHECKING:
@@ -62,7 +64,10 @@ def serve(
                 timeout = max(idle, _FIRST_WORK_SECONDS)
             else:
                 assert engine is not None
-                result = {"vectors": [_text(v) for v in engine.embed(request["embed"])]}
+                if "rank" in request:
+                    result = {"scores": engine.rank(**request["rank"])}
+                else:
+                    result = {"vectors": [_text(v) for v in engine.embed(request["embed"])]}
                 timeout = idle
         except EngineError as error:
             result = {"error": {"kind": error.kind, "message": str(error)}}
@@ -82,8 +87,11 @@ def _loaded(asked: dict[str, Any], load: Callable[[Job], Engine]) -> tuple[Engin
     trained = int(metadata.get(f"{kind}.context_length", 0)) or asked["context"]
     context = min(int(trained), asked["context"])
     number = metadata.get(f"{kind}.pooling_type", 0)
-    if number == _RANKING:
-        raise EngineError("not_found", "it is a model that ranks, not one that embeds")
+    if (number == _RANKING) != (asked["pooling"] == RANK):
+        kinds = "it is a model that ranks, not one that embeds"
+        if number != _RANKING:
+            kinds = "it is a model that embeds, not one that ranks"
+        raise EngineError("not_found", kinds)
     pooling = None if number in _POOLINGS else asked["pooling"]
     engine = load(Job(asked["engine"], asked["path"], context, asked["threads"], pooling))
     return engine, {"context": context, "pooling": pooling or _POOLINGS[int(number)]}

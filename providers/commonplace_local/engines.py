@@ -14,8 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+RANK = "rank"
+"""The pooling of cross-encoders."""
+
+
 class Job(NamedTuple):
-    """What to load: ``context`` in tokens; ``pooling`` is ``None`` where the file has its own."""
+    """What to load: ``context`` in tokens; ``pooling`` is ``None`` where the file has its own.
+
+    ``rank`` is a pooling too, that of a model which judges pairs and makes no vectors.
+    """
 
     engine: str
     path: str
@@ -37,6 +44,10 @@ class Engine(Protocol):
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """One vector a text, as float32 in the machine's byte order."""
+        ...
+
+    def rank(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score a text, of any range; only of a model loaded with the pooling ``rank``."""
         ...
 
 
@@ -84,6 +95,14 @@ class _Xllamacpp:
         data = sorted(answer["data"], key=lambda item: item["index"])
         return [a2b_base64(item["embedding"]) for item in data]
 
+    def rank(self, query: str, texts: Sequence[str]) -> list[float]:
+        asked = {"query": query, "documents": list(texts), "top_n": len(texts)}
+        answer = self._server.handle_rerank(asked)
+        if "error" in answer:
+            raise _refusal(answer["error"])
+        judged = sorted(answer["results"], key=lambda item: item["index"])
+        return [item["relevance_score"] for item in judged]
+
 
 def _refusal(error: Any) -> EngineError:
     message = str(error.get("message", error))
@@ -95,6 +114,8 @@ class _LlamaCpp:
     """llama-cpp-python; its object must never see two threads, and here it sees one."""
 
     def __init__(self, module: Any, job: Job) -> None:
+        if job.pooling == RANK:
+            raise EngineError("not_found", "llama-cpp-python cannot judge pairs, xllamacpp can")
         pooling = "UNSPECIFIED" if job.pooling is None else job.pooling.upper()
         given = {
             "model_path": job.path,
@@ -122,6 +143,9 @@ class _LlamaCpp:
             long = "exceed" in str(error)
             raise EngineError("too_large" if long else "bad_request", str(error)) from error
         return [array("f", vector).tobytes() for vector in vectors]
+
+    def rank(self, query: str, texts: Sequence[str]) -> list[float]:
+        raise NotImplementedError
 
 
 ENGINES = ("xllamacpp", "llama_cpp")

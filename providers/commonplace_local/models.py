@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from commonplace.plugin import Deadline, ProviderContext
 
 
-def configured_model(context: ProviderContext, env: Mapping[str, str]) -> _FileModel | _RemoteModel:
+def configured_model(context: ProviderContext, env: Mapping[str, str]) -> Model:
     """The model of ``local.modelPath``, or of ``model`` where that names a GGUF, or the default.
 
     Raises :class:`~commonplace.errors.ProviderError` if it cannot be a model.
@@ -122,3 +122,6 @@ class _RemoteModel:
             return Downloader(hub, self._folder, progress).fetch(self._model, deadline=deadline)
         finally:
             hub.close()
+
+
+Model = _FileModel | _RemoteModel

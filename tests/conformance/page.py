@@ -64,6 +64,7 @@ COLUMNS = {
 """What the classes of the tests are called in the tables: by the ids of what they check."""
 
 ELSEWHERE = {
+    "ranker.cross_encoder": "the class of rerank, with another judge",
     "source.claude-code": "the class of sessions, with another reader",
     "source.codex": "the class of sessions, with another reader",
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DIMS, LAYERS, HEADS, WIDE, CONTEXT = 64, 2, 4, 128, 512
+_RANKING = 4  # the pooling of a model that judges pairs: it gets a head for that
 _SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 _WORDS = ["the", "door", "code", "is", "cat", "tree", "note", "search", "query", "passage"]
 _U32, _F32, _BOOL, _STRING, _ARRAY, _I32 = 4, 6, 7, 8, 9, 5
@@ -88,7 +89,9 @@ def _metadata(vocabulary: list[str]) -> dict[str, object]:
     }
 
 
-def _tensors(words: int, seed: int) -> dict[str, tuple[tuple[int, ...], array[float]]]:
+def _tensors(
+    words: int, seed: int, *, ranks: bool
+) -> dict[str, tuple[tuple[int, ...], array[float]]]:
     chance = random.Random(seed)
     made: dict[str, tuple[tuple[int, ...], array[float]]] = {}
 
@@ -120,6 +123,9 @@ def _tensors(words: int, seed: int) -> dict[str, tuple[tuple[int, ...], array[fl
         linear(block + "ffn_up", WIDE, DIMS)
         linear(block + "ffn_down", DIMS, WIDE)
         norm(block + "layer_output_norm")
+    if ranks:
+        linear("cls", DIMS, DIMS)
+        linear("cls.output", 1, DIMS)
     return made
 
 
@@ -127,7 +133,8 @@ def write(path: Path, metadata: Mapping[str, object], *, tensors: bool = True) -
     """Write the file; without ``tensors`` it has a head and nothing else."""
     vocabulary = _vocabulary()
     kept = {k: v for k, v in {**_metadata(vocabulary), **metadata}.items() if v is not None}
-    made = _tensors(len(vocabulary), seed=7) if tensors else {}
+    ranks = kept.get("bert.pooling_type") == _RANKING
+    made = _tensors(len(vocabulary), seed=7, ranks=ranks) if tensors else {}
     head = struct.pack("<4sIQQ", b"GGUF", 3, len(made), len(kept))
     head += b"".join(_string(key) + _value(value) for key, value in kept.items())
     data = b""

@@ -17,6 +17,7 @@ from commonplace.config.search import SearchSettings
 from commonplace.config.settings import FlushSettings, MemorySettings
 from commonplace.config.shape import Shape
 from commonplace_lancedb.settings import LanceSettings
+from commonplace_local.cross_encoder import CrossEncoderSettings
 from commonplace_local.plugin import LocalSettings
 from commonplace_longterm.settings import LongTermSettings
 from commonplace_qmd.settings import QmdSettings
@@ -62,6 +63,7 @@ SECTIONS = {
     "plugins.entries.importance.config": ImportanceSettings,
     "plugins.entries.spread.config": SpreadSettings,
     "plugins.entries.rerank.config": RerankSettings,
+    "plugins.entries.cross_encoder.config": CrossEncoderSettings,
     "plugins.entries.time_words.config": TimeWordsSettings,
     "plugins.entries.standing.config": InstructionSettings,
 }
@@ -82,6 +84,7 @@ RENEW = (
     "plugins.entries.importance.config=commonplace_ranking.optional:ImportanceSettings "
     "plugins.entries.spread.config=commonplace_ranking.optional:SpreadSettings "
     "plugins.entries.rerank.config=commonplace_ranking.optional:RerankSettings "
+    "plugins.entries.cross_encoder.config=commonplace_local.cross_encoder:CrossEncoderSettings "
     "plugins.entries.time_words.config=commonplace_ranking.optional:TimeWordsSettings "
     "plugins.entries.standing.config=commonplace_ranking.optional:InstructionSettings"
 )

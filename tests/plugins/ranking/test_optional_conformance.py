@@ -9,6 +9,7 @@ import httpx
 import pytest
 from hypothesis import strategies as st
 
+from commonplace.plugin import RelevanceRanker
 from commonplace.testing import RankerConformance
 from commonplace_ranking.optional import (
     ExactPathSettings,
@@ -24,7 +25,7 @@ from commonplace_ranking.optional import (
     _standing,
     _time_words,
 )
-from commonplace_ranking.reranking import Rerank, Reranker
+from commonplace_ranking.reranking import Reranker
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -97,4 +98,4 @@ class TestRerank(RankerConformance):
     def make_ranker(self, context: RankerContext) -> Ranker:
         del context
         transport = httpx.MockTransport(_judged)
-        return Rerank(Reranker("http://127.0.0.1:9/rerank", transport=transport))
+        return RelevanceRanker("rerank", Reranker("http://127.0.0.1:9/rerank", transport=transport))

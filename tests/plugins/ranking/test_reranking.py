@@ -13,9 +13,15 @@ import pytest
 
 from commonplace import Memory
 from commonplace.model.search import Candidate, Explanation, KeywordQuery, Query, StoredChunk
-from commonplace.plugin import CircuitBreaker, RankContext, RankerContext, UnavailableError
+from commonplace.plugin import (
+    CircuitBreaker,
+    RankContext,
+    RankerContext,
+    RelevanceRanker,
+    UnavailableError,
+)
 from commonplace_ranking.optional import RerankSettings, _rerank
-from commonplace_ranking.reranking import Rerank, Reranker
+from commonplace_ranking.reranking import Reranker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -74,6 +80,10 @@ CONTEXT = RankContext(Query("ant hill path:memory", KeywordQuery(), "ant hill"),
 
 def order(hits: list[Candidate]) -> list[object]:
     return [one.chunk.id for one in hits]
+
+
+def reranked(url: str, **options: Any) -> RelevanceRanker:
+    return RelevanceRanker("rerank", Reranker(url, **options))
 
 
 def ranked(server: Loopback, path: str = "/v1/rerank", **options: Any) -> list[Candidate]:
@@ -164,7 +174,7 @@ def test_a_strange_answer_is_a_failure(server: Loopback, body: Any) -> None:
 
 
 def test_nothing_is_sent_for_one_hit(server: Loopback) -> None:
-    ranker = Rerank(Reranker(f"{server.url}/rerank"))
+    ranker = reranked(f"{server.url}/rerank")
     assert order(list(ranker.rank(HITS[:1], CONTEXT))) == [0]
     assert server.requests == []
 
@@ -172,7 +182,7 @@ def test_nothing_is_sent_for_one_hit(server: Loopback) -> None:
 def test_a_failing_server_is_left_alone_for_a_while(server: Loopback) -> None:
     now = [0.0]
     breaker = CircuitBreaker(monotonic=lambda: now[0], clock=lambda: now[0])
-    ranker = Rerank(Reranker(f"{server.url}/rerank", breaker=breaker))
+    ranker = reranked(f"{server.url}/rerank", breaker=breaker)
     server.always(Reply(503, {"error": "loading"}))
     for _ in range(3):
         with pytest.raises(UnavailableError, match="loading"):
@@ -215,9 +225,11 @@ def test_nothing_goes_to_another_machine_unasked() -> None:
 
     url = "https://api.cohere.com/v2/rerank"
     with pytest.raises(UnavailableError, match="as no one can be asked"):
-        Rerank(Reranker(url, transport=answered(asked))).rank(HITS, CONTEXT)
+        reranked(url, transport=answered(asked)).rank(HITS, CONTEXT)
     assert asked == []
-    ranker = Rerank(Reranker(url, key=KEY, permit=permit, transport=answered(asked)))
+    ranker = RelevanceRanker(
+        "rerank", Reranker(url, key=KEY, permit=permit, transport=answered(asked))
+    )
     assert order(ranker.rank(HITS, CONTEXT)) == [3, 0, 1, 2]
     assert asked_for == [("https://api.cohere.com", 4, "plugins.entries.rerank.config.apiKey")]
     assert str(asked[0].url) == url

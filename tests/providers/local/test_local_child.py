@@ -39,6 +39,9 @@ class Fake:
             raise ZeroDivisionError("odd")
         return [bytes([len(text)]) * 4 for text in texts]
 
+    def rank(self, query: str, texts: Sequence[str]) -> list[float]:
+        return [text.count(query) / 2 for text in texts]
+
 
 def load_request(path: Path, **more: object) -> dict[str, Any]:
     job = {"engine": "x", "path": str(path), "threads": 1, "context": 2048, "pooling": "mean"}
@@ -101,3 +104,18 @@ def test_a_model_that_cannot_be_loaded_is_the_end(tmp_path: Path) -> None:
     assert not ended
     assert len(reported) == 1
     assert reported[0]["error"]["kind"] == "not_found"
+
+
+def test_pairs_are_judged_by_a_model_that_was_loaded_for_it(gguf: Any, tmp_path: Path) -> None:
+    ranking = gguf(tmp_path / "ranking.gguf", tensors=False, bert__pooling_type=4)
+    jobs: list[Job] = []
+    request = {"query": "a", "texts": ["a a", "b"]}
+    loading = load_request(ranking, pooling="rank")
+    _, reported = run(Script(loading, {"id": 2, "rank": request}), jobs)
+    assert reported[1] == {"id": 2, "scores": [1.0, 0.0]}
+    assert [job.pooling for job in jobs] == ["rank"]
+
+
+def test_a_model_that_embeds_is_not_loaded_to_judge(tiny_gguf: Path) -> None:
+    _, (answer,) = run(Script(load_request(tiny_gguf, pooling="rank")))
+    assert answer["error"]["message"] == "it is a model that embeds, not one that ranks"

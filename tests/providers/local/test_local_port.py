@@ -48,8 +48,8 @@ def test_a_port_that_the_engine_opens_is_of_this_machine_and_wants_a_key(
     pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
     provider = local(tiny_gguf, options={"engine": "xllamacpp"})
     provider.embed(["a"], purpose="document", deadline=NEVER)
-    assert provider._keeper is not None
-    child = provider._keeper._child
+    assert provider._running._keeper is not None
+    child = provider._running._keeper._child
     assert isinstance(child, Worker)
     ports = ports_of(child.pid)
     assert ports, "it opens none: then this is no test of anything, and the key may go"

@@ -25,8 +25,8 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 
 def worker_of(provider: LocalProvider) -> Worker:
-    assert provider._keeper is not None
-    child = provider._keeper._child
+    assert provider._running._keeper is not None
+    child = provider._running._keeper._child
     assert isinstance(child, Worker)
     return child
 
@@ -186,7 +186,7 @@ def test_a_killed_parent_leaves_no_child(tiny_gguf: Path) -> None:
         "context = ProviderContext(options={'model_path': sys.argv[1], 'threads': 1})\n"
         "provider = LocalProvider(context, env=os.environ)\n"
         "provider.embed(['x'], purpose='document', deadline=NEVER)\n"
-        "print(provider._keeper._child.pid, flush=True)\n"
+        "print(provider._running._keeper._child.pid, flush=True)\n"
         "sys.stdin.read()\n"
     )
     with subprocess.Popen(

@@ -2,7 +2,8 @@
 
 Each query is searched once. The explanations of its hits hold what the fusion sums, 6 / (5 + vector
 rank) and the weight of keyword evidence x coverage x 21 / (20 + keyword rank), so that the order
-under any other weight follows without searching again.
+under any other weight follows without searching again. Stores tell the coverage of their first
+candidates; of later ones, and of stores that do not count, the step's own parts give the product.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 FUSION = "evidence"
 WEIGHTS = (0, 1, 2, 4, 6, 8, 16)
 USUAL = 4
+_NAMED = {"weak": 8}
 LEAST_QUERIES = 20
 """With fewer, luck would choose: the default is kept."""
 
@@ -58,8 +60,8 @@ class Tuned(NamedTuple):
 def tune(sets: Sequence[EvalSet], context: Context) -> Tuned:
     """Measure each weight of keyword evidence on ``sets``.
 
-    Raises :class:`~commonplace.plugin.CallerError` where no vectors searched, where another fusion
-    is configured, or where the backend does not say how much of a query the words cover.
+    Raises :class:`~commonplace.plugin.CallerError` where no vectors searched, or where another
+    fusion is configured.
     """
     measures: dict[int, list[float]] = {weight: [] for weight in WEIGHTS}
     for evalset in sets:
@@ -68,6 +70,8 @@ def tune(sets: Sequence[EvalSet], context: Context) -> Tuned:
             context.open_memory(workspace=evalset.workspace, state_dir=state) as memory,
             context.progress() as progress,
         ):
+            trust = getattr(memory.settings.plugin_config(FUSION), "trust", USUAL)
+            weight = _NAMED.get(trust, USUAL) if isinstance(trust, str) else trust
             memory.sync(progress=progress)
             for number, query in enumerate(evalset.queries, 1):
                 found = memory.search(query.text, max_results=_DEPTH, min_score=0)
@@ -76,15 +80,15 @@ def tune(sets: Sequence[EvalSet], context: Context) -> Tuned:
                         "no vectors searched, so that there is nothing to tune",
                         hint="configure an embedding provider; commonplace status says what fails",
                     )
-                hits = [fused(hit) for hit in found.hits]
-                for weight, row in measures.items():
-                    row.append(_measured(query.relevant, hits, weight))
+                hits = [fused(hit, weight) for hit in found.hits]
+                for other, row in measures.items():
+                    row.append(_measured(query.relevant, hits, other))
                 progress(Progress(label="Searching", completed=number, total=len(evalset.queries)))
     return chosen(measures)
 
 
-def fused(hit: Hit) -> Fused:
-    """What the fusion made the score of."""
+def fused(hit: Hit, weight: float) -> Fused:
+    """What the fusion made the score of, with this weight of keyword evidence."""
     step = next((step for step in hit.explain.steps if step.ranker == FUSION), None)
     if step is None:
         raise CallerError(
@@ -92,16 +96,14 @@ def fused(hit: Hit) -> Fused:
             hint=f"set query.hybrid.fusion to {FUSION!r}, and leave ranking.chain unset",
         )
     near = words = 0.0
+    parts = dict(step.parts)
     for said in hit.explain.arms:
         if said.kind == "cosine":
             near = max(near, 6 / (5 + said.rank))
-        elif said.coverage is None:
-            raise CallerError(
-                "the backend does not say how much of a query the words of a note cover",
-                hint="tune with a backend that counts words, such as builtin",
-            )
-        else:
+        elif said.coverage is not None:
             words = max(words, said.coverage * 21 / (20 + said.rank))
+        elif weight and step.after < 1:
+            words = max(words, parts.get(said.arm, 0.0) / (1 - step.after) / weight)
     later = hit.score / step.after if step.after else 0.0
     return Fused(Span(hit.path, hit.start_line, hit.end_line), near, words, later)
 

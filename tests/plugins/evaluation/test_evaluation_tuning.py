@@ -21,15 +21,19 @@ if TYPE_CHECKING:
 
     from commonplace.plugin import Ranker
 
-CHUNKS = [StoredChunk(at, "memory", f"memory/{at}.md", 1, 1, "") for at in range(6)]
+CHUNKS = [StoredChunk(at, "memory", f"memory/{at}.md", 1, 1, "ant") for at in range(6)]
 
 
-def hits(ranker: Ranker) -> list[Hit]:
-    words = (Found(CHUNKS[at], 9.0 - at, 0.3, coverage=0.5 - at / 10) for at in range(4))
+def hits(ranker: Ranker, counted: int = 4) -> list[Hit]:
+    """What is found by words and vectors; the store counts the words of the first ``counted``."""
+    words = (
+        Found(CHUNKS[at], 9.0 - at, 0.3, coverage=0.5 - at / 10 if at < counted else None)
+        for at in range(4)
+    )
     near = (Found(CHUNKS[at], 0.9 - at / 10) for at in (5, 3, 1))
     arms = Arm("keyword", "bm25", tuple(words)), Arm("vector", "cosine", tuple(near))
     context = RankContext(
-        Query("q", KeywordQuery()),
+        Query("ant", KeywordQuery(("ant",))),
         now=0.0,
         limit=6,
         arms=("keyword", "vector"),
@@ -49,10 +53,12 @@ def hits(ranker: Ranker) -> list[Hit]:
     ]
 
 
-def test_scores_under_another_weight_are_those_of_the_fusion() -> None:
-    made = {hit.path: fused(hit) for hit in hits(Evidence())}
+@pytest.mark.parametrize("counted", [4, 2, 0])
+@pytest.mark.parametrize("configured", [1, 4, 8])
+def test_scores_under_another_weight_are_those_of_the_fusion(configured: int, counted: int) -> None:
+    made = {hit.path: fused(hit, configured) for hit in hits(Evidence(Trust(configured)), counted)}
     for weight in WEIGHTS:
-        for hit in hits(Evidence(Trust(weight))):
+        for hit in hits(Evidence(Trust(weight)), counted):
             assert made[hit.path].score(weight) == pytest.approx(hit.score)
 
 
@@ -82,4 +88,4 @@ def test_another_fusion_has_no_trust() -> None:
     (hit, *_) = hits(Evidence())
     steps = tuple(step.replace(ranker="other") for step in hit.explain.steps)
     with pytest.raises(CallerError, match="the fusion is not"):
-        fused(hit.replace(explain=hit.explain.replace(steps=steps)))
+        fused(hit.replace(explain=hit.explain.replace(steps=steps)), 4)

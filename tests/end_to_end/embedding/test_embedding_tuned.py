@@ -32,6 +32,8 @@ def test_the_trust_is_tuned_on_ones_own_queries(
         if number < 20:
             query = f"{name} harbour {number}"
             queries.append({"id": f"q{number}", "query": query, "relevant": relevant})
+    for number in range(5):  # near by vectors, and the last by words
+        world.write(f"memory/far/{number}.md", "harbour " + "a of to in " * 40 + f"{number}\n")
     file = world.workspace.parent / "queries.jsonl"
     file.write_text("".join(json.dumps(query) + "\n" for query in queries), encoding="utf-8")
     search = {

@@ -1,7 +1,8 @@
 """An index in a bucket that processes share: searches, rounds of writing, conflicts, maintenance.
 
     python benchmarks/bucket.py [--chunks 100000] [--readers 8] [--writers 2] [--seconds 600]
-                                [--dims 256] [--endpoint http://127.0.0.1:8333]
+                                [--dims 256] [--endpoint http://127.0.0.1:8333] [--pause 0]
+                                [--rest 0.5]
 
 Needs the extras ``lancedb`` and ``s3tests``: the bucket is an S3 server on loopback. moto, which is
 started, answers in one Python process, so that its share of the time is stated beside every figure.
@@ -172,8 +173,13 @@ def memory(folder: Path, endpoint: str, home: str, *, indexing: bool) -> Iterato
         yield opened
 
 
-def read(name: str, folder: Path, endpoint: str, home: str, until: float, out: Any) -> None:
-    """Search until ``until``; sends the seconds of the first search and of others, and failures."""
+def read(
+    name: str, folder: Path, endpoint: str, home: str, until: float, pause: float, out: Any
+) -> None:
+    """Search until ``until``, with ``pause`` seconds in between.
+
+    Sends the seconds of the first search and of others, and failures.
+    """
     words, chance = vocabulary(), random.Random(name)
     began = time.perf_counter()
     times: list[float] = []
@@ -187,11 +193,14 @@ def read(name: str, folder: Path, endpoint: str, home: str, until: float, out: A
             except Exception as error:  # noqa: BLE001 - whatever it is, it is counted and shown
                 failures.append(repr(error)[:200])
             times.append(time.perf_counter() - begun)
+            time.sleep(pause)
     out.put(("reader", times[0] if times else None, times[1:], failures))
 
 
-def write(name: str, folder: Path, endpoint: str, home: str, until: float, out: Any) -> None:
-    """Rounds until ``until``: save a note, index, and look whether the other's last is found."""
+def write(
+    name: str, folder: Path, endpoint: str, home: str, until: float, pause: float, out: Any
+) -> None:
+    """Rounds until ``until``, with ``pause`` seconds in between: save a note, and index."""
     from commonplace_lancedb.errors import ConflictError
     from commonplace_lancedb.writing import Committer
 
@@ -223,7 +232,7 @@ def write(name: str, folder: Path, endpoint: str, home: str, until: float, out: 
             synced.append(time.perf_counter() - begun)
             out.put(("written", name, number, saved))
             number += 1
-            time.sleep(0.5)
+            time.sleep(pause)
     out.put(("writer", number, synced, conflicts, failures))
 
 
@@ -309,13 +318,14 @@ def share(server: Bucket, folder: Path, home: str, options: Any, context: Any) -
     until = time.time() + options.seconds
     out, found, asked = context.Queue(), context.Queue(), context.Queue()
     before = server.seconds()
-    kinds = [(read, f"r{n}") for n in range(options.readers)]
-    kinds += [(write, f"w{n}") for n in range(options.writers)]
+    kinds: list[tuple[Any, str, float]] = []
+    kinds += [(read, f"r{n}", options.pause) for n in range(options.readers)]
+    kinds += [(write, f"w{n}", options.rest) for n in range(options.writers)]
     processes = [
         context.Process(
-            target=do, args=(name, folder, server.endpoint, f"{home}/{name}", until, out)
+            target=do, args=(name, folder, server.endpoint, f"{home}/{name}", until, pause, out)
         )
-        for do, name in kinds
+        for do, name, pause in kinds
     ]
     arguments = (folder, server.endpoint, f"{home}/finder", asked, found)
     processes.append(context.Process(target=find, args=arguments))
@@ -359,6 +369,8 @@ def main() -> int:
     parser.add_argument("--writers", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--dims", type=int, default=256)
+    parser.add_argument("--pause", type=float, default=0, help="seconds between two searches")
+    parser.add_argument("--rest", type=float, default=0.5, help="seconds between two rounds")
     parser.add_argument("--endpoint", help="an S3 server that runs already")
     options = parser.parse_args()
     os.environ[DIMS] = str(options.dims)

@@ -29,12 +29,16 @@ if TYPE_CHECKING:
 _WHILE_WRITING = 1.0
 """Age, in seconds, up to which a writer uses what it knows of the table."""
 
+_FAR_AWAY = 0.2
+"""The same for reads from a bucket or a service: one search asks several times for one answer."""
+
 
 class Database:
     """Opens the table when it is first needed, and makes it when it is first written.
 
     A snapshot is one version of the table and never changes. One serves all reads for
-    ``consistency_seconds``; then it is looked whether there is a newer version.
+    ``consistency_seconds``, and a moment where each look is a request to a server; then it is
+    looked whether there is a newer version.
     """
 
     def __init__(
@@ -45,7 +49,8 @@ class Database:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.location = location
-        self._consistency = consistency_seconds
+        least = _FAR_AWAY if location.folder is None else 0.0
+        self._consistency = max(consistency_seconds, least)
         self._clock = clock
         self._lock = threading.RLock()
         self._connection: Any = None
@@ -298,19 +303,19 @@ class Snapshot:
         limit: int,
         deadline: Deadline,
         *,
-        probes: int | None = None,
+        index: Measured | None = None,
     ) -> Any:
         """The ``limit`` rows with the largest inner product, passing ``condition`` beforehand.
 
-        Every vector is compared, unless ``probes`` says how many parts of the index to look into.
+        Every vector is compared, unless ``index`` says how far to look into that of the column.
         """
         with translated(self._location, deadline):
             search = self._table.search(vector, vector_column_name=column)
             search = search.distance_type("dot").where(condition, prefilter=True)
-            if probes is None:
+            if index is None:
                 search = search.bypass_vector_index()
             else:
-                search = search.nprobes(probes).refine_factor(4)
+                search = search.nprobes(index.probes).refine_factor(index.refined)
             search = search.limit(limit).select([*columns, "_distance"])
             return search.to_arrow(timeout=_seconds(deadline))
 

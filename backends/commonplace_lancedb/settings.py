@@ -86,7 +86,7 @@ class LanceSettings(Group):
     )
     read_consistency_interval: float = setting(
         "Age up to which a search uses the last known version of the table; 0 checks for "
-        "a newer one each time.",
+        "a newer one each time, in a bucket after 0.2 seconds.",
         default=0.0,
         unit="seconds",
         minimum=0,

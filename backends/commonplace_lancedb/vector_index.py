@@ -1,9 +1,10 @@
 """The approximate index of a column of vectors: built, measured against exact search, rebuilt.
 
-How many of the true neighbours an index finds depends on the vectors, and on how many of its parts
-are looked into. So it is asked for some neighbours, and the fewest parts that find 99 of 100 are
-kept in the metadata of the column, where every process that searches reads them. An index that does
-not get there is not used.
+How many of the true neighbours an index finds depends on the vectors, on how many of its parts are
+looked into, and on how many candidates are then compared by their whole vectors, each of which is a
+request to a bucket. So it is asked for some neighbours, and the fewest parts and vectors that find
+99 of 100 are kept in the metadata of the column, where every process that searches reads them. An
+index that does not get there is not used.
 """
 
 from __future__ import annotations
@@ -20,16 +21,19 @@ LEAST_RECALL = 0.99
 """Of the ten nearest, the share that an index has to find to be used."""
 
 _PROBES = (40, 80, 160, 320)
-_REFINED = 4
+_REFINED = (1, 2, 4, 6)
 _QUERIES = 16
 _NEAREST = 10
-_CANDIDATES = 84
-"""As many as a search for ten takes, of which the best are then scored exactly."""
+CANDIDATES = 56
+"""As many as a search takes at least, of which the best are then scored exactly."""
 
 _GROWTH = 2
 """An index is built again when there are so many times the vectors that it was made of."""
 
 _KEY = b"commonplace:index"
+_BEFORE = (6,)
+"""What tables are refined by of which it was not measured."""
+
 _TIE = 1e-6
 
 
@@ -37,12 +41,14 @@ class Measured(NamedTuple):
     """What an index was measured to find.
 
     ``recall`` (0..1) is the mean share of the ten nearest vectors that it found where ``probes`` of
-    its parts were looked into, when it had ``rows`` vectors.
+    its parts were looked into, and ``refined`` times as many whole vectors compared as were asked
+    for, when it had ``rows`` vectors.
     """
 
     probes: int
     recall: float
     rows: int
+    refined: int
 
     def of_part(self, rows: int) -> Measured:
         """With as many more parts as a namespace of ``rows`` vectors is smaller than the table.
@@ -60,20 +66,20 @@ class Measured(NamedTuple):
     @property
     def text(self) -> str:
         """As it stands in the metadata of the column."""
-        return f"{self.probes} {self.recall:.4f} {self.rows}"
+        return f"{self.probes} {self.recall:.4f} {self.rows} {self.refined}"
 
 
 def measured_of(field: Any) -> Measured | None:
     """What is known of the index of a column; ``None`` if it was never measured."""
     metadata: Mapping[bytes, bytes] = field.metadata or {}
     try:
-        probes, recall, rows = metadata[_KEY].decode().split()
-        return Measured(int(probes), float(recall), int(rows))
+        probes, recall, rows, *refined = metadata[_KEY].decode().split()
+        return Measured(int(probes), float(recall), int(rows), *map(int, refined or _BEFORE))
     except (KeyError, ValueError):
         return None
 
 
-UNMEASURED = Measured(_PROBES[0], LEAST_RECALL, 0)
+UNMEASURED = Measured(_PROBES[0], LEAST_RECALL, 0, *_BEFORE)
 """Of an index that a service keeps, which cannot be asked."""
 
 
@@ -114,30 +120,37 @@ def _build(table: Any, column: str, kind: str) -> None:
 
 
 def _measure(table: Any, column: str, held: str, rows: int) -> Measured:
-    """The fewest parts that find enough, or the most that are tried.
+    """The fewest parts that find enough, and the fewest whole vectors; or the most that are tried.
 
     The most come first: where they do not find enough, as few queries as possible were asked, each
     of which may be hundreds of requests to a bucket.
     """
     queries = _queries(table, column, held, rows)
     enough = _least_scores(table, column, held, queries, rows)
-    most = _PROBES[-1]
-    best = Measured(most, _recall(table, column, held, queries, enough, most), rows)
-    for probes in _PROBES[:-1] if best.recall >= LEAST_RECALL else ():
-        one = Measured(probes, _recall(table, column, held, queries, enough, probes), rows)
-        if one.recall >= LEAST_RECALL:
-            return one
-    return best
+
+    def measured(probes: int, refined: int) -> Measured:
+        recall = _recall(table, column, held, queries, enough, probes, refined)
+        return Measured(probes, recall, rows, refined)
+
+    best = measured(_PROBES[-1], _REFINED[-1])
+    if best.recall < LEAST_RECALL:
+        return best
+    fewer_probes = (measured(probes, best.refined) for probes in _PROBES[:-1])
+    best = next((one for one in fewer_probes if one.recall >= LEAST_RECALL), best)
+    fewer_vectors = (measured(best.probes, refined) for refined in _REFINED[:-1])
+    return next((one for one in fewer_vectors if one.recall >= LEAST_RECALL), best)
 
 
-def _recall(table: Any, column: str, held: str, queries: Any, enough: Any, probes: int) -> float:
+def _recall(
+    table: Any, column: str, held: str, queries: Any, enough: Any, probes: int, refined: int
+) -> float:
     import numpy as np
 
     found = 0
     for query, least in zip(queries, enough, strict=True):
         search = table.search(query, vector_column_name=column).distance_type("dot")
-        search = search.where(held, prefilter=True).nprobes(probes).refine_factor(_REFINED)
-        got = search.limit(_CANDIDATES).select([column, "_distance"]).to_arrow()
+        search = search.where(held, prefilter=True).nprobes(probes).refine_factor(refined)
+        got = search.limit(CANDIDATES).select([column, "_distance"]).to_arrow()
         scores = _matrix(got[column].combine_chunks(), len(query)) @ query
         found += min(_NEAREST, int(np.count_nonzero(scores >= least - _TIE)))
     return found / (_NEAREST * len(queries))

@@ -18,7 +18,7 @@ from commonplace_lancedb.head import (
     vector_fields,
 )
 from commonplace_lancedb.reading import CHUNK, condition_of, stored
-from commonplace_lancedb.vector_index import LEAST_RECALL
+from commonplace_lancedb.vector_index import CANDIDATES, LEAST_RECALL
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from commonplace.plugin import Deadline, Where
     from commonplace_lancedb.database import Database, Snapshot
     from commonplace_lancedb.head import BuildState, Head
+    from commonplace_lancedb.vector_index import Measured
 
 
 def space_for(head: Head, name: str, dims: int) -> Space:
@@ -141,6 +142,9 @@ def _replaced(table: pa.Table, name: str, values: Any) -> pa.Table:
 _BEYOND = 64
 """Candidates beyond twice the limit, so that most often one look is enough."""
 
+_SPARE = 16
+"""Candidates beyond the limit where an index answers: it compares more whole vectors than that."""
+
 _GROWTH = 4
 
 _ROUNDING = 2.0**-23
@@ -180,7 +184,8 @@ def nearest(
     index = snapshot.vector_index(column) if covered >= index_from and wanted < covered else None
     if index is not None and index.recall >= LEAST_RECALL:
         index = index.of_part(covered)
-        best = _scored(snapshot, query, column, scope, wanted, deadline, probes=index.probes)[0]
+        fewer = min(wanted, max(CANDIDATES, limit + _SPARE))
+        best = _scored(snapshot, query, column, scope, fewer, deadline, index=index)[0]
         if len(best) >= limit:
             plan = index.plan(filtered=bool(condition))
             return Nearest(tuple(best[:limit]), exact=False, plan=plan)
@@ -203,7 +208,7 @@ def _scored(
     wanted: int,
     deadline: Deadline,
     *,
-    probes: int | None = None,
+    index: Measured | None = None,
 ) -> tuple[list[Found], float]:
     """Candidates by cosine, ties in order; and the least score that Lance gave one of them.
 
@@ -212,7 +217,7 @@ def _scored(
     import numpy as np
 
     columns = (*CHUNK, "position", column)
-    rows = snapshot.nearest(query, column, scope, columns, wanted, deadline, probes=probes)
+    rows = snapshot.nearest(query, column, scope, columns, wanted, deadline, index=index)
     if not rows.num_rows:
         return [], -1.0
     deadline.check("the vector search")

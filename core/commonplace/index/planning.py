@@ -65,9 +65,8 @@ class Compared(Record):
 
     def holds_after(self, scans: Sequence[SourceScan], report: SyncReport) -> bool:
         """Whether it still does after a look at all documents that indexed some of them."""
-        absent = tuple(one for scan in scans for one in scan.report.absent_roots)
-        failed = any(scan.report.failed_roots for scan in scans)
-        return not failed and not report.unreadable and absent == self.absent_roots
+        whole = not (report.unreadable or _failed(scans))
+        return whole and _absent(scans) == self.absent_roots
 
     def described(self, report: SyncReport) -> SyncReport:
         """``report``, with what was not looked at again."""
@@ -252,16 +251,24 @@ def compared_by(
     builds = store.builds()
     if len(builds) != 1 or not is_current(builds[0], identity):
         return None
-    if any(scan.report.failed_roots for scan in scans):
+    if _failed(scans):
         return None
     return Compared(
         build=builds[0],
         fingerprints={scan.source: scan.fingerprint for scan in scans},
         documents=cast("LookupStore", store).lookup(builds[0], ()).total,
         hidden=report.hidden,
-        absent_roots=tuple(one for scan in scans for one in scan.report.absent_roots),
+        absent_roots=_absent(scans),
         skipped_symlinks=sum(scan.report.skipped_symlinks for scan in scans),
     )
+
+
+def _failed(scans: Sequence[SourceScan]) -> bool:
+    return any(scan.report.failed_roots for scan in scans)
+
+
+def _absent(scans: Sequence[SourceScan]) -> tuple[RootFailure, ...]:
+    return tuple(one for scan in scans for one in scan.report.absent_roots)
 
 
 def lies_under(path: str, root: str) -> bool:

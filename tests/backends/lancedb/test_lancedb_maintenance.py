@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
@@ -256,6 +256,7 @@ def test_an_index_is_built_again_when_there_are_twice_the_vectors(
     first = measured(store)
     assert first is not None
     assert (first.rows, first.recall >= 0.99) == (1_200, True)
+    assert first.refined in {1, 2, 4, 6}
     write(store, *documents[600:700])
     attach(store, build, "space", vectors, dims=16)
     assert measured(store) == first
@@ -271,7 +272,7 @@ def test_an_index_is_built_again_when_there_are_twice_the_vectors(
 def test_an_index_that_finds_too_few_is_not_used(
     open_store: Callable[..., LanceStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = Measured(40, 0.9, 9)
+    few = Measured(40, 0.9, 9, 6)
     monkeypatch.setattr("commonplace_lancedb.vector_index._measure", lambda *_: few)
     store = open_store(vector_index_rows=1_000)
     documents = corpus(600)
@@ -284,11 +285,20 @@ def test_an_index_that_finds_too_few_is_not_used(
 
 
 def test_a_namespace_of_a_few_vectors_of_a_table_looks_into_more_parts() -> None:
-    index = Measured(40, 0.995, 100_000)
+    index = Measured(40, 0.995, 100_000, 2)
     assert index.of_part(100_000) == index.of_part(150_000) == index
     assert index.of_part(30_000).probes == 160
     assert UNMEASURED.of_part(60_000) == UNMEASURED
     assert "not measured" in UNMEASURED.plan(filtered=True)
+
+
+def test_what_was_measured_is_read_from_the_column_of_an_older_table_too() -> None:
+    class Field:
+        metadata: ClassVar = {b"commonplace:index": b"40 0.9950 100000"}
+
+    assert measured_of(Field()) == Measured(40, 0.995, 100_000, 6)
+    Field.metadata = {b"commonplace:index": Measured(40, 0.995, 100_000, 2).text.encode()}
+    assert measured_of(Field()) == Measured(40, 0.995, 100_000, 2)
 
 
 def test_equally_near_vectors_are_in_order_however_many(store: LanceStore) -> None:

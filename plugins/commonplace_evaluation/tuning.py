@@ -71,7 +71,7 @@ def tune(sets: Sequence[EvalSet], context: Context) -> Tuned:
             context.progress() as progress,
         ):
             trust = getattr(memory.settings.plugin_config(FUSION), "trust", USUAL)
-            weight = _NAMED.get(trust, USUAL) if isinstance(trust, str) else trust
+            weight = weight_of(trust)
             memory.sync(progress=progress)
             for number, query in enumerate(evalset.queries, 1):
                 found = memory.search(query.text, max_results=_DEPTH, min_score=0)
@@ -85,6 +85,11 @@ def tune(sets: Sequence[EvalSet], context: Context) -> Tuned:
                     row.append(_measured(query.relevant, hits, other))
                 progress(Progress(label="Searching", completed=number, total=len(evalset.queries)))
     return chosen(measures)
+
+
+def weight_of(trust: str | float) -> float:
+    """The weight of keyword evidence that ``query.hybrid.trust`` stands for."""
+    return _NAMED.get(trust, USUAL) if isinstance(trust, str) else trust
 
 
 def fused(hit: Hit, weight: float) -> Fused:

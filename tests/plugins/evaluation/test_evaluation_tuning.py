@@ -10,8 +10,8 @@ import pytest
 from commonplace.model.search import Arm, Found, Hit, KeywordQuery, Query, StoredChunk
 from commonplace.plugin import CallerError, RankContext
 from commonplace.search.search import candidates_of, rank
-from commonplace_evaluation.tuning import WEIGHTS, chosen, fused, tuned_json, tuned_lines
-from commonplace_ranking.fusion import Evidence, Trust
+from commonplace_evaluation.tuning import WEIGHTS, chosen, fused, tuned_json, tuned_lines, weight_of
+from commonplace_ranking.fusion import TRUST, Evidence, Trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,6 +60,13 @@ def test_scores_under_another_weight_are_those_of_the_fusion(configured: int, co
     for weight in WEIGHTS:
         for hit in hits(Evidence(Trust(weight)), counted):
             assert made[hit.path].score(weight) == pytest.approx(hit.score)
+
+
+def test_what_is_configured_stands_for_the_weight_of_the_fusion() -> None:
+    assert {name: weight_of(name) for name in TRUST} == {
+        name: trust.weight for name, trust in TRUST.items()
+    }
+    assert weight_of(2.5) == 2.5
 
 
 def test_the_best_weight_is_chosen_by_enough_queries() -> None:

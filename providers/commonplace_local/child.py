@@ -88,10 +88,8 @@ def _loaded(asked: dict[str, Any], load: Callable[[Job], Engine]) -> tuple[Engin
     context = min(int(trained), asked["context"])
     number = metadata.get(f"{kind}.pooling_type", 0)
     if (number == _RANKING) != (asked["pooling"] == RANK):
-        kinds = "it is a model that ranks, not one that embeds"
-        if number != _RANKING:
-            kinds = "it is a model that embeds, not one that ranks"
-        raise EngineError("not_found", kinds)
+        does, wanted = ("ranks", "embeds") if number == _RANKING else ("embeds", "ranks")
+        raise EngineError("not_found", f"it is a model that {does}, not one that {wanted}")
     pooling = None if number in _POOLINGS else asked["pooling"]
     engine = load(Job(asked["engine"], asked["path"], context, asked["threads"], pooling))
     return engine, {"context": context, "pooling": pooling or _POOLINGS[int(number)]}

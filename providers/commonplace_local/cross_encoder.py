@@ -9,12 +9,19 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from commonplace.plugin import Group, ProviderError, UnavailableError, hookimpl, setting
+from commonplace.plugin import (
+    Deadline,
+    Group,
+    ProviderError,
+    UnavailableError,
+    hookimpl,
+    setting,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from commonplace.plugin import Deadline, Ranker, RankerContext, RankerRegistrar
+    from commonplace.plugin import Ranker, RankerContext, RankerRegistrar
     from commonplace_local.running import RunningModel
 
 _NAME = "cross_encoder"
@@ -112,7 +119,6 @@ class CrossEncoder:
         self._name = name
         self._running = running
         self._seconds = seconds
-        self._most_chars: int | None = None
         weakref.finalize(self, running.close)
 
     def judge(self, query: str, texts: Sequence[str]) -> Mapping[int, float]:
@@ -120,31 +126,25 @@ class CrossEncoder:
 
         Raises :class:`~commonplace.errors.UnavailableError`.
         """
-        from commonplace.plugin import Deadline
-
         if not self._running.here:
             raise UnavailableError(
                 f"the model {self._name} is not on this machine, and a search downloads nothing",
                 hint=f"download it by hand and name the file in {_PATH}",
             )
         deadline = Deadline.after(self._seconds)
-        while True:
-            try:
-                return dict(enumerate(self._scores(query, texts, deadline)))
-            except ProviderError as error:
-                longest = max(len(text[: self._most_chars]) for text in texts)
-                if error.kind != "too_large" or longest < _LEAST_CHARS:
-                    raise _of_this_setting(error) from None
-                self._most_chars = longest // 2
-
-    def _scores(self, query: str, texts: Sequence[str], deadline: Deadline) -> list[float]:
         # Half a surrogate pair is no text, and no reason to fail.
-        query, *cut = [
-            text[: self._most_chars].encode("utf-8", "replace").decode() for text in (query, *texts)
-        ]
-        request: dict[str, Any] = {"rank": {"query": query, "texts": cut}}
-        scores: list[float] = self._running.ask(request, urgent=True, deadline=deadline)["scores"]
-        return scores
+        query, *cut = [text.encode("utf-8", "replace").decode() for text in (query, *texts)]
+        while True:
+            request: dict[str, Any] = {"rank": {"query": query, "texts": cut}}
+            try:
+                answer = self._running.ask(request, urgent=True, deadline=deadline)
+            except ProviderError as error:
+                half = max(map(len, cut)) // 2
+                if error.kind != "too_large" or half < _LEAST_CHARS:
+                    raise _of_this_setting(error) from None
+                query, *cut = [text[:half] for text in (query, *cut)]
+            else:
+                return dict(enumerate(answer["scores"]))
 
 
 def _of_this_setting(error: ProviderError) -> UnavailableError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +15,7 @@ from commonplace import Memory
 from commonplace.model.search import Candidate, Explanation, KeywordQuery, Query, StoredChunk
 from commonplace.plugin import RankContext, RankerContext, RelevanceRanker, UnavailableError
 from commonplace_local.cross_encoder import CrossEncoder, CrossEncoderSettings, _cross_encoder
+from commonplace_local.engines import RANK, EngineError, Job, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,14 +75,15 @@ def test_a_pair_is_judged_as_such(ranker: RelevanceRanker) -> None:
     assert list(judge.judge("a cat", TEXTS).values()) == pytest.approx(alone, abs=1e-4)
 
 
-def test_texts_beyond_the_models_context_are_judged_by_their_beginning(ranking: Path) -> None:
-    ranker = made(ranking)
-    ranked = ranker.rank(hits("the door " * 2000, "the \ud83d code", *TEXTS), CONTEXT)
-    assert len(ranked) == 6
-    most = judge_of(ranker)._most_chars
-    assert most is not None
-    assert 100 < most < 18_000
-    assert all("relevance" in one.explain.steps[-1].note for one in ranked)
+def test_texts_beyond_the_models_context_are_judged_by_their_beginning(
+    ranker: RelevanceRanker,
+) -> None:
+    judge = judge_of(ranker)
+    long, odd, *scores = judge.judge("the door", ["the door " * 2000, "\ud83d", *TEXTS]).values()
+    (beginning,) = judge.judge("the door", [("the door " * 2000)[:2250]]).values()
+    assert long == pytest.approx(beginning, abs=1e-4)
+    assert odd == pytest.approx(judge.judge("the door", ["?"])[0], abs=1e-4)
+    assert scores == pytest.approx(list(judge.judge("the door", TEXTS).values()), abs=1e-4)
 
 
 def test_options_change_the_order(ranking: Path) -> None:
@@ -151,6 +155,14 @@ def test_a_model_that_embeds_is_refused(tiny_gguf: Path) -> None:
     with pytest.raises(UnavailableError, match="embeds, not one that ranks") as caught:
         made(tiny_gguf).rank(hits(*TEXTS), CONTEXT)
     assert SETTING in caught.value.hint
+
+
+def test_the_engine_that_cannot_judge_says_which_can(
+    ranking: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "llama_cpp", ModuleType("llama_cpp"))
+    with pytest.raises(EngineError, match="xllamacpp can"):
+        load(Job("llama_cpp", str(ranking), 512, 1, pooling=RANK))
 
 
 @pytest.fixture

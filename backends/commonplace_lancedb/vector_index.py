@@ -31,9 +31,6 @@ _GROWTH = 2
 """An index is built again when there are so many times the vectors that it was made of."""
 
 _KEY = b"commonplace:index"
-_BEFORE = (6,)
-"""What tables are refined by of which it was not measured."""
-
 _TIE = 1e-6
 
 
@@ -73,13 +70,14 @@ def measured_of(field: Any) -> Measured | None:
     """What is known of the index of a column; ``None`` if it was never measured."""
     metadata: Mapping[bytes, bytes] = field.metadata or {}
     try:
-        probes, recall, rows, *refined = metadata[_KEY].decode().split()
-        return Measured(int(probes), float(recall), int(rows), *map(int, refined or _BEFORE))
+        probes, recall, rows, *more = metadata[_KEY].decode().split()
+        refined = int(more[0]) if more else _REFINED[-1]  # tables of before have not measured it
+        return Measured(int(probes), float(recall), int(rows), refined)
     except (KeyError, ValueError):
         return None
 
 
-UNMEASURED = Measured(_PROBES[0], LEAST_RECALL, 0, *_BEFORE)
+UNMEASURED = Measured(_PROBES[0], LEAST_RECALL, 0, _REFINED[-1])
 """Of an index that a service keeps, which cannot be asked."""
 
 

@@ -27,7 +27,8 @@ from commonplace.testing.base import (
     words,
 )
 from commonplace_lancedb import maintenance
-from commonplace_lancedb.vector_index import UNMEASURED, Measured, measured_of
+from commonplace_lancedb.database import Snapshot
+from commonplace_lancedb.vector_index import CANDIDATES, UNMEASURED, Measured, measured_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -203,7 +204,7 @@ def random_vectors(names: Iterable[str], dims: int) -> dict[str, bytes]:
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("dims", [16, 12])
 def test_many_vectors_get_an_index_and_the_plan_names_it(
-    open_store: Callable[..., LanceStore], dims: int
+    open_store: Callable[..., LanceStore], monkeypatch: pytest.MonkeyPatch, dims: int
 ) -> None:
     store = open_store(vector_index_rows=1_000)
     exact = open_store(vector_index_rows=10**9)
@@ -212,6 +213,17 @@ def test_many_vectors_get_an_index_and_the_plan_names_it(
     vectors = random_vectors(digests(documents), dims)
     attach(store, build, "space", vectors, dims=dims)
     assert any(column.startswith("v_") for column in indexes(store))
+    compared = []
+    whole = Snapshot.nearest
+
+    def counting(*args: Any, **kwargs: Any) -> Any:
+        rows = whole(*args, **kwargs)
+        compared.append((kwargs["index"], rows.num_rows))
+        return rows
+
+    monkeypatch.setattr(Snapshot, "nearest", counting)
+    nearest(store, next(iter(vectors.values())), limit=10)
+    assert compared == [(measured(store), CANDIDATES)]
     recalled = 0
     for query in list(vectors.values())[:10]:
         found, true = nearest(store, query, limit=10), nearest(exact, query, limit=10)

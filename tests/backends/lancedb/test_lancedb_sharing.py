@@ -14,6 +14,7 @@ from commonplace.errors import IndexBusyError, IndexUnavailableError
 from commonplace.model.chunks import DeleteDocument
 from commonplace.testing import live_build, make_put, publish, search, write
 from commonplace.testing.base import WAIT, attach, held, ids, make_vector, nearest, words
+from commonplace_lancedb.database import Database
 from commonplace_lancedb.errors import ConflictError
 from commonplace_lancedb.settings import LanceSettings, location_of
 from commonplace_lancedb.store import LanceStore
@@ -273,3 +274,28 @@ def test_an_interval_serves_what_was_last_seen(
     assert len(held(patient)) == 2
     write(patient, make_put("c.md", "ant"))
     assert len(held(patient)) == 3, "its own changes are seen at once"
+
+
+@pytest.mark.parametrize(("uri", "looks"), [("s3://bucket/x", 2), ("", 3)])
+def test_a_search_of_a_bucket_looks_once_for_a_newer_version(
+    folder: str, monkeypatch: pytest.MonkeyPatch, uri: str, looks: int
+) -> None:
+    class Table:
+        version = 1
+
+    now = [0.0]
+    opened: list[float] = []
+    location = location_of("main.sqlite", LanceSettings(uri=uri or folder))
+    database = Database(location, clock=lambda: now[0])
+
+    def open_table(_: object) -> Table:
+        opened.append(now[0])
+        return Table()
+
+    monkeypatch.setattr(database, "_open", open_table)
+    for at in (0.0, 0.1, 0.3):
+        now[0] = at
+        assert database.snapshot() is not None
+    assert len(opened) == looks
+    assert database.latest() is not None
+    assert len(opened) == looks + 1, "a writer always looks"

@@ -280,12 +280,19 @@ class Bucket:
             for one in page.get("Contents", ()):
                 self.client.delete_object(Bucket=BUCKET, Key=one["Key"])
 
-    def seconds(self) -> float:
-        """CPU seconds that the server has taken, 0 where it is not ours."""
+    def seconds(self) -> float | None:
+        """CPU seconds that the server has taken; not known where it is not ours."""
         if self._pipe is None:
-            return 0.0
+            return None
         self._pipe.send("cpu")
         return float(self._pipe.recv())
+
+    def busy(self, before: float | None, seconds: float) -> str:
+        """Its CPU as a share of ``seconds``, since it had taken ``before``."""
+        after = self.seconds()
+        if before is None or after is None:
+            return "not measured"
+        return f"{(after - before) / seconds:.0%}"
 
     def close(self) -> None:
         """End the server that was started."""
@@ -309,8 +316,8 @@ def fill(server: Bucket, folder: Path, home: str) -> None:
             begun = time.perf_counter()
             opened.search(" ".join(chance.sample(words[:2_000], 2)), timeout=60)
             alone.append(time.perf_counter() - begun)
-    share = (server.seconds() - before) / sum(alone)
-    print(f"search alone: {shown(alone)}; the S3 server's CPU {share:.0%} of it", flush=True)
+    share = server.busy(before, sum(alone))
+    print(f"search alone: {shown(alone)}; the S3 server's CPU, of that: {share}", flush=True)
 
 
 def share(server: Bucket, folder: Path, home: str, options: Any, context: Any) -> list[Any]:
@@ -352,13 +359,13 @@ def share(server: Bucket, folder: Path, home: str, options: Any, context: Any) -
     seen = dict(found.get() for _ in written)
     for process in processes:
         process.join()
-    busy = (server.seconds() - before) / options.seconds
+    busy = server.busy(before, options.seconds)
     print(f"search among {options.readers} readers: {shown(searches)}")
     print(f"first search of a process, import and opening included: {shown(first)}")
     print(f"sync of a writer: {shown(synced)}; {conflicts} conflicts, retried")
     rounds = [seen[word] - saved for word, saved in written.items()]
     print(f"a round, from the save until another process finds it: {shown(rounds)}")
-    print(f"failures: {len(failures)} {failures[:3]}; the S3 server's CPU {busy:.0%} of a core")
+    print(f"failures: {len(failures)} {failures[:3]}; the S3 server's CPU, of a core: {busy}")
     return [[*written], failures]
 
 

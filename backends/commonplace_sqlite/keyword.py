@@ -129,12 +129,15 @@ def best(
     return ranked
 
 
-Counts = dict[int, list[float]]
-"""By chunk, its numbers: the mean length and its own, in tokens; how often it has each phrase.
+class Counts(dict[int, tuple[dict[int, float], int]]):
+    """By chunk, how often it has each phrase of the query, by number, and its length in tokens.
 
-Of each phrase of the query there are two numbers: how often it stands in ``body`` and ``head``, and
-how often in ``extra``.
-"""
+    What it has in ``extra`` counts 0.4, and phrases that it has not are left out. ``average`` is
+    the mean length of all chunks.
+    """
+
+    average = 0.0
+
 
 _COUNTS: WeakKeyDictionary[Any, Counts] = WeakKeyDictionary()
 
@@ -143,29 +146,30 @@ def able_to_count(connection: apsw.Connection) -> Counts:
     """Define ``term_counts`` for ``connection``, and return the dictionary that it fills, empty."""
     counts = _COUNTS.get(connection)
     if counts is None:  # not when it is opened: this reads the file
-        _COUNTS[connection] = counts = {}
+        _COUNTS[connection] = counts = Counts()
         connection.register_fts5_function("term_counts", partial(_count, counts))
     counts.clear()
+    counts.average = 0.0
     return counts
 
 
 def _count(counts: Counts, api: apsw.FTS5ExtensionApi, *_: object) -> None:
-    said = [api.column_total_size() / api.row_count, float(api.column_size())]
+    # Called for several times as many rows as are kept, each of which has few of the phrases.
+    if not counts:
+        counts.average = api.column_total_size() / api.row_count
+    columns, locations = api.phrase_columns, api.phrase_locations
+    said: dict[int, float] = {}
     for number in range(api.phrase_count):
-        body, head, extra = api.phrase_locations(number)
-        said += len(body) + len(head), len(extra)
-    counts[api.rowid] = said
+        if columns(number):
+            body, head, extra = locations(number)
+            said[number] = len(body) + len(head) + 0.4 * len(extra)
+    counts[api.rowid] = said, api.column_size()
 
 
-def counts_of(tokens: Sequence[str], said: Sequence[float]) -> tuple[float, TermCounts]:
-    """The mean length, and the counts of a row for a query of ``tokens``; see :data:`Counts`."""
-    average, length, *numbers = said
-    weighted = map(_weighted, numbers[::2], numbers[1::2])
-    return average, TermCounts(dict(zip(tokens, weighted, strict=True)), int(length))
-
-
-def _weighted(main: float, extra: float) -> float:
-    return main + 0.4 * extra
+def counts_of(tokens: Sequence[str], said: tuple[dict[int, float], int]) -> TermCounts:
+    """The counts of a row for a query of ``tokens``; see :class:`Counts`."""
+    found, length = said
+    return TermCounts({tokens[number]: count for number, count in found.items()}, length)
 
 
 def _lowest_of_best(

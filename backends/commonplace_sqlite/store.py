@@ -130,16 +130,15 @@ class SqliteStore:
             connection, live = found
             from commonplace_sqlite.keyword import able_to_count, counts_of, holders_of, keyword
 
-            said = able_to_count(connection)
+            said = None if query.plain else able_to_count(connection)
             ranked = keyword(connection, live, query, where, limit, said)
             tokens = [token for token in query.terms if token]
-            counted = [counts_of(tokens, said[id_]) for id_, _ in ranked]
             return KeywordMatches(
                 rows.found(connection, live.id, ranked),
                 live.chunks,
                 holders_of(connection, live, query.terms),
-                tuple(terms for _, terms in counted),
-                counted[0][0] if counted else 0.0,
+                tuple([counts_of(tokens, said[id_]) for id_, _ in ranked]) if said else (),
+                said.average if said else 0.0,
             )
 
     def holders(self, tokens: Collection[str]) -> Mapping[str, int]:

@@ -51,6 +51,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     spread = several and not _is_one_word(query)
     topics = _topics(candidates, [one.counts for one in terms], weights) if spread else {}
     average = matches.average or 1.0
+    pairs = [f" {first} {second} " for first, second in query.neighbours]
     made = []
     for item, (counts, length) in zip(candidates, terms, strict=True):
         chunk = item.chunk
@@ -63,7 +64,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
             ]
         )
         parts = (
-            neighbour_share(chunk.body, query.neighbours) if query.neighbours else 0.0,
+            neighbour_share(chunk.body, pairs),
             topics.get(_topic_of(chunk), 0.0),
             _nearness(chunk.day, query.days) if query.days and chunk.day else 0.0,
         )
@@ -75,17 +76,6 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
         made = _spread(made)
     best = list(_with_evidence(made[:limit], query, matches, weights))
     return [*best, *matches.found[DEPTH:limit]]
-
-
-def _coverage(score: float, counts: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """How much of the query a chunk covers, for a fusion: see :class:`~.Found`.
-
-    ``score`` is the second one, so that evidence keeps its order. A word that no chunk holds counts
-    among what could be covered.
-    """
-    whole = sum(weights.values())
-    share = sum(weight for token, weight in weights.items() if counts.get(token)) / whole
-    return min(1.0, sqrt(share * score / ((_K1 + 1) * whole)))
 
 
 class _Scored(NamedTuple):
@@ -128,19 +118,28 @@ def _with_evidence(
     known = sum(bool(holders.get(token)) for token in weights)
     missing = sum(not holders.get(token) for token in weights.keys() - query.beside)
     share = known / (known + missing) if known else 0.0
+    whole = fsum(weights.values())
     for one in made:
         evidence = share * tanh(1.1 * one.score / once) if once else 0.0
-        coverage = _coverage(one.score, one.counts, weights)
-        yield Found(one.item.chunk, one.score, evidence, one.note, coverage)
+        yield Found(one.item.chunk, one.score, evidence, one.note, _coverage(one, weights, whole))
 
 
-def neighbour_share(body: str, neighbours: Sequence[tuple[str, str]]) -> float:
-    """The share (0..1) of the query's neighbouring word pairs that stand side by side in ``body``.
+def _coverage(one: _Scored, weights: Mapping[str, float], whole: float) -> float:
+    """How much of the query a chunk covers, for a fusion: see :class:`~.Found`.
 
-    ``body`` is a chunk's tokens joined by single spaces.
+    The score is the second one, so that evidence keeps its order. A word that no chunk holds counts
+    among the ``whole`` that could be covered.
     """
-    padded = f" {body} "
-    return sum(f" {first} {second} " in padded for first, second in neighbours) / len(neighbours)
+    held = fsum([weights[token] for token, n in one.counts.items() if n and token in weights])
+    return min(1.0, sqrt(held / whole * one.score / ((_K1 + 1) * whole)))
+
+
+def neighbour_share(body: str, pairs: Sequence[str]) -> float:
+    """The share (0..1) of the query's neighbouring words that stand side by side in ``body``.
+
+    ``body`` is a chunk's tokens joined by single spaces; so is each of ``pairs``, between spaces.
+    """
+    return sum(map(f" {body} ".__contains__, pairs)) / len(pairs) if pairs else 0.0
 
 
 _WORD_ORDER_DEPTH = 20
@@ -154,10 +153,10 @@ def with_word_order(matches: KeywordMatches, query: KeywordQuery, limit: int) ->
     """
     if not query.neighbours:
         return list(matches.found[:limit])
+    pairs = [f" {first} {second} " for first, second in query.neighbours]
     head = [
         item._replace(
-            score=item.score
-            * (1 + _SIDE_BY_SIDE * neighbour_share(item.chunk.body, query.neighbours))
+            score=item.score * (1 + _SIDE_BY_SIDE * neighbour_share(item.chunk.body, pairs))
         )
         for item in matches.found[:_WORD_ORDER_DEPTH]
     ]

@@ -273,14 +273,15 @@ class Searcher:
         """
         folding = Folding(answer.query.keyword)
         folding.add(ranked, limit=request.limit)
-        arms, asked, where = answer.arms, request.wide, request.where
+        query = answer.query._replace(keyword=answer.query.keyword._replace(plain=True))
+        arms, asked, where, before = answer.arms, request.wide, request.where, None
         for _ in range(_ROUNDS):
             since = folding.since()
-            if since is None or all(len(arm.found) < asked for arm in arms):
+            if since is None or where == before or all(len(arm.found) < asked for arm in arms):
                 break
-            asked = _CANDIDATES_AT_MOST
+            asked, before = _CANDIDATES_AT_MOST, where
             try:
-                arms = search.ask(answer.query, where=where, limit=asked)
+                arms = search.ask(query, where=where, limit=asked)
             except UnavailableError:
                 break  # what is found already is an answer
             hides, more = search.freshness.hides, candidates_of(arms, shown_filters(request.where))

@@ -11,7 +11,7 @@ from commonplace.graphemes import is_boundary
 from commonplace.model.search import Candidate, Hit, Step, cited, newest_first
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from commonplace.model.search import ArmKind, ArmScore, KeywordQuery, StoredChunk
     from commonplace.text.analyse import Analyser
@@ -139,78 +139,85 @@ class Folding:
     def add(self, candidates: Iterable[Candidate], *, limit: int) -> None:
         """Put each to those that say the same; of others begin up to ``limit`` groups."""
         for candidate in candidates:
-            found, lines = self._matched(candidate.chunk)
-            alike = self._alike.setdefault(found, [])
+            alike = self._alike.setdefault(self._matched(candidate.chunk), [])
             # Read only where there is something to compare with: most hits match other words.
-            said = _said(lines) if alike else None
+            said = _said(self._lines(candidate.chunk)) if alike else None
             for group in alike:
                 if group.said == said:
-                    group.add(candidate, lines)
+                    group.add(candidate)
                     break
             else:
                 if len(self._groups) < limit:
-                    self._groups.append(_Group(candidate, lines))
+                    self._groups.append(_Group(candidate, self._lines))
                     alike.append(self._groups[-1])
 
     def since(self) -> str | None:
         """The oldest day that stands for several hits; ``None`` where no two dated ones fold."""
         groups = (group.members for group in self._groups if len(group.members) > 1)
-        days = (max(one.chunk.day or "" for one, _ in group) for group in groups)
+        days = (max(one.chunk.day or "" for one in group) for group in groups)
         return min(days, default=None) or None
 
     def folded(self) -> list[Candidate]:
         """One candidate for each group."""
         return [group.newest() for group in self._groups]
 
-    def _matched(self, chunk: StoredChunk) -> tuple[object, tuple[str, ...]]:
-        """What of the query a chunk matches, and the lines that do."""
+    def _matched(self, chunk: StoredChunk) -> object:
+        """What of the query a chunk matches; of an undated one, all that it says."""
         if chunk.day is None:
-            return (chunk.source, " ".join(chunk.text.split())), ()
-        found: set[str] = set()
-        lines = []
-        for line in chunk.text.split("\n"):
-            lower = line.lower()
-            if here := [word for word in self._words if word in lower and _begins(word, lower)]:
-                found.update(here)
-                lines.append(line)
+            return chunk.source, " ".join(chunk.text.split())
+        lower = chunk.text.lower()
+        return chunk.source, frozenset([word for word in self._words if _begins(word, lower)])
+
+    def _lines(self, chunk: StoredChunk) -> list[str]:
+        """The lines of a chunk that match; none of an undated one."""
+        if chunk.day is None:
+            return []
+        whole = chunk.text.split("\n")
+        lines = [line for line in whole if any(_begins(word, line.lower()) for word in self._words)]
         # A heading, or what ends like one, says nothing without what stands below it.
-        if not lines or any(map(_is_heading, lines)):
-            lines = chunk.text.split("\n")
-        return (chunk.source, frozenset(found)), tuple(lines)
+        return whole if not lines or any(map(_is_heading, lines)) else lines
 
 
 class _Group:
-    """Candidates that say the same, each with its lines that match."""
+    """Candidates that say the same in their ``lines``."""
 
-    def __init__(self, first: Candidate, lines: tuple[str, ...]) -> None:
-        self.members = [(first, lines)]
+    def __init__(self, first: Candidate, lines: Callable[[StoredChunk], Iterable[str]]) -> None:
+        self.members = [first]
+        self._lines = lines
 
     @cached_property
     def said(self) -> frozenset[object]:
         """What each says."""
-        return _said(self.members[0][1])
+        return _said(self._lines(self.members[0].chunk))
 
-    def add(self, candidate: Candidate, lines: tuple[str, ...]) -> None:
+    def add(self, candidate: Candidate) -> None:
         """Add ``candidate``, unless it is known."""
-        if all(candidate.chunk.id != one.chunk.id for one, _ in self.members):
-            self.members.append((candidate, lines))
+        if all(candidate.chunk.id != one.chunk.id for one in self.members):
+            self.members.append(candidate)
 
     def newest(self) -> Candidate:
         """The newest with the best score, the others behind it, and what their values were."""
         if len(self.members) == 1:
-            return self.members[0][0]
-        ordered = sorted(self.members, key=lambda one: newest_first(one[0].chunk.day))
-        (shown, lines), *others = ordered
-        earlier = tuple(_earlier(_value(lines), others))
-        score = max(one.score for one, _ in ordered)
+            return self.members[0]
+        shown, *others = sorted(self.members, key=lambda one: newest_first(one.chunk.day))
+        earlier = tuple(self._earlier(one.chunk for one in (shown, *others)))
+        score = max(one.score for one in self.members)
         note = f"{len(others)} more like this"
         if earlier:
             note += f", before: {', '.join(earlier[:_EARLIER])}"
         step = Step(ranker="fold", before=shown.score, after=score, note=note)
         explain = shown.explain.replace(steps=(*shown.explain.steps, step))
-        return Candidate(
-            shown.chunk, score, explain, tuple(one.chunk for one, _ in others), earlier
-        )
+        return Candidate(shown.chunk, score, explain, tuple(one.chunk for one in others), earlier)
+
+    def _earlier(self, chunks: Iterable[StoredChunk]) -> Iterator[str]:
+        """Each value that differs from the one after it, with the newest day on which it held."""
+        now = None
+        for chunk in chunks:
+            value = _value(self._lines(chunk))
+            if now is None or (value and value != now):
+                if now is not None:
+                    yield f"{value} ({chunk.day})"
+                now = value
 
 
 _EARLIER = 3  # values that an explanation names
@@ -228,19 +235,10 @@ def _value(lines: Iterable[str]) -> str:
     return ", ".join(filter(None, (without_value(line)[1] for line in lines)))
 
 
-def _earlier(now: str, others: Iterable[tuple[Candidate, Iterable[str]]]) -> Iterator[str]:
-    """Each value that differs from the one after it, with the newest day on which it held."""
-    for one, lines in others:
-        before = _value(lines)
-        if before and before != now:
-            yield f"{before} ({one.chunk.day})"
-            now = before
-
-
 def _begins(beginning: str, line: str) -> bool:
-    """Whether a word of ``line``, which has this text, begins so; in other scripts, always."""
-    at = line.find(beginning) if beginning.isascii() else 0
-    while at > 0 and (line[at - 1].isalnum() or line[at - 1] == "_"):
+    """Whether a word of ``line`` begins so; in other scripts, whether it has this text."""
+    at = line.find(beginning)
+    while at > 0 and beginning.isascii() and (line[at - 1].isalnum() or line[at - 1] == "_"):
         at = line.find(beginning, at + 1)
     return at >= 0
 

@@ -134,7 +134,7 @@ def value_of(text: str) -> re.Match[str] | None:
 
 
 def _tokens(text: str) -> tuple[str, ...]:
-    return tuple(word.casefold() for word in _TOKENS(text))
+    return tuple(_TOKENS(text.casefold()))
 
 
 Fact = tuple[object, ...]
@@ -194,8 +194,8 @@ def without_value(line: str) -> tuple[Fact, str]:
         return (_DIGITS.sub("0", text).casefold(),), " ".join(_DIGITS.findall(text))
     if (stated := statement_of(text)) is not None:
         return stated
-    value = numbers[0] if len(numbers) == 1 else value_of(text)
-    if value is None:
+    value = numbers[0] if len(numbers) == 1 else numbers and value_of(text)
+    if not value:
         return _tokens(text), ""
     return (_tokens(text[: value.start()]), _tokens(text[value.end() :])), value[0]
 

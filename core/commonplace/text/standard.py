@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from _thread import allocate_lock  # threading takes a millisecond to import
+from functools import cache
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 import Stemmer
@@ -21,7 +24,7 @@ from commonplace.text.tokens import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from commonplace.model.chunks import Terms
     from commonplace.model.search import Phrase
@@ -95,33 +98,29 @@ class StandardAnalyser:
 
     def matches(self, text: str, wanted: frozenset[str]) -> list[Match]:
         """See :meth:`commonplace.text.analyse.Analyser.matches`."""
-        needles = set(map(_needle, wanted))
+        # Few words of a chunk are those of the query, and only these are analysed.
+        text = text.replace("\n", " ")
         found: list[Match] = []
-        start = 0
-        for line in text.split("\n"):  # in which a group ends
-            lower = line.lower()
-            # Few lines of a chunk have a word of the query, and only those are analysed.
-            if not line.isascii() or any(needle in lower for needle in needles):
-                found += self._matches_of_line(line, start, wanted)
-            start += len(line) + 1
+        if not text.isascii() and _plain_pattern().fullmatch(text):
+            found += _letters_and_pairs(text, wanted)
+            text = text.encode("ascii", "replace").decode().replace("?", " ")
+        needles = {_needle(term) for term in wanted if term.isascii()}
+        for start, end in _words_with(text, needles):
+            found += self._matches_of_word(text[start:end], start, wanted)
+        found.sort(key=itemgetter(0))  # stable
         return found
 
-    def _matches_of_line(self, line: str, start: int, wanted: frozenset[str]) -> list[Match]:
-        known, find = self._word_terms.get, line.find
-        stem = self._stems.__getitem__
+    def _matches_of_word(self, word: str, start: int, wanted: frozenset[str]) -> list[Match]:
+        known, stem = self._word_terms, self._stems.__getitem__
         found: list[Match] = []
         end = 0
-        for group in groups(line):
+        for group in groups(word):
             # Each begins where its text next stands: a group may begin at any letter of its own.
-            at = find(group, end)
+            at = word.find(group, end)
             end = at + len(group)
-            terms = known(group)
-            if terms is None:
-                if not (group.isalnum() and group.isascii()):
-                    found += matching_pieces(group, start + at, stem, wanted)
-                    continue
-                terms = self._word_terms[group]
-            if not wanted.isdisjoint(terms):
+            if not (group.isalnum() and group.isascii()):
+                found += matching_pieces(group, start + at, stem, wanted)
+            elif not wanted.isdisjoint(terms := known[group]):
                 found.append((start + at, start + end, wanted.intersection(terms)))
         return found
 
@@ -205,6 +204,49 @@ def _until_token(found: Iterable[Piece], count: int) -> Iterator[Piece]:
             count -= 1
             if not count:
                 return
+
+
+@cache
+def _plain_pattern() -> re.Pattern[str]:
+    """Text of ASCII, letters of which each is a unit of its run, and marks that part words."""
+    letters = "\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
+    marks = (
+        "\xa0\xab\xb7\xbb\u2013-\u2027\u2190-\u21ff\u2500-\u25ff\u3000-\u3003\u3008-\u3020\u30fb"
+    )
+    wide = "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff64"
+    # Whether the last sign of C# and C++ belongs to the name depends on what follows.
+    return re.compile(rf"(?:[\0-\"$-*,-\x7f{letters}{marks}{wide}]++|[+#](?![^\0-\x7f]))*+")
+
+
+def _letters_and_pairs(text: str, wanted: Iterable[str]) -> Iterator[Match]:
+    """Where letters of scripts without spaces, and pairs of them, stand in plain text."""
+    wide = frozenset(term for term in wanted if not term.isascii())
+    for at, letter in enumerate(text):
+        if letter in wide:
+            yield at, at + 1, frozenset((letter,))
+    for at, pair in enumerate(map(str.__add__, text, text[1:])):
+        if pair in wide:
+            yield at, at + 2, frozenset((pair,))
+
+
+def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
+    """Where the words stand, parted by spaces, that have a needle or what is not ASCII."""
+    lower = text.lower()
+    found: set[tuple[int, int]] = set()
+    if not text.isascii():
+        at = 0
+        for word in text.split(" "):
+            if not word.isascii() or len(lower) != len(text):
+                found.add((at, at + len(word)))
+            at += len(word) + 1
+    for needle in needles if len(lower) == len(text) else ():
+        at = lower.find(needle)
+        while at >= 0:
+            end = lower.find(" ", at)
+            end = len(text) if end < 0 else end
+            found.add((lower.rfind(" ", 0, at) + 1, end))
+            at = lower.find(needle, end)
+    return sorted(found)
 
 
 def _needle(term: str) -> str:

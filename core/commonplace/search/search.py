@@ -285,8 +285,7 @@ class Searcher:
             except UnavailableError:
                 break  # what is found already is an answer
             hides, more = search.freshness.hides, candidates_of(arms, shown_filters(request.where))
-            kept = (hit for hit in more if not hides(hit.chunk.source, hit.chunk.path))
-            folding.add(kept, limit=0)
+            folding.add([h for h in more if not hides(h.chunk.source, h.chunk.path)], limit=0)
             where = where._replace(after=max(folding.since() or since, where.after or ""))
         return folding.folded()
 

@@ -159,10 +159,13 @@ def heading_in(heading: tuple[str, ...]) -> str | bytes:
 
 def heading_out(value: str | bytes) -> tuple[str, ...]:
     """The inverse of :func:`heading_in`."""
-    return tuple(
-        part.replace(f"{_ESCAPE}s", _SEPARATOR).replace(f"{_ESCAPE}e", _ESCAPE)
-        for part in text_out(value).split(_SEPARATOR)[:-1]
-    )
+    parts = text_out(value).split(_SEPARATOR)[:-1]
+    if _ESCAPE in text_out(value):
+        parts = [
+            part.replace(f"{_ESCAPE}s", _SEPARATOR).replace(f"{_ESCAPE}e", _ESCAPE)
+            for part in parts
+        ]
+    return tuple(parts)
 
 
 def tags_in(tags: Iterable[str]) -> str | bytes:

@@ -268,7 +268,8 @@ def _spread(made: Sequence[_Scored]) -> list[_Scored]:
         if any(_touch(chunk, other) for other in shown):
             factor *= _NEXT_TO_ONE
         shown.append(chunk)
-        spread.append(one._replace(score=one.score * factor, spread=factor))
+        lowered = factor < 1  # few are
+        spread.append(one._replace(score=one.score * factor, spread=factor) if lowered else one)
     spread.sort(key=_by_score)
     return spread
 

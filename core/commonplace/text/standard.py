@@ -101,10 +101,11 @@ class StandardAnalyser:
         # Few words of a chunk are those of the query, and only these are analysed.
         text = text.replace("\n", " ")
         found: list[Match] = []
+        wide = frozenset(term for term in wanted if not term.isascii())
         if not text.isascii() and _plain_pattern().fullmatch(text):
-            found += _letters_and_pairs(text, wanted)
+            found += _letters_and_pairs(text, wide) if wide else ()
             text = text.encode("ascii", "replace").decode().replace("?", " ")
-        needles = {_needle(term) for term in wanted if term.isascii()}
+        needles = set(map(_needle, wanted - wide))
         for start, end in _words_with(text, needles):
             found += self._matches_of_word(text[start:end], start, wanted)
         found.sort(key=itemgetter(0))  # stable
@@ -218,14 +219,13 @@ def _plain_pattern() -> re.Pattern[str]:
     return re.compile(rf"(?:[\0-\"$-*,-\x7f{letters}{marks}{wide}]++|[+#](?![^\0-\x7f]))*+")
 
 
-def _letters_and_pairs(text: str, wanted: Iterable[str]) -> Iterator[Match]:
+def _letters_and_pairs(text: str, wanted: Collection[str]) -> Iterator[Match]:
     """Where letters of scripts without spaces, and pairs of them, stand in plain text."""
-    wide = frozenset(term for term in wanted if not term.isascii())
     for at, letter in enumerate(text):
-        if letter in wide:
+        if letter in wanted:
             yield at, at + 1, frozenset((letter,))
     for at, pair in enumerate(map(str.__add__, text, text[1:])):
-        if pair in wide:
+        if pair in wanted:
             yield at, at + 2, frozenset((pair,))
 
 

@@ -273,15 +273,15 @@ class Searcher:
         """
         folding = Folding(answer.query.keyword)
         folding.add(ranked, limit=request.limit)
-        query = answer.query._replace(keyword=answer.query.keyword._replace(plain=True))
         arms, asked, where, before = answer.arms, request.wide, request.where, None
         for _ in range(_ROUNDS):
             since = folding.since()
             if since is None or where == before or all(len(arm.found) < asked for arm in arms):
                 break
-            asked, before = _CANDIDATES_AT_MOST, where
+            asked, before, words = _CANDIDATES_AT_MOST, where, answer.query.keyword
+            words = words._replace(must=(*words.must, *folding.shared(words.should)), plain=True)
             try:
-                arms = search.ask(query, where=where, limit=asked)
+                arms = search.ask(answer.query._replace(keyword=words), where=where, limit=asked)
             except UnavailableError:
                 break  # what is found already is an answer
             hides, more = search.freshness.hides, candidates_of(arms, shown_filters(request.where))

@@ -13,8 +13,10 @@ from commonplace.model.search import Candidate, Hit, Step, cited, newest_first
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from commonplace.model.search import ArmKind, ArmScore, KeywordQuery, StoredChunk
+    from commonplace.model.search import ArmKind, ArmScore, KeywordQuery, Phrase, StoredChunk
     from commonplace.text.analyse import Analyser
+
+    _Facts = list[tuple[object, str]]
 
 
 USUAL_LEAST = 0.35
@@ -62,7 +64,8 @@ def above_as_original(
     if strict or "cosine" not in kinds:
         return strict or list(ranked)
     relaxed = min(least, weights[1] / sum(weights))
-    return [hit for hit in ranked if _by_keyword(hit) and _reaches(hit, relaxed)]
+    worded = (hit for hit in ranked if any(arm.kind != "cosine" for arm in hit.explain.arms))
+    return [hit for hit in worded if _reaches(hit, relaxed)]
 
 
 def _reaches(hit: Candidate, least: float) -> bool:
@@ -71,12 +74,10 @@ def _reaches(hit: Candidate, least: float) -> bool:
     return hit.score >= least and not below
 
 
-def _by_keyword(hit: Candidate) -> bool:
-    return any(arm.kind != "cosine" for arm in hit.explain.arms)
-
-
 _WEAK = 0.4
 """A hit of less than this share of the best one's score is weak."""
+
+_EARLIER = 3  # values that an explanation names
 
 
 def hits_of(
@@ -141,21 +142,31 @@ class Folding:
         for candidate in candidates:
             alike = self._alike.setdefault(self._matched(candidate.chunk), [])
             # Read only where there is something to compare with: most hits match other words.
-            said = _said(self._lines(candidate.chunk)) if alike else None
+            said = _said(self._facts(candidate.chunk)) if alike else None
             for group in alike:
                 if group.said == said:
                     group.add(candidate)
                     break
             else:
                 if len(self._groups) < limit:
-                    self._groups.append(_Group(candidate, self._lines))
+                    self._groups.append(_Group(candidate, self._facts))
                     alike.append(self._groups[-1])
 
     def since(self) -> str | None:
         """The oldest day that stands for several hits; ``None`` where no two dated ones fold."""
-        groups = (group.members for group in self._groups if len(group.members) > 1)
-        days = (max(one.chunk.day or "" for one in group) for group in groups)
-        return min(days, default=None) or None
+        days = (max(one.chunk.day or "" for one in dated) for dated in self._several())
+        return min(days, default=None)
+
+    def shared(self, tokens: Iterable[str]) -> tuple[Phrase, ...]:
+        """Those of ``tokens`` that all dated hits have that fold, and so what says the same."""
+        bodies = [one.chunk.body.split() for dated in self._several() for one in dated]
+        held = set(bodies[0]).intersection(*bodies[1:]) if bodies else ()
+        return tuple((token,) for token in tokens if token in held)
+
+    def _several(self) -> Iterator[list[Candidate]]:
+        """The hits of each group of dated ones that has more than one."""
+        every = (group.members for group in self._groups)
+        return (members for members in every if len(members) > 1 and members[0].chunk.day)
 
     def folded(self) -> list[Candidate]:
         """One candidate for each group."""
@@ -168,27 +179,30 @@ class Folding:
         lower = chunk.text.lower()
         return chunk.source, frozenset([word for word in self._words if _begins(word, lower)])
 
-    def _lines(self, chunk: StoredChunk) -> list[str]:
-        """The lines of a chunk that match; none of an undated one."""
+    def _facts(self, chunk: StoredChunk) -> _Facts:
+        """What each line of a chunk says that matches, and its value; none of an undated one."""
+        from commonplace.text.facts import without_value  # few searches fold
+
         if chunk.day is None:
             return []
         whole = chunk.text.split("\n")
         lines = [line for line in whole if any(_begins(word, line.lower()) for word in self._words)]
         # A heading, or what ends like one, says nothing without what stands below it.
-        return whole if not lines or any(map(_is_heading, lines)) else lines
+        said = whole if not lines or any(map(_is_heading, lines)) else lines
+        return list(map(without_value, said))
 
 
 class _Group:
-    """Candidates that say the same in their ``lines``."""
+    """Candidates that say the same: what, apart from values, ``facts`` give of their chunks."""
 
-    def __init__(self, first: Candidate, lines: Callable[[StoredChunk], Iterable[str]]) -> None:
+    def __init__(self, first: Candidate, facts: Callable[[StoredChunk], _Facts]) -> None:
         self.members = [first]
-        self._lines = lines
+        self._facts = facts
 
     @cached_property
     def said(self) -> frozenset[object]:
         """What each says."""
-        return _said(self._lines(self.members[0].chunk))
+        return _said(self._facts(self.members[0].chunk))
 
     def add(self, candidate: Candidate) -> None:
         """Add ``candidate``, unless it is known."""
@@ -213,26 +227,15 @@ class _Group:
         """Each value that differs from the one after it, with the newest day on which it held."""
         now = None
         for chunk in chunks:
-            value = _value(self._lines(chunk))
+            value = ", ".join(filter(None, (value for _, value in self._facts(chunk))))
             if now is None or (value and value != now):
                 if now is not None:
                     yield f"{value} ({chunk.day})"
                 now = value
 
 
-_EARLIER = 3  # values that an explanation names
-
-
-def _said(lines: Iterable[str]) -> frozenset[object]:
-    from commonplace.text.facts import without_value  # few searches fold
-
-    return frozenset(without_value(line)[0] for line in lines)
-
-
-def _value(lines: Iterable[str]) -> str:
-    from commonplace.text.facts import without_value
-
-    return ", ".join(filter(None, (without_value(line)[1] for line in lines)))
+def _said(facts: _Facts) -> frozenset[object]:
+    return frozenset(fact for fact, _ in facts)
 
 
 def _begins(beginning: str, line: str) -> bool:
@@ -250,7 +253,6 @@ def _is_heading(line: str) -> bool:
 LIMIT = 700
 """The most characters a snippet may have."""
 
-_BREAK = r"\n|(?<=[.!?:;。！？；])\s*|\s+"
 _REACH = 80
 
 
@@ -265,7 +267,7 @@ def make_snippet(
     """
     matches = analyser.matches(text, frozenset(terms))
     start, end = _trimmed(text, *_window(text, matches, limit))
-    return text[start:end], _marks(matches, start, end, 0)
+    return text[start:end], _marks(matches, start, end)
 
 
 def markdown_snippet(
@@ -278,7 +280,7 @@ def markdown_snippet(
     matches = analyser.matches(text, frozenset(terms))
     start, end = _trimmed(text, *_window(text, matches, limit))
     if "```" not in text and "~~~" not in text and not (start and "|" in text):
-        return text[start:end], _marks(matches, start, end, 0)
+        return text[start:end], _marks(matches, start, end)
     from commonplace.search.markdown import completed, row_start
 
     room = limit
@@ -304,7 +306,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _marks(
-    matches: Sequence[tuple[int, int, frozenset[str]]], start: int, end: int, shift: int
+    matches: Sequence[tuple[int, int, frozenset[str]]], start: int, end: int, shift: int = 0
 ) -> tuple[tuple[int, int], ...]:
     """Where the matches between ``start`` and ``end`` stand in a snippet that begins there."""
     shown = [(s, e) for s, e, _ in matches if s >= start and e <= end]
@@ -362,7 +364,7 @@ def _cut_after(text: str, low: int, high: int) -> int:
     if newline >= 0:
         return newline + 1
     # Compiled on first use: most snippets are whole chunks, and begin where those do.
-    for match in re.compile(_BREAK).finditer(text, low, high):
+    for match in re.compile(r"\n|(?<=[.!?:;。！？；])\s*|\s+").finditer(text, low, high):
         if match.end() <= high and is_boundary(text, match.end()):
             return match.end()
     return _boundary_at_or_before(text, low)

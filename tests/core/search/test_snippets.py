@@ -163,9 +163,14 @@ def test_any_markdown_gives_an_even_number_of_fences(lines: list[str], limit: in
     assert not mark
 
 
-def dated(number: int, text: str, day: str | None, score: float = 0.5) -> Candidate:
-    chunk = StoredChunk(number, "memory", f"memory/{number}.md", 1, 1, text, (), day)
+def dated(number: int, text: str, day: str | None, score: float = 0.5, body: str = "") -> Candidate:
+    path = f"memory/{number}.md"
+    chunk = StoredChunk(number, "memory", path, 1, 1, text, (), day, body=body)
     return Candidate(chunk, score, Explanation())
+
+
+def tokens(text: str) -> str:
+    return ANALYSER.chunk(text).body
 
 
 def folded(query: str, *candidates: Candidate, limit: int = 6) -> list[tuple[int, list[int]]]:
@@ -191,6 +196,24 @@ def test_dated_hits_that_differ_in_numbers_alone_fold_into_the_newest() -> None:
     assert first.earlier == ("8402 (2026-10-02)", "8401 (2026-10-01)")
     note = "2 more like this, before: 8402 (2026-10-02), 8401 (2026-10-01)"
     assert first.explain.steps[-1].note == note
+
+
+def test_what_is_newer_is_looked_for_by_the_words_and_days_of_dated_hits_that_fold() -> None:
+    folding = Folding(ANALYSER.query(parse_query("which staging port or gate")))
+    assert (folding.since(), folding.shared(["stage", "port"])) == (None, ())
+    gate = "the gate of staging"
+    said = [
+        (gate, None),
+        (gate, None),
+        ("staging port: 80", "2026-10-01"),
+        ("- staging port: 81, gate", "2026-10-02"),
+        ("the staging port: 82", "2026-10-03"),
+        ("staging port: 83", "2026-10-04"),
+    ]
+    folding.add((dated(at, *one, body=tokens(one[0])) for at, one in enumerate(said)), limit=6)
+    assert [len(one.similar) for one in folding.folded()] == [1, 1, 0, 0]
+    assert folding.since() == "2026-10-04"
+    assert folding.shared(["gate", "stage", "port", "ship"]) == (("stage",), ("port",))
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ class StandardAnalyser:
         if not text.isascii() and _plain_pattern().fullmatch(text):
             found += _letters_and_pairs(text, wide) if wide else ()
             text = text.encode("ascii", "replace").decode().replace("?", " ")
-        needles = set(map(_needle, wanted - wide))
+        needles = set(map(_needle, wanted - wide)) - {""}
         for start, end in _words_with(text, needles):
             found += self._matches_of_word(text[start:end], start, wanted)
         found.sort(key=itemgetter(0))  # stable

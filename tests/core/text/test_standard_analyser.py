@@ -284,6 +284,10 @@ def test_matches_are_the_spans_with_a_wanted_term(text: str, each: int) -> None:
     ]
 
 
+def test_nothing_matches_an_empty_term() -> None:
+    assert _ANALYSER.matches("a word, 記憶", frozenset({""})) == []
+
+
 def test_spans_slice_to_what_they_claim() -> None:
     text = "The memorySearch\u200b of 検索 isn't cafe\u0301-bar."
     found = {text[start:end]: terms for start, end, terms in _ANALYSER.spans(text)}

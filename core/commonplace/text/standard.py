@@ -215,8 +215,8 @@ def _plain_pattern() -> re.Pattern[str]:
         "\xa0\xab\xb7\xbb\u2013-\u2027\u2190-\u21ff\u2500-\u25ff\u3000-\u3003\u3008-\u3020\u30fb"
     )
     wide = "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff64"
-    # Whether the last sign of C# and C++ belongs to the name depends on what follows.
-    return re.compile(rf"(?:[\0-\"$-*,-\x7f{letters}{marks}{wide}]++|[+#](?![^\0-\x7f]))*+")
+    # Whether the last signs of C# and C++ belong to a name depends on what is beside them.
+    return re.compile(rf"(?:[\0-\"$-*,-\x7f{letters}{marks}{wide}]++|(?<![^\0-\x7f])[+#](?![^\0-\x7f]))*+")
 
 
 def _letters_and_pairs(text: str, wanted: Collection[str]) -> Iterator[Match]:

@@ -216,7 +216,9 @@ def _plain_pattern() -> re.Pattern[str]:
     )
     wide = "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff64"
     # Whether the last signs of C# and C++ belong to a name depends on what is beside them.
-    return re.compile(rf"(?:[\0-\"$-*,-\x7f{letters}{marks}{wide}]++|(?<![^\0-\x7f])[+#](?![^\0-\x7f]))*+")
+    return re.compile(
+        rf"(?:[\0-\"$-*,-\x7f{letters}{marks}{wide}]++|(?<![^\0-\x7f])[+#](?![^\0-\x7f]))*+"
+    )
 
 
 def _letters_and_pairs(text: str, wanted: Collection[str]) -> Iterator[Match]:

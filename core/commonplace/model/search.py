@@ -146,7 +146,8 @@ class KeywordMatches(NamedTuple):
     many of them hold each token of ``should``, whatever the filters; of frequent ones nearly so
     many. Stores that declare ``term_counts`` also give, in the order of ``found``, how often each
     chunk has the tokens of ``should``, and the ``average`` length of all chunks of the build: these
-    matches get a second score. More fields may follow, with defaults.
+    matches get a second score. A ``plain`` query needs neither. More fields may follow, with
+    defaults.
     """
 
     found: tuple[Found, ...] = ()

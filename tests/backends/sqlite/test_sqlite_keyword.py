@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from itertools import count
 from math import log
 from typing import TYPE_CHECKING
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 
 from commonplace.errors import DeadlineExceededError
 from commonplace.model.chunks import DeleteDocument
-from commonplace.model.search import KeywordQuery, Where
-from commonplace.resilience.deadline import Deadline
+from commonplace.model.search import KeywordQuery, TermCounts, Where
+from commonplace.resilience.deadline import NEVER, Deadline
 from commonplace.testing import make_chunk, make_put, publish, search, write
 from commonplace.testing.base import EVERYWHERE, places, words
 from commonplace_sqlite import keyword, maintenance, pruning
@@ -100,6 +101,21 @@ def test_a_repeated_token_counts_twice(store: SqliteStore) -> None:
     put_all(store, CORPUS)
     once, twice = scores(store, words("ant")), scores(store, words("ant", "ant"))
     assert twice == pytest.approx({path: 2 * score for path, score in once.items()})
+
+
+def test_a_plain_query_is_answered_alike_and_counts_no_tokens(store: SqliteStore) -> None:
+    put_all(store, CORPUS)
+    query = words("ant", "ant", "gnu", "yak")
+    ask = partial(store.keyword, where=Where(), limit=5, deadline=NEVER)
+    plain, counted = ask(query._replace(plain=True)), ask(query)
+    assert plain == counted._replace(terms=(), average=0.0)
+    held = {
+        hit.chunk.path: counts for hit, counts in zip(counted.found, counted.terms, strict=True)
+    }
+    assert held["1.md"] == TermCounts({"ant": pytest.approx(2.4)}, 7)
+    assert counted.average == sum(len(" ".join(columns).split()) for columns in CORPUS) / len(
+        CORPUS
+    )
 
 
 def test_required_and_excluded_phrases_are_not_scored(store: SqliteStore) -> None:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace import Memory
-from commonplace.plugin import STOP_WORDS, NamedTuple, Progress, prose_lines
+from commonplace.plugin import STOP_WORDS, NamedTuple, Progress, UnavailableError, prose_lines
 from commonplace_audit.findings import AuditFinding, quoted
 
 if TYPE_CHECKING:
@@ -39,8 +40,12 @@ def unfound(
     """The notes that none of their queries finds, and those that only their title does not."""
     words = {note.path: _words_of(note) for note in notes}
     counts = Counter(word for own in words.values() for word in own)
-    search = memory.settings.search.evolve(provider="none")
-    with Memory(memory.settings.evolve(search=search), memory.host, one_shot=True) as by_keyword:
+    search = memory.settings.search
+    # The files are compared once, and not before each of thousands of searches.
+    quiet = search.evolve(provider="none", sync=search.sync.evolve(on_search=False))
+    with Memory(memory.settings.evolve(search=quiet), memory.host, one_shot=True) as by_keyword:
+        with suppress(UnavailableError):  # an index that cannot be written can still answer
+            by_keyword.sync(progress=progress)
         for done, note in enumerate(notes):
             progress(Progress(label="Searching for each note", completed=done, total=len(notes)))
             if len(words[note.path]) < _LEAST:

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from commonplace.sample import copy_workspace
 from commonplace_audit.duplicates import similar_pairs
 from commonplace_audit.links import slug
+from commonplace_notes.source import NotesSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from commonplace.plugin import ScanReport
     from commonplace_audit.auditing import Audit
 
 LONG = (
@@ -207,6 +209,24 @@ def test_a_note_that_others_hide_is_not_found_by_its_title(audited: Callable[...
     found = audited(notes | {"z.md": f"# Anchor\n\n{'Marble and slate. ' * 90}\n"}, "unfound")
     assert reported(found) == [("unfound", "z.md")]
     assert found.findings[0].severity == "info"  # by its rare words it is found
+
+
+def test_files_are_compared_once_however_many_notes_are_searched_for(
+    audited: Callable[..., Audit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scans: list[int] = []
+    scan = NotesSource.scan
+
+    def counted(source: NotesSource) -> ScanReport:
+        scans[-1] += 1
+        return scan(source)
+
+    monkeypatch.setattr(NotesSource, "scan", counted)
+    for count in (2, 12):
+        scans.append(0)
+        notes = {f"{at}.md": f"# Oak {at}\n\nMarble, slate and granite.\n" for at in range(count)}
+        assert audited(notes, "unfound").notes == count
+    assert 0 < scans[1] <= scans[0]
 
 
 def test_a_finding_is_silenced_on_its_line(audited: Callable[..., Audit]) -> None:

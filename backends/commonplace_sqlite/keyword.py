@@ -47,13 +47,12 @@ def keyword(
         clauses.append((_AMONG, (" AND ".join(map(phrase, must)),)))
     if must_not:
         clauses.append((_NOT_AMONG, (" OR ".join(map(phrase, must_not)),)))
-    if live.counted and not must:
-        holders = common_terms(connection, live, should)
-        lowest = partial(_lowest_of_best, connection, live.id, clauses, limit)
-        essential = essential_tokens(should, live.chunks, holders, lowest)
-        if essential:
-            clauses.append((_AMONG, (any_of(essential),)))
-    return best(connection, live.id, any_of(should), clauses, limit, counts)
+    selective = cleaned(query.selective) if counts is not None else []
+    if selective:
+        ranked = best(connection, live, selective, should, clauses, limit, counts)
+        if len(ranked) == limit:
+            return ranked
+    return best(connection, live, should, should, clauses, limit, counts)
 
 
 def cleaned(tokens: Phrase) -> list[str]:
@@ -83,6 +82,10 @@ SELECT rowid, score FROM (
     WHERE fts_<n> MATCH ? <clauses>
 ) WHERE score <= ?
 """
+_COUNTED_APART = 10_000
+"""Up to so many chunks it takes longer to count in rows that turn out not to be among the best than
+to find the best ones once more."""
+
 _MORE = 16
 """Rows to ask for beyond the limit: they cost nothing, and show where a run of equals ends."""
 
@@ -105,27 +108,35 @@ def any_of(tokens: Sequence[str]) -> str:
 
 def best(
     connection: apsw.Connection,
-    build: int,
-    expression: str,
+    live: LiveBuild,
+    tokens: Sequence[str],
+    counted: Sequence[str],
     clauses: Sequence[Clause],
     limit: int,
-    counts: Counts | None = None,
+    counts: Counts | None,
 ) -> Ranked:
-    """The best ``limit`` rows and their scores (above 0), ties as in :func:`in_order`.
+    """The best ``limit`` rows by ``tokens``, with scores above 0; ties as in :func:`in_order`.
 
-    To score is to weigh each phrase of ``expression`` by BM25, those after NOT left aside.
-    ``counts``, from :func:`able_to_count`, holds numbers on each of these rows afterwards. SQLite
-    asks for them only at rows that are among the best when they are met: few of many matches.
+    ``counts``, from :func:`able_to_count`, holds on each of these rows how often it has the tokens
+    ``counted`` afterwards.
     """
-    wanted = "" if counts is None else ", term_counts(fts_<n>)"
-    sql = _BEST.replace("<counts>", wanted)
-    rows = _rows(connection, build, sql, expression, clauses, limit + _MORE)
+    if live.counted:
+        common = common_terms(connection, live, tokens)
+        lowest = partial(_lowest_of_best, connection, live.id, clauses, limit)
+        if essential := essential_tokens(tokens, live.chunks, common, lowest):
+            clauses = [*clauses, (_AMONG, (any_of(essential),))]
+    # In many chunks SQLite asks for the counts of each row that is among the best when it is met:
+    # these are few of all matches.
+    at_once = counts is not None and tokens is counted and live.chunks > _COUNTED_APART
+    sql = _BEST.replace("<counts>", ", term_counts(fts_<n>)" if at_once else "")
+    rows = _rows(connection, live.id, sql, any_of(tokens), clauses, limit + _MORE)
     if len(rows) == limit + _MORE and rows[-1][1] == rows[limit - 1][1]:
         # Day, source, path and position decide between ties, so all of them are needed.
-        rows = _rows(connection, build, _NOT_WORSE, expression, clauses, rows[-1][1])
-    ranked = in_order(connection, build, [(row[0], -row[1]) for row in rows], limit)
+        rows = _rows(connection, live.id, _NOT_WORSE, any_of(tokens), clauses, rows[-1][1])
+    ranked = in_order(connection, live.id, [(row[0], -row[1]) for row in rows], limit)
     if counts is not None and (others := [id_ for id_, _ in ranked if id_ not in counts]):
-        connection.execute(of_build(_COUNTED, build), (expression, ids_in(others))).fetchall()
+        expression = any_of(counted), ids_in(others)
+        connection.execute(of_build(_COUNTED, live.id), expression).fetchall()
     return ranked
 
 

@@ -160,25 +160,11 @@ COUNT_COMMIT = "UPDATE counter SET next = next + 1 WHERE name = 'commit'"
 
 COMMITS = "SELECT next FROM counter WHERE name = 'commit'"
 
-FIRST_VERSION = 3
-"""That of the first files with checksums; older ones cannot be read."""
+FIRST_VERSION = 5
+"""That of the first files whose tokens are packed as now; older ones are rebuilt."""
 
-_STAMPS_AS_TEXT = """
-ALTER TABLE document_<n> ADD COLUMN stamp NOT NULL DEFAULT '';
-UPDATE document_<n> SET stamp = size || ' ' || mtime_ns || ' ' || ctime_ns || ' ' || inode;
-ALTER TABLE document_<n> DROP COLUMN size; ALTER TABLE document_<n> DROP COLUMN mtime_ns;
-ALTER TABLE document_<n> DROP COLUMN ctime_ns; ALTER TABLE document_<n> DROP COLUMN inode;
-"""
-
-
-def stamps_as_text(connection: apsw.Connection) -> None:
-    """From four numbers to a text, which a document has that is not a file, too."""
-    for (build,) in connection.execute("SELECT id FROM build").fetchall():
-        connection.execute(of_build(_STAMPS_AS_TEXT, int(str(build))))
-
-
-MIGRATIONS: Sequence[Migration] = (stamps_as_text,)
-"""Step ``n`` leads from version ``n + 3`` to ``n + 4``; each runs inside one transaction."""
+MIGRATIONS: Sequence[Migration] = ()
+"""Step ``n`` leads from version ``n + 5`` to ``n + 6``; each runs inside one transaction."""
 
 VERSION = FIRST_VERSION + len(MIGRATIONS)
 

@@ -51,7 +51,7 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
     spread = several and not _is_one_word(query)
     topics = _topics(candidates, [one.counts for one in terms], weights) if spread else {}
     average = matches.average or 1.0
-    pairs = [f" {first} {second} " for first, second in query.neighbours]
+    pairs = [(weights.keys() & pair, f" {' '.join(pair)} ") for pair in query.neighbours]
     made = []
     for item, (counts, length) in zip(candidates, terms, strict=True):
         chunk = item.chunk
@@ -63,8 +63,10 @@ def rescored(matches: KeywordMatches, query: KeywordQuery, limit: int) -> list[F
                 if count and token in weights
             ]
         )
+        # A pair is looked for only where both of its words were counted, or were not asked for.
+        likely = [pair for asked, pair in pairs if asked <= counts.keys()]
         parts = (
-            neighbour_share(chunk.body, pairs),
+            neighbour_share(chunk.body, likely, len(pairs)),
             topics.get(_topic_of(chunk), 0.0),
             _nearness(chunk.day, query.days) if query.days and chunk.day else 0.0,
         )
@@ -134,12 +136,13 @@ def _coverage(one: _Scored, weights: Mapping[str, float], whole: float) -> float
     return min(1.0, sqrt(held / whole * one.score / ((_K1 + 1) * whole)))
 
 
-def neighbour_share(body: str, pairs: Sequence[str]) -> float:
-    """The share (0..1) of the query's neighbouring words that stand side by side in ``body``.
+def neighbour_share(body: str, pairs: Sequence[str], total: int = 0) -> float:
+    """The share (0..1) of neighbouring words of the query that stand side by side in ``body``.
 
     ``body`` is a chunk's tokens joined by single spaces; so is each of ``pairs``, between spaces.
+    ``total`` counts those that are known to be missing, too.
     """
-    return sum(map(f" {body} ".__contains__, pairs)) / len(pairs) if pairs else 0.0
+    return sum(map(f" {body} ".__contains__, pairs)) / (total or len(pairs)) if pairs else 0.0
 
 
 _WORD_ORDER_DEPTH = 20
@@ -242,14 +245,19 @@ def _topics(
         return {}
     documents: dict[ChunkId, dict[str, float]] = {}
     for item, counted in zip(candidates, counts, strict=True):
-        sums = documents.setdefault(_topic_of(item.chunk), {})
+        topic = _topic_of(item.chunk)
+        if (sums := documents.get(topic)) is None:
+            documents[topic] = dict(counted)  # most have one candidate
+            continue
         for token, count in counted.items():
-            if count:
-                sums[token] = sums.get(token, 0.0) + count
+            sums[token] = sums.get(token, 0.0) + count
     evidence = {
         path: fsum(
-            weights.get(token, 0.0) * count * (_K1 + 1) / (count + _DOCUMENT_K)
-            for token, count in sums.items()
+            [
+                weights[token] * count * (_K1 + 1) / (count + _DOCUMENT_K)
+                for token, count in sums.items()
+                if token in weights
+            ]
         )
         for path, sums in documents.items()
     }

@@ -61,14 +61,15 @@ class KeywordQuery(NamedTuple):
     BM25 over ``should``; a token that stands twice counts twice. With ``should`` empty nothing
     matches. ``neighbours`` are pairs of query words that stood side by side, for the second pass.
     ``beside`` are those tokens of ``should`` that stand for a part or a joining of words: they help
-    to find, and nothing is missing where no chunk has one. ``days`` are the times that the words of
-    the query name, first and last day (ISO; without the year, ``-05-07``, where any will do): notes
-    of these days come first, and no others are left out. ``plain`` asks for BM25 in one step.
-
+    to find, and nothing is missing where no chunk has one. ``days`` are the times that the words
+    name, first and last day (ISO; ``-05-07`` in any year): notes of these days come first, and no
+    others are left out. ``plain`` asks for BM25 in one step.
+    ``selective`` are the tokens of ``should`` that tell most: where they find enough, a store that
+    declares ``term_counts`` may find by them alone, and count all tokens in what it found.
     ``weighed``, where it is set, replaces ``should`` in the score: tokens, and phrases of tokens
-    joined by single spaces, each counted and weighed as one. Who cannot do that weighs ``should``.
-    ``singly`` are words and their queries, which are asked one by one where nothing matches and no
-    vectors are searched. ``alike`` says that scores mean nothing: all that match are as good.
+    joined by spaces, each weighed as one. Stores that cannot do that weigh ``should``. ``singly``
+    are words and their queries, asked one by one where nothing matches and no vectors are searched.
+    ``alike`` says that scores mean nothing: all that match are as good.
     """
 
     should: tuple[str, ...] = ()
@@ -81,6 +82,7 @@ class KeywordQuery(NamedTuple):
     weighed: tuple[str, ...] = ()
     singly: tuple[tuple[str, KeywordQuery], ...] = ()
     alike: bool = False
+    selective: tuple[str, ...] = ()
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -214,10 +216,7 @@ class Nearest(NamedTuple):
 
 
 class ArmScore(Record):
-    """What an arm said of a hit: its raw score, its 1-based rank there, and its evidence (0..1).
-
-    ``note`` says how the raw score came about; ``coverage`` is that of the arm's match.
-    """
+    """What an arm said of a hit; ``rank`` counts from 1, and the rest is as in :class:`Found`."""
 
     arm: str
     kind: ArmKind

@@ -142,7 +142,12 @@ class Record:
 
     def replace(self, **changes: Any) -> Any:
         """A copy with ``changes``."""
-        return type(self)(**{**self.__dict__, **changes})
+        fields = self.__dict__
+        if not changes.keys() <= fields.keys():
+            return type(self)(**{**fields, **changes})  # which raises
+        made = object.__new__(type(self))
+        made.__dict__.update(fields, **changes)
+        return made
 
     __replace__ = replace
 

@@ -4,9 +4,34 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _FENCE = r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[ \t]*([^\n]*)"
 _DELIMITERS = r"[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?[ \t]*)?"
+
+
+def fitted(
+    text: str, cut: Callable[[int], tuple[int, int]], limit: int
+) -> tuple[str, int, int, str]:
+    """What must stand before a piece of ``text``, its start and end, and what must stand after it.
+
+    All is at most ``limit`` characters; ``cut`` takes the piece for as many as it is given. What is
+    too long even beside a piece of half of them is left out.
+    """
+    room = limit
+    while True:
+        start, end = cut(room)
+        start = row_start(text, start)
+        before, after = completed(text, start, end)
+        size = len(before) + end - start + len(after)
+        if size <= limit:
+            return before, start, end, after
+        if room <= limit // 2:  # a header too wide to be repeated
+            return "", start, end, ""
+        room = max(limit // 2, room - (size - limit))
 
 
 def completed(text: str, start: int, end: int) -> tuple[str, str]:

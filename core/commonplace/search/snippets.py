@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from commonplace.graphemes import is_boundary
@@ -13,10 +13,10 @@ from commonplace.model.search import Candidate, Hit, Step, cited, newest_first
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from commonplace.model.search import ArmKind, ArmScore, KeywordQuery, Phrase, StoredChunk
+    from commonplace.model.search import ArmKind, KeywordQuery, Phrase, StoredChunk
     from commonplace.text.analyse import Analyser
 
-    _Facts = list[tuple[object, str]]
+    _Fact = tuple[object, str]
 
 
 USUAL_LEAST = 0.35
@@ -35,11 +35,11 @@ def above(
     least = configured if asked is None else asked
     if least is not None:
         return [hit for hit in ranked if hit.score >= least]
-    return [hit for hit in ranked if any(map(_is_enough, hit.explain.arms))]
-
-
-def _is_enough(said: ArmScore) -> bool:
-    return said.kind != "cosine" or said.raw >= USUAL_LEAST
+    return [
+        hit
+        for hit in ranked
+        if any(said.kind != "cosine" or said.raw >= USUAL_LEAST for said in hit.explain.arms)
+    ]
 
 
 def above_as_original(
@@ -84,12 +84,14 @@ def hits_of(
     ranked: Sequence[Candidate], query: KeywordQuery, analyser: Analyser, *, limit: int
 ) -> tuple[Hit, ...]:
     """The first ``limit`` candidates as hits, each with the snippet around its match."""
-    terms = frozenset(query.terms)
+    every, selective = frozenset(query.terms), frozenset(query.selective)
     best = max((candidate.score for candidate in ranked[:limit]), default=0.0)
     hits = []
     for candidate in ranked[:limit]:
         chunk = candidate.chunk
-        snippet, highlights = markdown_snippet(chunk.text, terms, analyser)
+        snippet, highlights = markdown_snippet(chunk.text, selective or every, analyser)
+        if selective and not highlights:
+            snippet, highlights = markdown_snippet(chunk.text, every, analyser)
         hits.append(
             Hit(
                 path=chunk.path,
@@ -103,14 +105,16 @@ def hits_of(
                 highlights=highlights,
                 explain=candidate.explain,
                 day=chunk.day,
-                similar=tuple(
-                    cited(one.path, one.start_line, one.end_line) for one in candidate.similar
-                ),
+                similar=tuple([cited(o.path, o.start_line, o.end_line) for o in candidate.similar]),
                 earlier=candidate.earlier,
                 weak=candidate.score < _WEAK * best,
             )
         )
     return tuple(hits)
+
+
+def _cited(chunk: StoredChunk) -> str:
+    return cited(chunk.path, chunk.start_line, chunk.end_line)
 
 
 def neighbours(hits: Sequence[Candidate]) -> int:
@@ -141,16 +145,17 @@ class Folding:
         """Put each to those that say the same; of others begin up to ``limit`` groups."""
         for candidate in candidates:
             alike = self._alike.setdefault(self._matched(candidate.chunk), [])
-            # Read only where there is something to compare with: most hits match other words.
-            said = _said(self._facts(candidate.chunk)) if alike else None
-            for group in alike:
-                if group.said == said:
-                    group.add(candidate)
-                    break
-            else:
-                if len(self._groups) < limit:
-                    self._groups.append(_Group(candidate, self._facts))
-                    alike.append(self._groups[-1])
+            # Facts are read where hits match the same words, and as far as they are the same.
+            facts = self._facts(candidate.chunk) if alike else iter(())
+            first = _said(islice(facts, 1))
+            near = [group for group in alike if first <= group.said]
+            said = first.union(_said(facts) if near else ())
+            group = next((group for group in near if group.said == said), None)
+            if group is not None:
+                group.add(candidate)
+            elif len(self._groups) < limit:
+                self._groups.append(_Group(candidate, self._facts))
+                alike.append(self._groups[-1])
 
     def since(self) -> str | None:
         """The oldest day that stands for several hits; ``None`` where no two dated ones fold."""
@@ -173,29 +178,30 @@ class Folding:
         return [group.newest() for group in self._groups]
 
     def _matched(self, chunk: StoredChunk) -> object:
-        """What of the query a chunk matches; of an undated one, all that it says."""
+        """What of the query a chunk matches; of an undated one, its tokens."""
         if chunk.day is None:
-            return chunk.source, " ".join(chunk.text.split())
+            return chunk.source, chunk.body
         lower = chunk.text.lower()
         return chunk.source, frozenset([word for word in self._words if _begins(word, lower)])
 
-    def _facts(self, chunk: StoredChunk) -> _Facts:
-        """What each line of a chunk says that matches, and its value; none of an undated one."""
+    def _facts(self, chunk: StoredChunk) -> Iterator[_Fact]:
+        """What each line of a chunk says that matches, and its value; of an undated one, all."""
         from commonplace.text.facts import without_value  # few searches fold
 
         if chunk.day is None:
-            return []
-        whole = chunk.text.split("\n")
-        lines = [line for line in whole if any(_begins(word, line.lower()) for word in self._words)]
+            return iter([(" ".join(chunk.text.split()), "")])
+        whole, lower = chunk.text.split("\n"), chunk.text.lower()
+        words = [word for word in self._words if _begins(word, lower)]
+        lines = [line for line in whole if any(_begins(word, line.lower()) for word in words)]
         # A heading, or what ends like one, says nothing without what stands below it.
         said = whole if not lines or any(map(_is_heading, lines)) else lines
-        return list(map(without_value, said))
+        return map(without_value, said)
 
 
 class _Group:
     """Candidates that say the same: what, apart from values, ``facts`` give of their chunks."""
 
-    def __init__(self, first: Candidate, facts: Callable[[StoredChunk], _Facts]) -> None:
+    def __init__(self, first: Candidate, facts: Callable[[StoredChunk], Iterable[_Fact]]) -> None:
         self.members = [first]
         self._facts = facts
 
@@ -234,8 +240,8 @@ class _Group:
                 now = value
 
 
-def _said(facts: _Facts) -> frozenset[object]:
-    return frozenset(fact for fact, _ in facts)
+def _said(facts: Iterable[_Fact]) -> frozenset[object]:
+    return frozenset([fact for fact, _ in facts])
 
 
 def _begins(beginning: str, line: str) -> bool:
@@ -278,22 +284,16 @@ def markdown_snippet(
     A fence that is cut is opened and closed, and rows of a table stand below its header.
     """
     matches = analyser.matches(text, frozenset(terms))
-    start, end = _trimmed(text, *_window(text, matches, limit))
+
+    def cut(room: int) -> tuple[int, int]:
+        return _trimmed(text, *_window(text, matches, room))
+
+    start, end = cut(limit)
     if "```" not in text and "~~~" not in text and not (start and "|" in text):
         return text[start:end], _marks(matches, start, end)
-    from commonplace.search.markdown import completed, row_start
+    from commonplace.search.markdown import fitted
 
-    room = limit
-    while True:
-        start = row_start(text, start)
-        before, after = completed(text, start, end)
-        size = len(before) + end - start + len(after)
-        if size <= limit or room <= limit // 2:
-            break
-        room = max(limit // 2, room - (size - limit))
-        start, end = _trimmed(text, *_window(text, matches, room))
-    if size > limit:  # a header too wide to be repeated
-        before = after = ""
+    before, start, end, after = fitted(text, cut, limit)
     return f"{before}{text[start:end]}{after}", _marks(matches, start, end, len(before))
 
 

@@ -24,7 +24,9 @@ _SUPERSEDED = re.compile(r"~~.*~~\s*\(superseded ")
 _NO_FACT = re.compile(r"^\s*(?:#{1,6}\s|```|~~~|>|\||---|<!--)")
 _FENCES = ("```", "~~~")
 _WORDS = re.compile(r"\w+").findall
-_TOKENS = re.compile(rf"{NUMBER.pattern}|\w+").findall
+# Words come first: nearly all tokens are, and to find that one is no number takes longer.
+_TOKENS = re.compile(rf"[^\W\d]\w*|{NUMBER.pattern}|\w+").findall
+_DIGIT = re.compile(r"\d")
 _SOURCE = re.compile(r"\(Source: ([^()]*)#L(\d+)\)\s*$")
 _SHORTEST = 12  # characters of a line that can say something by itself
 # What stands before the number that is the value of a line; the first that is found counts.
@@ -36,11 +38,11 @@ _BEFORE_VALUE = (
 
 _LONGEST_VALUE = 4  # words
 _OWN_WORDS = 2  # of a subject, at the least
-_QUESTION = re.compile(r"\?\s*\Z")
 _COPULA = re.compile(r"(?:\b(?:is|are)(?:\s+now)?|=|:)[^\w.;!?]*\Z", re.IGNORECASE)
 _NAMED = re.compile(
     r"(?P<subject>[^:=]{4,80}?)(?P<mark>\s+(?:is|are)(?:\s+now)?\s+|:\s+|\s*=\s+)(?P<value>\S.*)\Z"
 )
+_MARKS = (":", "=", "is", "are")  # one of which it has; most lines have none
 _CONJUNCTIONS = re.compile(r"[,;(]|\s(?:and|or|but|because|since|when|if|that|which|who)\s")
 _NAME = re.compile(r"[`\"“*_]|\b[A-Z0-9]")
 
@@ -66,7 +68,10 @@ class NoteLine(NamedTuple):
 
 def plain_line(line: str) -> str:
     """``line`` without marks of lists and headings, comments, its source, and needless spaces."""
-    return " ".join(_LIST_MARK.sub("", _BESIDE.sub("", line)).split())
+    if "<!--" in line or "(Source: " in line:
+        line = _BESIDE.sub("", line)
+    mark = _LIST_MARK.match(line)
+    return " ".join(line[mark.end() if mark else 0 :].split())
 
 
 def prose_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -123,8 +128,8 @@ def fact_of(text: str) -> tuple[tuple[str, ...], ...]:
 
 def value_of(text: str) -> re.Match[str] | None:
     """The number that is the value of a line, as :func:`fact_of` says, where there is one."""
-    numbers = list(NUMBER.finditer(text))
-    for before in _BEFORE_VALUE:
+    numbers = list(NUMBER.finditer(text)) if _DIGIT.search(text) else []
+    for before in _BEFORE_VALUE if numbers else ():
         for number in reversed(numbers):
             if before.search(text[: number.start()]):
                 return number
@@ -147,7 +152,7 @@ def statement_of(text: str) -> tuple[Fact, str] | None:
     that look like a name: after a colon any, after "is" such as have a capital letter or a digit.
     What it is about has two words of its own at least.
     """
-    if _QUESTION.search(text):
+    if text.rstrip().endswith("?"):
         return None
     number = value_of(text)
     if number is not None and _COPULA.search(text[: number.start()]):
@@ -155,7 +160,7 @@ def statement_of(text: str) -> tuple[Fact, str] | None:
         if len(_WORDS(rest)) > _LONGEST_VALUE or not own_words(text[: number.start()] + rest):
             return None
         return ("number", *fact_of(text)), number[0]
-    found = _NAMED.match(text)
+    found = _NAMED.match(text) if any(mark in text for mark in _MARKS) else None
     if found is None or "://" in text or NUMBER.search(found["subject"]):
         return None
     value = found["value"].rstrip(" .!").strip('`*_"“”')
@@ -187,13 +192,16 @@ def without_value(line: str) -> tuple[Fact, str]:
     """
     from commonplace.text.tokens import has_unspaced
 
-    text = _NOW.sub("", plain_line(line))
-    text = _WHEN.sub("", text)
-    numbers = list(NUMBER.finditer(text))
+    text = plain_line(line)
+    if "now" in (lower := text.lower()) or "currently" in lower:
+        text = _NOW.sub("", text)
+    if when := _WHEN.match(text):
+        text = text[when.end() :]
     if has_unspaced(text):
         return (_DIGITS.sub("0", text).casefold(),), " ".join(_DIGITS.findall(text))
     if (stated := statement_of(text)) is not None:
         return stated
+    numbers = list(NUMBER.finditer(text)) if _DIGIT.search(text) else []
     value = numbers[0] if len(numbers) == 1 else numbers and value_of(text)
     if not value:
         return _tokens(text), ""

@@ -17,6 +17,7 @@ from commonplace.text.tokens import (
     find_groups,
     groups,
     has_unspaced,
+    lacks,
     matching_pieces,
     pieces,
     run_tokens,
@@ -42,6 +43,9 @@ _MAX_JOINED = 5
 _MAX_CACHED = 32_768
 _MAX_CACHED_LENGTH = 48
 
+_BESIDE_WORDS = "!\"$%&'()*,-./:;<=>?@[\\]^`{|}~\t\r"
+"""Marks of ASCII that belong to no group where they stand before or behind a word."""
+
 _Value = TypeVar("_Value")
 
 
@@ -53,7 +57,7 @@ class StandardAnalyser:
 
     def __init__(self) -> None:
         self._stems = _Stems()
-        self._word_terms = _WordTerms(self._stems)
+        self._group_terms = _GroupTerms(self._stems)
         self._group_columns = _GroupColumns(self._stems)
 
     def chunk(self, text: str, *, heading: Sequence[str] = (), title: str = "") -> Terms:
@@ -74,24 +78,27 @@ class StandardAnalyser:
         phrases = parsed.phrases[:_MAX_PHRASES]
         must = [read.phrase(self._pieces(phrase)) for phrase in phrases]
         must_not = [_sequence(self._pieces(text)) for text in parsed.excluded[:_MAX_PHRASES]]
-        should = read.should()
+        should, selective = read.should(), list[str]()
         if any(map(has_unspaced, (*parsed.words, *phrases))):
             # One English word among pairs of letters: it would count as little as one of them.
             should += [term for term in should if term.isascii()]
+            selective = selective_terms(should, read.beside(should))
         return KeywordQuery(
             should=tuple(should),
             must=tuple(filter(None, must)),
             must_not=tuple(filter(None, must_not)),
             neighbours=tuple(read.pairs),
             beside=read.beside(should),
+            selective=tuple(selective),
         )
 
     def spans(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         """Where in ``text`` which terms are found: (start, end, terms), by start."""
         stem = self._stems.__getitem__
         for at, group in find_groups(text):
-            if group.isalnum() and group.isascii():  # just a word, as most groups are
-                yield at, at + len(group), self._word_terms[group]
+            if group.isascii():
+                for start, end, terms in self._group_terms[group]:
+                    yield at + start, at + end, terms
                 continue
             for start, end, token, _, extra in pieces(group, at, stem):
                 yield start, end, ((token, *extra) if token else extra)
@@ -112,17 +119,22 @@ class StandardAnalyser:
         return found
 
     def _matches_of_word(self, word: str, start: int, wanted: frozenset[str]) -> list[Match]:
-        known, stem = self._word_terms, self._stems.__getitem__
         found: list[Match] = []
-        end = 0
-        for group in groups(word):
+        at = 0
+        core = word.strip(_BESIDE_WORDS)
+        if not core.isascii() and lacks(core, wanted):
+            return found
+        for group in [core] if core.isalnum() and core.isascii() else groups(word):
             # Each begins where its text next stands: a group may begin at any letter of its own.
-            at = word.find(group, end)
-            end = at + len(group)
-            if not (group.isalnum() and group.isascii()):
-                found += matching_pieces(group, start + at, stem, wanted)
-            elif not wanted.isdisjoint(terms := known[group]):
-                found.append((start + at, start + end, wanted.intersection(terms)))
+            at = word.find(group, at)
+            if not group.isascii():
+                found += matching_pieces(group, start + at, self._stems.__getitem__, wanted)
+            else:
+                for first, last, terms in self._group_terms[group]:
+                    if not wanted.isdisjoint(terms):
+                        here = start + at
+                        found.append((here + first, here + last, wanted.intersection(terms)))
+            at += len(group)
         return found
 
     def _pieces(self, text: str) -> Iterator[Piece]:
@@ -193,6 +205,20 @@ class _Reading:
         return frozenset(should) - self._tokens
 
 
+_PAIR = 2
+_LEAST_SELECTIVE = 3
+
+
+def selective_terms(terms: Sequence[str], beside: Collection[str]) -> list[str]:
+    """Those of ``terms`` that tell most, for a query in a script without spaces; none if too few.
+
+    Single letters stand in most of the chunks, and find little that pairs do not. (Without pairs of
+    hiragana, which are grammar, nDCG@10 of Japanese documentation fell from .793 to .785.)
+    """
+    found = [term for term in terms if not (term in beside and has_unspaced(term))]
+    return found if _LEAST_SELECTIVE <= len(found) < len(terms) else []
+
+
 def _sequence(found: Iterable[Piece]) -> Phrase:
     return tuple(piece[2] for piece in _until_token(found, _MAX_PHRASE) if piece[2])
 
@@ -223,12 +249,14 @@ def _plain_pattern() -> re.Pattern[str]:
 
 def _letters_and_pairs(text: str, wanted: Collection[str]) -> Iterator[Match]:
     """Where letters of scripts without spaces, and pairs of them, stand in plain text."""
-    for at, letter in enumerate(text):
-        if letter in wanted:
-            yield at, at + 1, frozenset((letter,))
-    for at, pair in enumerate(map(str.__add__, text, text[1:])):
-        if pair in wanted:
-            yield at, at + 2, frozenset((pair,))
+    for term in sorted(wanted, key=len):
+        if len(term) > _PAIR:  # in words of Latin letters with accents, which plain text has not
+            break
+        held = frozenset((term,))
+        at = text.find(term)
+        while at >= 0:
+            yield at, at + len(term), held
+            at = text.find(term, at + 1)
 
 
 def _words_with(text: str, needles: Collection[str]) -> list[tuple[int, int]]:
@@ -279,18 +307,22 @@ class _Stems(dict[str, str]):
         return stem
 
 
-class _WordTerms(dict[str, tuple[str, ...]]):
-    """The terms of words of ASCII letters and digits already met."""
+class _GroupTerms(dict[str, tuple[tuple[int, int, tuple[str, ...]], ...]]):
+    """Where in groups of ASCII already met which terms are found: (start, end, terms)."""
 
     def __init__(self, stems: _Stems) -> None:
         super().__init__()
         self._stem = stems.__getitem__
 
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        ((_, _, token, _, extra),) = word_pieces(word, 0, self._stem)
-        terms = (token, *extra)
-        _remember(self, word, terms)
-        return terms
+    def __missing__(self, group: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
+        found = tuple(
+            [
+                (start, end, (token, *extra) if token else extra)
+                for start, end, token, _, extra in word_pieces(group, 0, self._stem)
+            ]
+        )
+        _remember(self, group, found)
+        return found
 
 
 class _GroupColumns(dict[str, tuple[str, str]]):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from itertools import zip_longest
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
 
 RADICALS = "\u2e80-\u2fd5"
@@ -218,10 +218,6 @@ _MAX_UNIT = 32
 
 def pieces(group: str, at: int, stem: Callable[[str], str]) -> Iterator[Piece]:
     """The pieces of a group that starts at ``at``, by where they start."""
-    return word_pieces(group, at, stem) if group.isascii() else _cut_pieces(group, at, stem)
-
-
-def _cut_pieces(group: str, at: int, stem: Callable[[str], str]) -> Iterator[Piece]:
     for start, piece, is_run in cut(group):
         if is_run:
             yield from _run_pieces(piece, at + start)
@@ -248,22 +244,26 @@ def matching_pieces(
     return found
 
 
-def _matches_of_run(run: str, at: int, wanted: frozenset[str]) -> list[Match]:
+def lacks(word: str, wanted: Collection[str]) -> bool:
+    """Whether ``word`` is a plain run and has none of ``wanted``; quicker than to cut it."""
+    if not _plain_run_pattern().fullmatch(word):
+        return False
+    from unicodedata import normalize
+
+    return not any(map(normalize("NFKC", word).__contains__, wanted))
+
+
+def _matches_of_run(run: str, start: int, wanted: frozenset[str]) -> list[Match]:
     raw = units(run)
     letters = _letters(raw)
     pairs = list(map(str.__add__, letters, letters[1:]))
-    found: list[Match] = []
-    if wanted.isdisjoint(letters) and wanted.isdisjoint(pairs):
-        return found
-    start = at
-    for unit, letter, pair, beside in zip_longest(raw, letters, pairs, raw[1:], fillvalue=""):
-        end = start + len(unit)
-        if letter in wanted:
-            found.append((start, end, frozenset((letter,))))
-        if pair in wanted:
-            found.append((start, end + len(beside), frozenset((pair,))))
-        start = end
-    return found
+    held = [(at, at + 1, one) for at, one in enumerate(letters) if one in wanted]
+    held += [(at, at + 2, one) for at, one in enumerate(pairs) if one in wanted]
+    if not held:
+        return []
+    held.sort()
+    ends = list(accumulate(map(len, raw), initial=start))
+    return [(ends[first], ends[last], frozenset((one,))) for first, last, one in held]
 
 
 def run_tokens(run: str) -> tuple[Sequence[str], Sequence[str]]:

@@ -118,6 +118,25 @@ def test_a_plain_query_is_answered_alike_and_counts_no_tokens(store: SqliteStore
     )
 
 
+def test_selective_tokens_find_alone_where_they_find_enough(store: SqliteStore) -> None:
+    put_all(store, CORPUS)
+    query = words("ant", "cat", "dog", "fox")
+    selective = query._replace(selective=("fox",))
+    ask = partial(store.keyword, where=Where(), deadline=NEVER)
+    found = ask(selective, limit=2)
+    counts = dict(zip([hit.chunk.path for hit in found.found], found.terms, strict=True))
+    assert counts == {
+        "6.md": TermCounts({"fox": 2}, 3),
+        "5.md": TermCounts({"cat": 1, "dog": 1, "fox": 1}, 5),
+    }
+    assert [hit.score for hit in found.found] == pytest.approx(
+        [bm25(CORPUS, at, "fox") for at in (6, 5)]
+    )
+    assert ask(selective, limit=3) == ask(query, limit=3)
+    plain = query._replace(plain=True)
+    assert ask(plain._replace(selective=("fox",)), limit=2) == ask(plain, limit=2)
+
+
 def test_required_and_excluded_phrases_are_not_scored(store: SqliteStore) -> None:
     put_all(store, CORPUS)
     plain = scores(store, words("dog", "cat"))

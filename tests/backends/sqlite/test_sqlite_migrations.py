@@ -91,7 +91,7 @@ def test_an_older_file_is_migrated_when_it_is_opened(
     assert version_and_rows(path) == (NOW + 2, [1])
 
 
-def test_an_older_file_without_checksums_is_set_aside(
+def test_a_file_from_before_the_first_version_is_set_aside(
     open_store: Callable[..., SqliteStore], path: str
 ) -> None:
     os.makedirs(os.path.dirname(path))
@@ -178,27 +178,3 @@ def read(path: str, suffix: str) -> bytes:
             return file.read()
     except FileNotFoundError:
         return b""
-
-
-def test_stamps_of_four_numbers_become_text(
-    open_store: Callable[..., SqliteStore], path: str
-) -> None:
-    store = open_store()
-    puts = [make_put("a.md", "ant"), make_put("b.md", "bee", stamp=f"1 -1 -1 {2**64 - 1}")]
-    publish(store, *puts)
-    before = held(store)
-    store.close()
-    old = apsw.Connection(path, vfs=checked_vfs(""))
-    names = ("size", "mtime_ns", "ctime_ns", "inode")
-    for number, name in enumerate(names):
-        old.execute(f"ALTER TABLE document_1 ADD COLUMN {name} NOT NULL DEFAULT 0")
-        for id_, stamp in old.execute("SELECT id, stamp FROM document_1").fetchall():
-            part = str(stamp).split()[number]
-            value = int(part) if abs(int(part)) < 2**63 else part
-            old.execute(f"UPDATE document_1 SET {name} = ? WHERE id = ?", (value, id_))
-    old.execute("ALTER TABLE document_1 DROP COLUMN stamp")
-    old.pragma("user_version", 3)
-    old.close()
-    again = open_store()
-    assert held(again) == before
-    assert len(search(again, words("ant"))) == 1

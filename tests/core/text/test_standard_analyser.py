@@ -199,6 +199,14 @@ def test_a_term_is_asked_for_once_unless_english_stands_among_pairs_of_letters()
     assert (should.count("api"), should.count("方案"), should.count("naïve")) == (2, 1, 1)
 
 
+def test_letters_beside_pairs_are_not_selective() -> None:
+    query = _ANALYSER.query(parse_query("服务器端口 nginx"))
+    assert {"服务", "服", "nginx"} <= set(query.should)
+    assert query.selective == ("服务", "务器", "器端", "端口", "nginx", "nginx")
+    for text in ("端口", "服", "which port does the server use"):  # too few pairs, or no letters
+        assert _ANALYSER.query(parse_query(text)).selective == ()
+
+
 def test_a_few_words_may_be_an_identifier_typed_apart() -> None:
     assert "memorysearch" in _ANALYSER.query(parse_query("memory search")).should
     assert _terms("allowSeparatedGroups") & set(

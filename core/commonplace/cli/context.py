@@ -10,10 +10,11 @@ from commonplace.cli.streams import one_line
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from commonplace.cli.progress import ProgressLine
     from commonplace.cli.terminal import Style
+    from commonplace.config.resolve import Arguments
     from commonplace.config.settings import Settings
     from commonplace.host.host import PluginHost
     from commonplace.memory import Memory
@@ -114,6 +115,11 @@ class Context:
         """Write a line of the result to standard output."""
         self.out.write(text + "\n")
 
+    def lines(self, texts: Iterable[str]) -> None:
+        """Write lines of the result."""
+        for text in texts:
+            self.line(text)
+
     def emit(self, value: object, *, versioned: bool = True) -> None:
         """Write the result as JSON to standard output; ``versioned`` adds ``schemaVersion``."""
         from commonplace.cli.jsonify import document, dumps
@@ -130,6 +136,11 @@ class Context:
     def note(self, text: str) -> None:
         """Write what is not the result, for a person, to standard error."""
         self.err.write(f"note: {one_line(text)}\n")
+
+    def notes(self, texts: Iterable[str]) -> None:
+        """Write several of them."""
+        for text in texts:
+            self.note(text)
 
     def progress(self) -> ProgressLine:
         """A progress line on a terminal, shown once work takes over half a second."""
@@ -156,6 +167,22 @@ class Context:
                 return None  # reported when a memory is opened
 
         return class_of
+
+    def arguments(self) -> Arguments:
+        """What the configuration is loaded with."""
+        return {
+            "workspace": self.workspace,
+            "agent": self.agent,
+            "config": self.config,
+            "env": self.env,
+            "sections": self.section_classes(),
+        }
+
+    @property
+    def whose(self) -> dict[str, str]:
+        """Agent and workspace of the opened memory, with which results in JSON begin."""
+        assert self._settings is not None, "a memory was opened"
+        return {"agent": self._settings.agent, "workspace": self._settings.workspace}
 
     def open_memory(
         self,

@@ -70,9 +70,7 @@ def _printed_as_json(error: BaseException, kind: str, message: str, hint: str) -
 
 def _explain(error: Exception) -> tuple[str, str, str]:
     kind = type(error).__name__
-    if isinstance(error, CommonplaceError):
-        return kind, str(error), error.hint
-    if isinstance(error, UsageError):
+    if isinstance(error, CommonplaceError | UsageError):
         return kind, str(error), error.hint
     if isinstance(error, OSError):
         reason = error.strerror or kind

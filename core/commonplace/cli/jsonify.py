@@ -9,7 +9,7 @@ from commonplace.cli.streams import printable_json
 from commonplace.model.documents import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from commonplace.copying import Copied
     from commonplace.model.reports import LeftOut, Status, SyncReport
@@ -52,12 +52,17 @@ def plain(value: object) -> Any:
     return value
 
 
-def _field_names(cls: type) -> Sequence[str] | None:
+def _field_names(cls: type) -> Iterable[str] | None:
     fields = getattr(cls, "__attrs_attrs__", None)
     if fields is not None:
         return [field.name for field in fields]
-    names: Sequence[str] | None = getattr(cls, "_fields", None)
+    names: Iterable[str] | None = getattr(cls, "_fields", None)
     return names
+
+
+def _parts(value: object, names: str) -> dict[str, Any]:
+    """The fields of ``value`` that are listed in ``names``, in camelCase."""
+    return {camel(name): getattr(value, name) for name in names.split()}
 
 
 def camel(name: str) -> str:
@@ -70,32 +75,14 @@ def result_json(result: SearchResult, *, explain: bool) -> dict[str, Any]:
     """A search; ``results`` holds the hits under the names of the original."""
     return {
         "results": [_hit_json(hit, explain=explain) for hit in result.hits],
-        "backend": result.backend,
-        "provider": result.provider,
-        "model": result.model,
-        "fallback": result.fallback,
-        "stale": result.stale,
-        "notes": result.notes,
+        **_parts(result, "backend provider model fallback stale notes"),
         "unknownWords": result.unknown,
     } | ({"arms": result.arms} if explain else {})
 
 
 def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "path": hit.path,
-        "startLine": hit.start_line,
-        "endLine": hit.end_line,
-        "score": hit.score,
-        "snippet": hit.snippet,
-        "source": hit.source,
-        "citation": hit.citation,
-        "heading": hit.heading,
-        "trust": hit.trust,
-        "day": hit.day,
-        "similar": hit.similar,
-        "earlier": hit.earlier,
-        "weak": hit.weak,
-    }
+    facts = _parts(hit, "path start_line end_line score snippet source citation heading trust")
+    facts |= _parts(hit, "day similar earlier weak")
     return facts | {"explain": _explain_json(hit.explain)} if explain else facts
 
 
@@ -103,10 +90,7 @@ def _explain_json(explain: Explanation) -> dict[str, Any]:
     """Why a hit scores what it scores; ``parts`` sum to the score."""
     return {
         "arms": explain.arms,
-        "steps": [
-            {"ranker": step.ranker, "before": step.before, "after": step.after, "note": step.note}
-            for step in explain.steps
-        ],
+        "steps": [_parts(step, "ranker before after note") for step in explain.steps],
         "parts": [{"name": name, "amount": amount} for name, amount in explain.parts],
         "filters": explain.filters,
     }
@@ -124,20 +108,12 @@ def report_json(report: SyncReport, warnings: Sequence[str]) -> dict[str, Any]:
     """A sync; ``warnings`` are in words what it could not do."""
     done = report.embedding
     return {
-        "added": report.added,
-        "updated": report.updated,
-        "removed": report.removed,
-        "unchanged": report.unchanged,
-        "hidden": report.hidden,
-        "deferred": report.deferred,
-        "remaining": report.remaining,
+        **_parts(report, "added updated removed unchanged hidden deferred remaining"),
         "chunksWritten": report.chunks_written,
         "filesRead": report.opened,
         "rebuilt": report.rebuilt,
         "unreadable": _pairs(report.unreadable),
-        "failedRoots": report.failed_roots,
-        "absentRoots": report.absent_roots,
-        "skippedSymlinks": report.skipped_symlinks,
+        **_parts(report, "failed_roots absent_roots skipped_symlinks"),
         "embedding": {**plain(done), "refused": _pairs(done.refused)} if done is not None else None,
         "seconds": report.seconds,
         "warnings": warnings,
@@ -158,40 +134,22 @@ def _pairs(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
 def status_json(status: Status) -> dict[str, Any]:
     """The condition of a memory."""
     return {
-        "agent": status.agent,
-        "workspace": status.workspace,
-        "backend": status.backend,
-        "available": status.available,
+        **_parts(status, "agent workspace backend available"),
         "backends": status.links,
-        "fallback": status.fallback,
-        "searchMode": status.search_mode,
-        "requestedProvider": status.requested_provider,
-        "model": status.model,
+        **_parts(status, "fallback search_mode requested_provider model"),
         **(plain(status.groups) if status.groups is not None else {}),
-        "providers": status.providers,
-        "spaces": status.spaces,
-        "sources": status.sources,
-        "extraPaths": status.extra_paths,
-        "files": status.files,
-        "chunks": status.chunks,
+        **_parts(status, "providers spaces sources extra_paths files chunks"),
         "sourceCounts": [
             {"source": source, "files": files, "chunks": chunks}
             for source, files, chunks in status.source_counts
         ],
         "dirty": status.stale > 0,
-        "stale": status.stale,
-        "deferred": status.deferred,
-        "failedRoots": status.failed_roots,
-        "skippedSymlinks": status.skipped_symlinks,
-        "dbPath": status.db_path,
-        "dbBytes": status.db_bytes,
-        "writable": status.writable,
-        "configFiles": status.config_files,
+        **_parts(status, "stale deferred failed_roots skipped_symlinks"),
+        **_parts(status, "db_path db_bytes writable config_files"),
         **(left_out_json(status.left_out) if status.left_out is not None else {}),
         "sync": status.sync_state,
         "watchers": status.watchers,
         "notes": status.information,
         "warnings": status.notices,
-        "problems": status.problems,
-        "findings": status.findings,
+        **_parts(status, "problems findings"),
     }

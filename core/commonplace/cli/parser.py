@@ -21,7 +21,7 @@ from commonplace.cli.context import (
 from commonplace.errors import MemoryDisabledError, suggest
 
 if TYPE_CHECKING:
-    from argparse import Action, _ArgumentGroup
+    from argparse import Action, _ActionsContainer
     from collections.abc import Mapping, Sequence
 
     from commonplace.cli.context import Command
@@ -157,31 +157,30 @@ FORMATS = ("plain", "json")
 """The forms of output that every command has; one that has others names them in ``formats``."""
 
 
-def add_common(
-    group: _ArgumentGroup | ArgumentParser, formats: Sequence[str] = (*FORMATS, "md")
-) -> None:
+def add_common(group: _ActionsContainer, formats: Sequence[str] = (*FORMATS, "md")) -> None:
     """Add the arguments that every command takes; ``formats`` are the forms of its output."""
-    group.add_argument(
-        "--workspace", metavar="DIR", help="folder of the notes (default: as configured)"
-    )
-    group.add_argument("--config", metavar="FILE", help="configuration file to use (JSON5)")
-    group.add_argument("--agent", metavar="ID", help="agent whose memory is used (default: main)")
-    group.add_argument(
-        "--format",
-        metavar="FORM",
-        choices=formats,
-        help=f"form of the result: {', '.join(formats)} (default: laid out on a terminal, else "
-        "plain)",
-    )
-    group.add_argument("--json", action="store_true", help="print the result as JSON")
-    group.add_argument(
-        "--safe", action="store_true", help="builtin plugins only: import none of third parties"
-    )
+    argument(group, "--workspace", "DIR", "folder of the notes (default: as configured)")
+    argument(group, "--config", "FILE", "configuration file to use (JSON5)")
+    argument(group, "--agent", "ID", "agent whose memory is used (default: main)")
+    forms = f"{', '.join(formats)} (default: laid out on a terminal, else plain)"
+    argument(group, "--format", "FORM", f"form of the result: {forms}", choices=formats)
+    flag(group, "--json", "print the result as JSON")
+    flag(group, "--safe", "builtin plugins only: import none of third parties")
 
 
 def _examples(lines: Sequence[str]) -> str:
     head = "example:" if len(lines) == 1 else "examples:"
     return "\n".join([head, *(f"  {line}" for line in lines)])
+
+
+def flag(parser: _ActionsContainer, name: str, about: str) -> None:
+    """Add an option without a value."""
+    parser.add_argument(name, action="store_true", help=about)
+
+
+def argument(parser: _ActionsContainer, names: str, metavar: str, about: str, **more: Any) -> None:
+    """Add a positional argument or an option with a value; blanks separate ``names``."""
+    parser.add_argument(*names.split(), metavar=metavar, help=about, **more)
 
 
 def positive_int(text: str) -> int:
@@ -309,10 +308,9 @@ def _split_common(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def builtin_command(name: str) -> Command:
-    """One of :data:`BUILTIN`; only its own module is imported."""
+    """One of :data:`BUILTIN`, by the name of its class; only its own module is imported."""
     module = import_module(f"commonplace.cli.commands.{_MODULES.get(name, name)}")
-    factory = getattr(module, f"create_{name}", None) or module.create
-    command: Command = factory()
+    command: Command = getattr(module, f"{name.capitalize()}Command")()
     return command
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING, TextIO
 from unicodedata import category, east_asian_width
 
@@ -189,6 +190,16 @@ def size(number: int) -> str:
     if amount >= 1000:
         amount, unit = amount / 1000, "GB"
     return f"{amount:.1f} {unit}"
+
+
+def timestamp(seconds: float) -> str:
+    """A moment in epoch seconds, as local time."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+def since(seconds: float | None) -> str:
+    """`` since 2026-10-07 12:00:00``; nothing where that is not known."""
+    return f" since {timestamp(seconds)}" if seconds else ""
 
 
 def columns(rows: Sequence[Sequence[str]], *, gap: str = "  ") -> list[str]:

@@ -54,8 +54,6 @@ class CompletionCommand:
         return 0
 
 
-create = CompletionCommand
-
 _HEAD = """\
 # Completes the arguments of commonplace in @SHELL@. Printed by `commonplace completion @SHELL@`:
 # print it again after an update, or when a plugin brings a command.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import UsageError
-from commonplace.cli.terminal import count
+from commonplace.cli.parser import DONE, NOT_VALID, UsageError, argument, flag
+from commonplace.cli.terminal import columns, count
 from commonplace.errors import suggest
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from commonplace.cli.context import Context
     from commonplace.config.change import Change
     from commonplace.config.reports import Explained
-    from commonplace.config.resolve import Arguments
     from commonplace.config.settings import Settings
     from commonplace.embedding.access import Access
     from commonplace.host.host import PluginHost
@@ -50,18 +49,14 @@ class ConfigCommand:
             nargs="?",
             help="set, unset: the setting, in full or short: query.maxResults; show: only these",
         )
-        parser.add_argument(
-            "value", metavar="VALUE", nargs="?", help="set: a word, a number, true, false or JSON"
-        )
+        argument(parser, "value", "VALUE", "set: a word, a number, true, false or JSON", nargs="?")
         parser.add_argument(
             "--file",
             metavar="FILE",
             help="set, unset: the file to change, such as a workspace's commonplace.json5 "
             "(default: your own file, or the one that --config names)",
         )
-        parser.add_argument(
-            "--changed", action="store_true", help="show: leave out settings at their default"
-        )
+        flag(parser, "--changed", "show: leave out settings at their default")
 
     def run(self, args: Namespace, context: Context) -> int:
         """Run the action."""
@@ -120,8 +115,7 @@ def _change(args: Namespace, context: Context) -> int:
         )
         return 0
     context.line(_done(change, args.action))
-    for note in notes:
-        context.note(note)
+    context.notes(notes)
     return 0
 
 
@@ -149,13 +143,7 @@ def _elsewhere(change: Change, context: Context) -> list[str]:
     from commonplace.config.reading import key_path
     from commonplace.config.resolve import resolve
 
-    resolution = resolve(
-        workspace=context.workspace,
-        agent=context.agent,
-        config=context.config,
-        env=context.env,
-        sections=context.section_classes(),
-    )
+    resolution = resolve(**context.arguments())
     if resolution.error is not None or resolution.problems:
         return []
     if change.file not in resolution.files:
@@ -185,40 +173,17 @@ def _show(context: Context, *, changed: bool, key: str | None) -> int:
     from commonplace.config.load import load_settings
     from commonplace.config.reports import explain
 
-    asked: Arguments = {
-        "workspace": context.workspace,
-        "agent": context.agent,
-        "config": context.config,
-        "env": context.env,
-        "sections": context.section_classes(),
-    }
-    host = context.plugin_host()
-    settings = (
-        *explain(**asked),
-        *_accesses(host, load_settings(**asked), context.env),
-    )
+    asked = context.arguments()
+    accesses = _accesses(context.plugin_host(), load_settings(**asked), context.env)
+    settings = (*explain(**asked), *accesses)
     if changed:
         settings = tuple(item for item in settings if item.origin != "default")
     if key:
         settings = _matching(settings, key)
     if context.json:
-        context.emit(
-            {
-                "settings": [
-                    {
-                        "key": item.key,
-                        "value": item.value,
-                        "origin": item.origin,
-                        "unit": item.unit,
-                        "about": item.about,
-                    }
-                    for item in settings
-                ]
-            }
-        )
+        context.emit({"settings": settings})
         return 0
     from commonplace.cli.streams import one_line, printable
-    from commonplace.cli.terminal import columns
 
     style = context.style
     rows = [
@@ -230,7 +195,7 @@ def _show(context: Context, *, changed: bool, key: str | None) -> int:
         )
         for item in settings
     ]
-    for line, item in zip(columns(rows) if rows else (), settings, strict=True):
+    for line, item in zip(columns(rows), settings, strict=True):
         context.line(style.faint(line) if item.origin == "default" else line)
     return 0
 
@@ -240,6 +205,7 @@ def _accesses(host: PluginHost, settings: Settings, env: Mapping[str, str]) -> I
 
     Those that the settings name; with ``auto`` those that a key or an address was found for.
     """
+    from commonplace.config.reports import Explained
     from commonplace.config.search import PROVIDERS
     from commonplace.embedding.access import access_of
     from commonplace.errors import UnavailableError
@@ -256,29 +222,24 @@ def _accesses(host: PluginHost, settings: Settings, env: Mapping[str, str]) -> I
             access = access_of(settings, env, registration, primary=primary)
         except UnavailableError as error:
             if id_ in named:
-                yield _row(f"models.providers.{id_}", None, str(error), "How it is reached.")
+                where, about = f"models.providers.{id_}", "How it is reached."
+                yield Explained(key=where, value=None, origin=str(error), about=about)
             continue
         if registration.credentials is not None and (id_ in named or access.keys):
-            yield from _access(id_, access)
+            for key, value, origin, about in _access(access):
+                where = f"models.providers.{id_}.{key}"
+                yield Explained(key=where, value=value, origin=origin, about=about)
 
 
-def _access(id_: str, access: Access) -> Iterator[Explained]:
+def _access(access: Access) -> Iterator[tuple[str, object, str, str]]:
     from commonplace.config.reports import shown
 
-    prefix = f"models.providers.{id_}"
-    url, headers = shown(access.base_url), dict.fromkeys(access.headers, "(hidden)")
+    headers = dict.fromkeys(access.headers, "(hidden)")
     key = "(hidden)" if access.keys else None
-    yield _row(f"{prefix}.baseUrl", url, access.address_origin or "default", "The address in use.")
-    yield _row(
-        f"{prefix}.headers", headers, "configuration" if headers else "default", "Sent there."
-    )
-    yield _row(f"{prefix}.apiKey", key, access.key_origin or "not found", "The key sent there.")
-
-
-def _row(key: str, value: object, origin: str, about: str) -> Explained:
-    from commonplace.config.reports import Explained
-
-    return Explained(key=key, value=value, origin=origin, about=about)
+    url_origin = access.address_origin or "default"
+    yield "baseUrl", shown(access.base_url), url_origin, "The address in use."
+    yield "headers", headers, "configuration" if headers else "default", "Sent there."
+    yield "apiKey", key, access.key_origin or "not found", "The key sent there."
 
 
 def _matching(settings: tuple[Explained, ...], key: str) -> tuple[Explained, ...]:
@@ -300,30 +261,17 @@ def _matching(settings: tuple[Explained, ...], key: str) -> tuple[Explained, ...
 
 
 def _check(context: Context) -> int:
-    from commonplace.cli.parser import DONE, NOT_VALID
     from commonplace.config.reports import check
 
     host = context.plugin_host()
-    report = check(
-        workspace=context.workspace,
-        agent=context.agent,
-        config=context.config,
-        env=context.env,
-        sections=context.section_classes(),
-        absence=host.absence,
-    )
+    report = check(**context.arguments(), absence=host.absence)
     report = report.evolve(warnings=(*report.warnings, *host.switch_notices()))
+    code = NOT_VALID if report.problems else DONE
     if context.json:
-        context.emit(
-            {
-                "ok": not report.problems,
-                "files": report.files,
-                "problems": report.problems,
-                "warnings": report.warnings,
-                "hint": report.hint,
-            }
-        )
-        return NOT_VALID if report.problems else DONE
+        from commonplace.cli.jsonify import plain
+
+        context.emit({"ok": not report.problems, **plain(report)})
+        return code
     style = context.style
     for problem in report.problems:
         context.line(f"{style.bad('problem')}  {problem}")
@@ -336,7 +284,7 @@ def _check(context: Context) -> int:
         context.line(f"{style.good('ok')}       {read}")
     else:
         context.note(f"{count(len(report.problems), 'problem')} found")
-    return NOT_VALID if report.problems else DONE
+    return code
 
 
 def _path(context: Context) -> int:
@@ -344,19 +292,10 @@ def _path(context: Context) -> int:
 
     paths = config_paths(workspace=context.workspace, config=context.config, env=context.env)
     if context.json:
-        context.emit(
-            {
-                "paths": [
-                    {"role": path.role, "path": path.path, "exists": path.exists} for path in paths
-                ]
-            }
-        )
+        context.emit({"paths": paths})
         return 0
-    from commonplace.cli.terminal import columns
-
     rows = [(path.role, "read" if path.exists else "missing", path.path) for path in paths]
-    for line in columns(rows):
-        context.line(line)
+    context.lines(columns(rows))
     return 0
 
 
@@ -365,6 +304,3 @@ def _schema(context: Context) -> int:
 
     context.emit(json_schema(classes=context.section_classes()), versioned=False)
     return 0
-
-
-create = ConfigCommand

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from commonplace.cli.commands.search import show_hits
+from commonplace.cli.parser import argument, flag
 from commonplace.cli.terminal import count
 from commonplace.errors import WorkspaceError
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from commonplace.cli.context import Context
-    from commonplace.model.reports import SyncReport
-    from commonplace.model.search import SearchResult
 
 
 _RESULTS = 2
@@ -32,14 +31,9 @@ class DemoCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
-        parser.add_argument(
-            "--into",
-            metavar="DIR",
-            help="use this new or empty folder instead of a temporary one, and keep it",
-        )
-        parser.add_argument(
-            "--keep", action="store_true", help="keep the temporary folder, to try more searches"
-        )
+        about = "use this new or empty folder instead of a temporary one, and keep it"
+        argument(parser, "--into", "DIR", about)
+        flag(parser, "--keep", "keep the temporary folder, to try more searches")
 
     def run(self, args: Namespace, context: Context) -> int:
         """Copy, index, search three times, and print what to try next."""
@@ -60,7 +54,13 @@ class DemoCommand:
                 report = memory.sync(progress=progress)
             found = [(query, memory.search(query, max_results=_RESULTS)) for query in SEARCHES]
         if context.json:
-            _emit(context, folder, config, report, found, kept=kept)
+            from commonplace.cli.commands.index import warnings_of
+            from commonplace.cli.jsonify import report_json, result_json
+
+            index = report_json(report, warnings_of(report))
+            hits = [{"query": query, **result_json(one, explain=False)} for query, one in found]
+            facts = {"folder": folder, "config": config, "kept": kept, "index": index}
+            context.emit({**facts, "searches": hits})
             return 0
         style = context.style
         context.line(
@@ -92,9 +92,8 @@ def _temporary_folder(*, keep: bool) -> Iterator[str]:
             yield folder
         finally:
             with suppress(ValueError):  # on another thread, which gets no signals
-                signal.signal(
-                    signal.SIGINT, signal.SIG_IGN
-                )  # a second Ctrl-C leaves nothing either
+                # A second Ctrl-C leaves nothing either.
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -151,31 +150,6 @@ def _write_config(folder: str, workspace: str) -> str:
     return path
 
 
-def _emit(
-    context: Context,
-    folder: str,
-    config: str,
-    report: SyncReport,
-    found: list[tuple[str, SearchResult]],
-    *,
-    kept: bool,
-) -> None:
-    from commonplace.cli.commands.index import warnings_of
-    from commonplace.cli.jsonify import report_json, result_json
-
-    context.emit(
-        {
-            "folder": folder,
-            "config": config,
-            "kept": kept,
-            "index": report_json(report, warnings_of(report)),
-            "searches": [
-                {"query": query, **result_json(result, explain=False)} for query, result in found
-            ],
-        }
-    )
-
-
 def _what_next(context: Context, folder: str, config: str, *, kept: bool) -> None:
     option = f"--config {_quoted(config)}"
     if context.env.get("COMMONPLACE_WORKSPACE"):  # it wins over the file
@@ -201,8 +175,7 @@ def _what_next(context: Context, folder: str, config: str, *, kept: bool) -> Non
             "To try more on the sample notes: commonplace demo --keep",
             "The files of this demo are deleted.",
         ]
-    for line in lines:
-        context.line(line)
+    context.lines(lines)
 
 
 def _quoted(text: str) -> str:
@@ -211,6 +184,3 @@ def _quoted(text: str) -> str:
 
     safe = quote(text)
     return safe if safe == text or set('"$`\\!') & set(text) else f'"{text}"'
-
-
-create = DemoCommand

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from commonplace.cli.parser import UsageError, flag
+from commonplace.cli.streams import printable
+from commonplace.cli.terminal import cells, count, pad, wrap
 from commonplace.errors import CommonplaceError, reason_of
 
 if TYPE_CHECKING:
@@ -29,31 +32,18 @@ class DoctorCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
-        parser.add_argument(
-            "--verbose", action="store_true", help="show every check that passed, too"
-        )
-        parser.add_argument("--quiet", action="store_true", help="show only warnings and problems")
-        parser.add_argument(
-            "--fix",
-            action="store_true",
-            help="fix what can be fixed and report each step; notes are never changed",
-        )
-        parser.add_argument(
-            "--dry-run", action="store_true", help="with --fix: only show what would be done"
-        )
-        parser.add_argument(
-            "--drop-unused",
-            action="store_true",
-            help="with --fix: also delete embeddings that no configured provider uses",
-        )
+        flag(parser, "--verbose", "show every check that passed, too")
+        flag(parser, "--quiet", "show only warnings and problems")
+        flag(parser, "--fix", "fix what can be fixed and report each step; notes are never changed")
+        flag(parser, "--dry-run", "with --fix: only show what would be done")
+        about = "with --fix: also delete embeddings that no configured provider uses"
+        flag(parser, "--drop-unused", about)
 
     def run(self, args: Namespace, context: Context) -> int:
         """Check everything; return 1 if there is a problem, not for warnings.
 
         After fixes, everything is checked again, and that result counts.
         """
-        from commonplace.cli.parser import UsageError
-
         if (args.dry_run or args.drop_unused) and not args.fix:
             option = "--dry-run" if args.dry_run else "--drop-unused"
             raise UsageError(f"{option} needs --fix", hint=f"commonplace doctor --fix {option}")
@@ -69,30 +59,34 @@ class DoctorCommand:
             shown = [finding for finding in found if finding.state != "ok" or not args.quiet]
             report: dict[str, object] = {"ok": not problems, "findings": shown}
             if fixer is not None:
-                report["fixes"] = [
-                    {"state": state, "name": name, "text": text}
-                    for state, name, text in fixer.results
-                ]
+                report["fixes"] = fixer.results
             context.emit(report)
         elif fixer is not None and not problems:
             context.line("no problems left" if fixer.results else "nothing to fix")
         return 1 if problems else 0
 
 
+class Fixed(NamedTuple):
+    """What became of a fix: ``fixed``, ``would`` or ``failed``; the finding; one line."""
+
+    state: str
+    name: str
+    text: str
+
+
 class Fixer:
     """Runs the fix of each finding, each fix once.
 
     With ``dry_run`` nothing is changed. A fix that runs on request only needs ``drop_unused``.
-    ``results`` are (``fixed``, ``would`` or ``failed``, name of the finding, one line).
     """
 
     def __init__(self, *, dry_run: bool, drop_unused: bool) -> None:
         self._dry_run = dry_run
         self._drop_unused = drop_unused
         self._seen: set[str] = set()
-        self.results: list[tuple[str, str, str]] = []
+        self.results: list[Fixed] = []
 
-    def fix(self, finding: Finding) -> tuple[str, str, str] | None:
+    def fix(self, finding: Finding) -> Fixed | None:
         """Run the fix of ``finding`` and return its result; ``None`` if there is none to run."""
         fix = finding.fix
         if fix is None or fix.run is None or fix.text in self._seen:
@@ -100,20 +94,20 @@ class Fixer:
         if fix.on_request and not self._drop_unused:
             return None
         self._seen.add(fix.text)
-        result = ("would", finding.name, fix.text)
+        result = Fixed("would", finding.name, fix.text)
         if not self._dry_run:
             try:
-                result = ("fixed", finding.name, fix.run())
+                result = Fixed("fixed", finding.name, fix.run())
             except (CommonplaceError, OSError) as error:
                 reason = reason_of(error) if isinstance(error, CommonplaceError) else str(error)
-                result = ("failed", finding.name, reason)
+                result = Fixed("failed", finding.name, reason)
         self.results.append(result)
         return result
 
 
 _ORDER = ("problem", "warning", "ok")
 
-_Checked = tuple["Finding", "tuple[str, str, str] | None"]
+_Checked = tuple["Finding", Fixed | None]
 
 
 def _check(context: Context, fixer: Fixer | None, detail: str) -> list[Finding]:
@@ -140,60 +134,43 @@ def _show_all(found: list[_Checked], context: Context, detail: str) -> None:
         if finding.state != "ok" or detail == "verbose" or result is not None:
             _show(finding, context)
         if result is not None:
-            state, _, text = result
-            label = context.style.state(state)(_LABELS[state])
-            _show_wrapped(context, label, _LABELS[state], text)
+            label = _LABELS[result.state]
+            paint = context.style.state(result.state)
+            _show_wrapped(context, " " * _INDENT + paint(label), result.text, cells(label))
     if detail != "quiet":
         context.line(_summary([finding for finding, _ in found], context))
 
 
 def _summary(found: list[Finding], context: Context) -> str:
     """``1 problem, 2 warnings, 24 checks passed``."""
-    from commonplace.cli.terminal import count
-
-    words = {"problem": "problem", "warning": "warning"}
     numbers = {state: sum(one.state == state for one in found) for state in _ORDER}
-    parts = [
-        context.style.state(state)(count(numbers[state], words[state]))
-        for state in words
-        if numbers[state]
-    ]
-    passed = f"{count(numbers['ok'], 'check')} passed"
+    passed = f"{count(numbers.pop('ok'), 'check')} passed"
+    parts = [context.style.state(s)(count(number, s)) for s, number in numbers.items() if number]
     return ", ".join([*parts, context.style.good(passed)])
 
 
 def _show(finding: Finding, context: Context) -> None:
-    from commonplace.cli.terminal import pad
-
     state = context.style.state(finding.state)(pad(finding.state, 7)) + "  "
-    _show_wrapped(context, state, " " * _INDENT, f"{finding.name}: {finding.text}", first=True)
+    _show_wrapped(context, state, f"{finding.name}: {finding.text}")
     if finding.fix is not None:
-        _show_wrapped(context, "fix: ", "fix: ", finding.fix.hint)
+        label = "fix: "
+        _show_wrapped(context, " " * _INDENT + label, finding.fix.hint, len(label))
 
 
 _INDENT = 9
 
 
-def _show_wrapped(
-    context: Context, label: str, plain_label: str, text: str, *, first: bool = False
-) -> None:
-    """``label`` and ``text``, on a terminal wrapped to its width below one another."""
-    from commonplace.cli.streams import printable
-    from commonplace.cli.terminal import cells, wrap
+def _show_wrapped(context: Context, head: str, text: str, label: int = 0) -> None:
+    """``text`` behind ``head``, on a terminal wrapped to its width at the indentation.
 
-    margin = "" if first else " " * _INDENT
+    ``label`` is how many cells of the first line ``head`` takes beyond that.
+    """
     text = printable(text)
     if not context.pretty:
-        context.line(margin + label + text)
+        context.line(head + text)
         return
-    indent = " " * _INDENT
+    blank = "\u00a0" * label
     room = max(20, context.style.width - _INDENT)
-    # The label takes its place in the first line only.
-    blank = "" if first else "\u00a0" * cells(plain_label)
-    lines = [(blank + text)[start:end] for start, end in wrap(blank + text, room)]
-    context.line(margin + label + lines[0][len(blank) :])
-    for line in lines[1:]:
-        context.line(indent + line)
-
-
-create = DoctorCommand
+    first, *others = [(blank + text)[start:end] for start, end in wrap(blank + text, room)]
+    context.line(head + first[label:])
+    context.lines(" " * _INDENT + line for line in others)

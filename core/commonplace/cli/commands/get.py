@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import positive_int
+from commonplace.cli.parser import argument, positive_int
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -32,35 +32,18 @@ class GetCommand:
             help="path of a note, with or without .md; path:3-9 and path#L3-L9, as search results "
             "have them, give those lines",
         )
-        parser.add_argument(
-            "--from",
-            dest="start",
-            metavar="N",
-            type=positive_int,
-            help="first line to print, counted from 1",
-        )
-        parser.add_argument(
-            "--lines", metavar="N", type=positive_int, help="how many lines (default: all)"
-        )
+        about = "first line to print, counted from 1"
+        argument(parser, "--from", "N", about, dest="start", type=positive_int)
+        argument(parser, "--lines", "N", "how many lines (default: all)", type=positive_int)
 
     def run(self, args: Namespace, context: Context) -> int:
         """Read the note from its file, never from the index."""
         with context.open_memory() as memory:
             note = memory.get(args.path, start=args.start, lines=args.lines)
-            settings = memory.settings
         if context.json:
-            context.emit(
-                {
-                    "agent": settings.agent,
-                    "workspace": settings.workspace,
-                    "path": note.path,
-                    "text": note.text,
-                    "startLine": note.start_line,
-                    "endLine": note.end_line,
-                    "totalLines": note.total_lines,
-                    "trust": note.trust,
-                }
-            )
+            from commonplace.cli.jsonify import plain
+
+            context.emit({**context.whose, **plain(note)})
             return 0
         text = note.text
         if context.format == "md":
@@ -80,6 +63,3 @@ class GetCommand:
                 f"{note.path}: lines {note.start_line} to {note.end_line} of {note.total_lines}"
             )
         return 0
-
-
-create = GetCommand

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commonplace.cli.parser import DONE, IN_PART, argument, flag
 from commonplace.cli.terminal import count
 from commonplace.errors import IndexReadOnlyError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
 
     from commonplace.cli.context import Context
     from commonplace.config.settings import Settings
@@ -31,17 +33,11 @@ class IndexCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
-        parser.add_argument(
-            "--force",
-            action="store_true",
-            help="rebuild the whole index; searches use the previous one meanwhile",
-        )
-        parser.add_argument(
-            "--to",
-            metavar="BACKEND",
-            help="index in this backend instead, with the vectors of the present one; embeds none",
-        )
-        add_yes(parser)
+        flag(parser, "--force", "rebuild the whole index; searches use the previous one meanwhile")
+        about = "index in this backend instead, with the vectors of the present one; embeds none"
+        argument(parser, "--to", "BACKEND", about)
+        about = "send notes to the embedding provider without asking first, also after a no"
+        flag(parser, "--yes", about)
 
     def run(self, args: Namespace, context: Context) -> int:
         """Sync, and print what was done."""
@@ -54,18 +50,15 @@ class IndexCommand:
                 report = memory.sync(force=args.force, progress=progress)
             settings, left_out = memory.settings, left_out_of(memory.settings)
         check_persistent(report)
+        warnings = warnings_of(report)
         if context.json:
             from commonplace.cli.jsonify import left_out_json, report_json
 
-            facts = report_json(report, warnings_of(report)) | left_out_json(left_out)
-            context.emit({"agent": settings.agent, "workspace": settings.workspace, **facts})
-            return exit_code_of(report, settings)
-        context.line(f"Memory index updated ({settings.agent}).")
-        for line in summary_of(report):
-            context.line(line)
-        warnings = warnings_of(report)
-        for warning in (*warnings, *(left_out.sentences() if not report.empty else ())):
-            context.note(warning)
+            context.emit(context.whose | report_json(report, warnings) | left_out_json(left_out))
+        else:
+            context.line(f"Memory index updated ({settings.agent}).")
+            context.lines(summary_of(report))
+            context.notes([*warnings, *(left_out.sentences() if not report.empty else ())])
         return exit_code_of(report, settings)
 
 
@@ -88,27 +81,16 @@ def _copy(args: Namespace, context: Context) -> int:
     if context.json:
         from commonplace.cli.jsonify import copied_json, report_json
 
-        place = {"agent": settings.agent, "workspace": settings.workspace}
         facts = report_json(done.report, warnings) | copied_json(done)
-        context.emit({**place, **facts, "next": setting})
+        context.emit({**context.whose, **facts, "next": setting})
         return exit_code_of(done.report, settings)
     context.line(f"Memory index copied from {done.of} to {done.to} ({settings.agent}).")
     context.line(_summary(done.report))
     for space in done.spaces:
         context.line(f"vectors of {space.space}: {space.copied} copied, none embedded")
-    for warning in warnings:
-        context.note(warning)
+    context.notes(warnings)
     context.line(f"Search it from now on: {setting}")
     return exit_code_of(done.report, settings)
-
-
-def add_yes(parser: ArgumentParser) -> None:
-    """Add the argument ``--yes``."""
-    parser.add_argument(
-        "--yes",
-        action="store_true",
-        help="send notes to the embedding provider without asking first, also after a no",
-    )
 
 
 def exit_code_of(report: SyncReport, settings: Settings) -> int:
@@ -117,8 +99,6 @@ def exit_code_of(report: SyncReport, settings: Settings) -> int:
     That is one with notes that could not be read or are left, and one in which a provider failed
     that the configuration names.
     """
-    from commonplace.cli.parser import DONE, IN_PART
-
     done = report.embedding
     named = settings.search.provider not in {"auto", "none", ""}
     known = report.unchanged or report.added or report.updated or report.hidden
@@ -144,19 +124,15 @@ def summary_of(report: SyncReport) -> list[str]:
 
 
 def _summary(report: SyncReport) -> str:
-    parts = [
-        f"{number} {word}"
-        for number, word in (
-            (report.added, "added"),
-            (report.updated, "updated"),
-            (report.removed, "removed"),
-            (report.unchanged, "unchanged"),
-        )
-        if number
-    ]
-    notes = ", ".join(parts) or "none found"
+    notes = ", ".join(numbers_of(report, "added updated removed unchanged")) or "none found"
     chunks = count(report.chunks_written, "chunk")
     return f"notes: {notes}; {chunks} written in {report.seconds:.2f} s"
+
+
+def numbers_of(report: SyncReport, counts: str) -> list[str]:
+    """Those of ``counts`` that are not 0, in words: ``["1 added", "2 removed"]``."""
+    numbers = [(getattr(report, word), word) for word in counts.split()]
+    return [f"{number} {word}" for number, word in numbers if number]
 
 
 def _embedding(done: Embedding) -> str:
@@ -181,20 +157,17 @@ def warnings_of(report: SyncReport) -> list[str]:
     if report.skipped_symlinks:
         lines.append(f"{count(report.skipped_symlinks, 'symbolic link')} not followed")
     lines += _not_embedded(report.embedding) if report.embedding is not None else ()
-    if report.embedding is not None and report.embedding.missing:
-        reason = report.embedding.reason or report.embedding.batch_note
-        reason = f": {reason}" if reason else ""
-        lines.append(f"{count(report.embedding.missing, 'text')} not embedded yet{reason}")
-    elif report.embedding is not None:
-        lines += filter(None, (report.embedding.reason, report.embedding.batch_note))
     if report.remaining:
         lines.append(f"{count(report.remaining, 'note')} left for the next run")
     return lines
 
 
-def _not_embedded(done: Embedding) -> list[str]:
-    lines = [done.note] if done.note else []
-    return lines + [f"{path} is not embedded: {reason}" for path, reason in done.refused]
-
-
-create = IndexCommand
+def _not_embedded(done: Embedding) -> Iterator[str]:
+    if done.note:
+        yield done.note
+    yield from (f"{path} is not embedded: {reason}" for path, reason in done.refused)
+    reasons = [*filter(None, (done.reason, done.batch_note))]
+    if done.missing:
+        yield ": ".join([f"{count(done.missing, 'text')} not embedded yet", *reasons[:1]])
+    else:
+        yield from reasons

@@ -281,6 +281,3 @@ def _option(found: LeftOut) -> str:
     from shlex import quote
 
     return f" --workspace {quote(found.workspace)}"
-
-
-create = InitCommand

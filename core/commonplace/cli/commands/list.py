@@ -117,9 +117,6 @@ class RecentCommand:
         return 0
 
 
-create_list, create_recent = ListCommand, RecentCommand
-
-
 def _age(ref: DocumentRef) -> tuple[str, int]:
     """What sorts the newest last: the day in the name, or that of the last change; then the time.
 

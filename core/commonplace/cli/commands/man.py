@@ -51,9 +51,6 @@ class ManCommand:
         return 0
 
 
-create = ManCommand
-
-
 def manual(catalog: Catalog) -> str:
     """The page as roff, with the macros of man(7)."""
     return "\n".join(_page(catalog)) + "\n"

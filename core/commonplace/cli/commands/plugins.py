@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from commonplace.cli.commands import authoring
+from commonplace.cli.parser import flag
+from commonplace.cli.streams import printable
+from commonplace.cli.terminal import wrap
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -51,11 +55,8 @@ class PluginsCommand:
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
         authoring.configure(parser)
-        parser.add_argument(
-            "--no-probe",
-            action="store_true",
-            help="list the names only: no plugin is imported or asked whether it is ready",
-        )
+        about = "list the names only: no plugin is imported or asked whether it is ready"
+        flag(parser, "--no-probe", about)
 
     def run(self, args: Namespace, context: Context) -> int:
         """List them, return 1 if one does not load; or do what ``args.action`` says."""
@@ -79,8 +80,7 @@ class PluginsCommand:
         else:
             _show(infos, context)
             _show_extras(missing, context)
-            for notice in host.switch_notices():
-                context.note(notice)
+            context.notes(host.switch_notices())
         return 1 if any(info.state == "failed" for info in infos) else 0
 
 
@@ -107,18 +107,12 @@ def _settings(context: Context) -> Settings | None:
     from commonplace.config.load import load_settings
     from commonplace.errors import ConfigError
 
+    asked = context.arguments()
     # Without a workspace its own file is unknown, and all else is as configured.
     for workspace in (context.workspace, os.getcwd()):
-        try:
-            return load_settings(
-                workspace=workspace,
-                agent=context.agent,
-                config=context.config,
-                env=context.env,
-                sections=context.section_classes(),
-            )
-        except ConfigError:
-            continue
+        asked["workspace"] = workspace
+        with suppress(ConfigError):
+            return load_settings(**asked)
     return None
 
 
@@ -142,15 +136,16 @@ def _show_one(info: PluginInfo, context: Context, width: int) -> None:
     about = info.summary
     if info.distribution not in {"", "commonplace"}:
         about += f" ({info.distribution} {info.version})".rstrip()
-    head = f"  {info.id:<{width}}  {paint(f'{word:<9}')}  "
-    _wrapped(context, head, width + 15, about.strip())
-    below = " " * (width + 15)
+    indent = width + 15
+    _wrapped(context, f"  {info.id:<{width}}  {paint(f'{word:<9}')}  ", indent, about.strip())
+    below = partial(_wrapped, context, " " * indent, indent)
     if info.error:
-        _wrapped(context, below, width + 15, info.error, style.bad)
-    for notice in info.notices:
-        _wrapped(context, below, width + 15, _without_name(notice, info.id), style.warning)
+        below(info.error, style.bad)
+    for notice in info.notices:  # without what stands in the line above it
+        words = notice.removeprefix("cannot work here: ").removeprefix(f"{info.id}: ")
+        below(words, style.warning)
     if info.hint:
-        _wrapped(context, below, width + 15, f"fix: {info.hint}")
+        below(f"fix: {info.hint}")
 
 
 def _state(info: PluginInfo, context: Context) -> tuple[str, Callable[[str], str]]:
@@ -164,11 +159,6 @@ def _state(info: PluginInfo, context: Context) -> tuple[str, Callable[[str], str
     return ("ready", style.good) if info.ready else ("not ready", style.warning)
 
 
-def _without_name(notice: str, id_: str) -> str:
-    """``notice`` without what stands in the line above it."""
-    return notice.removeprefix("cannot work here: ").removeprefix(f"{id_}: ")
-
-
 def _show_extras(missing: tuple[tuple[str, str, str], ...], context: Context) -> None:
     if not missing:
         return
@@ -180,16 +170,9 @@ def _show_extras(missing: tuple[tuple[str, str, str], ...], context: Context) ->
 
 
 def _wrapped(
-    context: Context,
-    head: str,
-    indent: int,
-    text: str,
-    paint: Callable[[str], str] = str,
+    context: Context, head: str, indent: int, text: str, paint: Callable[[str], str] = str
 ) -> None:
     """``text`` behind ``head``, wrapped on a terminal; ``indent`` is the width of ``head``."""
-    from commonplace.cli.streams import printable
-    from commonplace.cli.terminal import wrap
-
     text = printable(text)
     if not context.pretty:
         context.line(f"{head}{text}".rstrip())
@@ -201,6 +184,3 @@ def _wrapped(
     for start, end in wrap(text, context.style.width - indent) if text else ((0, 0),):
         context.line((head + paint(text[start:end])).rstrip())
         head = " " * indent
-
-
-create = PluginsCommand

@@ -57,6 +57,3 @@ class RecallCommand:
         else:
             context.line(shown.text.rstrip("\n"))
         return 0
-
-
-create = RecallCommand

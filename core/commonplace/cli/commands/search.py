@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import UsageError, positive_int, positive_seconds, unit_interval
+from commonplace.cli.parser import (
+    UsageError,
+    argument,
+    flag,
+    positive_int,
+    positive_seconds,
+    unit_interval,
+)
 from commonplace.cli.streams import one_line, printable
 from commonplace.model.search import MOST_RESULTS, messages_of
 
@@ -49,40 +56,17 @@ class SearchCommand:
             nargs="*",
             help='words to search for; narrow with "a phrase", -word, path:, after:, before: ...',
         )
-        parser.add_argument(
-            "--query", metavar="QUERY", help="the query as an option; wins over the words"
-        )
-        parser.add_argument(
-            "-n",
-            "--max-results",
-            metavar="N",
-            type=result_count,
-            help="maximum number of results, up to 1,000 (default: query.maxResults, 6)",
-        )
-        parser.add_argument(
-            "--min-score",
-            metavar="X",
-            type=unit_interval,
-            help="leave out results that score less, 0 to 1 (default: query.minScore)",
-        )
-        parser.add_argument(
-            "--session-key",
-            metavar="KEY",
-            default="",
-            help="key of the chat that searches, for a backend restricted to some chats",
-        )
-        parser.add_argument(
-            "--timeout",
-            metavar="SECONDS",
-            type=positive_seconds,
-            help="answer within so many seconds (default: 30, apart from building a first index)",
-        )
-        parser.add_argument(
-            "--wait", action="store_true", help="first index and embed everything that changed"
-        )
-        parser.add_argument(
-            "--explain", action="store_true", help="show how each score was computed"
-        )
+        argument(parser, "--query", "QUERY", "the query as an option; wins over the words")
+        about = "maximum number of results, up to 1,000 (default: query.maxResults, 6)"
+        argument(parser, "-n --max-results", "N", about, type=result_count)
+        about = "leave out results that score less, 0 to 1 (default: query.minScore)"
+        argument(parser, "--min-score", "X", about, type=unit_interval)
+        about = "key of the chat that searches, for a backend restricted to some chats"
+        argument(parser, "--session-key", "KEY", about, default="")
+        about = "answer within so many seconds (default: 30, apart from building a first index)"
+        argument(parser, "--timeout", "SECONDS", about, type=positive_seconds)
+        flag(parser, "--wait", "first index and embed everything that changed")
+        flag(parser, "--explain", "show how each score was computed")
 
     def run(self, args: Namespace, context: Context) -> int:
         """Search, and print the results."""
@@ -103,24 +87,12 @@ class SearchCommand:
             if context.json:
                 from commonplace.cli.jsonify import result_json
 
-                settings = memory.settings
-                context.emit(
-                    {
-                        "agent": settings.agent,
-                        "workspace": settings.workspace,
-                        **result_json(result, explain=args.explain),
-                    }
-                )
+                context.emit(context.whose | result_json(result, explain=args.explain))
             else:
                 show_hits(result, context, explain=args.explain)
-                for note in notes_on(result):
-                    context.note(note)
-                for line in arms_of(result) if args.explain else ():
-                    context.note(line)
+                context.notes(notes_on(result))
+                context.notes(arms_of(result) if args.explain else ())
         return 0
-
-
-create = SearchCommand
 
 
 def show_hits(result: SearchResult, context: Context, *, explain: bool = False) -> None:
@@ -199,17 +171,12 @@ def arms_of(result: SearchResult) -> Iterator[str]:
 _INDENT = "   "
 
 
-def _no_link(path: str, line: int) -> str:
-    del path, line
-    return ""
-
-
 def pretty_hits(
     result: SearchResult,
     style: Style,
     *,
     explain: bool = False,
-    link: Callable[[str, int], str] = _no_link,
+    link: Callable[[str, int], str] = lambda *_: "",
 ) -> str:
     """Each hit: its path, lines and score, its headings, and the snippet with its matches.
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.cli.terminal import count
+from commonplace.cli.parser import flag
+from commonplace.cli.streams import one_line
+from commonplace.cli.terminal import columns, count, pad, since, size, timestamp
 from commonplace.health.groups import vector_words
 
 if TYPE_CHECKING:
@@ -33,15 +35,11 @@ class StatusCommand:
             help="also ask the embedding provider, check the index and the files beside it, and "
             "show how to fix what is wrong",
         )
-        parser.add_argument(
-            "--verbose",
-            action="store_true",
-            help="also show folders, the embedding cache, batch jobs, spaces and plugins that are "
-            "off",
+        about = (
+            "also show folders, the embedding cache, batch jobs, spaces and plugins that are off"
         )
-        parser.add_argument(
-            "--index", action="store_true", help="update the index first; implies --deep"
-        )
+        flag(parser, "--verbose", about)
+        flag(parser, "--index", "update the index first; implies --deep")
 
     def run(self, args: Namespace, context: Context) -> int:
         """Show the status; return 1 if there is a problem or no backend is available.
@@ -53,14 +51,12 @@ class StatusCommand:
             shown = [_one(memory, args, context)]
             others = [agent for agent in agents if agent != memory.settings.agent]
         named = context.agent or context.workspace or context.env.get("COMMONPLACE_AGENT")
-        documents = [shown[0][1]]
         for agent in others if not named else ():
             if not context.json:
                 context.line()
-            good, facts = _of(agent, args, context)
-            shown.append((good, facts))
-            documents.append(facts)
+            shown.append(_of(agent, args, context))
         if context.json:
+            documents = [facts for _, facts in shown]
             extra = {"agents": documents} if len(documents) > 1 else {}
             context.emit({**documents[0], **extra})
         return 0 if all(good for good, _ in shown) else 1
@@ -126,21 +122,17 @@ def _details(status: Status, memory: Memory) -> Iterator[tuple[str, str]]:
         yield "Space", f"{space.space}: {space.covered} of {count(space.chunks, 'chunk')}"
     for link in status.links:
         if link.reason:
-            yield f"Failing {link.id}", f"{link.reason}{_since(link.since)}"
+            yield f"Failing {link.id}", f"{link.reason}{since(link.since)}"
     for info in memory.host.plugins():
         if info.state == "disabled":
             yield f"Off {info.name}", "; ".join(info.notices)
 
 
 def _show(status: Status, context: Context, details: Iterable[tuple[str, str]] = ()) -> None:
-    from commonplace.cli.streams import one_line
-    from commonplace.cli.terminal import columns
-
     style = context.style
     context.line(style.strong(f"Memory of {status.agent}"))
     facts = [*_facts(status), *details]
-    for line in columns([(f"  {label}", one_line(value)) for label, value in facts]):
-        context.line(line)
+    context.lines(columns([(f"  {label}", one_line(value)) for label, value in facts]))
     shown = "\n".join(value for _, value in facts)
     for notice in status.notices:
         # The reason of a failure is shown with its part, with its hint or without.
@@ -155,9 +147,6 @@ def _show(status: Status, context: Context, details: Iterable[tuple[str, str]] =
 
 def _show_findings(findings: Sequence[Finding], context: Context) -> None:
     """A line for each finding, and one below it with its fix."""
-    from commonplace.cli.streams import one_line
-    from commonplace.cli.terminal import pad
-
     width = max(len(finding.name) for finding in findings)
     for finding in findings:
         state = context.style.state(finding.state)(pad(finding.state, 7))
@@ -176,8 +165,6 @@ def _all_facts(status: Status) -> Iterator[tuple[str, str]]:
 
 
 def _facts(status: Status) -> Iterator[tuple[str, str]]:
-    from commonplace.cli.terminal import size
-
     yield "Workspace", status.workspace
     yield "Backend", status.backend + ("" if status.available else " (not available)")
     yield from _chain(status)
@@ -238,7 +225,7 @@ def _fallback(status: Status) -> Iterator[tuple[str, str]]:
     if len(status.links) > 1:
         shown.update(link.reason for link in status.links)
     if fallback.reason not in shown:
-        words += f"{_since(fallback.since)}: {fallback.reason}"
+        words += f"{since(fallback.since)}: {fallback.reason}"
     yield "Fallback", words
 
 
@@ -246,16 +233,16 @@ def _watchers(status: Status) -> Iterator[tuple[str, str]]:
     """The other processes that watch the notes."""
     for watcher in status.watchers:
         program = f" ({watcher.program})" if watcher.program else ""
-        yield "Watched", f"by process {watcher.pid}{program}{_since(watcher.since)}"
+        yield "Watched", f"by process {watcher.pid}{program}{since(watcher.since)}"
 
 
 def _sync_state(state: SyncState) -> Iterator[tuple[str, str]]:
     """How changes are noticed, the sync under way, and the last sync of this process."""
     if state.watching != "off" or state.reason:
         words = {"native": "by the system", "polling": "by polling", "off": "no"}
-        since = _since(state.since) if state.watching != "off" else ""
+        began = since(state.since) if state.watching != "off" else ""
         reason = f": {state.reason}" if state.reason else ""
-        yield "Watched", words[state.watching] + since + reason
+        yield "Watched", words[state.watching] + began + reason
     if state.running:
         yield "Syncing", f"now ({', '.join(state.running)})"
     elif state.waiting:
@@ -264,9 +251,9 @@ def _sync_state(state: SyncState) -> Iterator[tuple[str, str]]:
         yield "Full scan", f"in {state.full_scan_in / 60:.0f} min: since the last, only changes"
     if (last := state.last) is not None:
         done = f"{last.added} added, {last.updated} updated, {last.removed} removed"
-        yield "Last sync", f"{_moment(last.at)} ({', '.join(last.reasons)}): {done}"
+        yield "Last sync", f"{timestamp(last.at)} ({', '.join(last.reasons)}): {done}"
         if last.error:
-            yield "  failing", f"{last.error}{_since(last.failing_since)}"
+            yield "  failing", f"{last.error}{since(last.failing_since)}"
 
 
 def _chain(status: Status) -> Iterator[tuple[str, str]]:
@@ -274,7 +261,7 @@ def _chain(status: Status) -> Iterator[tuple[str, str]]:
     for link in status.links if len(status.links) > 1 else ():
         words: str = link.state
         if link.state == "failing":
-            words += _since(link.since)
+            words += since(link.since)
             words += f", next try in {link.retry_in:.0f} s" if link.retry_in else ""
             words += f": {link.reason}"
         yield f"  {link.id}", words
@@ -289,22 +276,9 @@ def _embedding(status: Status) -> Iterator[tuple[str, str]]:
         if provider.state != "ready":
             labels = {"unusable": "not available", "probing": "failing, next call tries again"}
             state = labels.get(provider.state, provider.state)
-            words += f"; {state}{_since(provider.since)}: {provider.reason}"
+            words += f"; {state}{since(provider.since)}: {provider.reason}"
         yield label, words
     theirs = {provider.space for provider in status.providers}
     for space in status.spaces:
         if space.space not in theirs:
             yield "  others", f"{space.space}: {space.covered} of {count(space.chunks, 'chunk')}"
-
-
-def _since(seconds: float | None) -> str:
-    return f" since {_moment(seconds)}" if seconds else ""
-
-
-def _moment(seconds: float) -> str:
-    import time
-
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
-
-
-create = StatusCommand

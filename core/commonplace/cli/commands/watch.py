@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import time
 from typing import TYPE_CHECKING
 
-from commonplace.cli.commands.index import check_persistent, summary_of, warnings_of
+from commonplace.cli.commands.index import check_persistent, numbers_of, summary_of, warnings_of
+from commonplace.cli.parser import INTERRUPTED, UsageError, flag
+from commonplace.cli.streams import one_line
 from commonplace.cli.terminal import count
 from commonplace.errors import CallerError, IndexBusyError, reason_of
 
@@ -17,6 +21,8 @@ if TYPE_CHECKING:
     from commonplace.cli.context import Context
     from commonplace.memory import Memory
     from commonplace.model.reports import SyncEvent, SyncReport, SyncState, WatchMode
+
+    Events = SimpleQueue[SyncEvent | None]
 
 
 _POLL_SECONDS = 0.5
@@ -38,21 +44,15 @@ class WatchCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
-        parser.add_argument(
-            "--poll",
-            action="store_true",
-            help="poll the files, where the operating system reports no changes",
-        )
-        parser.add_argument("--quiet", action="store_true", help="print only warnings and failures")
+        flag(parser, "--poll", "poll the files, where the operating system reports no changes")
+        flag(parser, "--quiet", "print only warnings and failures")
         parser.add_argument(
             "--install",
             action="store_true",
             help="print the service (systemd, launchd) that watches from now on, and with --yes or "
             "after asking write and start it",
         )
-        parser.add_argument(
-            "--uninstall", action="store_true", help="stop and delete that service, likewise"
-        )
+        flag(parser, "--uninstall", "stop and delete that service, likewise")
         parser.add_argument(
             "--yes",
             action="store_true",
@@ -66,69 +66,58 @@ class WatchCommand:
             return _set_up(args, context)
         from queue import SimpleQueue
 
-        events: SimpleQueue[SyncEvent | None] = SimpleQueue()
+        events: Events = SimpleQueue()
         try:
             with context.open_memory(on_sync=events.put, yes=args.yes) as memory:
-                return self._watch(memory, events, args, context)
+                _watch(memory, events, args, context)
         except KeyboardInterrupt:
             if not context.json:
                 raise
             context.emit_line({"event": "ended"})
-            from commonplace.cli.parser import INTERRUPTED
-
             return INTERRUPTED
+        return 0
 
-    def _watch(
-        self,
-        memory: Memory,
-        events: SimpleQueue[SyncEvent | None],
-        args: Namespace,
-        context: Context,
-    ) -> int:
-        settings = memory.settings
-        sync = settings.search.sync
-        if not sync.watch and not sync.interval_minutes:
-            raise CallerError(
-                "watching is switched off in the configuration",
-                hint="set sync.watch to true, or sync.intervalMinutes to a number of minutes",
-            )
-        printer = SyncPrinter(context, settings.workspace, quiet=args.quiet)
-        self._sync(memory, printer, args, context)
-        while not events.empty():
-            events.get()  # printed in full above
-        memory.watch(poll=args.poll)
-        _end_on_sigterm(events)
-        return _print_syncs(memory, events, printer)
 
-    def _sync(
-        self, memory: Memory, printer: SyncPrinter, args: Namespace, context: Context
-    ) -> None:
-        try:
-            with context.progress() as progress:
-                report = memory.sync(progress=progress)
-        except IndexBusyError as error:
-            context.note(f"{error}; trying again")
-            return
-        check_persistent(report)
-        warnings = warnings_of(report)
-        printer.skip(warnings)
-        if context.json:
-            from commonplace.cli.jsonify import report_json
+def _watch(memory: Memory, events: Events, args: Namespace, context: Context) -> None:
+    settings = memory.settings
+    sync = settings.search.sync
+    if not sync.watch and not sync.interval_minutes:
+        raise CallerError(
+            "watching is switched off in the configuration",
+            hint="set sync.watch to true, or sync.intervalMinutes to a number of minutes",
+        )
+    printer = SyncPrinter(context, settings.workspace, quiet=args.quiet)
+    _first_sync(memory, printer, args, context)
+    while not events.empty():
+        events.get()  # printed in full above
+    memory.watch(poll=args.poll)
+    # SIGTERM, which ends a service, ends the loop.
+    signal.signal(signal.SIGTERM, lambda *_: events.put(None))
+    _print_syncs(memory, events, printer)
 
-            context.emit_line({"event": "start", "report": report_json(report, warnings)})
-            return
-        for line in () if args.quiet else summary_of(report):
-            context.line(line)
-        context.out.flush()
-        for warning in warnings:
-            context.note(warning)
+
+def _first_sync(memory: Memory, printer: SyncPrinter, args: Namespace, context: Context) -> None:
+    try:
+        with context.progress() as progress:
+            report = memory.sync(progress=progress)
+    except IndexBusyError as error:
+        context.note(f"{error}; trying again")
+        return
+    check_persistent(report)
+    warnings = warnings_of(report)
+    printer.skip(warnings)
+    if context.json:
+        from commonplace.cli.jsonify import report_json
+
+        context.emit_line({"event": "start", "report": report_json(report, warnings)})
+        return
+    context.lines(() if args.quiet else summary_of(report))
+    context.out.flush()
+    context.notes(warnings)
 
 
 def _set_up(args: Namespace, context: Context) -> int:
     """Install or remove the service that watches this memory."""
-    import sys
-
-    from commonplace.cli.parser import UsageError
     from commonplace.cli.service import install, service_of, uninstall
     from commonplace.config.paths import absolute, default_index
 
@@ -150,16 +139,7 @@ def _set_up(args: Namespace, context: Context) -> int:
     return (install if args.install else uninstall)(service, context, yes=args.yes)
 
 
-def _end_on_sigterm(events: SimpleQueue[SyncEvent | None]) -> None:
-    """Make SIGTERM, which ends a service, end the loop."""
-    import signal
-
-    signal.signal(signal.SIGTERM, lambda *_: events.put(None))
-
-
-def _print_syncs(
-    memory: Memory, events: SimpleQueue[SyncEvent | None], printer: SyncPrinter
-) -> int:
+def _print_syncs(memory: Memory, events: Events, printer: SyncPrinter) -> None:
     from queue import Empty
 
     while True:
@@ -169,7 +149,7 @@ def _print_syncs(
             printer.watching(memory.sync_state)  # only when idle: a sync about to begin is no news
             continue
         if event is None:
-            return 0
+            return
         printer.event(event)
 
 
@@ -214,8 +194,7 @@ class SyncPrinter:
             self._line(event, done)
         elif recovered:
             self._line(event, self._context.style.good("recovered"))
-        for warning in new:
-            self._context.note(warning)
+        self._context.notes(new)
 
     def watching(self, state: SyncState | None) -> None:
         """Print how changes are noticed, if that is new."""
@@ -234,8 +213,6 @@ class SyncPrinter:
         self._context.note(words + (f": {state.reason}" if state.reason else ""))
 
     def _line(self, event: SyncEvent, words: str) -> None:
-        from commonplace.cli.streams import one_line
-
         moment = time.strftime("%H:%M:%S", time.localtime(event.at))
         files = _leaves(event.paths)
         paths = [one_line(self._shown(path)) for path in files[:_PATHS]]
@@ -266,8 +243,7 @@ def _leaves(paths: tuple[str, ...]) -> list[str]:
 
 def _done(report: SyncReport) -> str:
     """What a sync changed, in words; ``""`` if nothing."""
-    numbers = [(report.added, "added"), (report.updated, "updated"), (report.removed, "removed")]
-    parts = [f"{number} {word}" for number, word in numbers if number]
+    parts = numbers_of(report, "added updated removed")
     if report.rebuilt:
         parts.append("rebuilt")
     embedded = report.embedding.embedded + report.embedding.cached if report.embedding else 0
@@ -291,6 +267,3 @@ def _json(event: SyncEvent, warnings: list[str]) -> dict[str, object]:
     from commonplace.cli.jsonify import report_json
 
     return {**facts, "report": report_json(event.report, warnings)}
-
-
-create = WatchCommand

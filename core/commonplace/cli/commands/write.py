@@ -265,10 +265,3 @@ class JournalCommand:
         if not found:
             context.note("no change of a note is recorded yet")
         return 0
-
-
-create_remember = RememberCommand
-create_correct = CorrectCommand
-create_forget = ForgetCommand
-create_undo = UndoCommand
-create_journal = JournalCommand

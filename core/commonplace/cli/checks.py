@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from commonplace.cli.terminal import count, size
+from commonplace.cli.terminal import count, since, size
 from commonplace.errors import CommonplaceError, ConfigError, how_to_install
 from commonplace.health.groups import vector_words
 from commonplace.model.documents import Finding, Fix
@@ -82,21 +82,15 @@ def _program() -> Iterator[Finding]:
     if "ENABLE_FTS5" in apsw.compile_options:
         yield Finding("ok", "sqlite", f"SQLite {version} with FTS5")
     else:
-        yield Finding(
-            "problem",
-            "sqlite",
-            f"SQLite {version} has no FTS5, which keyword search needs",
-            Fix(f"{how_to_install('apsw')} --force-reinstall --only-binary apsw"),
-        )
+        text = f"SQLite {version} has no FTS5, which keyword search needs"
+        fix = Fix(f"{how_to_install('apsw')} --force-reinstall --only-binary apsw")
+        yield Finding("problem", "sqlite", text, fix)
 
 
 def _extras() -> Iterator[Finding]:
-    missing = {module: (gives, command) for module, gives, command in missing_extras()}
+    missing = {module: f"{gives}: {command}" for module, gives, command in missing_extras()}
     for module, _, _ in _EXTRAS:
-        text = "installed"
-        if module in missing:
-            gives, command = missing[module]
-            text = f"not installed; adds {gives}: {command}"
+        text = f"not installed; adds {missing[module]}" if module in missing else "installed"
         yield Finding("ok", f"extra {module}", text)
 
 
@@ -113,13 +107,7 @@ def _configuration(context: Context) -> Generator[Finding, None, Settings | None
     from commonplace.config.load import load_settings
     from commonplace.config.reports import check
 
-    asked: dict[str, Any] = {
-        "workspace": context.workspace,
-        "agent": context.agent,
-        "config": context.config,
-        "env": context.env,
-        "sections": context.section_classes(),
-    }
+    asked = context.arguments()
     report = check(**asked, absence=context.plugin_host().absence)
     for fault in report.problems:
         yield Finding("problem", "configuration", str(fault), Fix(report.hint or _CHECK))
@@ -152,12 +140,8 @@ def _state_folder(settings: Settings) -> Finding:
             value = f"{folder} is on a disk with only {size(free)} free"
             return Finding("warning", "index folder", value, Fix("free some space"))
         return Finding("ok", "index folder", f"{folder} is writable")
-    return Finding(
-        "problem",
-        "index folder",
-        f"{folder} is not writable",
-        Fix(f"grant yourself write access to {existing}, or set store.path to another path"),
-    )
+    fix = Fix(f"grant yourself write access to {existing}, or set store.path to another path")
+    return Finding("problem", "index folder", f"{folder} is not writable", fix)
 
 
 def _notes(memory: Memory) -> Iterator[Finding]:
@@ -169,9 +153,8 @@ def _notes(memory: Memory) -> Iterator[Finding]:
         empty = next(entries, None) is None
     sources, notices = make_sources(memory.host, memory.settings)
     for notice in notices:
-        yield Finding(
-            "warning", "source", notice, Fix("commonplace plugins lists the available sources")
-        )
+        fix = Fix("commonplace plugins lists the available sources")
+        yield Finding("warning", "source", notice, fix)
     total = 0
     for source in sources:
         report = scanned(source)
@@ -183,33 +166,22 @@ def _notes(memory: Memory) -> Iterator[Finding]:
             yield Finding("warning", "notes", f"{absent.root}: {absent.reason}")
         if report.skipped_symlinks:
             links = count(report.skipped_symlinks, "symbolic link")
-            yield Finding(
-                "warning",
-                "notes",
-                f"{links} not followed, so that nothing outside is read",
-                Fix("name the folder they point at in extraPaths"),
-            )
+            text = f"{links} not followed, so that nothing outside is read"
+            fix = Fix("name the folder they point at in extraPaths")
+            yield Finding("warning", "notes", text, fix)
     if total:
         yield Finding("ok", "notes", f"{count(total, 'note')} in {workspace}")
     else:
-        yield Finding(
-            "warning",
-            "notes",
-            f"no notes in {workspace}",
-            Fix("write a note (a .md file) there, or name another folder with --workspace"),
-        )
+        fix = Fix("write a note (a .md file) there, or name another folder with --workspace")
+        yield Finding("warning", "notes", f"no notes in {workspace}", fix)
 
 
 def _plugins(memory: Memory) -> Iterator[Finding]:
     infos = memory.host.plugins(load=True)
     failed = [info for info in infos if info.state == "failed"]
     for info in failed:
-        yield Finding(
-            "warning",
-            "plugins",
-            info.failure,
-            Fix(info.hint or f"disable it: COMMONPLACE_DISABLE_PLUGINS={info.name}"),
-        )
+        fix = Fix(info.hint or f"disable it: COMMONPLACE_DISABLE_PLUGINS={info.name}")
+        yield Finding("warning", "plugins", info.failure, fix)
     off = [f"{one.name} {one.notices[0]}" for one in infos if one.state == "disabled"]
     if off:
         yield Finding("ok", "plugins", f"{count(len(off), 'plugin')} off: {'; '.join(off)}")
@@ -218,35 +190,26 @@ def _plugins(memory: Memory) -> Iterator[Finding]:
 
 
 def _fallback(status: Status) -> Iterator[Finding]:
-    if status.fallback is not None and not status.fallback.by:  # else it is of a provider
-        yield Finding(
-            "warning",
-            "backend",
-            f"{status.backend} is active in place of {status.fallback.part}: "
-            f"{status.fallback.reason}",
-            Fix(
-                f"fix what {status.fallback.part} reports, or set memory.backend to "
-                f"{status.backend}"
-            ),
-        )
+    fallback = status.fallback
+    if fallback is not None and not fallback.by:  # else it is of a provider
+        text = f"{status.backend} is active in place of {fallback.part}: {fallback.reason}"
+        fix = Fix(f"fix what {fallback.part} reports, or set memory.backend to {status.backend}")
+        yield Finding("warning", "backend", text, fix)
 
 
 def provider_findings(status: Status) -> Iterator[Finding]:
     """How far each provider has embedded the notes, and whether one is in use."""
     for provider in status.providers:
         if provider.state != "ready":
-            since = _since(provider.since) if provider.state != "unusable" else ""
-            yield Finding(
-                "warning",
-                "embeddings",
-                f"provider {provider.id} is not available{since}: {provider.reason}",
-            )
+            began = since(provider.since) if provider.state != "unusable" else ""
+            text = f"provider {provider.id} is not available{began}: {provider.reason}"
+            yield Finding("warning", "embeddings", text)
         elif provider.covered < provider.chunks and provider.role == "primary":
+            covered = f"{provider.covered} of {count(provider.chunks, 'chunk')} embedded"
             yield Finding(
                 "ok" if provider.covered and provider.id == status.provider else "warning",
                 "embeddings",
-                f"{provider.covered} of {count(provider.chunks, 'chunk')} embedded with "
-                f"{provider.id}, model {provider.model}",
+                f"{covered} with {provider.id}, model {provider.model}",
                 Fix("commonplace index"),
             )
     if status.provider:
@@ -255,21 +218,9 @@ def provider_findings(status: Status) -> Iterator[Finding]:
     elif status.requested_provider in {"", "auto", "none"} and not status.providers:
         yield Finding("ok", "embeddings", "no provider: search is by keyword, which needs no key")
     else:
-        yield Finding(
-            "warning",
-            "embeddings",
-            f"provider {status.requested_provider!r} is configured but not used: search is by "
-            "keyword",
-            Fix("commonplace plugins lists the providers and what each needs"),
-        )
-
-
-def _since(seconds: float | None) -> str:
-    import time
-
-    if not seconds:
-        return ""
-    return time.strftime(" since %Y-%m-%d %H:%M:%S", time.localtime(seconds))
+        named = f"provider {status.requested_provider!r} is configured but not used"
+        fix = Fix("commonplace plugins lists the providers and what each needs")
+        yield Finding("warning", "embeddings", f"{named}: search is by keyword", fix)
 
 
 def _index(status: Status, memory: Memory) -> Iterator[Finding]:
@@ -281,9 +232,8 @@ def _index(status: Status, memory: Memory) -> Iterator[Finding]:
         yield finding._replace(name="index") if finding.name == "check" else finding
     if not status.available:
         reason = "; ".join(status.notices) or "cannot be opened"
-        yield Finding(
-            "problem", "index", f"{where}: {reason}", Fix("see the reason; the notes are unchanged")
-        )
+        fix = Fix("see the reason; the notes are unchanged")
+        yield Finding("problem", "index", f"{where}: {reason}", fix)
         return
     shown = {provider.reason for provider in status.providers}
     for notice in status.notices:

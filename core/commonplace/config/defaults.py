@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from commonplace.model.tuples import NamedTuple
@@ -30,9 +29,7 @@ CHUNKER = "markdown"
 CHUNKERS = ("markdown", "lines")
 """The default chunker, and those that come with commonplace."""
 
-CHUNK_SIZES: Mapping[str, Mapping[str, int]] = MappingProxyType(
-    {"lines": {"tokens": 400, "overlap": 80}}
-)
+CHUNK_SIZES: Mapping[str, Mapping[str, int]] = {"lines": {"tokens": 400, "overlap": 80}}
 """Size and overlap of chunkers that differ from the default, in tokens."""
 
 FUSION = "evidence"
@@ -41,22 +38,18 @@ FUSION = "evidence"
 FUSION_BY_SHARES = "weighted"
 """The fusion where the shares of vectors and text are configured and no fusion is."""
 
-FUSIONS: Mapping[str, str] = MappingProxyType(
-    {
-        FUSION: "by the rank of vectors and by how much of the query the words cover",
-        FUSION_BY_SHARES: "by both scores, each with its share",
-        "rrf": "by both ranks",
-    }
-)
+FUSIONS: Mapping[str, str] = {
+    FUSION: "by the rank of vectors and by how much of the query the words cover",
+    FUSION_BY_SHARES: "by both scores, each with its share",
+    "rrf": "by both ranks",
+}
 """These rankers, and what each goes by."""
 
-RANKERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "default": (FUSION, "recency"),
-        "plain": (FUSION, "recency"),
-        "compat": (FUSION_BY_SHARES, "lexical_boost"),
-    }
-)
+RANKERS: Mapping[str, tuple[str, ...]] = {
+    "default": (FUSION, "recency"),
+    "plain": (FUSION, "recency"),
+    "compat": (FUSION_BY_SHARES, "lexical_boost"),
+}
 """The rankers of each profile; ``query.hybrid.fusion`` replaces the default fusion in them."""
 
 BALANCING = "source_balance"
@@ -66,7 +59,7 @@ SWITCHED_RANKERS = ("temporal_decay", "mmr")
 """Rankers that a profile's chain gets, in this order, where their ``enabled`` is true."""
 
 
-REPLACED_RANKERS: Mapping[str, str] = MappingProxyType({"temporal_decay": "recency"})
+REPLACED_RANKERS: Mapping[str, str] = {"temporal_decay": "recency"}
 """Rankers of a profile's chain that do not run beside one that is switched on."""
 
 
@@ -83,19 +76,17 @@ def _entry(id_: str) -> str:
 
 _AGENTS = (_entry(TRANSCRIPTS), _entry("claude-code"), _entry("codex"))
 
-SEARCH_KEYS: Mapping[str, Owner] = MappingProxyType(
-    {
-        "local": Owner((_entry("local"),)),
-        "store.vector": Owner(("memory.builtin",), "vector"),
-        "sync.sessions.deltaBytes": Owner(_AGENTS, "deltaBytes"),
-        "sync.sessions.deltaMessages": Owner(_AGENTS, "deltaMessages"),
-        "query.hybrid.mmr": Owner((_entry("mmr"),)),
-        "query.hybrid.recency": Owner((_entry("recency"),)),
-        "query.hybrid.temporalDecay": Owner((_entry("temporal_decay"),)),
-        "query.hybrid.trust": Owner((_entry(FUSION),), "trust"),
-        "qmd.extraCollections": Owner(("memory.qmd",), "extraCollections"),
-    }
-)
+SEARCH_KEYS: Mapping[str, Owner] = {
+    "local": Owner((_entry("local"),)),
+    "store.vector": Owner(("memory.builtin",), "vector"),
+    "sync.sessions.deltaBytes": Owner(_AGENTS, "deltaBytes"),
+    "sync.sessions.deltaMessages": Owner(_AGENTS, "deltaMessages"),
+    "query.hybrid.mmr": Owner((_entry("mmr"),)),
+    "query.hybrid.recency": Owner((_entry("recency"),)),
+    "query.hybrid.temporalDecay": Owner((_entry("temporal_decay"),)),
+    "query.hybrid.trust": Owner((_entry(FUSION),), "trust"),
+    "qmd.extraCollections": Owner(("memory.qmd",), "extraCollections"),
+}
 """Keys of ``memorySearch`` that plugins declare, by their position there.
 
 The original's spelling puts them among core's keys. A plugin that is not listed here has its

@@ -37,7 +37,6 @@ class ChunkingSettings(Group):
         minimum=1,
         clamp=(1, None),
         shown="200; 400 for `lines`",
-        tunable=True,
         tunable_within=(100, 8000),
     )
     overlap: int = setting(
@@ -48,7 +47,6 @@ class ChunkingSettings(Group):
         minimum=0,
         clamp=(0, None),
         shown="32; 80 for `lines`",
-        tunable=True,
         tunable_within=(0, 4000),
     )
 
@@ -104,7 +102,6 @@ class QuerySettings(Group):
         unit="hits",
         minimum=1,
         maximum=MOST_RESULTS,
-        tunable=True,
         tunable_within=(1, 100),
     )
     min_score: float | None = setting(
@@ -114,7 +111,6 @@ class QuerySettings(Group):
         maximum=1,
         clamp=(0, 1),
         shown="none; a cosine of 0.35 for what vectors alone found",
-        tunable=True,
         tunable_within=(0, 0.8),
     )
     fold: bool = setting(
@@ -286,7 +282,6 @@ class SyncSettings(Group):
         unit="ms",
         minimum=0,
         maximum=3_600_000,
-        tunable=True,
         tunable_within=(0, 60_000),
     )
     interval_minutes: int = setting(
@@ -295,7 +290,6 @@ class SyncSettings(Group):
         unit="minutes",
         minimum=0,
         maximum=525_600,
-        tunable=True,
         tunable_within=(0, 10_080),
     )
     full_scan_minutes: int = setting(

@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from contextlib import suppress
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from commonplace.errors import PluginConflictError, PluginUnavailableError, suggest
@@ -29,33 +28,29 @@ if TYPE_CHECKING:
 
 Kind = Literal["backend", "source", "chunker", "provider", "ranker", "command", "tool"]
 
-KINDS: Mapping[str, str] = MappingProxyType(
-    {
-        "backend": "commonplace_register_backends",
-        "source": "commonplace_register_sources",
-        "chunker": "commonplace_register_chunkers",
-        "provider": "commonplace_register_providers",
-        "ranker": "commonplace_register_rankers",
-        "command": "commonplace_register_commands",
-        "tool": "commonplace_register_tools",
-    }
-)
+KINDS: Mapping[str, str] = {
+    "backend": "commonplace_register_backends",
+    "source": "commonplace_register_sources",
+    "chunker": "commonplace_register_chunkers",
+    "provider": "commonplace_register_providers",
+    "ranker": "commonplace_register_rankers",
+    "command": "commonplace_register_commands",
+    "tool": "commonplace_register_tools",
+}
 """The kinds of parts, each with the hook that registers it."""
 
-CALLED: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "query": ("commonplace_rewrite_query",),
-        "search": ("commonplace_search",),
-        "prompt": ("commonplace_prompt_section",),
-        "write": ("commonplace_before_write",),
-        "events": (
-            "commonplace_synced",
-            "commonplace_searched",
-            "commonplace_degraded",
-            "commonplace_recovered",
-        ),
-    }
-)
+CALLED: Mapping[str, tuple[str, ...]] = {
+    "query": ("commonplace_rewrite_query",),
+    "search": ("commonplace_search",),
+    "prompt": ("commonplace_prompt_section",),
+    "write": ("commonplace_before_write",),
+    "events": (
+        "commonplace_synced",
+        "commonplace_searched",
+        "commonplace_degraded",
+        "commonplace_recovered",
+    ),
+}
 """The kinds of entry points that register nothing, each with the hooks that are called."""
 
 FIELD = "\x1f"

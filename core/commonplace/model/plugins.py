@@ -212,6 +212,7 @@ class Setting:
         self.about = about
         self.default = default
         self.__dict__.update(options)
+        self.tunable = self.tunable or self.tunable_within is not None
 
 
 def setting(about: str, *, default: Any = REQUIRED, **options: Any) -> Any:
@@ -234,7 +235,7 @@ def setting(about: str, *, default: Any = REQUIRED, **options: Any) -> Any:
     - ``unique``: items of a list that stand in it twice count once;
     - ``tunable``: a workspace's own file may set it, which may be another person's;
     - ``tunable_within``: (least, most) of a number there, so that no folder makes searches fail or
-      embedding expensive;
+      embedding expensive; it is ``tunable`` then;
     - ``veiled``: ``repr`` leaves it out, as it may hold what must not be seen.
     """
     return Setting(about, default, options)

@@ -13,7 +13,7 @@ from commonplace.config.secret import Opaque
 from commonplace.config.settings import FlushSettings, MemorySettings
 from commonplace.config.shape import Shape
 from commonplace.config.switches import check_switches
-from commonplace.config.values import kind_of
+from commonplace.config.values import kind_of, object_of
 from commonplace.errors import suggest
 from commonplace.model.plugins import ConfigProblem, Group, setting
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from commonplace.config.reading import Keys, Reader
-
-
-Names = tuple[str, ...]
 
 
 def merged_sections(
@@ -75,8 +72,10 @@ def read_sections(
         if any(document.reader.has_problems for document in holders or findings):
             continue
         file = holders[0].reader.layer.file if holders else "configuration"
-        if missing := _missing(name, shape, given, file):
-            problems += missing
+        if missing := shape.missing(given):
+            problems += [
+                ConfigProblem(file, 0, f"{name}.{leaf.key}", "is missing") for leaf in missing
+            ]
             continue
         try:
             values[name] = shape.build(given)
@@ -86,14 +85,6 @@ def read_sections(
                 ConfigProblem(file, 0, name, f"is refused by its plugin ({type(error).__name__})")
             )
     return values, origins, problems
-
-
-def _missing(name: str, shape: Shape, given: Mapping[Names, Any], file: str) -> list[ConfigProblem]:
-    return [
-        ConfigProblem(file, 0, f"{name}.{leaf.key}", "is missing")
-        for leaf in shape.leaves.values()
-        if leaf.required and leaf.names not in given
-    ]
 
 
 def owned(position: str) -> Iterator[tuple[str, str]]:
@@ -206,19 +197,16 @@ def _strangers(reader: Reader, shapes: Shapes, root: Mapping[str, Any]) -> None:
             close = suggest(key.lower(), [name.lower() for name in _ROOT], 0.6)
             meant = f"did you mean {close!r}?" if close else f"the keys here are {', '.join(_ROOT)}"
             reader.warn((key,), f"has no effect: commonplace has no such key; {meant}")
-    plugins, session = root.get("plugins"), root.get("session")
-    if isinstance(session, Mapping) and "sendPolicy" in session:
+    if "sendPolicy" in object_of(root.get("session")):
         reader.warn(("session", "sendPolicy"), "has no effect: commonplace sends no messages")
-    if isinstance(plugins, Mapping):
-        check_switches(reader, plugins)
+    check_switches(reader, object_of(root.get("plugins")))
 
 
 def _agents(findings: Findings, shapes: Shapes, agents: Mapping[str, Any]) -> None:
     reader = findings.reader
     defaults = reader.mapping(agents, "defaults", ("agents",))
     at: Keys = ("agents", "defaults")
-    old = reader.mapping(defaults, "memorySearch", at)
-    findings.search = reader.section(shapes.search, old, (*at, "memorySearch"))
+    findings.search = _search(reader, shapes, defaults, "memorySearch", at)
     if reader.tunable_only:
         _only(reader, agents, ("agents",), {"defaults"})
         _only(reader, defaults, at, {"memorySearch"})
@@ -261,27 +249,19 @@ def _agent(
     agent.default = entry.get("default") is True
     agent.workspace = _workspace(reader, shapes, entry, at)
     _slips(reader, entry, at, ("memorySearch", "workspace"))
-    old = reader.mapping(entry, "memorySearch", at)
     memory = reader.mapping(entry, "memory", at)
-    new = reader.mapping(memory, "search", (*at, "memory"))
     for key in memory.keys() - {"search"}:
         reader.warn((*at, "memory", str(key)), "has no effect for a single agent")
-    agent.search = joined(
-        shapes.search,
-        reader.section(shapes.search, old, (*at, "memorySearch")),
-        reader.section(shapes.search, new, (*at, "memory", "search")),
-    )
+    older = _search(reader, shapes, entry, "memorySearch", at)
+    newer = _search(reader, shapes, memory, "search", (*at, "memory"))
+    agent.search = joined(shapes.search, older, newer)
 
 
 def _memory(findings: Findings, shapes: Shapes, memory: Mapping[str, Any]) -> None:
     reader = findings.reader
-    new = reader.mapping(memory, "search", ("memory",))
+    new = _search(reader, shapes, memory, "search", ("memory",))
     # Where a document has both spellings, the newer one counts.
-    findings.search = joined(
-        shapes.search,
-        findings.search,
-        reader.section(shapes.search, new, ("memory", "search")),
-    )
+    findings.search = joined(shapes.search, findings.search, new)
     keys = shapes.memory.root.below
     own: dict[str, Any] = {}
     for key, raw in memory.items():
@@ -312,20 +292,17 @@ def _may_be_section(key: object, raw: object, shape: Shape) -> bool:
 
 def _plugins(findings: Findings, plugins: object) -> None:
     """What of ``plugins`` is ours; the rest, and its form, is not."""
-    if not isinstance(plugins, Mapping):
-        return
     reader = findings.reader
-    slots = plugins.get("slots")
-    if isinstance(slots, Mapping) and "memory" in slots:
+    slots = object_of(object_of(plugins).get("slots"))
+    if "memory" in slots:
         keys: Keys = ("plugins", "slots", "memory")
         raw = slots["memory"]
         if isinstance(raw, str) and raw.strip():
             findings.slot = Found(raw.strip(), reader.layer, keys)
         else:
             reader.problem(keys, f'must be the id of a plugin or "none", not {kind_of(raw)}')
-    entries = plugins.get("entries")
-    for name, entry in entries.items() if isinstance(entries, Mapping) else ():
-        config = entry.get("config") if isinstance(entry, Mapping) else None
+    for name, entry in object_of(object_of(plugins).get("entries")).items():
+        config = object_of(entry).get("config")
         if not isinstance(config, Mapping):
             continue
         keys = ("plugins", "entries", str(name), "config")
@@ -337,13 +314,16 @@ def _plugins(findings: Findings, plugins: object) -> None:
 
 
 def _others(findings: Findings, root: Mapping[str, Any]) -> None:
-    models = root.get("models")
-    providers = models.get("providers") if isinstance(models, Mapping) else None
-    for name, section in providers.items() if isinstance(providers, Mapping) else ():
+    layer = findings.reader.layer
+    for name, section in object_of(object_of(root.get("models")).get("providers")).items():
         if isinstance(section, Mapping):
-            findings.providers[str(name)] = ProviderSection(
-                str(name), section, findings.reader.layer
-            )
+            findings.providers[str(name)] = ProviderSection(str(name), section, layer)
+
+
+def _search(
+    reader: Reader, shapes: Shapes, data: Mapping[str, Any], key: str, at: Keys
+) -> dict[str, Found]:
+    return reader.section(shapes.search, reader.mapping(data, key, at), (*at, key))
 
 
 def _workspace(reader: Reader, shapes: Shapes, data: Mapping[str, Any], at: Keys) -> Found | None:

@@ -61,10 +61,10 @@ def load_switches(
         os.path.isfile(paths.user_file(env)) or paths.original_file(env, paths.openclaw_dirs(env))
     ):
         return ()
-    from commonplace.config.resolve import documents
+    from commonplace.config.resolve import Resolution, documents
     from commonplace.config.switches import switch_rules
 
-    return switch_rules(documents(config, env))
+    return switch_rules(documents(config, env, Resolution()))
 
 
 def check_opening(workspace: object, agent: object, config: object) -> None:

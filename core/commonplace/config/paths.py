@@ -164,12 +164,9 @@ def config_paths(
     """Where configuration is looked for, nearest first: what is nearer counts more."""
     env = os.environ if env is None else env
     found = []
-    named = config or given(env, "COMMONPLACE_CONFIG")
-    if config:
-        found.append(("named", absolute(config, env)))
-    if named and not config:
+    if named := config or given(env, "COMMONPLACE_CONFIG"):
         found.append(("named", absolute(named, env)))
-    if not named:
+    else:
         folders = openclaw_dirs(env)
         found.append(("user", user_file(env)))
         original = original_file(env, folders) or os.path.join(

@@ -63,9 +63,7 @@ def check(
     resolution = resolve(**arguments)
     problems, hint = [*resolution.problems, *resolution.refused], ""
     if resolution.error is not None:
-        problems.append(
-            ConfigProblem(file="configuration", line=0, key="", message=str(resolution.error))
-        )
+        problems.append(ConfigProblem("configuration", 0, "", str(resolution.error)))
         hint = resolution.error.hint
     doubled = [words for layer in resolution.layers for words in _doubled(layer)]
     warnings = resolution.warnings
@@ -194,14 +192,7 @@ def _explained(
     )
     for key, value in resolved:
         yield Explained(key=key, value=value, origin="resolved")
-    memory = MemorySettings(
-        backend=settings.backends,
-        fallback=settings.fallback,
-        write=settings.write,
-        recalls=settings.recalls,
-        citations=settings.citations,
-        links=settings.links,
-    )
+    memory = resolution.memory
     values = settings.section_values
     search = Shape(SearchSettings, SEARCH_KEYS, sections).complete()
     # What plugins declare among core's own keys is shown there, and not in their sections.
@@ -279,7 +270,6 @@ def json_schema(
     search = _shape(Shape(SearchSettings, SEARCH_KEYS, classes or (sections or {}).get).complete())
     workspace = {"type": "string", "description": "Folder of the agent's notes."}
     agent = {"workspace": workspace, "memorySearch": search}
-    newer = {"memory": _open({"search": search})}
     memory = _shape(Shape(MemorySettings))
     memory["properties"]["search"] = search
     # Backends that are not known here may have sections of their own.
@@ -290,39 +280,25 @@ def json_schema(
         if name.startswith("memory."):
             memory["properties"][name.removeprefix("memory.")] = described
         else:
-            entries[name.removeprefix("plugins.entries.").removesuffix(".config")] = _open(
-                {"config": described}
-            )
+            id_ = name.removeprefix("plugins.entries.").removesuffix(".config")
+            entries[id_] = _open(config=described)
     compaction = _shape(Shape(FlushSettings)) | {"additionalProperties": True}
-    listed = _open({"id": _TEXT, "default": {"type": "boolean"}, **agent}) | {"required": ["id"]}
+    listed = _open(id=_TEXT, default={"type": "boolean"}, **agent) | {"required": ["id"]}
+    entry = _open(**agent, memory=_open(search=search))
+    agents = _open(
+        defaults=_open(**agent, compaction=compaction),
+        list={"type": "array", "items": listed},
+        entries={"type": "object", "additionalProperties": entry},
+    )
+    plugins = _open(slots=_open(memory=_TEXT), entries=_open(**entries))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "commonplace",
-        **_open(
-            {
-                "agents": _open(
-                    {
-                        "defaults": _open({**agent, "compaction": compaction}),
-                        "list": {"type": "array", "items": listed},
-                        "entries": {
-                            "type": "object",
-                            "additionalProperties": _open({**agent, **newer}),
-                        },
-                    }
-                ),
-                "memory": memory,
-                "plugins": _open(
-                    {
-                        "slots": _open({"memory": _TEXT}),
-                        "entries": {"type": "object", "properties": entries},
-                    }
-                ),
-            }
-        ),
+        **_open(agents=agents, memory=memory, plugins=plugins),
     }
 
 
-def _open(properties: Schema) -> Schema:
+def _open(**properties: Schema) -> Schema:
     """An object that is shared with others: keys that are not ours are none of our business."""
     return {"type": "object", "properties": properties}
 
@@ -370,7 +346,7 @@ def _type(type_: Any, setting: Setting) -> Schema:
 
 def _object(type_: Any) -> Schema:
     shape = Shape(type_)
-    required = [leaf.key for leaf in shape.leaves.values() if leaf.required]
+    required = [leaf.key for leaf in shape.missing({})]
     return _shape(shape) | ({"required": required} if required else {})
 
 

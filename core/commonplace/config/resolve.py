@@ -18,12 +18,7 @@ from commonplace.config.defaults import (
     SOURCES,
     TRANSCRIPTS,
 )
-from commonplace.config.document import (
-    Shapes,
-    merged_sections,
-    read_document,
-    read_sections,
-)
+from commonplace.config.document import Shapes, merged_sections, read_document, read_sections
 from commonplace.config.json5 import UnreadableError, parse_json5, read_text
 from commonplace.config.paths import Agents, find_agent, find_workspace
 from commonplace.config.reading import Layer, Reader, TooManyProblemsError, joined
@@ -132,14 +127,16 @@ class Resolution:
     """Settings, where each was found, and all that is wrong or has no effect.
 
     ``settings`` is ``None`` where there are problems in files, or an ``error``: an agent or a
-    workspace that cannot be. ``found`` is keyed by section (``search``, ``flush``,
-    ``memory``, and a plugin's by its own name, such as ``memory.<id>``) and dotted key.
+    workspace that cannot be. ``memory`` is the section of that name. ``found`` is keyed by section
+    (``search``, ``flush``, ``memory``, and a plugin's by its own name, such as ``memory.<id>``) and
+    dotted key.
     ``written`` are the sections of plugins that stand in a file, or belong to a chosen backend.
     ``refused`` is all that is wrong in a workspace's own file, ``ignored`` the same in a line.
     """
 
     def __init__(self) -> None:
         self.settings: Settings | None = None
+        self.memory = MemorySettings()
         self.error: ConfigError | None = None
         self.found: dict[str, dict[str, Found]] = {}
         self.workspace_origin = ""
@@ -179,11 +176,11 @@ def resolve(
     env = os.environ if env is None else env
     resolution = Resolution()
     shapes = Shapes(sections)
-    near, far = _layers(config, env, resolution)
+    layers = documents(config, env, resolution)
     folders = paths.openclaw_dirs(env)
-    blocks = tuple(filter(None, map(env_block, (*near, *far))))
+    blocks = tuple(filter(None, map(env_block, layers)))
     wide = Environment(env, folders, blocks)
-    readers = [Reader(layer, wide) for layer in (*near, *far)]
+    readers = [Reader(layer, wide) for layer in layers]
     findings = [read_document(reader, shapes) for reader in readers]
     agents = Agents(findings)
     try:
@@ -204,7 +201,7 @@ def resolve(
         "memory": _overlaid(shapes.memory, [f.memory for f in findings]),
     }
     memory: MemorySettings = shapes.memory.build(_named(shapes.memory, found["memory"]))
-    memory = memory.evolve(backend=_chain(memory.backend, sections))
+    memory = resolution.memory = memory.evolve(backend=_chain(memory.backend, sections))
     raw = merged_sections(findings, found["search"])
     values: dict[str, Any] = {}
     if sections is not None:
@@ -228,7 +225,7 @@ def resolve(
         found["search"].get("store.path"), id_, paths.default_index(state, id_, place), env
     )
     slot, slot_notes = memory_slot(
-        next((f.slot for f in findings if f.slot), None), sections, switch_rules((*near, *far))
+        next((f.slot for f in findings if f.slot), None), sections, switch_rules(layers)
     )
     resolution.warnings += [*notes, *index_notes, *slot_notes]
     resolution.settings = Settings(
@@ -259,31 +256,25 @@ def resolve(
     return resolution
 
 
-def documents(config: Config, env: Mapping[str, str]) -> list[Layer]:
-    """The documents of a configuration without a workspace's own, nearest first."""
-    near, far = _layers(config, env, Resolution())
-    return [*near, *far]
+def documents(config: Config, env: Mapping[str, str], resolution: Resolution) -> list[Layer]:
+    """The documents of a configuration without a workspace's own, nearest first.
 
-
-def _layers(
-    config: Config, env: Mapping[str, str], resolution: Resolution
-) -> tuple[list[Layer], list[Layer]]:
-    """The documents that an argument names, and all others but a workspace's own; nearest first."""
-    near: list[Layer | None] = []
-    far: list[Layer | None] = []
+    ``resolution`` gets the problems of those that cannot be read.
+    """
+    found: list[Layer | None] = []
+    named = ""
     if isinstance(config, Mapping):
-        near.append(Layer("argument", "config argument", config, base=os.getcwd()))
-    named = "" if config is None or isinstance(config, Mapping) else os.fspath(config)
-    if named:
-        near.append(_file("named", paths.absolute(named, env), resolution))
-    elif named := paths.given(env, "COMMONPLACE_CONFIG"):
-        far.append(_file("named", paths.absolute(named, env), resolution))
+        found.append(Layer("argument", "config argument", config, base=os.getcwd()))
+    elif config is not None:
+        named = os.fspath(config)
+    if named := named or paths.given(env, "COMMONPLACE_CONFIG"):
+        found.append(_file("named", paths.absolute(named, env), resolution))
     else:
         if os.path.isfile(user := paths.user_file(env)):
-            far.append(_file("user", user, resolution))
+            found.append(_file("user", user, resolution))
         if original := paths.original_file(env, paths.openclaw_dirs(env)):
-            far.append(_file("original", original, resolution))
-    return [layer for layer in near if layer], [layer for layer in far if layer]
+            found.append(_file("original", original, resolution))
+    return [layer for layer in found if layer]
 
 
 def _file(role: str, path: str, resolution: Resolution) -> Layer | None:

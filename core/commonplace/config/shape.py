@@ -49,11 +49,6 @@ class Leaf(NamedTuple):
         """The type of the field, evaluated when it is asked for."""
         return _type_of(self.group, self.names[-1])
 
-    @property
-    def required(self) -> bool:
-        """Whether it has no default."""
-        return self.setting.default is REQUIRED
-
 
 class Branch:
     """One object of a shape: ``prefix`` leads to it, with a dot at its end unless it is empty."""
@@ -145,6 +140,11 @@ class Shape:
                 return built
             given[names[:-1]][names[-1]] = built
         raise AssertionError("the root is among them")
+
+    def missing(self, values: Mapping[Names, Any]) -> list[Leaf]:
+        """The leaves without a default that are not among ``values``, by Python names."""
+        needed = (leaf for leaf in self.leaves.values() if leaf.setting.default is REQUIRED)
+        return [leaf for leaf in needed if leaf.names not in values]
 
     def _collect(self, cls: type[Group], prefix: str, names: Names) -> None:
         self._classes[names] = cls

@@ -34,7 +34,7 @@ class WrongValueError(Exception):
         self.problems: tuple[tuple[str, tuple[str | int, ...]], ...] = ((message, below),)
 
     @classmethod
-    def together(cls, parts: Mapping[str | int, WrongValueError]) -> WrongValueError:
+    def together(cls, parts: Mapping[Any, WrongValueError]) -> WrongValueError:
         """Everything that is wrong with the parts of one value, by key or index."""
         wrong = cls("several problems")
         wrong.problems = tuple(
@@ -99,13 +99,9 @@ class Reading:
         shape = Shape(cls)
         found: dict[tuple[str, ...], Any] = {}
         _fill(shape.root, raw, self, found)
-        missing: dict[str | int, WrongValueError] = {
-            leaf.key: WrongValueError("is missing")
-            for leaf in shape.leaves.values()
-            if leaf.required and leaf.names not in found
-        }
-        if missing:
-            raise WrongValueError.together(missing)
+        if missing := shape.missing(found):
+            wrong = {leaf.key: WrongValueError("is missing") for leaf in missing}
+            raise WrongValueError.together(wrong)
         built: G = shape.build(found)
         return built
 
@@ -129,6 +125,11 @@ def kind_of(raw: object) -> str:
     """The kind of a JSON value in words."""
     kinds = (words for types, words in _KINDS if isinstance(raw, types))
     return next(kinds, f"a {type(raw).__name__}")
+
+
+def object_of(raw: object) -> Mapping[Any, Any]:
+    """``raw`` if it is an object, else an empty one."""
+    return raw if isinstance(raw, Mapping) else {}
 
 
 def each(raw: object, read: Callable[[Any, Any], R]) -> dict[str | int, R]:
@@ -201,15 +202,11 @@ def _word(raw: object, setting: Setting, reading: Reading) -> str:
             raise WrongValueError("must not be empty")
         if text not in setting.known and reading.confined:
             raise WrongValueError(f"must be {_one_of(setting.known)} in a workspace's own file")
-        if text not in setting.known:
-            _doubt(text, setting.known, reading)
+        # Names of an open set may be a plugin's: one that looks like a slip is only warned of.
+        if text not in setting.known and (close := suggest(text.lower(), setting.known, 0.75)):
+            known = ", ".join(setting.known)
+            reading.doubts.append(f"is none of {known}; did you mean {close!r}?")
     return text
-
-
-def _doubt(text: str, known: tuple[str, ...], reading: Reading) -> None:
-    """Names of an open set may be a plugin's: one that looks like a slip is only warned of."""
-    if close := suggest(text.lower(), known, 0.75):
-        reading.doubts.append(f"is none of {', '.join(known)}; did you mean {close!r}?")
 
 
 def _choice(raw: object, choices: tuple[str, ...], reading: Reading) -> str:

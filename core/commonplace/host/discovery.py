@@ -148,14 +148,9 @@ def _recall(file: str, key: str) -> tuple[EntryPoint, ...] | None:
         first, *records, last = text.split("\n")
         if first != key or last != "end":
             return None
-        return tuple(_record(line) for line in records)
-    except (OSError, ValueError):
+        return tuple(EntryPoint._make(line.split(FIELD)) for line in records)
+    except (OSError, ValueError, TypeError):  # the last for another number of fields
         return None
-
-
-def _record(line: str) -> EntryPoint:
-    name, module, distribution, version, extras, problem, api = line.split(FIELD)
-    return EntryPoint(name, module, distribution, version, extras, problem, api)
 
 
 _RACY_NS = 2_000_000_000

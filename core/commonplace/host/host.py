@@ -223,18 +223,14 @@ class PluginHost:
 
         The plugins are loaded by the first call. One that fails is passed over.
         """
-        with self._lock:
-            if not self._has_listeners("query"):
-                return query
+        if not self._has_listeners("query"):
+            return query
         rewritten: str | None = self._call("query", "commonplace_rewrite_query", {"query": query})
         return query if rewritten is None else rewritten
 
     def wraps_search(self) -> bool:
         """Whether plugins wrap a search that this thread begins now; not one that they make."""
-        with self._lock:
-            if not self._has_listeners("search"):
-                return False
-        return getattr(self._inside, "search", None) is None
+        return self._has_listeners("search") and getattr(self._inside, "search", None) is None
 
     def around_search(self, query: str, search: Callable[[], SearchResult]) -> SearchResult:
         """The result of ``search`` as the plugins that wrap it return it; raises what it raises."""
@@ -250,9 +246,8 @@ class PluginHost:
 
         Both are in alphabetical order of their names.
         """
-        with self._lock:
-            if not self._has_listeners("prompt"):
-                return []
+        if not self._has_listeners("prompt"):
+            return []
         given = {"agent": agent, "session_key": session_key}
         # pluggy calls the plugin that was added last first.
         sections: list[str] = self._call("prompt", "commonplace_prompt_section", given)[::-1]
@@ -260,9 +255,8 @@ class PluginHost:
 
     def veto(self, receipt: Receipt) -> str:
         """The first reason of a plugin why this change must not be made, or ``""``."""
-        with self._lock:
-            if not self._has_listeners("write"):
-                return ""
+        if not self._has_listeners("write"):
+            return ""
         given = {name: getattr(receipt, name) for name in ("path", "origin", "who", "why")}
         lines = {"before": receipt.before.text, "after": receipt.after.text}
         return self._call("write", "commonplace_before_write", given | lines) or ""
@@ -333,13 +327,14 @@ class PluginHost:
         return there
 
     def _has_listeners(self, kind: str) -> bool:
-        if kind not in self._listened:
-            catalogue, registry = self._parts()
-            self._listened[kind] = bool(catalogue.of_kind(kind)) or any(
-                not set(registry.hooks(name)).isdisjoint(CALLED[kind])
-                for name in registry.in_process
-            )
-        return self._listened[kind]
+        with self._lock:
+            if kind not in self._listened:
+                catalogue, registry = self._parts()
+                self._listened[kind] = bool(catalogue.of_kind(kind)) or any(
+                    not set(registry.hooks(name)).isdisjoint(CALLED[kind])
+                    for name in registry.in_process
+                )
+            return self._listened[kind]
 
     def _call(self, kind: str, hook: str, arguments: Mapping[str, object]) -> Any:
         """Call ``hook`` of all plugins of ``kind``, which are loaded if they are not yet."""

@@ -8,15 +8,12 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from commonplace.errors import (
-    DeadlineExceededError,
-    PluginConflictError,
-    PluginUnavailableError,
-)
+from commonplace.errors import DeadlineExceededError, PluginConflictError, PluginUnavailableError
 from commonplace.hookspecs import REGISTRARS, Hooks
 from commonplace.host.discovery import CALLED, KINDS
 from commonplace.host.switches import OWN_DISTRIBUTION, canonical
 from commonplace.model.plugins import GROUP, MARK, UNORDERED
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,15 +27,12 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
-class Failure:
+class Failure(NamedTuple):
     """What went wrong in a plugin: one line for people, the traceback, and the error itself."""
 
-    __slots__ = ("cause", "error", "traceback")
-
-    def __init__(self, error: str, traceback: str = "", cause: BaseException | None = None) -> None:
-        self.error = error
-        self.traceback = traceback
-        self.cause = cause
+    error: str
+    traceback: str = ""
+    cause: BaseException | None = None
 
 
 def attempt(work: Callable[[], R]) -> R | Failure:
@@ -56,21 +50,16 @@ def attempt(work: Callable[[], R]) -> R | Failure:
         return Failure(failure_of(error), "".join(format_exception(error)), error)
 
 
-class Entry:
+class Entry(NamedTuple):
     """A registration, its role (``store``, ``manager`` or the kind), and the plugin's label.
 
     ``own`` tells that the plugin is of our own distribution.
     """
 
-    __slots__ = ("own", "plugin", "registration", "role")
-
-    def __init__(
-        self, role: str, registration: Registration[Any], plugin: str, *, own: bool = False
-    ) -> None:
-        self.role = role
-        self.registration = registration
-        self.plugin = plugin
-        self.own = own
+    role: str
+    registration: Registration[Any]
+    plugin: str
+    own: bool = False
 
 
 def _manager() -> PluginManager:

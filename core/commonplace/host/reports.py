@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
@@ -75,15 +76,11 @@ def describe(
     infos = [_of_entry(entry, catalogue, registry) for entry in catalogue.entries]
     for plugin, names in registry.in_process.items():
         for name in names or (f"events.{plugin}",):
-            blank = PluginInfo(
-                name=name, module=plugin, distribution="", version="", state="loaded"
-            )
+            blank = PluginInfo(name, plugin, distribution="", version="", state="loaded")
             infos.append(_with_details(blank, registry))
     if probe:
         until = Deadline.after(_PROBE_SECONDS)
-        infos = [
-            _probed(info, registry, until) if info.state == "loaded" else info for info in infos
-        ]
+        infos = [_probed(info, registry, until) for info in infos]
     return tuple(sorted(infos, key=lambda info: (info.name, info.distribution)))
 
 
@@ -98,36 +95,22 @@ def error_of(entry: EntryPoint, failure: Failure) -> PluginUnavailableError | Pl
 
 
 def _of_entry(entry: EntryPoint, catalogue: Catalogue, registry: Registry) -> PluginInfo:
-    info = PluginInfo(
-        name=entry.name,
-        module=entry.module,
-        distribution=entry.distribution,
-        version=entry.version,
-        state="available",
-    )
+    info = partial(PluginInfo, entry.name, entry.module, entry.distribution, entry.version)
     if entry.problem:
-        return evolve(
-            info, state="failed", error=entry.problem, hint=api_hint(entry.api, entry.distribution)
-        )
-    variable = catalogue.switched_off(entry)
-    if variable:
-        hint = switch_hint(variable, entry.name)
-        return evolve(info, state="disabled", notices=(f"switched off by {variable}",), hint=hint)
+        return info("failed", error=entry.problem, hint=api_hint(entry.api, entry.distribution))
+    if variable := catalogue.switched_off(entry):
+        notices: tuple[str, ...] = (f"switched off by {variable}",)
+        return info("disabled", notices=notices, hint=switch_hint(variable, entry.name))
     rivals = catalogue.rivals(entry.name)
     if len(rivals) > 1:
         error = conflict(entry.name, rivals)
-        return evolve(info, state="failed", error=str(error), hint=error.hint)
+        return info("failed", error=str(error), hint=error.hint)
     if not registry.tried(entry):
-        return info
+        return info("available")
     outcome = registry.load(entry)
     if isinstance(outcome, Failure):
-        return evolve(
-            info,
-            state="failed",
-            error=outcome.error,
-            traceback=outcome.traceback,
-            hint=_hint(entry, outcome.cause),
-        )
+        words, traceback, cause = outcome
+        return info("failed", error=words, traceback=traceback, hint=_hint(entry, cause))
     notices = tuple(
         f"{entry.module} registers {entry.kind} {id_!r}, too, but no entry point is named"
         f" {entry.kind}.{id_}: it cannot be used"
@@ -137,7 +120,7 @@ def _of_entry(entry: EntryPoint, catalogue: Catalogue, registry: Registry) -> Pl
     notices += tuple(
         f"{entry.module} has {hook}, which is not called here" for hook in sorted(newer)
     )
-    return _with_details(evolve(info, state="loaded", notices=notices), registry)
+    return _with_details(info("loaded", notices=notices), registry)
 
 
 def _with_details(info: PluginInfo, registry: Registry) -> PluginInfo:
@@ -153,6 +136,8 @@ def _with_details(info: PluginInfo, registry: Registry) -> PluginInfo:
 
 
 def _probed(info: PluginInfo, registry: Registry, until: Deadline) -> PluginInfo:
+    if info.state != "loaded":
+        return info
     found = registry.get(info.name)
     if found is None:
         return evolve(info, ready=True)

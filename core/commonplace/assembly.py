@@ -11,6 +11,7 @@ from commonplace.config.defaults import BACKENDS
 from commonplace.errors import ConfigError, PluginUnavailableError, ScopeDeniedError
 from commonplace.fallback.backend import Backend
 from commonplace.host.border import search_worker
+from commonplace.host.registry import Entry
 from commonplace.protocols.contexts import (
     ChunkerContext,
     ManagerContext,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from commonplace.index.arms import Arms
     from commonplace.index.builds import Cut
     from commonplace.model.documents import WatchedPath
-    from commonplace.model.plugins import Mount, Registration
+    from commonplace.model.plugins import Mount
     from commonplace.model.reports import UploadListener
     from commonplace.model.search import Query
     from commonplace.protocols.managers import MemoryManager
@@ -194,9 +195,10 @@ def make_backends(
 def mounts_of(host: PluginHost, settings: Settings, sources: Sequence[Source]) -> tuple[Mount, ...]:
     """The folders that the chain's backends have names for."""
     found: list[Mount] = []
-    for backend, registration in _registrations(host, settings):
-        if registration.mounts is not None:
-            found += registration.mounts(_manager_context(host, settings, backend, sources))
+    for backend, offered in _offered(host, settings):
+        if isinstance(offered, Entry) and offered.registration.mounts is not None:
+            context = _manager_context(host, settings, backend, sources)
+            found += offered.registration.mounts(context)
     return tuple(found)
 
 
@@ -237,34 +239,31 @@ def embeds(
     host: PluginHost, settings: Settings, embedding: Callable[[], EmbeddingService | None]
 ) -> bool:
     """Whether anything may be embedded, by a provider or by an engine that sees to it itself."""
-    for backend in settings.backends:
-        try:
-            if host.backend(backend).role == "manager":
-                return True
-        except PluginUnavailableError:
-            continue  # reported by the backend, which is not available
+    for _, offered in _offered(host, settings):
+        if isinstance(offered, Entry) and offered.role == "manager":
+            return True
     return embedding() is not None
 
 
-def _registrations(host: PluginHost, settings: Settings) -> Iterator[tuple[str, Registration[Any]]]:
+def _offered(
+    host: PluginHost, settings: Settings
+) -> Iterator[tuple[str, Entry | PluginUnavailableError]]:
+    """Each backend of the chain with what is registered, or why it is not available."""
     for backend in settings.backends:
         try:
-            yield backend, host.backend(backend).registration
-        except PluginUnavailableError:
-            continue  # reported by the backend, which is not available
+            yield backend, host.backend(backend)
+        except PluginUnavailableError as error:
+            yield backend, error
 
 
 def _permits(host: PluginHost, settings: Settings) -> Iterator[Callable[[Query], None]]:
-    for backend in settings.backends:
+    for backend, offered in _offered(host, settings):
         section = f"memory.{backend}"
-        try:
-            permits = host.backend(backend).registration.permits
-        except PluginUnavailableError as error:
+        if not isinstance(offered, Entry):
             if settings.sections.get(section):
-                yield partial(_refuse, section, str(error))
-            continue
-        if permits is not None:
-            yield partial(permits, settings.section_values.get(section))
+                yield partial(_refuse, section, str(offered))
+        elif offered.registration.permits is not None:
+            yield partial(offered.registration.permits, settings.section_values.get(section))
 
 
 def _refuse(section: str, reason: str, query: Query) -> None:
@@ -287,13 +286,9 @@ def _breakers(settings: Settings, backend: str) -> dict[str, CircuitBreaker]:
 
     # Other settings may fix it.
     mark = f"{crc32(repr(settings.section_values.get(f'memory.{backend}')).encode()):08x}"
-    folder = os.path.join(settings.state_dir, "memory", "breakers")
+    path = os.path.join(settings.state_dir, "memory", "breakers", f"{settings.agent}.{backend}")
     return {
-        work: CircuitBreaker(
-            keeper=BreakerFile(
-                os.path.join(folder, f"{settings.agent}.{backend}.{work}"), mark=mark
-            )
-        )
+        work: CircuitBreaker(keeper=BreakerFile(f"{path}.{work}", mark=mark))
         for work in ("search", "sync")
     }
 
@@ -376,13 +371,7 @@ def make_manager(
 
     chunking = settings.search.chunking
     own = Cut(chunking.strategy, chunking.tokens, chunking.overlap)
-    store = registration.factory(
-        StoreContext(
-            path=settings.index_path,
-            agent=settings.agent,
-            config=config,
-        )
-    )
+    store = registration.factory(StoreContext(settings.index_path, settings.agent, config))
     here = {source.id for source in sources}
     missing = (MissingSource(id_) for id_ in settings.search.sources if id_ not in here)
     return IndexedMemoryManager(

@@ -246,12 +246,10 @@ def _asked(provider: GuardedProvider) -> Iterator[Finding]:
         with provider_errors(provider.id, "the provider itself"):
             vectors = provider.provider.embed(["memory"], purpose="query", deadline=deadline)
             (vector,) = checked(vectors, count=1, dims=None, provider=provider.id)
-    except ProviderError as error:
-        if error.kind != "auth" or error.status is not None:  # its state has the reason
-            yield Finding("warning", name, str(error), Fix(error.hint) if error.hint else None)
-        return
     except CommonplaceError as error:
-        yield Finding("warning", name, str(error), Fix(error.hint) if error.hint else None)
+        keyless = isinstance(error, ProviderError) and error.kind == "auth" and error.status is None
+        if not keyless:  # else its state has the reason
+            yield Finding("warning", name, str(error), Fix(error.hint) if error.hint else None)
         return
     took = time.perf_counter() - began
     text = f"{provider.model} answers in {took:.2f} s with {dims_of(vector)} dimensions"

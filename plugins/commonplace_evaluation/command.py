@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from commonplace.plugin import (
     CallerError,
@@ -17,6 +17,7 @@ from commonplace.plugin import (
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable
 
     from commonplace.plugin import Context
     from commonplace_evaluation.running import Outcome
@@ -131,11 +132,7 @@ class EvalCommand:
         with open(args.out, "w", encoding="utf-8") if args.out else nullcontext() as out:
             outcomes = run_sets(sets, context, budget=args.budget, out=out, explain=bool(args.html))
         _keep(sets, outcomes, context)
-        if context.json:
-            context.emit(as_json(outcomes))
-        else:
-            for line in as_lines(outcomes):
-                context.line(line)
+        _print(context, as_json(outcomes), as_lines(outcomes))
         if args.html:
             from commonplace_evaluation.report import measured_sections, write_report
 
@@ -143,6 +140,14 @@ class EvalCommand:
             write_report(args.html, f"Retrieval on {os.path.basename(args.path)}", sections)
             context.note(f"report: {args.html}")
         return 0
+
+
+def _print(context: Context, facts: dict[str, Any], lines: Iterable[str]) -> None:
+    """The result: ``facts`` as JSON, or ``lines``."""
+    if context.json:
+        context.emit(facts)
+    else:
+        context.lines(lines)
 
 
 def _keep(sets: list[EvalSet], outcomes: list[Outcome], context: Context) -> None:
@@ -164,11 +169,7 @@ def _history(args: Namespace, context: Context) -> None:
     with context.open_memory() as memory:
         workspace = memory.settings.workspace
     found = history_json(workspace, History(context.env, workspace))
-    if context.json:
-        context.emit(found)
-    else:
-        for line in history_lines(found):
-            context.line(line)
+    _print(context, found, history_lines(found))
 
 
 def _check_paths(queries: str | None, *others: str | None) -> None:
@@ -210,21 +211,15 @@ def _make(path: str, most: int, context: Context) -> None:
         )
     write_whole(os.path.abspath(path), as_jsonl(drafts))
     context.note(_SMOKE_TEST)
-    if context.json:
-        context.emit({"path": path, "queries": len(drafts), "notes": len(texts)})
-    else:
-        context.line(f"{len(drafts)} queries from {count(len(texts), 'note')}: {path}")
+    facts = {"path": path, "queries": len(drafts), "notes": len(texts)}
+    _print(context, facts, [f"{len(drafts)} queries from {count(len(texts), 'note')}: {path}"])
 
 
 def _tune(sets: list[EvalSet], context: Context) -> None:
     from commonplace_evaluation.tuning import tune, tuned_json, tuned_lines
 
     tuned = tune(sets, context)
-    if context.json:
-        context.emit(tuned_json(tuned))
-    else:
-        for line in tuned_lines(tuned):
-            context.line(line)
+    _print(context, tuned_json(tuned), tuned_lines(tuned))
 
 
 def _own_workspace(path: str, context: Context) -> str:
@@ -248,8 +243,7 @@ def _compare(sets: list[EvalSet], args: Namespace, context: Context) -> None:
     if context.json:
         context.emit(comparison_json(runs, args.worst))
     else:
-        for line in comparison_lines(runs, args.worst):
-            context.line(line)
+        context.lines(comparison_lines(runs, args.worst))
     if args.html:
         from commonplace_evaluation.report import comparison_sections, write_report
 

@@ -13,16 +13,10 @@ if TYPE_CHECKING:
 @hookimpl
 def commonplace_register_commands(register: CommandRegistrar) -> None:
     """Add ``commonplace eval`` and ``commonplace bench``."""
-    register.command(
-        "eval",
-        _eval,
-        summary="Measure retrieval on queries with known answers: recall, MRR, nDCG",
-    )
-    register.command(
-        "bench",
-        _bench,
-        summary="Measure retrieval on public benchmarks of memory, beside FTS5 and grep",
-    )
+    summary = "Measure retrieval on queries with known answers: recall, MRR, nDCG"
+    register.command("eval", _eval, summary=summary)
+    summary = "Measure retrieval on public benchmarks of memory, beside FTS5 and grep"
+    register.command("bench", _bench, summary=summary)
 
 
 def _bench() -> Command:

@@ -29,19 +29,15 @@ Scores = list[dict[str, float]]
 
 def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Means for each set and its categories, and over everything, to four decimals."""
-    sets = _by_set(outcomes)
-    return {
-        "all": _row(_scores(outcomes)),
-        "sets": {
-            name: {
-                "all": _row(_scores(parts)),
-                "categories": {kind: _row(rows) for kind, rows in _by_category(parts)},
-                **_times(parts),
-            }
-            for name, parts in sets.items()
-        },
-        **_times(outcomes),
+    sets = {
+        name: {
+            "all": _row(_scores(parts)),
+            "categories": {kind: _row(rows) for kind, rows in _by_category(parts)},
+            **_times(parts),
+        }
+        for name, parts in _by_set(outcomes).items()
     }
+    return {"all": _row(_scores(outcomes)), "sets": sets, **_times(outcomes)}
 
 
 def as_lines(outcomes: Sequence[Outcome]) -> list[str]:
@@ -217,11 +213,7 @@ def _cell(found: Difference) -> str:
 
 def _worst_lines(pairs: list[Pair], most: int, first: str, name: str) -> Iterator[str]:
     found = worst(pairs, most)
-    if not found:
-        yield f"no query lost in {RANKED_BY}"
-        yield ""
-        return
-    yield f"queries that lost most in {RANKED_BY}:"
+    yield f"queries that lost most in {RANKED_BY}:" if found else f"no query lost in {RANKED_BY}"
     yield ""
     for pair in found:
         query = pair.before.query

@@ -203,6 +203,9 @@ class Status(Record):
     groups: StatusGroups | None = None
 
 
+_NARROWER = "name a folder in it with --workspace"
+
+
 class LeftOut(Record):
     """What of a workspace is not searched.
 
@@ -228,18 +231,16 @@ class LeftOut(Record):
         """What was left out and how to search it, for people; none if nothing was."""
         lines = []
         if self.notes:
-            lines.append(
-                f"looked for {self.looked_for}; {self._counted(self.notes, '.md file')} ignored; "
-                f"to search them: {self._hint()}"
-            )
+            notes = self._counted(self.notes, "other .md file")
+            hint = _NARROWER if self.too_wide else self._setting('extraPaths: ["."]')
+            lines.append(f"looked for {self.looked_for}; {notes} ignored; to search them: {hint}")
         if self.texts:
-            lines.append(
-                f"{self._counted(self.texts, '.txt file', other=False)} ignored; to search such: "
-                + self._setting("notes: { text: true }")
-            )
+            texts = self._counted(self.texts, ".txt file")
+            hint = self._setting("notes: { text: true }")
+            lines.append(f"{texts} ignored; to search such: {hint}")
         if self.ignored:
             lines.append(
-                f"{self._counted(self.ignored, 'note', other=False)} ignored, as git ignores them; "
+                f"{self._counted(self.ignored, 'note')} ignored, as git ignores them; "
                 "to search them: set memory.search.notes.gitignore to false"
             )
         if self.folders:
@@ -251,33 +252,20 @@ class LeftOut(Record):
 
     def nothing_found(self) -> tuple[str, ...]:
         """The same for a workspace in which there is no note."""
+        lines = list(self.sentences())
         if not self.notes:
             place = f"looked for {self.looked_for} in {self.workspace}"
-            first = f"there are no notes yet: {place}"
-            if self.too_wide:
-                first += (
-                    ", as the home folder is never searched as a whole; name a folder in it with "
-                    "--workspace"
-                )
-            return (first, *self.sentences())
-        first, *others = self.sentences()
-        return (f"there are no notes yet: {first}", *others)
-
-    def _hint(self) -> str:
-        return (
-            "name a folder in it with --workspace"
-            if self.too_wide
-            else self._setting('extraPaths: ["."]')
-        )
+            wide = f"as the home folder is never searched as a whole; {_NARROWER}"
+            lines.insert(0, f"{place}, {wide}" if self.too_wide else place)
+        return (f"there are no notes yet: {lines[0]}", *lines[1:])
 
     def _setting(self, text: str) -> str:
         return (
             f"put {{ memory: {{ search: {{ {text} }} }} }} into {self.workspace}/commonplace.json5"
         )
 
-    def _counted(self, number: int, thing: str, *, other: bool = True) -> str:
+    def _counted(self, number: int, thing: str) -> str:
         words = f"at least {number}" if self.at_least else f"{number}"
-        words += " other" if other else ""
         return f"{words} {thing} was" if number == 1 else f"{words} {thing}s were"
 
 

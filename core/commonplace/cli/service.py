@@ -158,8 +158,7 @@ def install(service: Service, context: Context, *, yes: bool) -> int:
         _emit(service, context, service.start, done=done)
         return 0
     if yes or not _asks(context):
-        for line in _plan(service):
-            context.line(line)
+        context.lines(_plan(service))
     if done:
         context.note(f"started; {service.advice}")
     else:
@@ -191,8 +190,7 @@ def uninstall(service: Service, context: Context, *, yes: bool) -> int:
         _emit(service, context, service.stop, done=done)
         return 0
     if yes or not _asks(context):
-        for line in plan:
-            context.line(line)
+        context.lines(plan)
     context.note("it is gone" if done else "nothing was done; to do it: the same with --yes")
     return 0
 
@@ -217,8 +215,7 @@ def _agreed(context: Context, plan: Sequence[str], question: str) -> bool:
     """Show ``plan`` and ask; False where there is no terminal to ask on."""
     if not _asks(context):
         return False
-    for line in plan:
-        context.line(line)
+    context.lines(plan)
     context.out.write(f"\n{question} [y/N] ")
     context.out.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}

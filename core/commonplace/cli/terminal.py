@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
+from functools import partialmethod
 from typing import TYPE_CHECKING, TextIO
 from unicodedata import category, east_asian_width
 
@@ -37,33 +39,13 @@ class Style:
             return text
         return f"{self.escape}[{code}m{text}{self.escape}[0m"
 
-    def strong(self, text: str) -> str:
-        """What the eye should find first."""
-        return self._paint("1", text)
-
-    def faint(self, text: str) -> str:
-        """What the eye may skip."""
-        return self._paint("2", text)
-
-    def match(self, text: str) -> str:
-        """A word that was searched for."""
-        return self._paint("1;33", text)
-
-    def path(self, text: str) -> str:
-        """A path."""
-        return self._paint("36", text)
-
-    def good(self, text: str) -> str:
-        """All is well."""
-        return self._paint("32", text)
-
-    def warning(self, text: str) -> str:
-        """Could be better."""
-        return self._paint("33", text)
-
-    def bad(self, text: str) -> str:
-        """Something is wrong."""
-        return self._paint("31", text)
+    strong = partialmethod(_paint, "1")  # what the eye should find first
+    faint = partialmethod(_paint, "2")  # what it may skip
+    match = partialmethod(_paint, "1;33")  # a word that was searched for
+    path = partialmethod(_paint, "36")
+    good = partialmethod(_paint, "32")  # all is well
+    warning = partialmethod(_paint, "33")  # could be better
+    bad = partialmethod(_paint, "31")  # something is wrong
 
     def link(self, text: str, url: str) -> str:
         """``text`` as a link (OSC 8) to ``url``, which is printable ASCII; ``""`` is no link."""
@@ -88,10 +70,8 @@ def style_of(stream: TextIO, env: Mapping[str, str]) -> Style:
     columns = env.get("COLUMNS", "")
     width = int(columns) if columns.isdigit() else 0
     if terminal and not width:
-        try:
+        with suppress(OSError, ValueError):
             width = os.get_terminal_size(stream.fileno()).columns
-        except (OSError, ValueError):
-            width = 0
     links = colour and env.get("TERM", "") not in _WITHOUT_LINKS and not env.get("INSIDE_EMACS")
     escape = escape_of(stream)
     return Style(colour=colour, width=max(30, width or 80), links=links, escape=escape)
@@ -184,12 +164,12 @@ def size(number: int) -> str:
     """A number of bytes with its unit, such as ``1.5 MB``."""
     if number < 1000:
         return f"{number} B"
-    amount, unit = number / 1000, "kB"
-    if amount >= 1000:
-        amount, unit = amount / 1000, "MB"
-    if amount >= 1000:
-        amount, unit = amount / 1000, "GB"
-    return f"{amount:.1f} {unit}"
+    amount = number / 1000
+    for unit in ("kB", "MB"):
+        if amount < 1000:
+            return f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"
 
 
 def timestamp(seconds: float) -> str:

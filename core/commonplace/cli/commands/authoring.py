@@ -8,7 +8,7 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from commonplace.cli.parser import BUILTIN, UsageError
+from commonplace.cli.parser import BUILTIN, UsageError, argument
 from commonplace.cli.terminal import count
 from commonplace.errors import CallerError, CommonplaceError, how_to_install, suggest
 
@@ -45,13 +45,10 @@ def configure(parser: ArgumentParser) -> None:
         help="new: backend, engine, provider, ranker, source, chunker, command or tool; check: the "
         "plugin, such as ranker.short-first",
     )
-    parser.add_argument("name", metavar="NAME", nargs="?", help="new: the id of the plugin")
-    parser.add_argument("--dir", metavar="DIR", help="new: where to put it (default: here)")
-    parser.add_argument(
-        "--base-url",
-        metavar="URL",
-        help="check: a stand-in for the server of a provider, on this machine",
-    )
+    argument(parser, "name", "NAME", "new: the id of the plugin", nargs="?")
+    argument(parser, "--dir", "DIR", "new: where to put it (default: here)")
+    about = "check: a stand-in for the server of a provider, on this machine"
+    argument(parser, "--base-url", "URL", about)
 
 
 def run(args: Namespace, context: Context) -> int:
@@ -102,11 +99,9 @@ def _new(args: Namespace, context: Context) -> int:
         context.emit({"folder": folder, "files": files, "plugin": plugin, "next": steps})
         return 0
     context.line(f"wrote {count(len(files), 'file')} to {folder}")
-    for file in files:
-        context.line(f"  {file}")
+    context.lines(f"  {file}" for file in files)
     context.line("next:")
-    for step in steps:
-        context.line(f"  {step}")
+    context.lines(f"  {step}" for step in steps)
     return 0
 
 
@@ -250,5 +245,5 @@ def _show(laws: list[dict[str, Any]], context: Context) -> None:
             context.line()
             context.line(context.style.strong(f"failed: {printable(law['law'])}"))
             context.line(f"  {printable(law['meaning'])}")
-            for line in law["reason"].splitlines()[-_SHOWN_LINES:]:
-                context.line(f"  {printable(line)}")
+            reason = law["reason"].splitlines()[-_SHOWN_LINES:]
+            context.lines(f"  {printable(line)}" for line in reason)

@@ -49,8 +49,7 @@ class CompletionCommand:
             context.emit({"shell": args.shell, "script": script, "missing": commands.missing})
         else:
             context.out.write(script)
-            for line in commands.missing:
-                context.note(line)
+            context.notes(commands.missing)
         return 0
 
 

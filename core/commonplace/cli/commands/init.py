@@ -6,6 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from commonplace.cli.parser import argument, flag
 from commonplace.cli.terminal import count
 from commonplace.errors import CallerError, WorkspaceError
 
@@ -77,21 +78,15 @@ class InitCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
-        parser.add_argument(
-            "folder",
-            metavar="DIR",
-            nargs="?",
-            help="folder of the notes (default: the workspace, else the current folder)",
-        )
+        about = "folder of the notes (default: the workspace, else the current folder)"
+        argument(parser, "folder", "DIR", about, nargs="?")
         parser.add_argument(
             "--user",
             action="store_true",
             help="write your own configuration file, which makes DIR the workspace everywhere, "
             "instead of DIR/commonplace.json5",
         )
-        parser.add_argument(
-            "--dry-run", action="store_true", help="write and index nothing; show what would be"
-        )
+        flag(parser, "--dry-run", "write and index nothing; show what would be")
         parser.add_argument(
             "-y",
             "--yes",
@@ -244,8 +239,8 @@ def _emit(context: Context, found: LeftOut, files: list[_File], report: SyncRepo
 def _show(context: Context, found: LeftOut, files: list[_File], report: SyncReport | None) -> None:
     style = context.style
     context.line(f"Found {count(found.searched, 'note')} in {style.path(found.workspace)}.")
-    for line in found.sentences() if found.searched else found.nothing_found():
-        context.line(f"  {line}")
+    searched = found.sentences() if found.searched else found.nothing_found()
+    context.lines(f"  {line}" for line in searched)
     for file in files:
         if file.exists:
             context.line(f"Kept {style.path(file.path)} as it is. New, it would be:")
@@ -257,10 +252,8 @@ def _show(context: Context, found: LeftOut, files: list[_File], report: SyncRepo
         return
     from commonplace.cli.commands.index import summary_of, warnings_of
 
-    for line in summary_of(report):
-        context.line(f"Indexed {line}")
-    for warning in warnings_of(report) if found.searched else ():
-        context.note(warning)
+    context.lines(f"Indexed {line}" for line in summary_of(report))
+    context.notes(warnings_of(report) if found.searched else ())
     place = "" if found.workspace == os.getcwd() or _is_everywhere(files) else _option(found)
     context.line()
     context.line("Try next:")

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import UsageError, positive_int
+from commonplace.cli.parser import UsageError, argument, positive_int
 from commonplace.cli.terminal import count
 from commonplace.model.tuples import NamedTuple
 
@@ -53,12 +53,11 @@ class ListCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
-        parser.add_argument("--source", metavar="NAME", help="only those of a source: memory")
-        parser.add_argument("--tag", metavar="TAG", help="only notes with this tag")
-        parser.add_argument(
-            "--after", metavar="DAY", help="only notes of that day or later: 2026-10, 7d, yesterday"
-        )
-        parser.add_argument("--before", metavar="DAY", help="only notes of that day or earlier")
+        argument(parser, "--source", "NAME", "only those of a source: memory")
+        argument(parser, "--tag", "TAG", "only notes with this tag")
+        about = "only notes of that day or later: 2026-10, 7d, yesterday"
+        argument(parser, "--after", "DAY", about)
+        argument(parser, "--before", "DAY", "only notes of that day or earlier")
 
     def run(self, args: Namespace, context: Context) -> int:
         """Read the notes, not the index, and print a line for each."""
@@ -68,8 +67,7 @@ class ListCommand:
             if args.source:
                 refs = tuple(ref for ref in refs if ref.source == args.source)
             found = [*map(_listed, refs)]
-            settings = memory.settings
-        zone = settings.search.query.time_zone or ""
+            zone = memory.settings.search.query.time_zone or ""
         after, before = _day(args.after, "--after", zone), _day(args.before, "--before", zone)
         if args.tag:
             from commonplace.text.notes import folded_tag
@@ -79,7 +77,7 @@ class ListCommand:
             found = [
                 note for note in found if note.day and after <= note.day <= (before or note.day)
             ]
-        _print(found, context, settings.agent, settings.workspace)
+        _print(found, context)
         if args.source and args.source not in sources:
             context.note(f"no note is of the source {args.source!r}; there is {', '.join(sources)}")
         elif not found:
@@ -96,22 +94,16 @@ class RecentCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
-        parser.add_argument(
-            "-n",
-            "--number",
-            metavar="N",
-            type=positive_int,
-            default=10,
-            help="how many notes (default: 10)",
-        )
+        about = "how many notes (default: 10)"
+        argument(parser, "-n --number", "N", about, type=positive_int, default=10)
 
     def run(self, args: Namespace, context: Context) -> int:
         """Order them by their day, undated ones by the day of their last change, and print them."""
         with context.open_memory() as memory:
-            refs, settings = memory.notes(), memory.settings
+            refs = memory.notes()
         newest = sorted(refs, key=_age, reverse=True)[: args.number]
         found = [*map(_listed, newest)]
-        _print(found, context, settings.agent, settings.workspace, first_line=True)
+        _print(found, context, first_line=True)
         if not found:
             context.note("no notes")
         return 0
@@ -215,11 +207,9 @@ def _first_lines(text: str) -> tuple[str, str]:
     return heading, line
 
 
-def _print(
-    found: list[Listed], context: Context, agent: str, workspace: str, *, first_line: bool = False
-) -> None:
+def _print(found: list[Listed], context: Context, *, first_line: bool = False) -> None:
     if context.json:
-        context.emit({"agent": agent, "workspace": workspace, "notes": found})
+        context.emit({**context.whose, "notes": found})
         return
     if not found:
         return

@@ -44,8 +44,7 @@ class ManCommand:
             context.emit({"page": page, "missing": commands.missing})
             return 0
         context.out.write(page)
-        for line in commands.missing:
-            context.note(line)
+        context.notes(commands.missing)
         if context.pretty:
             context.note(f"this is the source of the page; to read it: {self.examples[0]}")
         return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.cli.parser import UsageError, positive_int
+from commonplace.cli.parser import UsageError, argument, positive_int
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -26,23 +26,12 @@ class RecallCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
-        parser.add_argument(
-            "--query",
-            metavar="Q",
-            help="passages for a question, instead of the curated memory and the latest logs",
-        )
-        parser.add_argument(
-            "--budget",
-            metavar="N",
-            type=positive_int,
-            help="most characters, at least 500 (default: limits.maxInjectedChars)",
-        )
-        parser.add_argument(
-            "--session-key",
-            metavar="KEY",
-            default="",
-            help="the chat that is shown it; a group or channel sees no curated memory",
-        )
+        about = "passages for a question, instead of the curated memory and the latest logs"
+        argument(parser, "--query", "Q", about)
+        about = "most characters, at least 500 (default: limits.maxInjectedChars)"
+        argument(parser, "--budget", "N", about, type=positive_int)
+        about = "the chat that is shown it; a group or channel sees no curated memory"
+        argument(parser, "--session-key", "KEY", about, default="")
 
     def run(self, args: Namespace, context: Context) -> int:
         """Print the block."""

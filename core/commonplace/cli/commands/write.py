@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from commonplace.cli.parser import UsageError, positive_int, unit_interval
+from commonplace.cli.parser import UsageError, argument, flag, positive_int, unit_interval
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -48,10 +48,8 @@ def _change(context: Context, change: Callable[[Writer], Receipt], command: str)
     """Make one change and print its receipt."""
     with context.open_memory() as memory:
         receipt = change(memory.writer(who=f"commonplace {command}"))
-        settings = memory.settings
     if context.json:
-        where = {"agent": settings.agent, "workspace": settings.workspace}
-        context.emit({**where, **receipt_json(receipt)})
+        context.emit(context.whose | receipt_json(receipt))
         return 0
     from commonplace.cli.streams import one_line
 
@@ -79,6 +77,10 @@ def _text(given: str) -> str:
         raise UsageError("standard input is no UTF-8", hint="pipe plain text") from error
 
 
+def _add_why(parser: ArgumentParser) -> None:
+    argument(parser, "--why", "REASON", "kept in the journal", default="")
+
+
 class RememberCommand:
     """Adds a text to today's log or to the curated memory."""
 
@@ -92,24 +94,13 @@ class RememberCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
-        parser.add_argument("text", metavar="TEXT", help="what to remember; - reads it from input")
-        parser.add_argument(
-            "--entry",
-            action="store_true",
-            help="keep it in MEMORY.md instead of memory/<today>.md",
-        )
-        parser.add_argument(
-            "--heading", metavar="H", help="section of the note that it is added to"
-        )
-        parser.add_argument(
-            "--importance", metavar="N", type=unit_interval, help="0 to 1, noted beside it"
-        )
-        parser.add_argument(
-            "--source",
-            metavar="CITATION",
-            help="where it was read: it is trusted no more than that",
-        )
-        parser.add_argument("--why", metavar="REASON", default="", help="kept in the journal")
+        argument(parser, "text", "TEXT", "what to remember; - reads it from input")
+        flag(parser, "--entry", "keep it in MEMORY.md instead of memory/<today>.md")
+        argument(parser, "--heading", "H", "section of the note that it is added to")
+        argument(parser, "--importance", "N", "0 to 1, noted beside it", type=unit_interval)
+        about = "where it was read: it is trusted no more than that"
+        argument(parser, "--source", "CITATION", about)
+        _add_why(parser)
 
     def run(self, args: Namespace, context: Context) -> int:
         """Add the text and print its receipt."""
@@ -141,15 +132,12 @@ class CorrectCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
-        parser.add_argument("citation", metavar="CITATION", help=_CITATION)
-        parser.add_argument("text", metavar="TEXT", help="the new text; - reads it from input")
-        parser.add_argument(
-            "--supersede",
-            action="store_true",
-            help="keep the old lines, marked with the day and what supersedes them",
-        )
-        parser.add_argument("--was", metavar="TEXT", help=_WAS)
-        parser.add_argument("--why", metavar="REASON", default="", help="kept in the journal")
+        argument(parser, "citation", "CITATION", _CITATION)
+        argument(parser, "text", "TEXT", "the new text; - reads it from input")
+        about = "keep the old lines, marked with the day and what supersedes them"
+        flag(parser, "--supersede", about)
+        argument(parser, "--was", "TEXT", _WAS)
+        _add_why(parser)
 
     def run(self, args: Namespace, context: Context) -> int:
         """Replace the lines and print the receipt."""
@@ -174,9 +162,9 @@ class ForgetCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
-        parser.add_argument("citation", metavar="CITATION", help=_CITATION)
-        parser.add_argument("--was", metavar="TEXT", help=_WAS)
-        parser.add_argument("--why", metavar="REASON", default="", help="kept in the journal")
+        argument(parser, "citation", "CITATION", _CITATION)
+        argument(parser, "--was", "TEXT", _WAS)
+        _add_why(parser)
 
     def run(self, args: Namespace, context: Context) -> int:
         """Delete the lines and print the receipt."""
@@ -196,14 +184,9 @@ class UndoCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
-        parser.add_argument(
-            "id",
-            metavar="ID",
-            nargs="?",
-            default="last",
-            help="id of the change, or its beginning (default: the last change)",
-        )
-        parser.add_argument("--why", metavar="REASON", default="", help="kept in the journal")
+        about = "id of the change, or its beginning (default: the last change)"
+        argument(parser, "id", "ID", about, nargs="?", default="last")
+        _add_why(parser)
 
     def run(self, args: Namespace, context: Context) -> int:
         """Undo the change and print the receipt of that."""
@@ -223,17 +206,9 @@ class JournalCommand:
 
     def configure(self, parser: ArgumentParser) -> None:
         """Add the arguments."""
-        parser.add_argument(
-            "path", metavar="PATH", nargs="?", help="the changes of this note alone"
-        )
-        parser.add_argument(
-            "-n",
-            "--limit",
-            metavar="N",
-            type=positive_int,
-            default=20,
-            help="how many at most (default: 20)",
-        )
+        argument(parser, "path", "PATH", "the changes of this note alone", nargs="?")
+        about = "how many at most (default: 20)"
+        argument(parser, "-n --limit", "N", about, type=positive_int, default=20)
 
     def run(self, args: Namespace, context: Context) -> int:
         """Print the receipts."""
@@ -241,10 +216,9 @@ class JournalCommand:
             found = memory.writer(who="commonplace journal").journal(
                 path=args.path, limit=args.limit
             )
-            settings = memory.settings
         if context.json:
-            where = {"agent": settings.agent, "workspace": settings.workspace}
-            context.emit({**where, "changes": [receipt_json(one) for one in found]})
+            changes = [receipt_json(one) for one in found]
+            context.emit({**context.whose, "changes": changes})
             return 0
         from commonplace.cli.streams import one_line
         from commonplace.cli.terminal import columns, fit

@@ -31,6 +31,11 @@ class Span(NamedTuple):
     start_line: int
     end_line: int
 
+    @property
+    def lines(self) -> list[tuple[str, int]]:
+        """Path and number of each line."""
+        return [(self.path, line) for line in range(self.start_line, self.end_line + 1)]
+
     def overlaps(self, other: Span) -> bool:
         """Whether the two share a line."""
         return (
@@ -87,21 +92,14 @@ def recall_in_budget(
     """
     read: set[tuple[str, int]] = set()
     left = budget
-    for result in results:
-        lengths = line_lengths(result.path)
-        for line in range(result.start_line, result.end_line + 1):
-            if left <= 0:
-                break
-            if (result.path, line) not in read:
-                left -= lengths[line - 1] if line <= len(lengths) else 0
-                read.add((result.path, line))
+    for path, line in (line for result in results for line in result.lines):
         if left <= 0:
             break
-    found = sum(
-        any((span.path, line) in read for line in range(span.start_line, span.end_line + 1))
-        for span in relevant
-    )
-    return found / len(relevant)
+        if (path, line) not in read:
+            lengths = line_lengths(path)
+            left -= lengths[line - 1] if line <= len(lengths) else 0
+            read.add((path, line))
+    return sum(not read.isdisjoint(span.lines) for span in relevant) / len(relevant)
 
 
 def average(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace.cli.streams import printable_json
 from commonplace.model.documents import Finding
+from commonplace.model.plugins import camel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,12 +64,6 @@ def _field_names(cls: type) -> Iterable[str] | None:
 def _parts(value: object, names: str) -> dict[str, Any]:
     """The fields of ``value`` that are listed in ``names``, in camelCase."""
     return {camel(name): getattr(value, name) for name in names.split()}
-
-
-def camel(name: str) -> str:
-    """``start_line`` as ``startLine``."""
-    head, *tail = name.split("_")
-    return head + "".join(part.capitalize() for part in tail)
 
 
 def result_json(result: SearchResult, *, explain: bool) -> dict[str, Any]:

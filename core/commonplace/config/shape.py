@@ -6,7 +6,7 @@ import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self, get_type_hints
 
-from commonplace.model.plugins import REQUIRED, Group
+from commonplace.model.plugins import REQUIRED, Group, camel
 from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -176,12 +176,6 @@ class Shape:
 def is_group(type_: Any) -> bool:
     """Whether values of ``type_`` are objects with keys of their own."""
     return isinstance(type_, type) and issubclass(type_, Group)
-
-
-def camel(name: str) -> str:
-    """The JSON key of a Python name."""
-    first, *rest = name.rstrip("_").split("_")
-    return first + "".join(word[:1].upper() + word[1:] for word in rest)
 
 
 def _type_of(cls: type[Group], name: str) -> Any:

@@ -15,7 +15,7 @@ from commonplace.embedding.service import (
 )
 from commonplace.embedding.vectors import checked, dims_of
 from commonplace.errors import CommonplaceError, ProviderError
-from commonplace.model.documents import Finding, Fix
+from commonplace.model.documents import Finding, Fix, StoreHealth
 from commonplace.model.reports import Status, SyncReport, WatchingProcess
 from commonplace.model.search import Fallback
 from commonplace.model.tuples import NamedTuple
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from commonplace.fallback.backend import Backend
     from commonplace.fallback.manager import FallbackMemoryManager
     from commonplace.host.reports import PluginInfo
-    from commonplace.model.documents import SpaceInfo, StoreHealth
+    from commonplace.model.documents import SpaceInfo
     from commonplace.model.reports import BackendState, LeftOut, ProviderState, SyncState
 
 
@@ -61,16 +61,16 @@ def status_of(
         warnings.append(str(backends))
     else:
         found = _status_of_backends(backends, deep=deep, warnings=warnings)
-    pending, health, store = found.pending, found.health, found.health.store
-    warnings += _pending_warnings(pending)
-    warnings += store.notices if store is not None else ()
-    provider = ActiveProvider()
+    pending, health = found.pending, found.health
+    store = health.store or StoreHealth(settings.index_path, 0, 0, writable=False)
+    warnings += [*_pending_warnings(pending), *store.notices]
+    provider, service = ActiveProvider(), None
     providers: tuple[ProviderState, ...] = ()
-    if store is not None:
+    if health.store is not None:
+        service = choice().service
         provider, providers = _embedding(choice(), store, health.spaces, warnings)
     from commonplace.health.groups import groups_of
 
-    service = choice().service if store is not None else None
     findings = list(health.findings)
     if deep:
         findings += _deep_findings(settings, choice().service, health, providers, clock())
@@ -88,20 +88,20 @@ def status_of(
         search_mode=mode if provider.answers else "keyword",
         sources=search.sources,
         extra_paths=tuple(extra.path for extra in search.extra_paths),
-        files=store.documents if store else 0,
-        chunks=store.chunks if store else 0,
-        source_counts=_counts(store) if store else (),
-        db_path=store.location if store else settings.index_path,
-        db_bytes=store.size if store else 0,
+        files=store.documents,
+        chunks=store.chunks,
+        source_counts=_counts(store),
+        db_path=store.location,
+        db_bytes=store.size,
         stale=pending.remaining,
         deferred=pending.deferred,
-        writable=store.writable if store else False,
+        writable=store.writable,
         config_files=settings.config_files,
         failed_roots=pending.failed_roots,
         skipped_symlinks=pending.skipped_symlinks,
         fallback=_fallback(found.states, backend) or provider.fallback,
         notices=tuple(dict.fromkeys(warnings)),
-        problems=store.problems if store else (),
+        problems=store.problems,
         providers=providers,
         spaces=health.spaces or (),
         links=found.states,

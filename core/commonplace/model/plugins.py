@@ -67,10 +67,6 @@ class Probe(NamedTuple):
     hint: str = ""
 
 
-def _available() -> Probe:
-    return Probe(available=True)
-
-
 class SwitchRule(NamedTuple):
     """One setting that switches plugins off.
 
@@ -157,7 +153,7 @@ class Registration(NamedTuple, Generic[T]):
     config: type[Group] | None = None
     priority: int | None = None
     capabilities: frozenset[str] = frozenset()
-    probe: Callable[[], Probe] = _available
+    probe: Callable[[], Probe] = lambda: Probe(available=True)
     credentials: Credentials | None = None
     ready: Callable[[Any], Probe] | None = None
     permits: Callable[[Any, Query], None] | None = None
@@ -183,6 +179,12 @@ class ConfigProblem(NamedTuple):
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file
         return f"{where}: {self.key}: {self.message}" if self.key else f"{where}: {self.message}"
+
+
+def camel(name: str) -> str:
+    """The JSON key of a Python name."""
+    first, *rest = name.rstrip("_").split("_")
+    return first + "".join(word[:1].upper() + word[1:] for word in rest)
 
 
 REQUIRED: Any = object()

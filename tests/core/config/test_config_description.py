@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.config.search import SearchSettings
-from commonplace.config.shape import Shape, camel
-from commonplace.model.plugins import Group, setting
+from commonplace.config.shape import Shape
+from commonplace.model.plugins import Group, camel, setting
 
 
 class Inner(Group):

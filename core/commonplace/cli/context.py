@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from commonplace.cli.streams import one_line
@@ -89,19 +90,15 @@ class Context:
         self.config: str | None = args.config
         self.agent: str | None = args.agent
         self.pretty = self.format is None and self.out.isatty()
-        self._style: Style | None = None
         self._progress: ProgressLine | None = None
         self._settings: Settings | None = None
 
-    @property
+    @cached_property
     def style(self) -> Style:
         """The decoration of standard output."""
-        if self._style is None:
-            from commonplace.cli.terminal import Style, style_of
+        from commonplace.cli.terminal import Style, style_of
 
-            plain = self.format is not None
-            self._style = Style(colour=False) if plain else style_of(self.out, self.env)
-        return self._style
+        return style_of(self.out, self.env) if self.format is None else Style(colour=False)
 
     def link(self, path: str, line: int) -> str:
         """The URL that opens a note of the opened memory, or ``""`` where none can be shown."""

@@ -16,6 +16,7 @@ from commonplace.config.switches import check_switches
 from commonplace.config.values import kind_of, object_of
 from commonplace.errors import suggest
 from commonplace.model.plugins import ConfigProblem, Group, setting
+from commonplace.model.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -130,14 +131,13 @@ class Shapes:
         self.memory = Shape(MemorySettings)
 
 
-class AgentFindings:
-    """What a document says of one agent."""
+class AgentFindings(NamedTuple):
+    """What a document says of one agent; ``default``: it is meant where none is named."""
 
-    def __init__(self, id_: str) -> None:
-        self.id = id_
-        self.default = False
-        self.workspace: Found | None = None
-        self.search: dict[str, Found] = {}
+    id: str
+    default: bool
+    workspace: Found | None
+    search: dict[str, Found]
 
 
 class Findings:
@@ -242,19 +242,18 @@ def _agent(
 ) -> None:
     reader = findings.reader
     id_ = agent_id(name)
-    agent = AgentFindings(id_)
     if id_ in findings.agents:
         reader.warn(at, f"the agent {id_!r} stands here twice; the first one counts")
-    findings.agents.setdefault(id_, agent)
-    agent.default = entry.get("default") is True
-    agent.workspace = _workspace(reader, shapes, entry, at)
+    workspace = _workspace(reader, shapes, entry, at)
     _slips(reader, entry, at, ("memorySearch", "workspace"))
     memory = reader.mapping(entry, "memory", at)
     for key in memory.keys() - {"search"}:
         reader.warn((*at, "memory", str(key)), "has no effect for a single agent")
     older = _search(reader, shapes, entry, "memorySearch", at)
     newer = _search(reader, shapes, memory, "search", (*at, "memory"))
-    agent.search = joined(shapes.search, older, newer)
+    search = joined(shapes.search, older, newer)
+    agent = AgentFindings(id_, entry.get("default") is True, workspace, search)
+    findings.agents.setdefault(id_, agent)
 
 
 def _memory(findings: Findings, shapes: Shapes, memory: Mapping[str, Any]) -> None:

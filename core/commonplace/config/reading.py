@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -179,24 +180,22 @@ class Layer:
         self.data = data
         self.text = text
         self.base = base
-        self._positions: Position | None = None
 
     @property
     def is_ours(self) -> bool:
         """Whether it is written for commonplace alone: other programs have no keys in it."""
         return self.role != "original" and os.path.basename(self.file) not in ORIGINAL_NAMES
 
-    @property
+    @cached_property
     def positions(self) -> Position | None:
         """Where everything in the text is; ``None`` for a mapping. The text is scanned once."""
-        if self._positions is None and self.text:
-            from commonplace.config.json5 import MalformedError, locate
+        from commonplace.config.json5 import MalformedError, locate
 
-            # What only the parser of values took has no lines: a message without one is better
-            # than none.
-            with suppress(MalformedError):
-                self._positions = locate(self.text)
-        return self._positions
+        # What only the parser of values took has no lines: a message without one is better than
+        # none.
+        with suppress(MalformedError):
+            return locate(self.text) if self.text else None
+        return None
 
     def line_of(self, keys: Keys) -> int:
         """The 1-based line of what ``keys`` lead to; 0 where it is not known."""

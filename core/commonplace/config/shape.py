@@ -50,14 +50,11 @@ class Leaf(NamedTuple):
         return _type_of(self.group, self.names[-1])
 
 
-class Branch:
+class Branch(NamedTuple):
     """One object of a shape: ``prefix`` leads to it, with a dot at its end unless it is empty."""
 
-    __slots__ = ("below", "prefix")
-
-    def __init__(self, prefix: str) -> None:
-        self.prefix = prefix
-        self.below: dict[str, Leaf | Branch | Graft] = {}
+    prefix: str
+    below: dict[str, Leaf | Branch | Graft]
 
 
 class Graft(NamedTuple):
@@ -82,7 +79,7 @@ class Shape:
     ) -> None:
         self.leaves: dict[str, Leaf] = {}
         self.unsupported: dict[str, str] = {}
-        self.root = Branch("")
+        self.root = Branch("", {})
         self._classes: dict[Names, type[Group]] = {}
         self._declared = classes
         self._collect(cls, "", ())
@@ -167,7 +164,7 @@ class Shape:
         *parents, last = key.split(".")
         branch = self.root
         for parent in parents:
-            below = branch.below.setdefault(parent, Branch(f"{branch.prefix}{parent}."))
+            below = branch.below.setdefault(parent, Branch(f"{branch.prefix}{parent}.", {}))
             assert isinstance(below, Branch), f"{key} stands below another setting"
             branch = below
         return branch, last

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from commonplace.cli import main
-from commonplace.cli.context import plugin_command_names
+from commonplace.cli.context import plugin_host
 from commonplace.cli.parser import BUILTIN
 from commonplace.sample import copy_workspace
 
@@ -193,7 +193,7 @@ VALUES = (
 def lines(number: int, seed: int) -> Iterator[list[str]]:
     """So many command lines, most of them wrong."""
     chance = random.Random(seed)
-    commands = [*BUILTIN, *plugin_command_names({}), "help", "serch", "", "-", "--json"]
+    commands = [*BUILTIN, *plugin_host({}).ids("command"), "help", "serch", "", "-", "--json"]
     for _ in range(number):
         words = [chance.choice(commands)] if chance.random() < 0.95 else []
         for _ in range(chance.choice((0, 1, 1, 2, 2, 3, 4, 6))):

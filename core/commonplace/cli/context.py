@@ -236,11 +236,6 @@ def plugin_host(env: Mapping[str, str], config: str | None = None) -> PluginHost
     return PluginHost(cache_dir=cache_dir(env), env=env, rules=load_switches(config, env))
 
 
-def plugin_command_names(env: Mapping[str, str], config: str | None = None) -> tuple[str, ...]:
-    """The names of the commands that plugins offer; no plugin is imported."""
-    return plugin_host(env, config).ids("command")
-
-
 def plugin_commands(env: Mapping[str, str]) -> list[tuple[str, str]]:
     """Name and summary of each command that plugins offer, or why it does not load."""
     from commonplace.errors import CommonplaceError
@@ -256,12 +251,12 @@ def plugin_commands(env: Mapping[str, str]) -> list[tuple[str, str]]:
     return found
 
 
-def plugin_command(name: str, env: Mapping[str, str], config: str | None = None) -> Command:
+def plugin_command(name: str, host: PluginHost) -> Command:
     """The command that a plugin offers as ``name``.
 
     Raises :class:`~commonplace.errors.PluginUnavailableError` if it cannot be loaded.
     """
-    command: Command = plugin_host(env, config).command(name).factory()
+    command: Command = host.command(name).factory()
     return command
 
 

@@ -14,7 +14,6 @@ from commonplace.cli.context import (
     is_safe,
     named_config,
     plugin_command,
-    plugin_command_names,
     plugin_commands,
     plugin_host,
 )
@@ -317,9 +316,10 @@ def builtin_command(name: str) -> Command:
 def _find(name: str, env: Mapping[str, str], config: str | None = None) -> Command:
     if name in BUILTIN:
         return builtin_command(name)
-    names = plugin_command_names(env, config)
-    if name in names or plugin_host(env, config).switched_off("command", name):
-        return plugin_command(name, env, config)  # or the error that names what switches it off
+    host = plugin_host(env, config)
+    names = host.ids("command")
+    if name in names or host.switched_off("command", name):
+        return plugin_command(name, host)  # or the error that names what switches it off
     near = suggest(name, (*BUILTIN, *names))
     raise UsageError(
         f"no such command: {name!r}",

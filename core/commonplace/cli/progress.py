@@ -34,8 +34,7 @@ class ProgressLine:
         self._stream = stream
         self._clock = clock
         self._visible = stream.isatty() and env.get("TERM") != "dumb"
-        self._started = clock()
-        self._drawn: float | None = None
+        self._due = clock() + _DELAY
         self._bar: _RichBar | _TextBar | None = None
 
     def __enter__(self) -> Self:
@@ -46,14 +45,9 @@ class ProgressLine:
 
     def __call__(self, progress: Progress) -> None:
         """Show ``progress``, at most ten times a second."""
-        if not self._visible:
+        if not self._visible or (now := self._clock()) < self._due:
             return
-        now = self._clock()
-        if now - self._started < _DELAY:
-            return
-        if self._drawn is not None and now - self._drawn < _REDRAW:
-            return
-        self._drawn = now
+        self._due = now + _REDRAW
         if self._bar is None:
             self._bar = _bar(self._stream)
         self._bar.draw(progress)

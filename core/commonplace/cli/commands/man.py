@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from commonplace.cli.context import plugin_command, plugin_command_names
+from commonplace.cli.context import plugin_command, plugin_host
 from commonplace.cli.parser import (
     BUILTIN,
     EXIT_CODES,
@@ -192,9 +192,10 @@ def catalog(env: Mapping[str, str]) -> Catalog:
     """All commands, those of plugins last; their modules are imported."""
     facts = [command_facts(builtin_command(name)) for name in BUILTIN]
     missing = []
-    for name in plugin_command_names(env):
+    host = plugin_host(env)
+    for name in host.ids("command"):
         try:
-            facts.append(command_facts(plugin_command(name, env)))
+            facts.append(command_facts(plugin_command(name, host)))
         except CommonplaceError as error:
             missing.append(f"{name} is left out: {error}")
     return Catalog(tuple(facts), tuple(map(_argument_of, _common())), tuple(missing))

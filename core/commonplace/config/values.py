@@ -233,16 +233,13 @@ def _number(type_: Any, raw: object, setting: Setting, reading: Reading) -> floa
     wanted = f"must be a {'whole ' if whole else ''}number{_bounds(low, high)}"
     raw = reading.number(raw, wanted)
     forgiving = reading.programmatic and setting.clamp is not None
-    if not isfinite(raw):
-        if forgiving:
-            return _clamped(setting.default, setting)
+    if forgiving and not isfinite(raw):
+        return _clamped(setting.default, setting)
+    fits = isfinite(raw) and (not whole or raw == floor(raw))
+    fits = fits and (low is None or raw >= low) and (high is None or raw <= high)
+    if not (fits or forgiving):
         raise WrongValueError(wanted)
-    if whole and raw != floor(raw) and not forgiving:
-        raise WrongValueError(wanted)
-    value = floor(raw) if whole else float(raw)
-    if not forgiving and ((low is not None and value < low) or (high is not None and value > high)):
-        raise WrongValueError(wanted)
-    return _clamped(value, setting)
+    return _clamped(floor(raw) if whole else float(raw), setting)
 
 
 def _clamped(value: float, setting: Setting) -> float:

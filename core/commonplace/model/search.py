@@ -216,7 +216,7 @@ class Nearest(NamedTuple):
 
 
 class ArmScore(Record):
-    """What an arm said of a hit; ``rank`` counts from 1, and the rest is as in :class:`Found`."""
+    """What an arm said of a hit; ``rank`` counts from 1, and the rest is as in ``Found``."""
 
     arm: str
     kind: ArmKind

@@ -76,7 +76,7 @@ class GuardedRanker:
         def work() -> list[Candidate]:
             ranked = self._ranker.rank(given, context)
             asked = context.further.given if context.further is not None else ()
-            return _selected(ranked, (*given, *asked) if asked else given)
+            return _selected(ranked, (*asked, *given) if asked else given)
 
         try:
             if self._worker is None:
@@ -339,7 +339,18 @@ def _selected(given: object, hits: Sequence[Candidate]) -> list[Candidate]:
             )
         if type(one.score) not in {float, int} or not isfinite(one.score):
             raise ValueError(f"it gave the score {one.score!r}")
-    return chosen
+    return [one if one.lines is None else _cut(one, *one.lines) for one in chosen]
+
+
+def _cut(hit: Candidate, first: int, last: int) -> Candidate:
+    """``hit`` with these lines of its chunk alone, or unchanged where they are not whole lines."""
+    chunk = hit.chunk
+    lines = chunk.text.split("\n")
+    whole = len(lines) == chunk.end_line - chunk.start_line + 1
+    if not (whole and chunk.start_line <= first <= last <= chunk.end_line):
+        return hit
+    text = "\n".join(lines[first - chunk.start_line : last - chunk.start_line + 1])
+    return hit._replace(chunk=chunk._replace(start_line=first, end_line=last, text=text))
 
 
 def _noted(hit: Candidate, ranker: str, note: str) -> Candidate:

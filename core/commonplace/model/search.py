@@ -148,8 +148,7 @@ class KeywordMatches(NamedTuple):
     many of them hold each token of ``should``, whatever the filters; of frequent ones nearly so
     many. Stores that declare ``term_counts`` also give, in the order of ``found``, how often each
     chunk has the tokens of ``should``, and the ``average`` length of all chunks of the build: these
-    matches get a second score. A ``plain`` query needs neither. More fields may follow, with
-    defaults.
+    matches get a second score. A ``plain`` query needs neither.
     """
 
     found: tuple[Found, ...] = ()
@@ -268,6 +267,7 @@ class Candidate(NamedTuple):
     explain: Explanation
     similar: tuple[StoredChunk, ...] = ()
     earlier: tuple[str, ...] = ()
+    lines: tuple[int, int] | None = None  # first and last, to be shown instead of the whole chunk
 
 
 def cited(path: str, start: int, end: int) -> str:

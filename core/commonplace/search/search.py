@@ -387,7 +387,7 @@ def with_step(
     """``hit`` with a new score, and the step that gave it; ``parts`` say what each arm gave."""
     step = Step(ranker=ranker, before=hit.score, after=score, note=note, parts=parts)
     explain = hit.explain.replace(steps=(*hit.explain.steps, step))
-    return Candidate(hit.chunk, score, explain, hit.similar)
+    return Candidate(hit.chunk, score, explain, hit.similar, hit.earlier, hit.lines)
 
 
 def _missing(ranker: Ranker, context: RankContext) -> list[str]:

@@ -97,6 +97,7 @@ BAD: dict[str, Callable[[Any], Any]] = {
     "twice": lambda hits: [hits[0], hits[0]],
     "another path": lambda hits: [hits[0]._replace(chunk=CHUNK._replace(path="/etc/passwd"))],
     "another chunk": lambda hits: [hits[0]._replace(chunk=CHUNK._replace(id=9))],
+    "lines that are none": lambda hits: [hits[0]._replace(lines="1-2")],
 }
 
 
@@ -178,6 +179,30 @@ def test_a_selection_with_new_scores_passes() -> None:
     )
     (hit,) = ranker.rank(HITS, CONTEXT)
     assert (hit.chunk.path, hit.score) == ("memory/b.md", 1)
+    assert failures_of([hit]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "shown"),
+    [
+        ("one\ntwo\nthree", (2, 2), ("two", 2, 2)),
+        ("one\ntwo\nthree", (1, 2), ("one\ntwo", 1, 2)),
+        ("one\ntwo\nthree", (0, 2), ("one\ntwo\nthree", 1, 3)),  # not all of them are its own
+        ("one\ntwo\nthree", (3, 2), ("one\ntwo\nthree", 1, 3)),
+        ("a piece of a line", (2, 2), ("a piece of a line", 1, 3)),
+    ],
+)
+def test_a_ranker_may_show_some_lines_of_what_it_asked_for(
+    text: str, lines: tuple[int, int], shown: tuple[str, int, int]
+) -> None:
+    hit = Candidate(CHUNK._replace(text=text), 0.5, Explanation())
+    further = FurtherHits(CONTEXT.query, Where(), lambda *_, **__: (), lambda _: [hit], [])
+    context = CONTEXT._replace(further=further)
+    cuts = Odd(lambda _: [one._replace(lines=lines) for one in further(KeywordQuery(("a",)))])
+    ranked = GuardedRanker(cuts, LABEL, trusted=True).rank([], context)  # type: ignore[arg-type]
+    keeps = Odd(lambda hits: [with_step(one, "odd", 0.5) for one in hits])
+    (hit,) = GuardedRanker(keeps, LABEL, trusted=True).rank(ranked, context)  # type: ignore[arg-type]
+    assert (hit.chunk.text, hit.chunk.start_line, hit.chunk.end_line) == shown
     assert failures_of([hit]) == ()
 
 

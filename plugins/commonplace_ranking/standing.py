@@ -5,82 +5,101 @@ from __future__ import annotations
 import re
 from functools import cache
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from commonplace.plugin import KeywordQuery, make_analyser, with_step
-from commonplace_ranking.tasks import is_task
+from commonplace.plugin import KeywordQuery, make_analyser, newest_first, with_step
+from commonplace_ranking.rules import CUES, rules_of
+from commonplace_ranking.tasks import READ, kind_of
+from commonplace_ranking.topics import AMOUNTS, BROAD, topics_of_task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
     from commonplace.plugin import Candidate, RankContext
+    from commonplace_ranking.rules import Rule
 
-_START = r"^[\s>*+#-]*(?:\d+[.)]\s*)?(?:\[[ x]\]\s*)?"
-# In English, German, French, Spanish, Italian and Portuguese at the beginning of a line; in
-# Chinese, Japanese and Korean, whose verbs come late, anywhere in it.
-_INSTRUCTION = rf"""(?imx)
-    {_START}(?:please\ |bitte\ |por\ favor,?\ )?(?:
-        always | never | do\ not\ ever | don['’]t\ ever | from\ now\ on
-        | (?:i|we|user|the\ user|they)\ (?:always\ |strongly\ |really\ |would\ )?prefers?
-        | (?:i|we)\ (?:always|never)\ want
-        | immer | nie | niemals | stets | ab\ jetzt | ich\ (?:bevorzuge|mag\ lieber|will\ immer)
-        | toujours | ne\ jamais | n['’]\w+\ jamais | je\ préfère | nous\ préférons
-        | siempre | nunca | jamás | prefiero | preferimos
-        | sempre | mai | preferisco | prefiro )\b
-    | 总是 | 總是 | 始终 | 务必 | 永远不要 | 绝不 | 绝对不要 | 千万不要 | 更喜欢 | 偏好
-    | 必ず | 常に | 決して | 絶対に | の方が好き | を好む | が好み
-    | 항상 | 언제나 | 절대 | 선호 | 더\ 좋아
-    """
-# The words of that, by which the index is asked for all instructions there are.
-_CUES = """
-    always never ever prefer prefers preferred now on immer nie niemals stets bevorzuge lieber jetzt
-    toujours jamais préfère préférons siempre nunca jamás prefiero preferimos sempre mai preferisco
-    prefiro 总是 總是 始终 务必 永远 不要 绝不 绝对 千万 更喜欢 喜欢 偏好
-    必ず 常に 決して 絶対に 絶対 方が好き 好き を好む 好む が好み 好み
-    항상 언제나 절대 선호 선호한다 선호해 선호함 좋아
-    """
 _KIN = 0.35
 """The cosine from which vectors say that an instruction is about the task."""
 _ASKED = r"""(?ix)
     \b(?: always | never | prefer\w* | rules? | instructions? | guidelines? | conventions?
-        | immer | niemals | regeln? | vorlieben | toujours | jamais | règles? | préfér\w*
+        | immer | niemals | regeln? | vorlieben | präferenz\w* | vorgaben?
+        | toujours | jamais | règles? | préfér\w*
         | siempre | nunca | reglas? | prefier\w* )\b
     | 规则 | 偏好 | 指示 | 规定 | ルール | 好み | 규칙 | 선호
     """
-
-
-_LATIN = "\u0250"
+_WIDE = "\u0250"
 """The first character behind the letters of Latin alphabets."""
-# What the analyser, which knows English ones, leaves of them in a query, and their plurals' ends.
-_FUNCTION_WORDS = (
-    "aber al alle am an auf aus avec bei bis con da dan dans das de del dem den der des die du ein"
-    " eine einen el en es est et ich im ist la las le les lo los mais mich mir mit nach nicht noch"
-    " nou nous nur oder par para pas por pour que se sie su sur um un una und une uns vom von vor"
-    " we wie wir y zum zur zu für über"
-)
+# What the analyser, which knows English ones, leaves of them in a query, and their plurals' ends;
+# and verbs that stand in any rule.
+_FUNCTION_WORDS = """
+    aber al alle am an auf aus avec bei bis con d da dan dans das de del dem den der des die du ein
+    eine einen el en es est et ich im ist j l la las le les lo los mais mich mir mit n nach nicht
+    noch nou nous nur oder par para pas por pour que qu s se sie su sur t um un una und une uns vom
+    von vor we wie wir y zum zur zu für über
+    use make put get keep verwenden benutzen machen usar utilizar hacer utiliser faire mettre
+    使用 使う 使っ 사용 용한 용해
+"""
+_EMPTY_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 
-def instruction_of(text: str) -> str:
-    """The first line of ``text`` that is a standing instruction, or ``""``."""
-    match = _pattern(_INSTRUCTION).search(text)
-    if match is None:
-        return ""
-    start = text.rfind("\n", 0, match.end()) + 1
-    return text[start:].partition("\n")[0].strip()
+class Need(NamedTuple):
+    """What a query asks for (see ``kind_of``, ``""``: no instruction), by its words and topics."""
+
+    kind: str
+    words: frozenset[str]
+    topics: dict[str, int]
+
+    @classmethod
+    def of(cls, query: str, terms: Sequence[str]) -> Need:
+        """That of ``query``; for advice and amounts an instruction must share a topic."""
+        kind, words = kind_of(query), frozenset(filter(_tells, terms))
+        topics = topics_of_task(query[:READ]) if kind else {}
+        if kind == "amount":
+            topics = {topic: count for topic, count in topics.items() if topic in AMOUNTS}
+        return cls(kind if topics or kind == "task" else "", words, topics)
+
+
+class Kinship(NamedTuple):
+    """What an instruction has in common with a task: words, their letters and weight, topics.
+
+    ``named`` is how many words of the task are of these topics. ``at`` is the line of the chunk
+    that states it, from 0.
+    """
+
+    words: int = 0
+    letters: int = 0
+    weight: float = 0.0
+    topics: tuple[str, ...] = ()
+    named: int = 0
+    at: int = 0
+
+    @property
+    def closeness(self) -> tuple[float, int, int]:
+        """More is closer; 0 is none. A topic is as good as a word, a broad one half as good."""
+        topics = sum(0.5 if topic in BROAD else 1.0 for topic in self.topics)
+        return (self.weight + topics, self.named, self.letters)
+
+    def shared(self, needed: int) -> tuple[float, str]:
+        """The share of the ``needed`` words that it has, a topic counting as one, and a note."""
+        share = min(1.0, (self.words + bool(self.topics)) / max(1, needed))
+        said = [f"it shares {self.words} of {needed} words"] if self.words else []
+        said += [f"it shares the topic {', '.join(self.topics)}"] if self.topics else []
+        return share, " and ".join(said).replace("and it shares", "and")
 
 
 class Instructions:
     """Offers one standing instruction in ``every`` hits where the query is a task, and no more.
 
     A hit counts as one if it is the user's own (of notes, not of conversations) and of its lines
-    the best match for the query is an instruction. For a task the one that shares most words with
-    it comes at the end of the first ``every`` hits, unless it stands before that already, and
-    likewise of each further ``every``; where the backend can be asked again, it is asked for
-    instructions that other hits have crowded out, or that have the words in other forms. For
-    anything else none is brought forward. In both cases those that are too many wait behind the
-    other hits. A query that asks for rules or preferences gets all of them, in their own places.
-    Scores stay.
+    the best match for the query is an instruction. For a task the closest one, which shares most
+    words and topics with it, comes at the end of the first ``every`` hits, unless it stands before
+    that already, and likewise of each further ``every``. Where the backend can be asked again, it
+    is asked for all instructions: of these come those that share a topic and no word, that other
+    hits have crowded out, or that have the words in other forms, each shown as its line alone.
+    For a question of what to do, or of an amount, an instruction needs a topic of it; for anything
+    else none is brought forward. In all cases those that are too many wait behind the other hits. A
+    query that asks for rules or preferences gets all of them, in their own places. Scores stay.
     """
 
     id = "standing"
@@ -92,6 +111,7 @@ class Instructions:
             raise ValueError("at most one instruction is offered in one hit")
         self._every = every
         self._analyser = make_analyser()
+        self._cues: KeywordQuery | None = None
 
     def rank(self, hits: Sequence[Candidate], context: RankContext) -> list[Candidate]:
         """Reorder, and add what the backend was asked for; each hit says what was done."""
@@ -99,29 +119,75 @@ class Instructions:
         if _pattern(_ASKED).search(query):
             note = "instructions were asked for"
             return [with_step(hit, self.id, hit.score, note) for hit in hits]
-        wanted = frozenset(filter(_tells, context.query.keyword.terms))
-        task, given = is_task(query), len(hits)
-        if task and context.further is not None:
-            hits = [*hits, *self._further(hits, context, wanted)]
-        kin = {at: self._kinship(hit, wanted) for at, hit in enumerate(hits)}
-        found = [at for at in kin if kin[at] > _NONE]
-        if task:
-            found.sort(key=lambda at: kin[at], reverse=True)
-        order, shown = self._order(len(hits), found, task=task)
+        need = Need.of(query, context.query.keyword.terms)
+        hits, kin, given = self._kin(hits, context, need)
+        found = [at for at in kin if kin[at].closeness > _NONE]
+        if need.kind:
+            found.sort(key=lambda at: kin[at].closeness, reverse=True)
+        order, shown = self._order(len(hits), found, task=bool(need.kind))
         ranked: list[Candidate] = []
         for place, at in enumerate(order, 1):
-            score = hits[at].score
+            hit, score = hits[at], hits[at].score
             note = f"place {at + 1} to {place}" if at + 1 != place else "place kept"
             if at >= given:
                 # No better than what stands before it, and the share of the task that it has.
-                score = min(1.0, *(hit.score for hit in ranked), kin[at][0] / max(1, len(wanted)))
-                note = f"asked for, it shares {kin[at][0]} of {len(wanted)} words"
-            if task and at in shown:
+                share, said = kin[at].shared(len(need.words))
+                score = min(share, *(hit.score for hit in ranked), 1.0)
+                note = f"asked for, {said}"
+            if need.kind and at in shown:
                 note = f"standing instruction, {note}"
-            elif not task:
+                hit = _at_line(hit, kin[at]) if at >= min(given, context.limit) else hit
+            elif not need.kind:
                 note = f"the query is no task, {note}"
-            ranked.append(with_step(hits[at], self.id, score, note))
+            ranked.append(with_step(hit, self.id, score, note))
         return ranked
+
+    def _kin(
+        self, hits: Sequence[Candidate], context: RankContext, need: Need
+    ) -> tuple[Sequence[Candidate], dict[int, Kinship], int]:
+        """The hits and those that were asked for, the kinship of instructions, how many were given.
+
+        What will not be shown, and is not among what the backend gives for the words of
+        instructions, is not read.
+        """
+        given, near = len(hits), 2 * context.limit
+        if not need.kind or context.further is None:
+            some = range(given if need.kind else min(given, near))
+            kin = {at: self._kinship(hits[at], need, whole=True) for at in some}
+            return hits, kin, given
+        stated = self._stated(context)
+        ids = {hit.chunk.id for hit in stated}
+        kin = {
+            at: self._kinship(hit, need, whole=at < context.limit)
+            for at, hit in enumerate(hits)
+            if at < near or hit.chunk.id in ids
+        }
+        known = {hit.chunk.id for hit in hits}
+        others = [
+            (self._kinship(hit, need, whole=False), hit)
+            for hit in stated
+            if hit.chunk.id not in known
+        ]
+        # The closest; of those that are as close what has no day, as notes that are kept up have
+        # none, then the newest.
+        others.sort(key=lambda one: (one[1].chunk.path, one[1].chunk.start_line))
+        others.sort(key=lambda one: newest_first(one[1].chunk.day) or -_EVERGREEN)
+        others.sort(key=lambda one: one[0].closeness, reverse=True)
+        most = ceil(context.limit / self._every)
+        others = [one for one in others[:most] if one[0].closeness > _NONE]
+        kin |= {given + at: kinship for at, (kinship, _) in enumerate(others)}
+        return [*hits, *(hit for _, hit in others)], kin, given
+
+    def _stated(self, context: RankContext) -> list[Candidate]:
+        """What the backend has for the words of instructions, at most 200 chunks."""
+        if context.further is None:
+            return []
+        if self._cues is None:
+            bodies = [self._analyser.chunk(cue).body for cue in CUES]
+            tokens = tuple(dict.fromkeys(" ".join(bodies).split()))
+            self._cues = KeywordQuery(tokens, weighed=tuple(dict.fromkeys(bodies)), plain=True)
+        must_not = context.query.keyword.must_not
+        return list(context.further(self._cues._replace(must_not=must_not)))
 
     def _order(
         self, count: int, found: Sequence[int], *, task: bool
@@ -142,58 +208,64 @@ class Instructions:
             shown[run] = left[0]
         return [*order, *left, *others], frozenset(shown.values())
 
-    def _further(
-        self, hits: Sequence[Candidate], context: RankContext, wanted: frozenset[str]
-    ) -> list[Candidate]:
-        """Instructions for the task that are not among ``hits``, as many as can be shown."""
-        if context.further is None:
-            return []
-        cues = tuple(dict.fromkeys(self._analyser.chunk(_CUES).body.split()))
-        query = KeywordQuery(cues, must_not=context.query.keyword.must_not, plain=True)
-        known = {hit.chunk.id for hit in hits}
-        found = [hit for hit in context.further(query) if hit.chunk.id not in known]
-        kin = {hit.chunk.id: self._kinship(hit, wanted) for hit in found}
-        found.sort(key=lambda hit: (hit.chunk.path, hit.chunk.start_line))
-        found.sort(key=lambda hit: kin[hit.chunk.id], reverse=True)
-        most = ceil(context.limit / self._every)
-        return [hit for hit in found[:most] if kin[hit.chunk.id] > _NONE]
+    def _kinship(self, hit: Candidate, need: Need, *, whole: bool) -> Kinship:
+        """The kinship of the closest instruction in ``hit``.
 
-    def _kinship(self, hit: Candidate, wanted: frozenset[str]) -> tuple[int, int]:
-        """How many of ``wanted`` the line of ``hit`` has that has most, if it is an instruction.
-
-        The second number are the letters of these words. Both are 0 if the hit is none. What
-        vectors or an engine of its own found need not have any of them.
+        Of a ``whole`` hit no other line may share more words with the task. What vectors or an
+        engine of its own found need not have any of the words.
         """
-        text = hit.chunk.text
-        if hit.chunk.trust != "memory" or not instruction_of(text):
-            return _NONE
-        most = {True: _NONE, False: _NONE}
-        for line in text.splitlines():
-            kind = bool(instruction_of(line))
-            tokens = self._analyser.chunk(line).body.split()
-            shared = [one for one in wanted if any(_are_kin(one, token) for token in tokens)]
-            most[kind] = max(most[kind], (len(shared), sum(map(len, shared))))
+        rules = rules_of(hit.chunk.text) if hit.chunk.trust == "memory" else ()
+        if not rules:
+            return _NO_KIN
+        best = max((self._kin_of(rule, need) for rule in rules), key=lambda one: one.closeness)
+        if need.kind in {"advice", "amount"} and not best.topics:
+            return _NO_KIN
+        if whole and len(lines := hit.chunk.text.split("\n")) > 1:
+            stating = {rule.at for rule in rules}
+            rest = (line for at, line in enumerate(lines) if at not in stating)
+            if any(len(self._words(line, need)) > best.words for line in rest):
+                return _NO_KIN
         near = any(
             arm.kind != "bm25" and (arm.kind != "cosine" or arm.raw >= _KIN)
             for arm in hit.explain.arms
         )
-        if most[True][0] < most[False][0]:
-            return _NONE
-        return max(most[True], (int(near), 0))
+        return best._replace(words=1, weight=1.0) if near and not best.words else best
+
+    def _kin_of(self, rule: Rule, need: Need) -> Kinship:
+        shared = self._words(rule.text, need)
+        weight = sum(1.0 if one < _WIDE else 0.5 for one in shared)
+        topics = tuple(sorted(rule.topics.intersection(need.topics)))
+        named = sum(need.topics[topic] for topic in topics)
+        return Kinship(len(shared), sum(map(len, shared)), weight, topics, named, rule.at)
+
+    def _words(self, line: str, need: Need) -> list[str]:
+        """The words of the task that ``line`` has."""
+        body = self._analyser.chunk(line).body
+        near = [one for one in need.words if f" {one[:_STEM]}" in f" {body}"]
+        tokens = body.split() if near else ()
+        return [one for one in near if any(_are_kin(one, token) for token in tokens)]
+
+
+def _at_line(hit: Candidate, kinship: Kinship) -> Candidate:
+    """``hit`` shown as the line that states the instruction."""
+    line = hit.chunk.start_line + kinship.at
+    return hit._replace(lines=(line, line))
 
 
 def _are_kin(term: str, token: str) -> bool:
     """Whether they are one word, or forms of one by how they begin: four letters and more."""
     if term == token:
         return True
-    if min(len(term), len(token)) < _STEM or term[:_STEM] != token[:_STEM] or term[0] > _LATIN:
+    if min(len(term), len(token)) < _STEM or term[:_STEM] != token[:_STEM] or term[0] > _WIDE:
         return False
     same = next((at for at, (a, b) in enumerate(zip(term, token, strict=False)) if a != b), None)
     length = min(len(term), len(token)) if same is None else same
     return length >= _SHARE * max(len(term), len(token))
 
 
-_NONE = (0, 0)
+_NO_KIN = Kinship()
+_NONE = _NO_KIN.closeness
+_EVERGREEN = 99_999_999
 _STEM = 4
 _SHARE = 0.7
 
@@ -203,7 +275,7 @@ def _tells(term: str) -> bool:
 
     Function words are in any text, and so are single characters of Chinese.
     """
-    return term not in _FUNCTION_WORDS.split() and (len(term) > 1 or term < _LATIN)
+    return term not in _EMPTY_WORDS and (len(term) > 1 or term < _WIDE)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Whether a query asks for something to be done, rather than what is so or where it stands.
+"""Whether a query asks for something to be done or for advice, rather than what is or was so.
 
 Rules for seven languages, and a few words of Italian and Portuguese. What no rule knows is no task:
 an instruction that is offered where nothing is to be done disturbs more than one that is missed,
@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Literal
 
 _REQUEST = r"""(?ix)
     ^\W*(?: (?:can|could|would|will)\ you | please | help\ (?:me|us) | let['’]?s | remind\ me
@@ -42,6 +46,59 @@ _QUESTION = r"""(?ix)
     | 什么 | 什麼 | 哪 | 谁 | 誰 | 几[个位点次天张] | 多少 | 吗 | 有没有 | 何時 | 何[人個枚]
     | どこ | いつ | なぜ | どの | の?か[。？?]?$
     | 언제 | 어디 | 누구 | 무엇 | 뭐 | 왜 | 까[?？]?$ | [?？]\s*$
+    """
+# Questions whose answer is a number to be worked out, in some unit: no preference but that applies.
+_AMOUNT = r"""(?ix)
+    ^\W*(?: how\ (?:far|long|high|tall|deep|big|heavy|fast|hot|warm|cold|much|many)\b.*?
+            \b(?:is|are|does|do|would|will|can|should)
+        | (?:what|which)(?:['’]s|\ is|\ are)?\ (?:the\ )?(?:distance|temperature|weather|price|time)
+        | what\ (?:does|do|would|will)\b.*?\b(?:cost|weigh|measure) | was\ (?:kostet|kosten|wiegt)
+        | cuál\ es\ la\ (?:distancia|altura|temperatura)
+        | quelle\ est\ la\ (?:distance|hauteur|température)
+        | wie\ (?:weit|lange?|hoch|groß|tief|schwer|schnell|warm|heiß|kalt|teuer|viel)\b.*?
+            \b(?:ist|sind|wird|wiegt|wiegen|kostet|kosten|dauert|fährt|braucht|wäre|soll)
+        | um\ wie\ viel\ uhr
+        | (?:a\ )?(?:qué\ (?:distancia|hora|altura|temperatura)|cuánt[oa]s?)\b.*?
+            \b(?:es|está|hay|hace|hará|pesan?|cuestan?|miden?|dura|tarda|sale|son|sería|costaría)
+        | (?:à\ )?quelle?\ (?:distance|heure|hauteur|température|météo)\b.*?
+            \b(?:est|sont|part|arrive|fait|fera)
+        | combien\b.*?\b(?:coûte(?:nt|rait)?|pèse|mesure|faut-il|fait|dure) )\b
+    | 多(?:远|高|重(?!要)|长|热|冷|少[钱度]) | 几[度点]
+    | ど[のれ]くらい | 何(?:キロ|度|時に|時間) | いくら
+    | 얼마나 | 얼마[야예인일면]? | 몇\ ?(?:도|킬로|시에|시간)
+    """
+# Questions of what to do.
+_ADVICE = r"""(?ix)
+    ^\W*(?: how\ (?:do|can|could|would)\ (?:i|we|you) | how\ to | how\ about
+        | (?:what|where|which|who|when|how)\b.*?\b(?:should|could|can|would|may)\ (?:i|we|you)
+            (?!\ find)
+        | (?:what|which)(?:['’]s|\ is|\ are|\ would\ be)?\ (?:a|the)
+            \ (?:good|nice|best|fastest|cheapest|quickest|easiest|healthy)
+        | any\ (?:ideas?|tips?|suggestions?) | (?:ideas?|tips|suggestions)\ for
+        | (?:was|wo|wohin|wen|wann|womit|welche[rsmn]?|wie)\b.*?
+            \b(?:soll(?:en|ten?)?|kann|können|könnten?|darf|würdest)
+        | (?:hast\ du|gibt\ es)\ .*(?:idee|tipp|vorschl)\w*
+        | (?:qué|dónde|cuál|cómo|cuándo|a\ quién)\b.*?\b(?:puedo|podemos|podría|debo|debería
+            |deberíamos|hago|hacemos|me\ pongo|recomiendas|se\ hace|convien\w+)
+        | alguna\ (?:idea|sugerencia)
+        | (?:que|où|comment|quand|qui|quel(?:le)?s?|qu['’]est-ce\ que)\b.*?
+            \b(?:je\ (?:peux|pourrais|dois|devrais)|(?:puis|pourrais|dois|devrais)-je|peut-on
+            |pourrait-on|faire|manger|dîner)
+        | (?:une\ idée|des\ idées) )\b
+    | 怎么(?:去|走|做|办|写|用|弄) | ^\W*(?:我们?|该)*如何 | (?<!主要)[做吃买穿选玩看喝]什么
+    | 什么好 | 哪[家个里些].{0,6}(?:好|比较) | 该(?:怎|去|用|选|买|吃)
+    | 何を.{0,10}(?:べき|ば|たら|よう) | おすすめ | お勧め | べき(?:です)?か | たらいい | ばいい
+    | どうやって | 어떻게 | [뭐뭘무어디]\S*.{0,10}[까지][?？]?$ | [을할갈]까 | 추천
+    """
+# What is over is a fact, and notes may hold it.
+_OVER = r"""(?ix)
+    \b(?: (?!^)was | were | did | had | went | came | took | have | has | got | \w{3,}ed
+        | war | waren | hatten? | wurden? | haben | habe | hat | kam\w* | ging\w*
+        | ge\w{3,}(?:t|en)\W*$
+        | fue | fueron | era | hab[íi]a\w* | ha | han | hemos | \w{2,}(?:amos|aron|ieron|imos|ó)
+        | était | étaient | avons | avez | ont | a\ (?:été|coûté|fait|dit|eu) | a-t-\w+ | as-tu )\b
+    | [了过過] | 上次 | 昨[天日] | 去年 | [いきしちにみりえけせてねべれまっ]た(?:の|か|$|ん)
+    | でした | ました | だった | [았었였했갔왔됐샀났렸졌썼겼쳤켰봤줬랐꿨탔뒀]
     """
 # Beginnings that no verb is, so that "yesterday the ..." is not taken for "squash the ...".
 _NO_VERB = r"""(?ix)
@@ -115,7 +172,8 @@ _FRENCH = (
     " envoi envoy expliqu export fai fais fait génèr imprim indiqu install invit lanc li list"
     " met mett modifi montr nettoi nettoy note organis ouvr pay planifi prépar prévi prévien propos"
     " publi rang rapell rappell rédig remplac renomm répar répond réserv résum sauvegard supprim"
-    " télécharg termin test tradui trouv vend vérifi"
+    " télécharg termin test tradui trouv vend vérifi format fusionn implément"
+    " recommand refactoris suggèr"
 )
 _FRENCH_OBJECT = (
     r"(?:les?|la|l['’]|une?|des|du|mes|mon|ma|nos|notre|vos|ces?|cette|cet|tous|toutes"
@@ -128,7 +186,8 @@ _SPANISH = (
     " genera guarda haz imprime instala invita lee limpia llama lava manda mejora mide mueve"
     " muestra muéstrame ordena organiza paga pide pinta planea planifica pon prepara programa"
     " prueba publica redacta reemplaza reinicia renombra repara reserva responde resume revisa"
-    " separa sube traduce termina trae vende verifica"
+    " separa sube traduce termina trae vende verifica fusiona implementa propón recomienda sugiere"
+    " refactoriza"
 )
 _SPANISH_NOUNS = r"(?:reserva|copia|prueba|agenda|ayuda|programa|busca|planea|llama)"
 _SPANISH_OBJECT = (
@@ -139,19 +198,19 @@ _CHINESE = (
     "写(?!字|法|作|得|的)|发(?!布会|票|现|生|展|烧|的)|订(?!单|的|阅)|买(?!家|卖|的)|做(?!法|的|得)|画(?!面|的)"
     "|预订|预约|部署|发布(?!会)|整理|准备|安排|更新(?!日志)|删除|清理|翻译|总结|创建|生成|修复|修改|添加|检查"
     "|下载(?!文件夹里的)|上传|提交|打印|联系(?!人|方式)|通知(?!书)|回复|起草|编写|列出|计算(?!机)|比较|测试|配置|安装|重构"
-    "|设计(?!师)|制作|查找|搜索|提醒|改写|优化|导出|导入|合并|取消|购买|给[^了]{1,8}[写发打做]|把"
+    "|设计(?!师)|制作|查找|搜索|提醒|改写|优化|格式化|推荐|规划|换算|导出|导入|合并|取消|购买|给[^了]{1,8}[写发打做]|把"
 )
 _CHINESE_STATEMENT = r"了(?!解)|已经|正在|失败|成功|很|都|没有|不[在是会]|过[。！]?$|在.{1,8}举行"
 _JAPANESE_NOUNS = (
     "作成|送信|予約|準備|整理|更新|削除|翻訳|要約|修正|追加|確認|購入|設定|デプロイ|手配|印刷|報告|注文|連絡|計算"
-    "|比較|検索|変更|登録|保存|公開|テスト|インストール|バックアップ|キャンセル"
+    "|比較|検索|提案|説明|計画|実装|整形|変換|マージ|リリース|変更|登録|保存|公開|テスト|インストール|バックアップ|キャンセル"
 )
 _JAPANESE = (
     "書く|書いて|送る|送って|作る|作って|直す|直して|消す|消して|調べる|調べて|探す|探して|まとめる|まとめて|買う|買って"
-    "|片付ける|片付けて|取る|取って|教えて|知らせる|知らせて|出す|出して|訳す|訳して|選ぶ|選んで|描く|描いて|並べる|並べて"
+    "|考える|考えて|片付ける|片付けて|取る|取って|教えて|知らせる|知らせて|出す|出して|訳す|訳して|選ぶ|選んで|描く|描いて|並べる|並べて"
 )
 _KOREAN = (
-    "예약|정리|작성|준비|배포|삭제|번역|요약|수정|추가|확인|구매|설정|보고|주문|연락|계산|비교|검색|변경|등록|저장|전송"
+    "예약|정리|작성|준비|배포|삭제|번역|요약|수정|추가|확인|구매|설정|보고|주문|연락|계산|비교|검색|추천|계획|예매|릴리스|병합|설명|구현|변환|변경|등록|저장|전송"
     "|설치|생성|복사|취소|인쇄|발송|공유"
 )
 
@@ -163,7 +222,7 @@ def is_task(query: str) -> bool:
     verb is an imperative, or an infinitive or a verbal noun that stands for one. Its first 300
     characters are read.
     """
-    query = query[:_READ]
+    query = query[:READ]
     if _pattern(_REQUEST).search(query):
         return True
     if _pattern(_QUESTION).search(query):
@@ -174,7 +233,25 @@ def is_task(query: str) -> bool:
     )
 
 
-_READ = 300
+def kind_of(query: str) -> Literal["task", "advice", "amount", ""]:
+    """What ``query`` asks for, if an instruction may apply to it.
+
+    A ``task`` is something to be done. "What should I cook" asks for ``advice``, "how far is it to
+    Munich" for an ``amount``, which is in some unit. "How far did we get" asks for what was so, and
+    statements for nothing: ``""``.
+    """
+    if is_task(query):
+        return "task"
+    query = query[:READ]
+    if _pattern(_OVER).search(query):
+        return ""
+    if _pattern(_ADVICE).search(query):
+        return "advice"
+    return "amount" if _pattern(_AMOUNT).search(query) else ""
+
+
+READ = 300
+"""Characters of a query that are read."""
 _NEVER = r"(?!)"
 
 
@@ -191,6 +268,7 @@ def _rules() -> tuple[tuple[str, str], ...]:
             rf"{begins}(?:{_NOUNS}) \w+(?: \S+){{2}}",
             rf"(?i)^\W*\w+ {_PREPOSITION}\b|^\W*(?:\w+\W+){{1,3}}{_FINITE}\b",
         ),
+        (rf"{begins}(?:deploy|merge|move|push|release|ship|upload) (?:to|into|version) ", _NEVER),
         (rf"{begins}[a-z]+ {_DETERMINED} \w+", rf"{_NO_VERB}|\b{_FINITE}\b|\.$"),
         # German: an imperative, any word before "mir" or "die", an infinitive at the end.
         (rf"{begins}{german}e? \S", rf"(?i)^\W*\w+ {_AFTER_A_NOUN}\b"),
@@ -204,6 +282,7 @@ def _rules() -> tuple[tuple[str, str], ...]:
         (rf"{begins}(?:{_FRENCH_NOUNS})(?:-moi|-nous)? (?:les?|la|l['’]|une?|mes|nos)\b", _NEVER),
         (rf"{begins}(?!{_SPANISH_NOUNS}\b){_any_of(_SPANISH)}(?:me|nos|les?|l[ao]s?)? \S", _NEVER),
         (rf"{begins}(?:{_SPANISH_NOUNS}|\w{{3,}}[aei]r) {_SPANISH_OBJECT}\b", _NEVER),
+        (rf"{begins}busca \w+ (?:en|para|por|cerca|con)\b", _NEVER),
         # Chinese begins with its verb, Japanese and Korean end with it.
         (rf"^\W*(?:{_CHINESE_FIRST})?\W*(?:{_CHINESE})", _CHINESE_STATEMENT),
         (

@@ -14,6 +14,7 @@ from commonplace.search.search import candidates_of, rank
 from commonplace_ranking.adjustments import LexicalBoost, TemporalDecay
 from commonplace_ranking.fusion import Evidence, Recency, ReciprocalRank, Single, Weighted
 from commonplace_ranking.mmr import Mmr
+from commonplace_ranking.standing import Instructions
 
 if TYPE_CHECKING:
     from commonplace.plugin import Ranker
@@ -30,7 +31,13 @@ FUSERS: tuple[Ranker, ...] = (
     Single(),
     Evidence(),
 )
-OTHERS: tuple[Ranker, ...] = (Recency(), TemporalDecay(), LexicalBoost(), Mmr())
+OTHERS: tuple[Ranker, ...] = (
+    Recency(),
+    TemporalDecay(),
+    LexicalBoost(),
+    Mmr(),
+    Instructions(),
+)
 
 
 @st.composite

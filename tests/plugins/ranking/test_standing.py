@@ -12,7 +12,8 @@ import pytest
 from commonplace import Memory
 from commonplace.model.search import Candidate, Explanation, KeywordQuery, Query, StoredChunk
 from commonplace.plugin import RankContext
-from commonplace_ranking.standing import Instructions, instruction_of
+from commonplace_ranking.rules import instruction_of
+from commonplace_ranking.standing import Instructions, Need
 from commonplace_ranking.tasks import is_task
 
 if TYPE_CHECKING:
@@ -36,6 +37,29 @@ def test_instructions_are_recognised(lang: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "- Prefers short answers",
+        "* **Units:** always metric",
+        "- [x] Editor: never wrap lines",
+        "> 2. Please never call before nine",
+        "Vegetarian, allergic to nuts.",
+        "Commits must always be signed",
+        "Ich trinke nie Kaffee",
+        "- Anrede: immer duzen",
+        "Bevorzugt kurze Antworten",
+        "Ne réponds jamais en anglais",
+        "No tomo café",
+        "我从来不喝咖啡",
+        "コーヒーは飲まない",
+        "커피는 못 마신다",
+    ],
+)
+def test_short_forms_are_recognised(line: str) -> None:
+    assert instruction_of(f"Notes\n{line}\nMore.") == line
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "The commits were discussed on Monday.",
@@ -44,6 +68,14 @@ def test_instructions_are_recognised(lang: str) -> None:
         "Mia met the preferred bidder.",
         "Neverland is a film.",
         "Die immer gleiche Frage.",
+        "We never went to Rome.",
+        "Vegan cooking is a fine art.",
+        "I never finished the book.",
+        "Mia was always late.",
+        "Ich war nie dort.",
+        "Es regnet immer.",
+        "Il pleut toujours ici.",
+        "Casi siempre llueve.",
         "他总共去了三次。",
         "",
     ],
@@ -58,7 +90,7 @@ def test_neutral_questions_and_statements_are_no_tasks(lang: str) -> None:
     assert [query for query in NEUTRAL[lang] if is_task(query)] == []
 
 
-def test_most_questions_of_others_are_no_tasks() -> None:
+def test_most_questions_of_others_ask_for_nothing_to_be_done() -> None:
     """Of questions that were written for something else, in English, Chinese and Japanese."""
     sets = ("locomo-notes", "madial-en", "madial-zh", "cmrc2018-zh", "jsquad-ja", "xquad-en")
     root = Path(os.environ.get("COMMONPLACE_EVAL_DIR", "/nowhere")) / "dev"
@@ -68,7 +100,7 @@ def test_most_questions_of_others_are_no_tasks() -> None:
     for name, found in files.items():
         texts = [file.read_text(encoding="utf-8").splitlines() for file in found]
         queries = [json.loads(line)["query"] for lines in texts for line in lines]
-        false = [query for query in queries if is_task(query)]
+        false = [query for query in queries if Need.of(query, ()).kind]
         assert len(false) <= 0.05 * len(queries), (name, false)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.plugin import (
@@ -196,35 +197,20 @@ def index_yml(
 ) -> str:
     """The text of QMD's ``index.yml``; ``retired`` collections get the path ``empty_folder``.
 
-    Strings are written as JSON, which YAML reads alike, so that no name or path is taken for
-    syntax.
+    Each is a line of JSON, which is YAML, too, so that no name or path is taken for syntax.
     """
-    ignored = [f"**/{folder}/**" for folder in sorted(TOOL_FOLDERS)]
-    lines = ["# Written by commonplace; changes are overwritten.", "collections:"]
-    for collection in collections:
-        lines += _entry(collection.name, collection.location, collection.pattern, ignored)
-    for name in sorted(retired):
-        lines += _entry(name, empty_folder, "*.md", [])
-    if len(lines) == 2:
-        lines[1] += " {}"
-    return "\n".join(lines) + "\n"
-
-
-def _entry(name: str, location: str, pattern: str, ignored: Sequence[str]) -> list[str]:
-    lines = [
-        f"  {_quoted(name)}:",
-        f"    path: {_quoted(location)}",
-        f"    pattern: {_quoted(pattern)}",
-    ]
-    if ignored:
-        lines += ["    ignore:", *(f"      - {_quoted(glob)}" for glob in ignored)]
-    return lines
-
-
-def _quoted(value: str) -> str:
     import json
 
-    return json.dumps(value, ensure_ascii=False)
+    ignored = [f"**/{folder}/**" for folder in sorted(TOOL_FOLDERS)]
+    listed: dict[str, dict[str, object]] = {
+        each.name: {"path": each.location, "pattern": each.pattern, "ignore": ignored}
+        for each in collections
+    }
+    listed |= {name: {"path": empty_folder, "pattern": "*.md"} for name in sorted(retired)}
+    quoted = partial(json.dumps, ensure_ascii=False)
+    lines = [f"\n  {quoted(name)}: {quoted(each)}" for name, each in listed.items()]
+    heading = "# Written by commonplace; changes are overwritten."
+    return f"{heading}\ncollections:{''.join(lines) or ' {}'}\n"
 
 
 _BACKSLASH = "QMD cannot index a name with a backslash: rename it"

@@ -12,7 +12,7 @@ from commonplace_qmd.update import needs_vectors
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from commonplace.plugin import Context, Settings
     from commonplace_qmd.collections import Changes
@@ -107,24 +107,17 @@ def _config(settings: Settings) -> QmdSettings:
     return found if isinstance(found, QmdSettings) else QmdSettings()
 
 
-def health_of(
-    qmd: Qmd,
-    updater: Updater,
-    config: QmdSettings,
-    *,
-    location: str,
-    notices: Sequence[str],
-    deep: bool,
-) -> ManagerHealth:
+def health_of(updater: Updater, notices: tuple[str, ...], *, deep: bool) -> ManagerHealth:
     """The condition of engine, index and folders; failures are reported, never raised."""
+    qmd, config, location = updater.qmd, updater.config, updater.home.qmd.index_path
     try:
         probe = qmd.probe()
         if not probe.available:
             reason = f"{probe.reason} ({probe.hint})" if probe.hint else probe.reason
-            return ManagerHealth(available=False, reason=reason, notices=tuple(notices))
+            return ManagerHealth(available=False, reason=reason, notices=notices)
         state, changes = updater.state(), updater.changes()
     except CommonplaceError as error:
-        return ManagerHealth(available=False, reason=reason_of(error), notices=tuple(notices))
+        return ManagerHealth(available=False, reason=reason_of(error), notices=notices)
     status: QmdStatus | None = None
     problems: tuple[str, ...] = ()
     if deep and state.last_update:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from commonplace.plugin import expand_user, make_private_folder
+from commonplace.plugin import expand_user, make_private_folder, write_whole
 from commonplace_qmd.engine.values import QmdHome
 
 if TYPE_CHECKING:
@@ -140,21 +139,6 @@ def save_state(home: Home, state: State) -> None:
 
     values = {"format": _FORMAT, **state._asdict()}
     write_whole(home.state, json.dumps(values, ensure_ascii=False, separators=(",", ":")))
-
-
-def write_whole(path: str, text: str) -> None:
-    """Replace the file at ``path`` in one step, for this user alone; raises ``OSError``."""
-    import tempfile
-
-    handle, draft = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
-        os.replace(draft, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(draft)
-        raise
 
 
 def read_json(path: str) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
@@ -59,28 +60,14 @@ class QmdManager:
 
     capabilities = CAPABILITIES
 
-    def __init__(
-        self,
-        qmd: Qmd,
-        collections: Sequence[Collection],
-        config: QmdSettings,
-        *,
-        updater: Updater,
-        location: str,
-        notices: Sequence[str] = (),
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._qmd = qmd
-        self._collections = tuple(collections)
-        self._config = config
+    def __init__(self, updater: Updater, notices: Sequence[str] = ()) -> None:
         self._updater = updater
+        self._config = updater.config
         self._searcher: Searcher | None = None
-        self._location = location
         self._notices = tuple(notices)
-        self._clock = clock
         self._booted = False
         self._closed = False
-        self._background = BackgroundUpdates(self._update_if_needed, config.update.interval)
+        self._background = BackgroundUpdates(self._update_if_needed, self._config.update.interval)
 
     def search(
         self, query: Query, *, where: Where, limit: int, deadline: Deadline
@@ -96,13 +83,13 @@ class QmdManager:
             self._updater.refresh()
         wanted = [
             each
-            for each in self._collections
+            for each in self._updater.collections
             if (where.sources is None or each.source in where.sources)
             and each.name not in self._updater.incomplete
         ]
         if not wanted:
             return (Arm(_NAME, "opaque", (), plan="no collection to search"),)
-        if not os.path.exists(self._location):
+        if not os.path.exists(self._updater.home.qmd.index_path):
             # A host that maintains first never comes here; without notes there is no problem.
             note = _UNINDEXED if self._updater.changes().size else ""
             return (Arm(_NAME, "opaque", (), plan="no index", note=note),)
@@ -172,20 +159,13 @@ class QmdManager:
             return ManagerHealth(available=False, reason=_CLOSED)
         from commonplace_qmd.command import health_of
 
-        return health_of(
-            self._qmd,
-            self._updater,
-            self._config,
-            location=self._location,
-            notices=self._notices,
-            deep=deep,
-        )
+        return health_of(self._updater, self._notices, deep=deep)
 
     def close(self) -> None:
         """End QMD and an update under way; closing twice is fine."""
         self._closed = True
         self._background.close(_WAIT_AT_END)
-        self._qmd.close()
+        self._updater.qmd.close()
         self._background.close(_WAIT_AT_END)
 
     def _answer(
@@ -201,23 +181,20 @@ class QmdManager:
             from commonplace.plugin import make_analyser
             from commonplace_qmd.search import Searcher
 
-            self._searcher = Searcher(self._qmd, self._config, make_analyser())
-        searcher, narrowed = self._searcher, len(wanted) < len(self._collections)
-
-        def search() -> Answer:
-            return searcher.search(
-                query, wanted, where=where, narrowed=narrowed, limit=limit, deadline=deadline
-            )
-
+            self._searcher = Searcher(self._updater.qmd, self._config, make_analyser())
+        search = partial(
+            self._searcher.search,
+            query,
+            wanted,
+            where=where,
+            narrowed=len(wanted) < len(self._updater.collections),
+            limit=limit,
+            deadline=deadline,
+        )
         try:
             return search()
         except UnknownCollectionError:
-            try:
-                self._updater.write_collections()
-            except OSError as error:
-                raise UnavailableError(
-                    f"QMD's list of collections cannot be written: {error.strerror or error}"
-                ) from error
+            self._updater.write_collections()
         return search()
 
     def _check_open(self) -> None:
@@ -230,7 +207,7 @@ class QmdManager:
             return False
         if not changes.known:
             return changes.size <= at_most  # without an index there is no answer to wait for
-        since = self._clock() - self._updater.state().last_update
+        since = self._updater.clock() - self._updater.state().last_update
         if boot and update.on_boot:
             return True
         if not update.interval or since < update.debounce_ms / 1000:
@@ -240,7 +217,7 @@ class QmdManager:
 
     def _update_if_needed(self) -> SyncReport:
         changes, state = self._updater.changes(), self._updater.state()
-        if not (changes.size or embedding_is_due(self._config, state, self._clock())):
+        if not (changes.size or embedding_is_due(self._config, state, self._updater.clock())):
             return changes.report()
         return self._updater.run(vectors="due", eager=False, deadline=NEVER, wait=0.0)
 
@@ -272,34 +249,22 @@ def make_manager(
         from commonplace_qmd.export import Exporter
 
         try:
-            exporter = Exporter(
-                _transcripts(context),
-                folder,
-                retention_days=config.sessions.retention_days,
-                clock=clock,
-            )
+            days = config.sessions.retention_days
+            exporter = Exporter(_transcripts(context), folder, retention_days=days, clock=clock)
         except UnavailableError as error:
             notices.append(f"transcripts are not exported to QMD: {error}")
     collections = collections_of(context, config, folder)
-
-    return QmdManager(
+    updater = Updater(
         qmd,
+        home,
         collections,
         config,
-        updater=Updater(
-            qmd,
-            home,
-            collections,
-            config,
-            workspace=context.workspace,
-            env=env,
-            exporter=exporter,
-            clock=clock,
-        ),
-        location=home.qmd.index_path,
-        notices=notices,
+        workspace=context.workspace,
+        env=env,
+        exporter=exporter,
         clock=clock,
     )
+    return QmdManager(updater, notices)
 
 
 def mounts_of(context: ManagerContext) -> list[Mount]:

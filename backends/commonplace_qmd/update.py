@@ -21,10 +21,11 @@ from commonplace.plugin import (
     file_stamp,
     settled_stamp,
     waited_for,
+    write_whole,
 )
 from commonplace_qmd.collections import find_changes, index_yml
 from commonplace_qmd.engine.values import QmdError
-from commonplace_qmd.home import load_state, make_home, save_state, write_whole
+from commonplace_qmd.home import load_state, make_home, save_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -62,14 +63,14 @@ class Updater:
         exporter: Exporter | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._qmd = qmd
-        self._home = home
-        self._collections = collections
-        self._config = config
+        self.qmd = qmd
+        self.home = home
+        self.collections = tuple(collections)
+        self.config = config
+        self.clock = clock
         self._workspace = workspace
         self._env = env
         self._exporter = exporter
-        self._clock = clock
         self.lease = Lease(home.lock, what="QMD's index")
         self._saving = Lock()
         self.incomplete: frozenset[str] = frozenset()
@@ -77,7 +78,7 @@ class Updater:
 
     def state(self) -> State:
         """What is remembered of former updates."""
-        return load_state(self._home)
+        return load_state(self.home)
 
     def changes(self) -> Changes:
         """What an update would do; nothing is written, and only transcripts may be opened."""
@@ -100,10 +101,13 @@ class Updater:
         return changes
 
     def write_collections(self) -> None:
-        """Write ``index.yml``, whatever it holds now; raises ``OSError``."""
-        make_home(self._home, self._env)
+        """Write ``index.yml``, whatever it holds now."""
         state = self.state()
-        self._configure(self._scan(state), state._replace(configured=""))
+        try:
+            make_home(self.home, self._env)
+            self._configure(self._scan(state), state._replace(configured=""))
+        except OSError as error:
+            raise self._read_only(error) from error
 
     def run(
         self,
@@ -127,14 +131,11 @@ class Updater:
         """
         started = time.monotonic()
         try:
-            make_home(self._home, self._env)
+            make_home(self.home, self._env)
             with waited_for(self.lease.held, wait=wait, progress=progress):
                 report = self._run(vectors, deadline, progress, force=force, eager=eager)
         except OSError as error:
-            raise IndexReadOnlyError(
-                f"QMD's home {self._home.root} cannot be written: {error.strerror or error}",
-                hint="check that its disk has room, and that this user may write there",
-            ) from error
+            raise self._read_only(error) from error
         return report.replace(seconds=time.monotonic() - started)
 
     def _run(
@@ -156,14 +157,14 @@ class Updater:
         counts, rebuilt = self._update(deadline, force=force)
         state = self._save(
             configured=configured,
-            last_update=self._clock(),
+            last_update=self.clock(),
             documents=counts.added + counts.changed + counts.unchanged,
             pending=counts.pending,
             files=_files_after(changes, state.files, now_ns),
         )
         embedding: Embedding | None = None
-        if (vectors == "now" and needs_vectors(self._config)) or (
-            vectors == "due" and embedding_is_due(self._config, state, self._clock())
+        if (vectors == "now" and needs_vectors(self.config)) or (
+            vectors == "due" and embedding_is_due(self.config, state, self.clock())
         ):
             if progress is not None:
                 progress(Progress(label="QMD embeds", completed=0, total=0))
@@ -180,8 +181,14 @@ class Updater:
             embedding=embedding,
         )
 
+    def _read_only(self, error: OSError) -> IndexReadOnlyError:
+        return IndexReadOnlyError(
+            f"QMD's home {self.home.root} cannot be written: {error.strerror or error}",
+            hint="check that its disk has room, and that this user may write there",
+        )
+
     def _scan(self, state: State) -> Changes:
-        changes = find_changes(self._collections, self._workspace, state.files)
+        changes = find_changes(self.collections, self._workspace, state.files)
         self.incomplete = changes.incomplete
         return changes
 
@@ -194,15 +201,16 @@ class Updater:
         complete = [scan.collection for scan in changes.scans if scan.complete]
         configured = {scan.collection.name for scan in changes.scans}
         retired = [name for name, files in state.files.items() if files and name not in configured]
-        text = index_yml(complete, retired=retired, empty_folder=self._home.empty_folder)
-        if state.configured != text or not os.path.exists(self._home.config_file):
-            write_whole(self._home.config_file, text)
+        text = index_yml(complete, retired=retired, empty_folder=self.home.empty_folder)
+        if state.configured != text or not os.path.exists(self.home.config_file):
+            with self._saving:
+                write_whole(self.home.config_file, text)
         return text
 
     def _save(self, **values: Any) -> State:
         with self._saving:
             state = self.state()._replace(**values)
-            save_state(self._home, state)
+            save_state(self.home, state)
         return state
 
     def _update(self, deadline: Deadline, *, force: bool) -> tuple[UpdateCounts, bool]:
@@ -210,12 +218,12 @@ class Updater:
 
         With ``force``, a third time with an empty index; the second value says whether.
         """
-        deadline = deadline.sooner(self._config.update.update_timeout_ms / 1000)
+        deadline = deadline.sooner(self.config.update.update_timeout_ms / 1000)
         for attempt in range(3 if force else 2):
             if attempt == 2:
                 self._set_aside()
             try:
-                return self._qmd.update(deadline=deadline, holding=self._holding()), attempt == 2
+                return self.qmd.update(deadline=deadline, holding=self._holding()), attempt == 2
             except QmdError as error:
                 if error.reason != "crash" or attempt == (2 if force else 1):
                     raise
@@ -227,15 +235,15 @@ class Updater:
         A failure is counted and reported, never raised: keywords are searchable without. Each one
         in a row doubles the pause, from a minute to an hour.
         """
-        before, limits, now = max(0, state.pending), self._config.update, self._clock()
-        if "embed" not in self._qmd.models():
+        before, limits, now = max(0, state.pending), self.config.update, self.clock()
+        if "embed" not in self.qmd.models():
             reason = "QMD's model for vectors is not on this machine: see `commonplace qmd env`"
             self._save(embed_reason=reason)
             return Embedding(provider="qmd", missing=before, reason=reason)
         try:
             embedding_deadline = deadline.sooner(limits.embed_timeout_ms / 1000)
-            self._qmd.embed(deadline=embedding_deadline, holding=self._holding())
-            status = self._qmd.status(deadline=deadline.sooner(limits.command_timeout_ms / 1000))
+            self.qmd.embed(deadline=embedding_deadline, holding=self._holding())
+            status = self.qmd.status(deadline=deadline.sooner(limits.command_timeout_ms / 1000))
         except UnavailableError as error:
             failures = state.embed_failures + 1
             pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(failures - 1, 10))
@@ -259,7 +267,7 @@ class Updater:
     def _set_aside(self) -> None:
         """Rename QMD's index; nothing is lost, as it can be rebuilt from the files."""
         for suffix in ("", "-wal", "-shm"):
-            path = self._home.qmd.index_path + suffix
+            path = self.home.qmd.index_path + suffix
             with suppress(FileNotFoundError):
                 os.replace(path, f"{path}.damaged")
 

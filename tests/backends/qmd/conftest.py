@@ -139,21 +139,11 @@ class FakeQmd:
         return [key for _, key in sorted(found)]
 
     def _configured(self) -> dict[str, tuple[str, str]]:
-        found: dict[str, tuple[str, str]] = {}
-        name = folder = ""
-        within = False
-        for line in Path(self.home.config_dir, "index.yml").read_text("utf-8").splitlines():
-            key, _, value = line.strip().partition(": ")
-            if re.match(r"\S", line):
-                within = key == "collections:"
-            elif not within:
-                continue
-            elif re.match(r"  \S", line):
-                name = json.loads(line.strip().removesuffix(":"))
-            elif key == "path":
-                folder = json.loads(value)
-            elif key == "pattern":
-                found[name] = (folder, json.loads(value))
+        text = Path(self.home.config_dir, "index.yml").read_text("utf-8")
+        found = {}
+        for line in re.findall(r"^  (\S.*: \{.*\})$", text, re.MULTILINE):
+            ((name, listed),) = json.loads(f"{{{line}}}").items()
+            found[name] = (listed["path"], listed["pattern"])
         return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, cast
 
@@ -193,11 +194,13 @@ def test_nothing_in_a_name_or_path_can_mean_more_to_yaml(tmp_path: Path) -> None
     folder.mkdir()
     (collection,) = made(folder, ".", include_default_memory=False)
     text = index_yml([collection], retired=["old"], empty_folder="/empty")
-    assert text.splitlines()[3:5] == [
-        '    path: "' + os.path.realpath(tmp_path) + '/a: \\"b\\"\\n# {c}"',
-        '    pattern: "**/*.md"',
-    ]
-    assert '  "old":\n    path: "/empty"\n' in text
+    first, second = text.splitlines()[2:]
+    ignored = ["**/__pycache__/**", "**/venv/**"]
+    path = f'{os.path.realpath(tmp_path)}/a: "b"\n# {{c}}'
+    assert json.loads(f"{{{first}}}") == {
+        collection.name: {"path": path, "pattern": "**/*.md", "ignore": ignored}
+    }
+    assert second == '  "old": {"path": "/empty", "pattern": "*.md"}'
     assert index_yml([]) == "# Written by commonplace; changes are overwritten.\ncollections: {}\n"
 
 

@@ -48,24 +48,39 @@ class GeminiProvider(HttpProvider):
 
     def __init__(self, context: ProviderContext) -> None:
         endpoint = _endpoint(context.base_url)
-        model = Model(context.model)
-        model.check(context.dims)
-        own = _TEXT_FORM if model.task_in_text else ("", "")
-        super().__init__(context, endpoint, model.name, prefixes=own)
-        self._model = model
+        model = _bare(context.model) or _DEFAULT_MODEL
+        if not model.isascii() or not model.translate(_SIGNS).isalnum():
+            raise ProviderError(
+                f"gemini: {context.model!r} is no model's name",
+                provider="gemini",
+                kind="not_found",
+                hint=f"set memorySearch.model to {_DEFAULT_MODEL} or gemini-embedding-2",
+            )
+        # Such models want their task written into the text, others as ``taskType``; each ignores
+        # what the other takes, at a great loss of quality.
+        self._task_in_text = model.startswith("gemini-embedding-2")
+        self._form = _TEXT_FORM if self._task_in_text else ("", "")
+        super().__init__(context, endpoint, model, prefixes=self._form)
+        self._own_dims = _LONGEST if model.startswith("gemini-embedding-") else None
+        if self.dims is not None and self._own_dims and not _SHORTEST <= self.dims <= _LONGEST:
+            raise ProviderError(
+                f"gemini: {model} has no vectors of {self.dims} dimensions",
+                provider="gemini",
+                kind="bad_request",
+                hint=f"set outputDimensionality to 768, 1536 or {_LONGEST}, or remove it",
+            )
         longest = max(map(len, self.prefixes.values()))
-        self.limits = Limits(
-            items=_REQUESTS, bytes=_BYTES, item_tokens=max(1, model.item_tokens - longest)
-        )
+        read = 8192 if self._task_in_text else 2048  # tokens of a text: the rest is dropped
+        self.limits = Limits(items=_REQUESTS, bytes=_BYTES, item_tokens=max(1, read - longest))
 
     def fingerprint(self) -> str:
         """``gemini:model/dims:form``, with the endpoint if it is not Google's own."""
         place = "" if self.endpoint.host == HOST else f"@{self.endpoint.origin}"
         query, document = self.prefixes.values()
-        form = "text" if self._model.task_in_text else "task"
-        if (query, document) != (_TEXT_FORM if self._model.task_in_text else ("", "")):
+        form = "text" if self._task_in_text else "task"
+        if (query, document) != self._form:
             form += f" {query!r} {document!r}"
-        dims = self.dims or self._model.dims or ""
+        dims = self.dims or self._own_dims or ""
         return f"gemini{place}:{self.model}/{dims}:{form}{self.routing()}"
 
     def request(self, texts: Sequence[str], purpose: Purpose) -> tuple[str, object]:
@@ -79,7 +94,7 @@ class GeminiProvider(HttpProvider):
         """One ``EmbedContentRequest``: never more than one part, which would be fused into one."""
         content = {"parts": [{"text": self.prefixes[purpose] + text}]}
         request: dict[str, Any] = {"model": f"models/{self.model}", "content": content}
-        if not self._model.task_in_text:
+        if not self._task_in_text:
             request["taskType"] = _TASKS[purpose]
         if self.dims is not None:
             request["outputDimensionality"] = self.dims
@@ -134,46 +149,6 @@ class GeminiProvider(HttpProvider):
             make_request=lambda text: self.one_request(text, "document"),
             dims=self.dims,
             is_google=self.endpoint.host == HOST,
-        )
-
-
-class Model:
-    """One model by the name a person wrote: ``models/``, ``gemini/`` and ``google/`` are dropped.
-
-    ``dims`` is the length of its vectors unless another is asked for (``None``: unknown).
-    ``item_tokens`` is how much of a text it reads; it drops the rest without a word.
-    ``task_in_text`` tells models that want their task written into the text from those that take
-    it as ``taskType``; each ignores what the other takes, at a great loss of quality.
-
-    Raises :class:`~commonplace.errors.ProviderError` of kind ``not_found`` for what can be no
-    model's name.
-    """
-
-    __slots__ = ("dims", "item_tokens", "name", "task_in_text")
-
-    def __init__(self, written: str) -> None:
-        self.name = _bare(written) or _DEFAULT_MODEL
-        if not self.name.isascii() or not self.name.translate(_SIGNS).isalnum():
-            raise ProviderError(
-                f"gemini: {written!r} is no model's name",
-                provider="gemini",
-                kind="not_found",
-                hint=f"set memorySearch.model to {_DEFAULT_MODEL} or gemini-embedding-2",
-            )
-        second = self.name.startswith("gemini-embedding-2")
-        self.task_in_text = second
-        self.item_tokens = 8192 if second else 2048
-        self.dims = _LONGEST if self.name.startswith("gemini-embedding-") else None
-
-    def check(self, dims: int | None) -> None:
-        """Raise a ``bad_request`` where vectors of this length are not offered."""
-        if dims is None or self.dims is None or _SHORTEST <= dims <= _LONGEST:
-            return
-        raise ProviderError(
-            f"gemini: {self.name} has no vectors of {dims} dimensions",
-            provider="gemini",
-            kind="bad_request",
-            hint=f"set outputDimensionality to 768, 1536 or {_LONGEST}, or remove it",
         )
 
 

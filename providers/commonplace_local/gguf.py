@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import struct
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from commonplace_local.errors import local_error
 
@@ -18,19 +18,8 @@ if TYPE_CHECKING:
 MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
 _STRING, _ARRAY = 8, 9
-_SCALARS = {
-    0: "<B",
-    1: "<b",
-    2: "<H",
-    3: "<h",
-    4: "<I",
-    5: "<i",
-    6: "<f",
-    7: "<?",
-    10: "<Q",
-    11: "<q",
-    12: "<d",
-}
+# The forms of the kinds of value, in which a string and an array have a place, too.
+_SCALARS = {kind: f"<{form}" for kind, form in enumerate("BbHhIif?  Qqd") if form != " "}
 # Of a tensor's type: how many numbers make a block, and its bytes. Types that are missing here are
 # left to the engine.
 _BLOCKS = {
@@ -83,8 +72,8 @@ class _Reader:
         version = self._number("<I")
         if version not in _VERSIONS:
             raise BrokenFileError(f"its GGUF version {version} is not one that can be read")
-        tensors = int(self._number("<Q"))
-        count = int(self._number("<Q"))
+        tensors = self._number("<Q")
+        count = self._number("<Q")
         if max(count, tensors) > _MOST:
             raise BrokenFileError("its head is damaged")
         found: dict[str, Value] = {}
@@ -92,7 +81,7 @@ class _Reader:
             key = self._string()
             if not whole and key.startswith("tokenizer."):
                 break
-            value = self._value(int(self._number("<I")))
+            value = self._value(self._number("<I"))
             if value is not None:
                 found[key] = value
         else:
@@ -108,10 +97,10 @@ class _Reader:
         for _ in range(tensors):
             self._string()
             numbers = 1
-            for _ in range(int(self._number("<I"))):
-                numbers *= int(self._number("<Q"))
-            block, size = _BLOCKS.get(int(self._number("<I")), (1, 0))
-            needed = max(needed, int(self._number("<Q")) + numbers // block * size)
+            for _ in range(self._number("<I")):
+                numbers *= self._number("<Q")
+            block, size = _BLOCKS.get(self._number("<I"), (1, 0))
+            needed = max(needed, self._number("<Q") + numbers // block * size)
         begin = -(-self._file.tell() // max(1, alignment)) * max(1, alignment)
         if tensors and begin + needed > self._length:
             raise BrokenFileError(
@@ -122,11 +111,12 @@ class _Reader:
         if kind == _STRING:
             return self._string()
         if kind == _ARRAY:
-            self._skip(int(self._number("<I")), int(self._number("<Q")))
+            self._skip(self._number("<I"), self._number("<Q"))
             return None
         if kind not in _SCALARS:
             raise BrokenFileError("its head is damaged")
-        return self._number(_SCALARS[kind])
+        number: Value = self._number(_SCALARS[kind])
+        return number
 
     def _skip(self, kind: int, count: int) -> None:
         if kind == _STRING:
@@ -138,14 +128,13 @@ class _Reader:
             raise BrokenFileError("its head is damaged")
 
     def _string(self) -> str:
-        length = int(self._number("<Q"))
+        length: int = self._number("<Q")
         if length > _LONGEST:
             raise BrokenFileError("its head is damaged")
         return self._bytes(length).decode("utf-8", "replace")
 
-    def _number(self, form: str) -> int | float | bool:
-        number: int | float | bool = struct.unpack(form, self._bytes(struct.calcsize(form)))[0]
-        return number
+    def _number(self, form: str) -> Any:
+        return struct.unpack(form, self._bytes(struct.calcsize(form)))[0]
 
     def _bytes(self, count: int) -> bytes:
         raw = self._file.read(count)

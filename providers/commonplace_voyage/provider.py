@@ -63,14 +63,30 @@ class VoyageProvider(HttpProvider):
         host = _ATLAS_HOST if (context.api_key or "").startswith(_ATLAS_KEY) else _HOST
         url = (context.base_url or "").strip() or f"https://{host}/v1"
         endpoint = Endpoint("voyage", url, drop=("/embeddings",), root="/v1")
-        self._model = Model(context.model, context.dims)
-        super().__init__(context, endpoint, self._model.name)
-        self.dims = self._model.sent
+        written = context.model.strip()
+        model = written.removeprefix("voyage/").removeprefix("voyageai/") or _DEFAULT_MODEL
+        super().__init__(context, endpoint, model)
+        flexible = any(model == known or model.startswith(f"{known}-") for known in _FLEXIBLE)
+        offered = _OFFERED if flexible else (_DIMS,) if model in _FIXED else ()
+        if self.dims is not None and offered and self.dims not in offered:
+            raise ProviderError(
+                f"voyage: {model} has no vectors of {self.dims} dimensions",
+                provider="voyage",
+                kind="bad_request",
+                hint=f"set outputDimensionality to one of {', '.join(map(str, offered))},"
+                " or remove it",
+            )
+        # What vectors are comparable in: all of series 4 share one space.
+        series = "voyage-4" if model == "voyage-4" or model.startswith("voyage-4-") else model
+        self._space = f"{series}/{self.dims or (_DIMS if offered else '')}"
+        if model in _FIXED:  # which refuse to be asked for a length
+            self.dims = None
         longest = max(map(len, self.prefixes.values()))
+        most = 16_000 if model in _SHORT_CONTEXT else 32_000
         self.limits = Limits(
             items=_TEXTS,
-            tokens=self._model.tokens,
-            item_tokens=max(1, self._model.item_tokens - _PROMPT - longest),
+            tokens=_TOKENS.get(model, 120_000),
+            item_tokens=max(1, most - _PROMPT - longest),
         )
 
     def fingerprint(self) -> str:
@@ -83,8 +99,7 @@ class VoyageProvider(HttpProvider):
         place = f"@{self.endpoint.origin}" if foreign else ""
         query, document = self.prefixes.values()
         prefixes = f" {query!r} {document!r}" if query or document else ""
-        space = f"{self._model.space}/{self._model.dims or ''}/float:types"
-        return f"voyage{place}:{space}{prefixes}{self.routing()}"
+        return f"voyage{place}:{self._space}/float:types{prefixes}{self.routing()}"
 
     def body(self, texts: Sequence[str], purpose: Literal["query", "document"]) -> dict[str, Any]:
         """The request's JSON; base64 has a third of the size of numbers, and is quicker to read."""
@@ -142,36 +157,3 @@ class VoyageProvider(HttpProvider):
             },
             dims=self.dims,
         )
-
-
-class Model:
-    """One model by the name a person wrote; ``voyage/`` and ``voyageai/`` are dropped.
-
-    ``dims`` is the length of its vectors unless another is asked for (``None``: unknown);
-    ``sent`` is the one to ask for, if any. ``tokens`` may be in a request, ``item_tokens`` in a
-    text. ``space`` is what its vectors are comparable in: all of series 4 share one.
-
-    Raises :class:`~commonplace.errors.ProviderError` of kind ``bad_request`` where vectors of
-    ``dims`` are not offered.
-    """
-
-    __slots__ = ("dims", "item_tokens", "name", "sent", "space", "tokens")
-
-    def __init__(self, written: str, dims: int | None = None) -> None:
-        name = written.strip().removeprefix("voyage/").removeprefix("voyageai/") or _DEFAULT_MODEL
-        flexible = any(name == known or name.startswith(f"{known}-") for known in _FLEXIBLE)
-        offered = _OFFERED if flexible else (_DIMS,) if name in _FIXED else ()
-        if dims is not None and offered and dims not in offered:
-            raise ProviderError(
-                f"voyage: {name} has no vectors of {dims} dimensions",
-                provider="voyage",
-                kind="bad_request",
-                hint=f"set outputDimensionality to one of {', '.join(map(str, offered))},"
-                " or remove it",
-            )
-        self.name = name
-        self.dims = dims or (_DIMS if offered else None)
-        self.sent = None if name in _FIXED else dims
-        self.space = "voyage-4" if name == "voyage-4" or name.startswith("voyage-4-") else name
-        self.tokens = _TOKENS.get(name, 120_000)
-        self.item_tokens = 16_000 if name in _SHORT_CONTEXT else 32_000

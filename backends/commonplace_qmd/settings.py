@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from commonplace.plugin import Group, ScopeDeniedError, WrongValueError, expand_user, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from commonplace.plugin import Query, Reading
 
 
@@ -89,8 +87,8 @@ def command(raw: object, reading: Reading) -> str:
     return "qmd" if brewed and not os.path.exists(program) else program
 
 
-def interval_reader(default_minutes: int) -> Callable[[object, Reading], float]:
-    """A reader of intervals, in seconds: ``"90s"``, ``"1h30m"``; a bare number is minutes.
+def _interval(default_minutes: int, about: str) -> Any:
+    """An interval, in seconds once read: ``"90s"``, ``"1h30m"``; a bare number is minutes.
 
     An invalid one is reported, and the default is used, as in the original.
     """
@@ -106,7 +104,13 @@ def interval_reader(default_minutes: int) -> Callable[[object, Reading], float]:
             return default_minutes * 60.0
         return seconds
 
-    return read
+    return setting(
+        about,
+        default=default_minutes * 60.0,
+        read=read,
+        schema={"type": ["string", "number"]},
+        shown=f'`"{default_minutes}m"`',
+    )
 
 
 def _seconds(raw: float | str) -> float | None:
@@ -120,13 +124,12 @@ def _seconds(raw: float | str) -> float | None:
     return sum(float(number) * _SECONDS[unit] for number, unit in re.findall(_PART, text))
 
 
-def or_default(default: Any, *, positive: bool = False) -> Callable[[object, Reading], Any]:
-    """A reader of whole numbers of at least 0, where 0 means ``default``.
+def _number(default: int | None, about: str, unit: str, *, least: int = 0, shown: str = "") -> Any:
+    """A whole number of at least ``least``; 0 means the default.
 
-    In a file, ``positive`` ones refuse 0. From a program, a number that is not positive becomes
-    the default, and a fraction is rounded down.
+    From a program, a number that is not positive becomes the default, and a fraction is rounded
+    down.
     """
-    least = 1 if positive else 0
 
     def read(raw: object, reading: Reading) -> Any:
         wanted = f"must be a whole number of at least {least}"
@@ -137,21 +140,14 @@ def or_default(default: Any, *, positive: bool = False) -> Callable[[object, Rea
             raise WrongValueError(wanted)
         return floor(number) or default
 
-    return read
-
-
-_SECONDS_PER_MINUTE = 60.0
-
-
-def _number(default: int, about: str, unit: str, *, positive: bool = False) -> Any:
-    """A whole number for which 0 means the default or, if ``positive``, is an error."""
     return setting(
         about,
         default=default,
         unit=unit,
-        minimum=1 if positive else 0,
-        read=or_default(default, positive=positive),
-        schema={"type": "integer", "minimum": 1 if positive else 0},
+        minimum=least,
+        read=read,
+        schema={"type": "integer", "minimum": least},
+        shown=shown,
     )
 
 
@@ -173,25 +169,17 @@ class Sessions(Group):
         path=True,
         shown="`<state>/agents/<id>/qmd/sessions`",
     )
-    retention_days: int | None = setting(
-        "Age after which an export is deleted; 0 is never.",
-        default=None,
-        unit="days",
-        read=or_default(None),
-        schema={"type": "integer", "minimum": 0},
-        shown="kept for ever",
+    retention_days: int | None = _number(
+        None, "Age after which an export is deleted; 0 is never.", "days", shown="kept for ever"
     )
 
 
 class Update(Group):
     """When QMD updates its index. Intervals are in seconds once read."""
 
-    interval: float = setting(
+    interval: float = _interval(
+        5,
         'Time between two updates: `"90s"`, `"5m"`, `"1h"`; a bare number is minutes; 0 is never.',
-        default=5 * _SECONDS_PER_MINUTE,
-        read=interval_reader(5),
-        schema={"type": ["string", "number"]},
-        shown='`"5m"`',
     )
     debounce_ms: int = setting(
         "Least time between two automatic updates.",
@@ -202,13 +190,7 @@ class Update(Group):
     )
     on_boot: bool = setting("Update beside the first search, if files have changed.", default=True)
     wait_for_boot_sync: bool = setting("Let the first search wait for that update.", default=False)
-    embed_interval: float = setting(
-        "Time between two embedding runs, in the same form.",
-        default=60 * _SECONDS_PER_MINUTE,
-        read=interval_reader(60),
-        schema={"type": ["string", "number"]},
-        shown='`"60m"`',
-    )
+    embed_interval: float = _interval(60, "Time between two embedding runs, in the same form.")
     command_timeout_ms: int = _number(30_000, "Time for a command such as `status`.", "ms")
     update_timeout_ms: int = _number(120_000, "Time for `update`.", "ms")
     embed_timeout_ms: int = _number(120_000, "Time for `embed`.", "ms")
@@ -217,12 +199,12 @@ class Update(Group):
 class Limits(Group):
     """How much a search returns, and how long it may take."""
 
-    max_results: int = _number(6, "Hits of a search.", "hits", positive=True)
-    max_snippet_chars: int = _number(700, "Length of a snippet.", "characters", positive=True)
+    max_results: int = _number(6, "Hits of a search.", "hits", least=1)
+    max_snippet_chars: int = _number(700, "Length of a snippet.", "characters", least=1)
     max_injected_chars: int = _number(
-        4000, "Length of all snippets together.", "characters", positive=True
+        4000, "Length of all snippets together.", "characters", least=1
     )
-    timeout_ms: int = _number(4000, "Time for a search.", "ms", positive=True)
+    timeout_ms: int = _number(4000, "Time for a search.", "ms", least=1)
 
 
 class QmdSettings(Group):

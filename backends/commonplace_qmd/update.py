@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from threading import TIMEOUT_MAX, Condition, Lock
 from typing import TYPE_CHECKING, Literal
 
@@ -28,7 +28,7 @@ from commonplace_qmd.engine.values import QmdError
 from commonplace_qmd.home import load_state, make_home, save_state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from commonplace.plugin import Deadline, ProgressCallback, Stamp
@@ -102,12 +102,9 @@ class Updater:
 
     def write_collections(self) -> None:
         """Write ``index.yml``, whatever it holds now."""
-        state = self.state()
-        try:
-            make_home(self.home, self._env)
+        with self._writable():
+            state = self.state()
             self._configure(self._scan(state), state._replace(configured=""))
-        except OSError as error:
-            raise self._read_only(error) from error
 
     def run(
         self,
@@ -130,45 +127,28 @@ class Updater:
         written, and :class:`~commonplace_qmd.engine.values.QmdError`.
         """
         started = time.monotonic()
-        try:
-            make_home(self.home, self._env)
-            with waited_for(self.lease.held, wait=wait, progress=progress):
-                report = self._run(vectors, deadline, progress, force=force, eager=eager)
-        except OSError as error:
-            raise self._read_only(error) from error
-        return report.replace(seconds=time.monotonic() - started)
-
-    def _run(
-        self,
-        vectors: str,
-        deadline: Deadline,
-        progress: ProgressCallback | None,
-        *,
-        force: bool,
-        eager: bool,
-    ) -> SyncReport:
-        exporter = self._exporter
-        exported = exporter.export(eager=eager or force) if exporter is not None else None
-        now_ns, state = time.time_ns(), self.state()
-        changes = self._scan(state)
-        if progress is not None:
-            progress(Progress(label="Updating QMD", completed=0, total=0))
-        configured = self._configure(changes, state)
-        counts, rebuilt = self._update(deadline, force=force)
-        state = self._save(
-            configured=configured,
-            last_update=self.clock(),
-            documents=counts.added + counts.changed + counts.unchanged,
-            pending=counts.pending,
-            files=_files_after(changes, state.files, now_ns),
-        )
-        embedding: Embedding | None = None
-        if (vectors == "now" and needs_vectors(self.config)) or (
-            vectors == "due" and embedding_is_due(self.config, state, self.clock())
-        ):
-            if progress is not None:
-                progress(Progress(label="QMD embeds", completed=0, total=0))
-            embedding = self._embed(state, deadline)
+        report_progress = progress or (lambda _: None)
+        with self._writable(), waited_for(self.lease.held, wait=wait, progress=progress):
+            exporter = self._exporter
+            unreadable = exporter.export(eager=eager or force).unreadable if exporter else ()
+            now_ns, state = time.time_ns(), self.state()
+            changes = self._scan(state)
+            report_progress(Progress(label="Updating QMD", completed=0, total=0))
+            configured = self._configure(changes, state)
+            counts, rebuilt = self._update(deadline, force=force)
+            state = self._save(
+                configured=configured,
+                last_update=self.clock(),
+                documents=counts.added + counts.changed + counts.unchanged,
+                pending=counts.pending,
+                files=_files_after(changes, state.files, now_ns),
+            )
+            embedding: Embedding | None = None
+            if (vectors == "now" and needs_vectors(self.config)) or (
+                vectors == "due" and embedding_is_due(self.config, state, self.clock())
+            ):
+                report_progress(Progress(label="QMD embeds", completed=0, total=0))
+                embedding = self._embed(state, deadline)
         report = changes.report()
         return report.replace(
             added=counts.added,
@@ -177,15 +157,22 @@ class Updater:
             unchanged=counts.unchanged,
             remaining=0,
             rebuilt=rebuilt,
-            unreadable=(*report.unreadable, *(exported.unreadable if exported else ())),
+            unreadable=(*report.unreadable, *unreadable),
             embedding=embedding,
+            seconds=time.monotonic() - started,
         )
 
-    def _read_only(self, error: OSError) -> IndexReadOnlyError:
-        return IndexReadOnlyError(
-            f"QMD's home {self.home.root} cannot be written: {error.strerror or error}",
-            hint="check that its disk has room, and that this user may write there",
-        )
+    @contextmanager
+    def _writable(self) -> Iterator[None]:
+        """Make the home; it is an error of its own if that cannot be written meanwhile."""
+        try:
+            make_home(self.home, self._env)
+            yield
+        except OSError as error:
+            raise IndexReadOnlyError(
+                f"QMD's home {self.home.root} cannot be written: {error.strerror or error}",
+                hint="check that its disk has room, and that this user may write there",
+            ) from error
 
     def _scan(self, state: State) -> Changes:
         changes = find_changes(self.collections, self._workspace, state.files)

@@ -6,7 +6,7 @@ import re
 import time
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from hypothesis import strategies as st
 
@@ -135,11 +135,6 @@ class ChunkerConformance(Laws):
             "overlap": USUAL._replace(overlap=0),
             "overlap by a little": USUAL._replace(overlap=USUAL.overlap + 20),
         }
-
-    def declared(self, subject: Any) -> frozenset[str]:
-        """Nothing: chunkers have no choice."""
-        del subject
-        return frozenset()
 
     @contextmanager
     def opened(self) -> Iterator[Chunker]:

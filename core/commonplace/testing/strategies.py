@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 import unicodedata
+from itertools import count
 from math import fsum, sqrt
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -118,6 +119,14 @@ def chunks(vocabulary: Sequence[str] = WORDS) -> SearchStrategy[AnalysedChunk]:
     )
 
 
+def on_lines(pieces: Iterable[AnalysedChunk], *, first: int, step: int = 1) -> list[AnalysedChunk]:
+    """Chunks of a line each on the lines from ``first`` on, ``step`` lines apart."""
+    return [
+        piece._replace(chunk=piece.chunk._replace(start_line=line, end_line=line))
+        for line, piece in zip(count(first, step), pieces, strict=False)
+    ]
+
+
 def stamps() -> SearchStrategy[Stamp]:
     """Of files, whatever ``stat`` may say (times before 1970), and any words of other sources."""
     times = st.integers(-(2**62), 2**63 - 1)
@@ -144,16 +153,7 @@ def puts(
         trust: Trust,
         tags: Any,
     ) -> PutDocument:
-        placed = (
-            make_chunk(
-                piece.chunk.text,
-                body=piece.terms.body,
-                head=piece.terms.head,
-                extra=piece.terms.extra,
-                line=10 * place + 1,
-            )
-            for place, piece in enumerate(pieces)
-        )
+        placed = on_lines(pieces, first=1, step=10)
         return make_put(path, *placed, source=source, day=day, trust=trust, tags=tags)
 
     return st.builds(
@@ -192,14 +192,10 @@ def growths(draw: st.DrawFn) -> tuple[PutDocument, list[AppendDocument]]:
     for number in range(1, draw(st.integers(1, 4)) + 1):
         keep = draw(st.integers(0, size))
         pieces = draw(st.lists(chunks(), max_size=3))
-        placed = (
-            piece._replace(chunk=piece.chunk._replace(start_line=line, end_line=line))
-            for line, piece in enumerate(pieces, 100 * number)
-        )
         appends.append(
             make_append(
                 put.path,
-                *placed,
+                *on_lines(pieces, first=100 * number),
                 keep=keep,
                 source=put.source,
                 day=draw(_days()),

@@ -36,6 +36,7 @@ from commonplace.testing.strategies import (
     chunks,
     corpora,
     matching,
+    on_lines,
     queries,
     stored,
     wheres,
@@ -236,10 +237,7 @@ class StoreMachine(RuleBasedStateMachine):
         live = self.live or {}
         source, path = data.draw(st.sampled_from(sorted(live)))
         keep = min(keep, len(live[source, path].chunks))
-        placed = [
-            piece._replace(chunk=piece.chunk._replace(start_line=line, end_line=line))
-            for line, piece in enumerate(pieces, 50 + keep)
-        ]
+        placed = on_lines(pieces, first=50 + keep)
         change = make_append(path, *placed, keep=keep, source=source, resume=f"{keep} here")
         write(self.store, change)
         self.live = applied(live, [change])

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import CommonplaceError, ManagerHealth, StoreHealth, UsageError, reason_of
+from commonplace_qmd.home import home_of
 from commonplace_qmd.update import needs_vectors
 
 if TYPE_CHECKING:
@@ -47,7 +48,10 @@ class QmdCommand:
         with context.open_memory() as memory:
             settings = memory.settings
             config = _config(settings)
-        variables = environment(settings)
+        # Not XDG_CONFIG_HOME, which QMD does not need beside its own: in a shell that has it,
+        # commonplace would look for its configuration there, too.
+        home = home_of(settings.state_dir, settings.agent, settings.workspace)
+        variables = home.qmd.variables
         steps = steps_of(config.command)
         if context.json:
             context.emit(
@@ -70,23 +74,6 @@ class QmdCommand:
         for line in steps:
             context.line(f"#   {line}")
         return 0
-
-
-def environment(settings: Settings) -> dict[str, str]:
-    """The variables by which ``qmd`` finds the configuration and index of this agent.
-
-    Not ``XDG_CONFIG_HOME``, which QMD does not need beside its own: in a shell that has it,
-    commonplace would look for its configuration there, too.
-    """
-    from commonplace_qmd.home import home_of
-
-    home = home_of(settings.state_dir, settings.agent, settings.workspace).qmd
-    return {
-        "QMD_CONFIG_DIR": home.config_dir,
-        "XDG_CACHE_HOME": home.cache_home,
-        "INDEX_PATH": home.index_path,
-        "NO_COLOR": "1",
-    }
 
 
 def steps_of(command: str) -> list[str]:

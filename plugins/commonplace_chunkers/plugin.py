@@ -37,9 +37,9 @@ class MarkdownChunker:
         from commonplace_chunkers.sections import Packer, sections, titled
 
         lines = TextLines(document.text)
-        blocks, borders = outline(lines.contents)
-        packer = Packer(lines, borders, size=self._size, overlap=self._overlap)
-        parts = sections(blocks, lines, self._size)
+        found = outline(lines.contents)
+        packer = Packer(lines, found.borders, size=self._size, overlap=self._overlap)
+        parts = sections(found.blocks, lines, self._size)
         pieces = (piece for section in parts for piece in packer.pack(section))
         chunks = to_chunks(document, lines, pieces)
         return titled(chunks, document.title) if document.title else chunks

@@ -35,30 +35,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Outline(NamedTuple):
-    """What :func:`outline` finds.
-
-    ``borders`` says for each line how deep the outermost block lies that begins there: 0 at top
-    level, 1 for a further item of a list there, 2 inside such an item, and so on;
-    :data:`NO_BORDER` inside a block.
-    """
-
-    blocks: list[Block]
-    borders: bytearray
-
-
-def outline(lines: Sequence[str]) -> Outline:
-    """The outline of the text that is ``lines`` (without their ends), in linear time.
-
-    Blocks come in the order in which they end, headings in the order of the text.
-    """
+def outline(lines: Sequence[str]) -> Scanner:
+    """What there is in the text that is ``lines`` (without their ends), read in linear time."""
     start = front_matter_end(lines)
     scanner = Scanner(lines)
     if start:
         scanner.blocks.append(Block("front matter", 0, start, 0))
         scanner.borders[0] = 0
     scanner.scan(start)
-    return Outline(scanner.blocks, scanner.borders)
+    return scanner
 
 
 NO_BORDER: Final = 255
@@ -99,6 +84,11 @@ class _Container:
 
 class Scanner:
     """Reads ``lines``; what it found is in ``blocks`` and ``borders``.
+
+    Blocks come in the order in which they end, headings in the order of the text. ``borders`` says
+    for each line how deep the outermost block lies that begins there: 0 at top level, 1 for a
+    further item of a list there, 2 inside such an item, and so on; :data:`NO_BORDER` inside a
+    block.
 
     Places in a line are called ``start`` where the content of the innermost container begins, and
     ``text`` where the first character stands that is not a space.

@@ -76,32 +76,25 @@ def timestamp_of(*candidates: object) -> float:
     Numbers below 1e11 are seconds, others milliseconds; texts are ISO 8601, in UTC without a zone.
     """
     for value in candidates:
-        found = 0.0
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            found = _from_number(value)
-        elif isinstance(value, str):
-            found = _from_text(value)
+        try:
+            found = _milliseconds(value)
+        except (ValueError, OverflowError):
+            continue
         if 0 < found <= _LATEST:
             return found
     return 0
 
 
-def _from_number(value: float) -> float:
-    try:
-        number = float(value)
-    except OverflowError:
-        return 0
-    return number * 1000 if number < _SECONDS_BELOW else number
+def _milliseconds(value: object) -> float:
+    if isinstance(value, str):
+        from datetime import UTC, datetime
 
-
-def _from_text(value: str) -> float:
-    from datetime import UTC, datetime
-
-    try:
         found = datetime.fromisoformat(value.strip())
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000
-    except (ValueError, OverflowError):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
+    number = float(value)
+    return number * 1000 if number < _SECONDS_BELOW else number
 
 
 _BLOCKS = (

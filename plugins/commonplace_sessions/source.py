@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
@@ -100,13 +100,8 @@ class TranscriptSource:
         if grown >= self._growth.size or self._growth.messages <= 0:
             return True
         try:
-            opened = self._open(ref)
-            if opened is None:
-                return True
-            try:
-                return grew_by_messages(opened, size, self._growth.messages)
-            finally:
-                os.close(opened)
+            with self._opened(ref) as opened:
+                return opened is None or grew_by_messages(opened, size, self._growth.messages)
         except OSError:
             return True  # reading it reports the error
 
@@ -122,14 +117,11 @@ class TranscriptSource:
         """
         from commonplace_sessions.transcript import pieces_of, read_transcript
 
-        opened = self._open(ref)
-        if opened is None:
-            return None
-        try:
+        with self._opened(ref) as opened:
+            if opened is None:
+                return None
             stamp = stamp_of(os.fstat(opened))
             found = read_transcript(pieces_of(opened), self._reader())
-        finally:
-            os.close(opened)
         return self._document(ref, found, stamp)
 
     @contextmanager
@@ -144,18 +136,15 @@ class TranscriptSource:
         from commonplace_sessions.transcript import Cut, Lines, pieces_of
 
         cut = Cut.of(after) if after else Cut()
-        opened = self._open(ref) if cut is not None else None
-        if cut is None or opened is None:
-            yield None
-            return
-        try:
+        with self._opened(ref) as opened:
+            if cut is None or opened is None:
+                yield None
+                return
             stamp = stamp_of(os.fstat(opened))
             lines = Lines(pieces_of(opened))
             lines.pass_over(pieces_of(opened, cut.end), cut.lines)
             is_same = lines.end == cut.end and (not after or lines.digest == cut.digest)
             yield self._segments(ref, lines, cut.began, stamp) if is_same else None
-        finally:
-            os.close(opened)
 
     def _segments(
         self, ref: DocumentRef, lines: Lines, began: float, stamp: Stamp
@@ -183,16 +172,20 @@ class TranscriptSource:
             line_map=found.line_map,
         )
 
-    def _open(self, ref: DocumentRef) -> int | None:
+    @contextmanager
+    def _opened(self, ref: DocumentRef) -> Iterator[int | None]:
         """The open file, or ``None`` if none may be read; raises ``OSError``."""
         below = ref.path.removeprefix(f"{self.id}/")
         parts = below.split("/")
-        if below == ref.path or not self._wanted(below) or {"", ".", ".."}.intersection(parts):
-            return None
+        opened = None
+        if below != ref.path and self._wanted(below) and not {"", ".", ".."}.intersection(parts):
+            with suppress(FileNotFoundError, PathNotAllowedError):
+                opened = open_below(self._folder.base, [*self._folder.parts, *parts])
         try:
-            return open_below(self._folder.base, [*self._folder.parts, *parts])
-        except (FileNotFoundError, PathNotAllowedError):
-            return None
+            yield opened
+        finally:
+            if opened is not None:
+                os.close(opened)
 
 
 def grew_by_messages(opened: int, since: int, wanted: int) -> bool:

@@ -216,15 +216,10 @@ def render(message: Message) -> Iterator[str]:
 
 
 def masked(text: str) -> str:
-    """``text`` with secrets masked, without what no file can hold."""
-    return redact(_whole(text))
-
-
-def _whole(text: str) -> str:
-    """``text`` without lone surrogates, which JSON can spell and no file can hold."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    """``text`` with secrets masked, without lone surrogates, which no file can hold."""
+    if not text.isascii():
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return redact(text)
 
 
 def _wrapped(text: str) -> Iterator[str]:

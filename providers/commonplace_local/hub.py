@@ -10,6 +10,7 @@ from urllib.parse import quote
 import httpx
 from attrs import frozen
 
+from commonplace.plugin import is_loopback, shown_host
 from commonplace_local.errors import local_error
 
 if TYPE_CHECKING:
@@ -59,9 +60,8 @@ class Hub:
                 hint=f"unset it, or set it to {_ENDPOINT}",
             )
         host = self._origin[1]
-        here = host == "localhost" or host.startswith("127.") or host == "::1"
         # A proxy has no business between this machine and itself.
-        mounts = {f"all://{f'[{host}]' if ':' in host else host}": None} if here else None
+        mounts = {f"all://{shown_host(host)}": None} if is_loopback(host) else None
         try:
             self._client = httpx.Client(
                 transport=transport,

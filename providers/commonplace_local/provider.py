@@ -33,6 +33,7 @@ class LocalProvider:
     """
 
     capabilities: frozenset[str] = frozenset()
+    concurrency = 1  # the model computes with all the threads it may have
 
     def __init__(
         self,
@@ -42,6 +43,8 @@ class LocalProvider:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._model = configured_model(context, env)
+        self.model = self._model.name
+        """The file's name without its ending."""
         self._dims = _dims(context.dims, self._model.family.name, self._model.family.lengths)
         family = self._model.family
         self._prompts = context.prefixes(family.query, family.document)
@@ -50,17 +53,7 @@ class LocalProvider:
         )
 
     def __repr__(self) -> str:
-        return f"<LocalProvider {self._model.name}>"
-
-    @property
-    def model(self) -> str:
-        """The file's name without its ending."""
-        return self._model.name
-
-    @property
-    def concurrency(self) -> int:
-        """One: the model computes with all the threads it may have."""
-        return 1
+        return f"<LocalProvider {self.model}>"
 
     @property
     def limits(self) -> Limits:
@@ -88,7 +81,7 @@ class LocalProvider:
         if query and not self._running.here:
             raise local_error(
                 "not_found",
-                f"the model {self._model.name} is not downloaded yet",
+                f"the model {self.model} is not downloaded yet",
                 hint="index once (commonplace index): that downloads it",
             )
         prefix = self._prompts[purpose]

@@ -269,28 +269,24 @@ class Qmd:
     ) -> Ended:
         """Run a command, whose child keeps ``holding`` open; ``online`` lets it download."""
         env = environment(self._home, self._env, endpoint=None) if online else self._offline()
-        program = self._located()
         if self._version is None:
-            version = program.version
+            version = self._located().version
             if not version:  # npm did not install it; older ones return missing files
-                words_of_version = self._run_program(
-                    program, ["--version"], env, deadline, _SEARCH_GRACE
-                )
-                found = _NUMBERS.search(words_of_version.stdout)
+                found = _NUMBERS.search(self._ran(["--version"], env, deadline).stdout)
                 version = found[0] if found else ""
                 check_version(version)
             self._version = version
-        return self._run_program(program, words, env, deadline, grace, holding)
+        return self._ran(words, env, deadline, grace, holding)
 
-    def _run_program(
+    def _ran(
         self,
-        program: Program,
         words: Sequence[str],
         env: Mapping[str, str],
         deadline: Deadline,
-        grace: float,
+        grace: float = _SEARCH_GRACE,
         holding: Sequence[int] = (),
     ) -> Ended:
+        program = self._located()
         if deadline.expired:
             raise QmdTimeoutError("no time was left to run it")
         if self._runs.closed:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import IO
 
     from commonplace.plugin import Deadline
+    from commonplace_qmd.engine.values import Reason
 
 
 _POLL = 0.05  # seconds between two checks whether a process has ended with its pipes open
@@ -205,25 +206,21 @@ def check(command: str, code: int, why: str, stderr: str) -> None:
         return
     if unknown := _UNKNOWN.findall(stderr):
         raise UnknownCollectionError(unknown)
+    reason: Reason = "crash"
+    hint = ""
     if _LOCKED.search(stderr):
-        raise QmdError("its index is locked", reason="locked", output=stderr)
-    if _DAMAGED.search(stderr):
-        raise QmdError(
-            "its index is damaged",
-            reason="crash",
-            output=stderr,
-            hint="`commonplace index --force` sets it aside and rebuilds it",
-        )
-    if code in _SEGMENTATION_FAULT:
-        raise QmdError(
-            f"{command} crashed at once, as it does on a Node older than {LEAST_NODE}",
-            reason="wrong_runtime",
-            output=stderr,
-            hint=f"install Node {LEAST_NODE} or newer, first in the PATH",
-        )
-    manner = f"by signal {-code}" if code < 0 else f"with status {code}"
-    message = f": {short(stderr)}" if stderr.strip() else ""
-    raise QmdError(f"{command} ended {manner}{message}", reason="crash", output=stderr)
+        what, reason = "its index is locked", "locked"
+    elif _DAMAGED.search(stderr):
+        what = "its index is damaged"
+        hint = "`commonplace index --force` sets it aside and rebuilds it"
+    elif code in _SEGMENTATION_FAULT:
+        what = f"{command} crashed at once, as it does on a Node older than {LEAST_NODE}"
+        reason, hint = "wrong_runtime", f"install Node {LEAST_NODE} or newer, first in the PATH"
+    else:
+        manner = f"by signal {-code}" if code < 0 else f"with status {code}"
+        what = f"{command} ended {manner}"
+        what += f": {short(stderr)}" if stderr.strip() else ""
+    raise QmdError(what, reason=reason, output=stderr, hint=hint)
 
 
 def short(text: str) -> str:

@@ -242,12 +242,9 @@ def environment(home: QmdHome, env: Mapping[str, str], *, endpoint: str | None) 
         or name.startswith(_PASSED_PREFIXES)
         or (endpoint is None and name.upper() in _DOWNLOAD_PASSED)
     }
+    passed |= home.variables
     passed |= {
-        "QMD_CONFIG_DIR": home.config_dir,
-        "XDG_CACHE_HOME": home.cache_home,
-        "INDEX_PATH": home.index_path,
         "PWD": home.cwd,  # which QMD prefers to the system's answer
-        "NO_COLOR": "1",
         "QMD_SQLITE_BUSY_TIMEOUT": str(_BUSY_MS),
         "NODE_COMPILE_CACHE": os.path.join(home.cache_home, "node"),
         # As QMD's launcher, which is bypassed, sets them: they keep standard output clean.

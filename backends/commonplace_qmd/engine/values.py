@@ -57,6 +57,16 @@ class QmdHome(NamedTuple):
         """The folder of QMD's models, or a link to one that homes share."""
         return f"{self.cache_home}/qmd/models"
 
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment by which ``qmd`` finds these paths, and prints without colours."""
+        return {
+            "QMD_CONFIG_DIR": self.config_dir,
+            "XDG_CACHE_HOME": self.cache_home,
+            "INDEX_PATH": self.index_path,
+            "NO_COLOR": "1",
+        }
+
 
 class Row(NamedTuple):
     """One result of a search; rows come best first.

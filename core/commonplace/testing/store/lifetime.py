@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from itertools import count
 from tempfile import TemporaryDirectory, mkdtemp
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
 import pytest
 
@@ -297,11 +297,7 @@ class Watched(Sequence["Change"]):
     def __len__(self) -> int:
         return len(self._changes)
 
-    @overload
-    def __getitem__(self, index: int) -> Change: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Change]: ...
-    def __getitem__(self, index: int | slice) -> Change | Sequence[Change]:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
         if 0 <= index < len(self):

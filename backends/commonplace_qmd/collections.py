@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from functools import partial
@@ -199,8 +200,6 @@ def index_yml(
 
     Each is a line of JSON, which is YAML, too, so that no name or path is taken for syntax.
     """
-    import json
-
     ignored = [f"**/{folder}/**" for folder in sorted(TOOL_FOLDERS)]
     listed: dict[str, dict[str, object]] = {
         each.name: {"path": each.location, "pattern": each.pattern, "ignore": ignored}

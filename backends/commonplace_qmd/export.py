@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -177,8 +178,6 @@ class Exporter:
         return found
 
     def _save(self, record: Mapping[str, _Entry]) -> None:
-        import json
-
         write_whole(os.path.join(self._folder, _RECORD), json.dumps(record))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -135,16 +136,12 @@ def load_state(home: Home) -> State:
 
 def save_state(home: Home, state: State) -> None:
     """Write the state; raises ``OSError``."""
-    import json
-
     values = {"format": _FORMAT, **state._asdict()}
     write_whole(home.state, json.dumps(values, ensure_ascii=False, separators=(",", ":")))
 
 
 def read_json(path: str) -> dict[str, object]:
     """The JSON object in the file at ``path``; empty if it is missing or invalid."""
-    import json
-
     try:
         with open(path, "rb") as file:
             found = json.load(file)

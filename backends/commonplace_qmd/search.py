@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from commonplace_qmd.settings import QmdSettings
 
     Ask = Callable[..., list[Row]]
-    ChunksOf = Callable[[Sequence[Row]], list[StoredChunk]]
+    Try = tuple[list[Row], str, bool]
+    """The rows of a search, what it was, and whether QMD cut off none of them."""
 
 
 _ROWS = 20
@@ -176,34 +177,29 @@ class Searcher:
 
         names = [collection.name for collection in collections] if narrowed else []
         ask = partial(self._qmd.search, collections=names, deadline=deadline)
-        answer = self._by_words if self._mode == "search" else self._by_meaning
-        return answer(query, ask, chunks_of, max(_ROWS, limit))
-
-    def _by_words(self, query: Query, ask: Ask, chunks_of: ChunksOf, limit: int) -> Answer:
-        lines = lines_of(query)
-        one = len(lines) == 1
-        if one:
-            rows = ask("search", lines[0].text, limit=limit)
-        else:
-            rows = ask("query", lines, limit=limit)
-        chunks = chunks_of(rows)
-        plan = f"search: {len(lines)} lines, {len(rows)} rows"
-        # For each of several lines QMD takes no more rows than that, whatever the limit.
-        complete = len(rows) < (limit if one else _ROWS)
-        if chunks or complete:
-            return Answer(chunks, plan, complete)
-        # The wanted rows may rank below: search again, deeper, for all words at once.
-        rows = ask("search", lines[0].text, limit=_DEEP)
-        chunks = chunks_of(rows)
-        complete = len(rows) < _DEEP and one
-        if chunks or complete:
-            return Answer(chunks, f"{plan}; {len(rows)} rows with all words", complete)
+        tries = self._by_words if self._mode == "search" else self._by_meaning
+        count = 0
+        for rows, plan, complete in tries(query, ask, max(_ROWS, limit)):
+            chunks, count = chunks_of(rows), len(rows)
+            if chunks or complete:
+                return Answer(chunks, plan, complete)
         raise DeclinedError(
-            "QMD filters after searching: none of its best hits passes the filters",
+            f"QMD filters after searching: none of its best {count} hits passes the filters",
             hint="use rarer words, or fewer filters",
         )
 
-    def _by_meaning(self, query: Query, ask: Ask, chunks_of: ChunksOf, limit: int) -> Answer:
+    def _by_words(self, query: Query, ask: Ask, limit: int) -> Iterator[Try]:
+        lines = lines_of(query)
+        first, one = lines[0].text, len(lines) == 1
+        rows = ask("search", first, limit=limit) if one else ask("query", lines, limit=limit)
+        plan = f"search: {len(lines)} lines, {len(rows)} rows"
+        # For each of several lines QMD takes no more rows than that, whatever the limit.
+        yield rows, plan, len(rows) < (limit if one else _ROWS)
+        # The wanted rows may rank below: search again, deeper, for all words at once.
+        rows = ask("search", first, limit=_DEEP)
+        yield rows, f"{plan}; {len(rows)} rows with all words", one and len(rows) < _DEEP
+
+    def _by_meaning(self, query: Query, ask: Ask, limit: int) -> Iterator[Try]:
         try:
             rows = ask(self._mode, query.words or query.text, limit=limit)
         except QmdError as error:
@@ -214,10 +210,4 @@ class Searcher:
                 hint="run `commonplace index`, which embeds, or set memory.qmd.searchMode to "
                 "search",
             ) from error
-        chunks, complete = chunks_of(rows), len(rows) < limit
-        if chunks or complete:
-            return Answer(chunks, f"{self._mode}: {len(rows)} rows", complete)
-        raise DeclinedError(
-            f"QMD filters after searching: none of its best {len(rows)} hits passes the filters",
-            hint="use fewer filters",
-        )
+        yield rows, f"{self._mode}: {len(rows)} rows", len(rows) < limit

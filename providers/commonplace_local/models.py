@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from commonplace_local.download import CacheFolder, cache_folder
+from commonplace_local.download import Announcer, CacheFolder, Downloader, cache_folder
 from commonplace_local.errors import local_error
+from commonplace_local.gguf import checked_names, identity
 from commonplace_local.references import (
     DEFAULT_MODEL,
     HubModel,
@@ -52,8 +53,6 @@ def configured_model(context: ProviderContext, env: Mapping[str, str]) -> Model:
 
 class _FileModel:
     def __init__(self, path: str) -> None:
-        from commonplace_local.gguf import checked_names
-
         self._path = path
         self._identity = ""
         base = os.path.basename(path)
@@ -61,8 +60,6 @@ class _FileModel:
         self.family = family_of(*checked_names(path), base)
 
     def identity(self) -> str:
-        from commonplace_local.gguf import identity
-
         # Kept: the child's loaded model does not change with the file.
         self._identity = self._identity or f"gguf:{identity(self._path)}"
         return self._identity
@@ -71,8 +68,6 @@ class _FileModel:
         return self._path
 
     def fetch(self, *, deadline: Deadline) -> str:  # noqa: ARG002 - nothing to wait for
-        from commonplace_local.gguf import checked_names
-
         checked_names(self._path)  # it may have gone since
         return self._path
 
@@ -101,8 +96,6 @@ class _RemoteModel:
         found = self._folder.find()
         if found is None:
             found = self._download(deadline)
-        from commonplace_local.gguf import checked_names
-
         checked_names(found)
         return found
 
@@ -113,7 +106,6 @@ class _RemoteModel:
                 f"{self._model} is not on this machine, and HF_HUB_OFFLINE forbids to fetch it",
                 hint="unset HF_HUB_OFFLINE once, or name a file in local.modelPath",
             )
-        from commonplace_local.download import Announcer, Downloader
         from commonplace_local.hub import Hub
 
         hub = Hub(self._env, transport=self._transport)

@@ -21,6 +21,7 @@ from commonplace.plugin import (
     make_snippet,
     note_facts,
     passing,
+    prose_lines,
     read_bytes,
 )
 
@@ -38,7 +39,6 @@ _TRIED = 40
 _SNIPPET_CHARACTERS = 200
 """The least length at which a cut can respect word boundaries."""
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*\r?$")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 class Passage(NamedTuple):
@@ -163,15 +163,8 @@ def _cut(text: str, terms: frozenset[str], analyser: Analyser, size: int) -> str
 def _headings(lines: Sequence[str]) -> tuple[str, ...]:
     """The path of headings of the last of ``lines``."""
     path: list[tuple[int, str]] = []
-    fence = ""
-    for line in lines:
-        if fenced := _FENCE.match(line):
-            mark = fenced[1]
-            if not fence:
-                fence = mark
-            elif mark.startswith(fence):
-                fence = ""
-        elif not fence and (heading := _HEADING.match(line)):
+    for _, line in prose_lines("\n".join(lines)):
+        if heading := _HEADING.match(line):
             depth = len(heading[1])
             path = [*(above for above in path if above[0] < depth), (depth, heading[2])]
     return tuple(title for _, title in path if title)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from commonplace.plugin import (
@@ -120,9 +121,5 @@ class NotesSource:
 
 
 def _is_reached_by_link(root: Root) -> bool:
-    location = root.base
-    for part in root.parts:
-        location = os.path.join(location, part)
-        if os.path.islink(location):
-            return True
-    return False
+    _, *below = accumulate(root.parts, os.path.join, initial=root.base)
+    return any(map(os.path.islink, below))

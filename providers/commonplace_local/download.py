@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from hashlib import sha256
+from hashlib import file_digest
 from typing import TYPE_CHECKING
 
 from commonplace_local.errors import local_error
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_PART = 1024 * 1024
 
 
 class Downloader:
@@ -184,11 +183,8 @@ def _size(path: str) -> int:
 
 
 def _digest(path: str) -> str:
-    digest = sha256()
     with open(path, "rb") as file:
-        while part := file.read(_PART):
-            digest.update(part)
-    return digest.hexdigest()
+        return file_digest(file, "sha256").hexdigest()
 
 
 def cache_folder(configured: str | None, env: Mapping[str, str]) -> str:

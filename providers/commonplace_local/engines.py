@@ -187,21 +187,18 @@ def allowed_cpus() -> frozenset[int]:
 
 def _quota(root: str) -> float | None:
     """Processors' worth of time that the container is given, where it is limited."""
-    try:
-        with open(os.path.join(root, "sys/fs/cgroup/cpu.max")) as file:
-            most, period = file.read().split()
-        return int(most) / int(period)
-    except (OSError, ValueError, ZeroDivisionError):  # "max" is no number: no limit
-        pass
-    base = os.path.join(root, "sys/fs/cgroup/cpu")
-    try:
-        with open(os.path.join(base, "cpu.cfs_quota_us")) as file:
-            most_us = int(file.read())
-        with open(os.path.join(base, "cpu.cfs_period_us")) as file:
-            period_us = int(file.read())
-    except (OSError, ValueError):
-        return None
-    return most_us / period_us if most_us > 0 and period_us > 0 else None
+    cgroup = os.path.join(root, "sys/fs/cgroup")
+    for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        with suppress(OSError, ValueError):  # "max" is no number: no limit
+            texts = [_read(os.path.join(cgroup, name)) for name in names]
+            most, period = map(int, " ".join(texts).split())
+            return most / period if most > 0 and period > 0 else None
+    return None
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="ascii") as file:
+        return file.read()
 
 
 def _physical(cpus: frozenset[int], root: str) -> int | None:
@@ -210,8 +207,7 @@ def _physical(cpus: frozenset[int], root: str) -> int | None:
     for cpu in cpus:
         topology = os.path.join(root, f"sys/devices/system/cpu/cpu{cpu}/topology")
         try:
-            with open(os.path.join(topology, "thread_siblings_list")) as file:
-                cores.add(file.read().strip())
+            cores.add(_read(os.path.join(topology, "thread_siblings_list")).strip())
         except OSError:
             return None
     return len(cores) or None

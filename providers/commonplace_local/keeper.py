@@ -88,7 +88,7 @@ class Keeper:
                 if self._closed:
                     raise _closed() from None
                 if gone.code:
-                    self._crashed(gone.manner, gone)
+                    self._crashed(f"the engine ended {gone.manner}", str(gone))
                 again, first = False, again
                 if not first or len(self._crashes) > 1:
                     raise self._unavailable() from None
@@ -156,7 +156,7 @@ class Keeper:
             if self._clock() - since > _STUCK:
                 child.stop()
                 self._forget()
-                self._crashed("stuck", None)
+                self._crashed("the engine was stuck")
             raise local_error("timeout", f"{what} took longer than it was given")
         if answer.get("id") != id_:
             child.stop()
@@ -168,13 +168,11 @@ class Keeper:
     def _forget(self) -> None:
         self._child, self._owed = None, None
 
-    def _crashed(self, manner: str, gone: GoneError | None) -> None:
+    def _crashed(self, why: str, printed: str = "") -> None:
         now = self._clock()
         self._crashes = [at for at in self._crashes if now - at < _WITHIN] + [now]
-        words = str(gone).strip().splitlines() if gone is not None else []
-        self._why = f"the engine ended {manner}" if gone is not None else "the engine was stuck"
-        if words:
-            self._why += f" ({words[-1].strip()})"
+        words = printed.strip().splitlines()
+        self._why = f"{why} ({words[-1].strip()})" if words else why
         count = len(self._crashes)
         if count >= _CRASHES:
             self._not_before = now + _REST

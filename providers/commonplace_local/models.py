@@ -93,9 +93,7 @@ class _RemoteModel:
         return self._folder.find()
 
     def fetch(self, *, deadline: Deadline) -> str:
-        found = self._folder.find()
-        if found is None:
-            found = self._download(deadline)
+        found = self._folder.find() or self._download(deadline)
         checked_names(found)
         return found
 

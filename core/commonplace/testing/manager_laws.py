@@ -25,8 +25,8 @@ from commonplace.testing.pressure import (
     LATE,
     answers_alike,
     cancelled_after,
-    elsewhere,
     keeps_descriptors,
+    same_elsewhere,
 )
 from commonplace.text.analyse import make_analyser
 from commonplace.text.notes import note_facts
@@ -317,9 +317,7 @@ class LifetimeLaws(ManagerLaws):
         """Order and scores hang on no hash seed, no address, and nothing that a process made up."""
         for number, word in enumerate(WORDS * 3):
             self.notes.write(f"memory/{number}.md", f"the {word} and the zebra")
-        expected = self._answers_of_a_new_one(self.notes.path)
-        for answers in elsewhere(self, manager, "_answers_of_a_new_one", self.notes.path):
-            assert answers == expected
+        same_elsewhere(self, manager, "_answers_of_a_new_one", self.notes.path)
 
     def _answers_of_a_new_one(self, workspace: str) -> object:
         with TemporaryDirectory(prefix="commonplace-") as self.directory:

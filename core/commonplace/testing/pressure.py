@@ -221,6 +221,13 @@ def elsewhere(laws: Laws, subject: Any, question: str, *given: Any) -> list[Any]
         return [getattr(laws, question)(*given)]
 
 
+def same_elsewhere(laws: Laws, subject: Any, question: str, *given: Any) -> None:
+    """Check that what the method ``question`` of ``laws`` answers is the same elsewhere."""
+    expected = getattr(laws, question)(*given)
+    for answer in elsewhere(laws, subject, question, *given):
+        assert answer == expected, "another process answers otherwise"
+
+
 def _described(laws: Laws, question: str, given: tuple[Any, ...]) -> Elsewhere:
     suite = type(laws)
     state: dict[str, Any] = {}

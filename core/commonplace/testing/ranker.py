@@ -19,7 +19,7 @@ from commonplace.search.search import candidates_of, with_step
 from commonplace.testing.base import make_vector
 from commonplace.testing.laws import Laws, law
 from commonplace.testing.manager_laws import question
-from commonplace.testing.pressure import answers_alike, elsewhere
+from commonplace.testing.pressure import answers_alike, same_elsewhere
 from commonplace.testing.strategies import (
     HOSTILE_PATHS,
     HOSTILE_TEXTS,
@@ -49,18 +49,15 @@ NOW = 1_790_000_000.0
 _CROWD = 300
 _DAYS = (None, "2026-09-21", "2026-09-20", "2026-01-31", "1970-01-01", "0001-01-01", "9999-12-31")
 _QUERIES = ("ant", "ant bee", "what did the ant say?", "\u8766\u87fb", '"', "")
-_ARMS: tuple[tuple[str, ArmKind], ...] = (
-    ("keyword", "bm25"),
-    ("vector", "cosine"),
-    ("engine", "opaque"),
-    ("order", "rank"),
-)
-_RAW: dict[str, SearchStrategy[float]] = {
-    "bm25": st.floats(0, 1e6),
-    "cosine": st.floats(-1, 1),
-    "opaque": st.floats(0, 1) | st.floats(-1e6, 1e6),
-    "rank": st.floats(-1e6, 1e6),
+_ARMS: dict[ArmKind, tuple[str, SearchStrategy[float], tuple[float, float]]] = {
+    "bm25": ("keyword", st.floats(0, 1e6), (0.0, 40.0)),
+    "cosine": ("vector", st.floats(-1, 1), (-1.0, 1.0)),
+    "opaque": ("engine", st.floats(0, 1) | st.floats(-1e6, 1e6), (0.0, 1.0)),
+    "rank": ("order", st.floats(-1e6, 1e6), (0.0, 100.0)),
 }
+"""By kind: an arm's name, scores that it may have, and the range of usual ones."""
+
+_KINDS = st.lists(st.sampled_from(sorted(_ARMS)), min_size=1, max_size=3, unique=True)
 
 
 class Case(NamedTuple):
@@ -140,8 +137,9 @@ def cases(draw: st.DrawFn, *, most: int = 8) -> Case:
     held = draw(st.lists(st.sampled_from(range(len(pool))), max_size=most, unique=True))
     count = len(held)
     arms = []
-    for name, kind in draw(st.lists(st.sampled_from(_ARMS), min_size=1, max_size=3, unique=True)):
-        raw = draw(st.lists(st.none() | _RAW[kind], min_size=count, max_size=count))
+    for kind in draw(_KINDS):
+        name, scores, _ = _ARMS[kind]
+        raw = draw(st.lists(st.none() | scores, min_size=count, max_size=count))
         scored = {pool[at]: score for at, score in zip(held, raw, strict=True) if score is not None}
         arms.append(make_arm(name, kind, scored))
     known = draw(st.none() | st.lists(st.none() | _VECTORS, min_size=count, max_size=count))
@@ -182,14 +180,6 @@ def contexts() -> SearchStrategy[RankerContext]:
     """Settings, as far as the configuration lets them go."""
     made = st.builds(RankerContext, vector_weight=_SCORES, text_weight=_SCORES, config=st.none())
     return made.filter(lambda context: context.vector_weight + context.text_weight > 0)
-
-
-_RANGES: dict[ArmKind, tuple[float, float]] = {
-    "bm25": (0.0, 40.0),
-    "cosine": (-1.0, 1.0),
-    "opaque": (0.0, 1.0),
-    "rank": (0.0, 100.0),
-}
 
 
 class RankerConformance(Laws):
@@ -291,9 +281,7 @@ class RankerConformance(Laws):
     @law()
     def test_another_process_ranks_alike(self, ranker: Ranker) -> None:
         """Scores and order hang on no hash seed, no address, and nothing that a process made up."""
-        expected = self._ranked_by_a_new_one()
-        for other in elsewhere(self, ranker, "_ranked_by_a_new_one"):
-            assert other == expected
+        same_elsewhere(self, ranker, "_ranked_by_a_new_one")
 
     def _ranked_by_a_new_one(self) -> object:
         with self.opened() as ranker:
@@ -345,7 +333,7 @@ class RankerConformance(Laws):
 
     @law(
         "fuse",
-        kinds=st.lists(st.sampled_from(sorted(_RANGES)), min_size=1, max_size=3, unique=True),
+        kinds=_KINDS,
         better=st.tuples(_SHARE, _SHARE, _SHARE),
         share=st.tuples(_SHARE, _SHARE, _SHARE),
         profile=st.sampled_from(("default", "compat")),
@@ -362,7 +350,7 @@ class RankerConformance(Laws):
         one, other = (StoredChunk(id_, "memory", f"{id_}.md", 1, 1, "ant") for id_ in (1, 2))
         arms = []
         for kind, high, part in zip(kinds, better, share, strict=False):
-            low, top = _RANGES[kind]
+            _, _, (low, top) = _ARMS[kind]
             best = low + high * (top - low)
             worse = low + (best - low) * part
             arms.append(Arm(kind, kind, (Found(one, best), Found(other, worse))))

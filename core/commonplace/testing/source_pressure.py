@@ -12,7 +12,12 @@ import pytest
 
 from commonplace.testing.base import Workspace
 from commonplace.testing.laws import law
-from commonplace.testing.pressure import answers_alike, elsewhere, keeps_descriptors, unreadable
+from commonplace.testing.pressure import (
+    answers_alike,
+    keeps_descriptors,
+    same_elsewhere,
+    unreadable,
+)
 from commonplace.testing.source_laws import SourceLaws, planned
 
 if TYPE_CHECKING:
@@ -126,9 +131,7 @@ class PressureLaws(SourceLaws):
         """Version, paths, texts and places hang on no hash seed and no address: they are kept."""
         for name in ("a", "b.c", "2026-01-31"):
             self.put(name, f"the ant {name} " * 2_000)
-        expected = self._all_there_is(self.files.path)
-        for other in elsewhere(self, source, "_all_there_is", self.files.path):
-            assert other == expected
+        same_elsewhere(self, source, "_all_there_is", self.files.path)
 
     def _all_there_is(self, workspace: str) -> object:
         self.files = Workspace(workspace)

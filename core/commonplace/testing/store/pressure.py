@@ -38,6 +38,7 @@ from commonplace.testing.pressure import (
     cancelled_after,
     elsewhere,
     keeps_descriptors,
+    same_elsewhere,
 )
 from commonplace.testing.store.lifetime import StoreLaws
 from commonplace.testing.strategies import TOLERANCE, batches, corpora, nearest_places
@@ -324,9 +325,7 @@ class PressureLaws(StoreLaws):
     @law("keyword")
     def test_another_process_gives_the_same_answers(self, store: Store) -> None:
         """Order and scores hang on no hash seed, no address, and nothing that a process made up."""
-        expected = self._answers_of_its_own()
-        for answers in elsewhere(self, store, "_answers_of_its_own"):
-            assert answers == expected
+        same_elsewhere(self, store, "_answers_of_its_own")
 
     @law("keyword", "persistent")
     def test_another_process_reads_what_this_one_wrote(self, store: Store) -> None:
